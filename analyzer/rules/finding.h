@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/event_ref.h"
+#include "common/time.h"
+
+namespace headway::analyzer {
+
+enum class Status : std::uint8_t { kFound, kFine, kCannotTell };
+std::string_view status_id(Status status);  ///< "found", "fine", "cannot_tell": stable
+
+/// Something to look at: a place in the trace and what is to be seen there.
+struct Evidence {
+  Interval where;
+  EventRef event;
+  std::string note;
+};
+
+/// How to act on a finding in one framework.
+struct Advice {
+  std::string framework;  ///< "PyTorch", "TensorFlow/JAX", "headway-train"
+  std::string text;       ///< what to do and why it helps, one or two sentences
+  std::string knob;       ///< the exact setting or call: "DataLoader(num_workers=…)"
+  std::string current;    ///< its value in this run where the trace shows it; else empty
+};
+
+/// What a rule says about a trace.
+struct Finding {
+  std::string_view rule;   ///< "input-bound": stable id
+  std::string_view title;  ///< "Input-bound"
+  Status status = Status::kCannotTell;
+  std::string claim;  ///< found: what holds the step back, with figures; fine: what was checked;
+                      ///< cannot tell: what is missing
+  std::string sub_cause;            ///< e.g. "read", "decode"; empty when the rule has none
+  DurationNs recoverable_per_step;  ///< upper bound of what fixing it gains; 0 unless found
+  double share_of_step = 0;         ///< recoverable / median step
+  double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
+  std::vector<Evidence> evidence;  ///< the worst first, at most 20
+  std::vector<Advice> advice;
+};
+
+}  // namespace headway::analyzer

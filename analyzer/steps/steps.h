@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+struct StepOptions {
+  /// Name of the ranges that are steps; a trailing '*' matches any ending. Empty: find them.
+  std::string range;
+  /// Steady steps to drop at the start beyond the automatic warm-up rule; -1: automatic only.
+  int skip = -1;
+};
+
+/// One training step of one training thread.
+struct Step {
+  std::int64_t number = 0;  ///< as the program counts, else 0, 1, … in order
+  trace::RangeId range;     ///< the step's range; none when steps were found another way
+  trace::ThreadId thread;   ///< the training thread
+  Interval host;            ///< on the training thread
+  bool steady =
+      true;  ///< false: first, last, cut or warm-up; kept for the timeline, not for figures
+};
+
+/// How the steps were found, in falling order of trust.
+enum class StepSource : std::uint8_t {
+  kNone,      ///< no steps: figures are over the whole trace
+  kDeclared,  ///< ranges that say of themselves that they are steps (headway.range kind=step)
+  kNamed,     ///< ranges with a name that means a step ("step", "ProfilerStep#7", "iteration")
+  kOption,    ///< ranges the user named
+};
+
+struct Steps {
+  StepSource source = StepSource::kNone;
+  std::string
+      how;  ///< a sentence for the report: "120 ranges named 'step' on thread 'main' (declared)"
+  std::vector<Step> all;              ///< by start
+  std::vector<std::uint32_t> steady;  ///< indexes into `all`: what percentiles are over
+  int dropped_warm_up =
+      0;  ///< steady steps left out because they were slower than the rest at the start
+
+  /// Sorted durations of the steady steps in ns, for percentiles.
+  std::vector<double> steady_durations_ns() const;
+};
+
+/// Finds the steps. Never throws; a trace without steps gives StepSource::kNone with the reason in
+/// `how`.
+Steps find_steps(const trace::Trace& trace, const StepOptions& options = {});
+
+}  // namespace headway::analyzer

@@ -1,0 +1,20 @@
+# Warnings as a target that only our own code links, sanitizers for the whole build, ccache when there.
+add_library(headway_warnings INTERFACE)
+add_library(headway::warnings ALIAS headway_warnings)
+target_compile_options(headway_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wcast-align -Wunused -Woverloaded-virtual -Wformat=2
+  -Wimplicit-fallthrough
+  # GCC 12 sees uninitialised values in every std::optional that is read after inlining (GCC bug 80635).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
+
+if(HEADWAY_SANITIZE)
+  add_compile_options(-fsanitize=${HEADWAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HEADWAY_SANITIZE})
+endif()
+
+find_program(HEADWAY_CCACHE ccache)
+if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
+endif()

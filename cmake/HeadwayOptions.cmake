@@ -1,0 +1,35 @@
+# The options people may set, each with what is lost when it is off. The summary at the end of the
+# configure step prints the same sentences.
+option(HEADWAY_CUDA "Collect CUDA activity (needs CUPTI headers to build, a driver only to run)" ON)
+option(HEADWAY_GUI "Build headway-gui (needs Qt 6)" ON)
+option(HEADWAY_MPI "Analyse many ranks in parallel over MPI" OFF)
+option(HEADWAY_TESTS "Build the tests" ON)
+option(HEADWAY_BENCH "Build the benchmarks" ON)
+option(HEADWAY_FUZZ "Build the fuzz targets (needs clang)" OFF)
+option(HEADWAY_WERROR "Treat warnings as errors" OFF)
+set(HEADWAY_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")
+set(HEADWAY_NVIDIA_HEADERS "auto" CACHE STRING "Where NVTX and CUPTI headers come from: auto, toolkit or wheels")
+set_property(CACHE HEADWAY_NVIDIA_HEADERS PROPERTY STRINGS auto toolkit wheels)
+
+# headway_summarise(<option> <what is lost when it is off>)
+function(headway_summarise name loss)
+  if(${name})
+    set(line "  ${name}: on")
+  else()
+    set(line "  ${name}: off  -> ${loss}")
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY HEADWAY_SUMMARY "${line}\n")
+endfunction()
+
+function(headway_print_summary)
+  headway_summarise(HEADWAY_CUDA
+    "headway record keeps NVTX and OS data but never asks CUPTI for kernels and copies")
+  headway_summarise(HEADWAY_GUI "no headway-gui, no 'headway view', no timeline pictures")
+  headway_summarise(HEADWAY_MPI "traces of many ranks are read by one process")
+  headway_summarise(HEADWAY_TESTS "ctest has nothing to run")
+  headway_summarise(HEADWAY_BENCH "no headway_bench_* programs")
+  headway_summarise(HEADWAY_FUZZ "no fuzz targets (their corpora still run as tests)")
+  get_property(summary GLOBAL PROPERTY HEADWAY_SUMMARY)
+  message(STATUS "Headway ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}\n${summary}"
+    "  NVTX/CUPTI headers: ${HEADWAY_NVIDIA_HEADERS_FROM}")
+endfunction()

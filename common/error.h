@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace headway {
+
+/// Exit codes of every Headway program (docs/user-guide.md). The values are stable.
+enum class ExitCode : int {
+  kOk = 0,
+  kOverBudget = 1,  ///< `check`, `diff`: findings or metrics over budget
+  kUsage = 2,       ///< wrong command line
+  kBadInput = 3,    ///< a file that cannot be used: missing, empty, corrupt, newer
+  kInternal = 4,    ///< a bug, or the system refused something that should work
+};
+
+/// The one exception of Headway: thrown where the outside world comes in (arguments, files, the
+/// system) and caught in main(). Its text names the object, the place, what was expected and what
+/// to try. Never thrown in collector/inject.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+template <class... Args>
+[[noreturn]] void fail_usage(fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(ExitCode::kUsage, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+[[noreturn]] void fail_input(fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(ExitCode::kBadInput, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+[[noreturn]] void fail_internal(fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(ExitCode::kInternal, fmt::format(text, std::forward<Args>(args)...));
+}
+
+/// Ends the program on a broken invariant (a bug in Headway), naming the expression. Active in
+/// every build: a wrong figure is worse than none.
+[[noreturn]] void invariant_failed(const char* expression, const char* file, int line);
+#define HEADWAY_INVARIANT(expression) \
+  ((expression) ? void() : ::headway::invariant_failed(#expression, __FILE__, __LINE__))
+
+/// The text of errno `code`, thread-safe, e.g. "No space left on device".
+std::string system_error_text(int code);
+
+}  // namespace headway

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headway {
+
+/// Names come from the recorded program and are data: these functions make them inert for one kind
+/// of output.
+
+/// For HTML text and attribute values: & < > " ' escaped, control characters replaced by U+FFFD.
+std::string escape_html(std::string_view text);
+/// For a terminal: control characters (escape sequences among them) become U+FFFD, so a hostile
+/// name cannot move the cursor or retitle the window. Invalid UTF-8 is replaced as by
+/// to_valid_utf8.
+std::string escape_terminal(std::string_view text);
+/// For a Markdown table cell: also escapes | ` * _ [ ] < > \ and line breaks.
+std::string escape_markdown(std::string_view text);
+/// Every byte sequence that is not UTF-8 (overlong forms and surrogates included) becomes U+FFFD.
+std::string to_valid_utf8(std::string_view text);
+
+/// At most `columns` characters (code points); a longer text loses its middle:
+/// "aten::conv…_backward".
+std::string shorten(std::string_view text, std::size_t columns);
+/// Number of code points of valid UTF-8: what a terminal shows for the scripts we print.
+std::size_t count_columns(std::string_view text);
+
+/// The `count` entries of `candidates` nearest to `word` by edit distance, near enough to be a
+/// typo.
+std::vector<std::string> closest(std::string_view word, const std::vector<std::string>& candidates,
+                                 std::size_t count = 3);
+
+}  // namespace headway

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "common/format.h"
+
+#include <doctest/doctest.h>
+
+namespace headway {
+
+TEST_CASE("durations show three significant digits in the unit that fits") {
+  CHECK(format_duration({0}) == "0 ns");
+  CHECK(format_duration({840}) == "840 ns");
+  CHECK(format_duration({12345}) == "12.3 µs");
+  CHECK(format_duration({999'499}) == "999 µs");
+  CHECK(format_duration({999'500}) == "1.00 ms");
+  CHECK(format_duration({1'204'000'000}) == "1.20 s");
+  CHECK(format_duration({185'000'000'000}) == "3 min 05 s");
+  CHECK(format_duration({7'260'000'000'000}) == "2 h 01 min");
+  CHECK(format_duration({-12345}) == "-12.3 µs");
+}
+
+TEST_CASE("bytes use decimal units") {
+  CHECK(format_bytes(512) == "512 B");
+  CHECK(format_bytes(1500) == "1.50 kB");
+  CHECK(format_bytes(25'000'000) == "25.0 MB");
+  CHECK(format_bytes(999'600) == "1.00 MB");
+}
+
+TEST_CASE("counts are grouped by thousands") {
+  CHECK(format_count(842) == "842");
+  CHECK(format_count(1234567) == "1\u202f234\u202f567");
+  CHECK(format_count(-1234) == "-1\u202f234");
+}
+
+TEST_CASE("a share that is not zero never shows as zero") {
+  CHECK(format_percent(0.1234) == "12.3 %");
+  CHECK(format_percent(0) == "0.0 %");
+  CHECK(format_percent(0.0001) == "<0.1 %");
+}
+
+}  // namespace headway

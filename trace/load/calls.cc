@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// HEADWAY_DEVICE_CALL, CUPTI_ACTIVITY_KIND_RUNTIME and _SYNCHRONIZATION -> Trace::calls.
+#include "trace/load/context.h"
+#include "trace/load/cuda_api.h"
+#include "trace/tables/device_call.h"
+#include "trace/tables/runtime.h"
+#include "trace/tables/synchronization.h"
+
+namespace headway::trace::load_detail {
+namespace {
+
+/// A stream as the file names it: globalPid, device (-1: the call names none), stream.
+using StreamKey = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
+
+struct Part {
+  Calls calls;
+  LocalIds<std::int64_t> threads;  ///< globalTid
+  LocalIds<StreamKey> streams;
+  std::unordered_map<std::uint32_t, DeviceCallKind> kind_of_name;
+  LossCounts losses{};
+
+  void reserve(std::size_t rows_expected) { reserve_columns(calls, rows_expected); }
+};
+
+struct NewCall {
+  std::int64_t start;
+  std::int64_t end;
+  std::int64_t global_tid;
+  StringId name;
+  DeviceCallKind kind;
+  std::int64_t correlation;
+  std::int64_t sync_id = 0;
+  std::int64_t bytes = 0;
+  StreamKey stream = {0, -1, 0};
+};
+
+void add(Part& part, const NewCall& call) {
+  if (!usable(part.losses, call.start, call.end)) return;
+  Calls& out = part.calls;
+  out.start.push_back({call.start});
+  out.end.push_back({call.end});
+  out.name.push_back(call.name);
+  out.thread.push_back(ThreadId{part.threads(call.global_tid)});
+  out.stream.push_back(StreamId{part.streams(call.stream)});
+  out.correlation.push_back(static_cast<std::uint64_t>(call.correlation));
+  out.sync_id.push_back(static_cast<std::uint64_t>(call.sync_id));
+  out.bytes.push_back(call.bytes);
+  out.kind.push_back(call.kind);
+}
+
+std::vector<Part> read_own(Context& context) {
+  using Row = tables::DeviceCall::Row;
+  std::int64_t recording_end = context.trace.end.ns;
+  return sqlite::Select<
+      tables::DeviceCall, &Row::start, &Row::end, &Row::global_tid, &Row::kind, &Row::device_id,
+      &Row::stream_id, &Row::correlation_id, &Row::sync_id, &Row::name_id,
+      &Row::bytes>::run_parallel<Part>(context.db, context.threads,
+                                       [&](Part& part, std::int64_t, const Row& row) {
+                                         add(part,
+                                             {row.start,
+                                              row.end.value_or(std::max(row.start, recording_end)),
+                                              row.global_tid,
+                                              context.string(row.name_id.value, part.losses),
+                                              static_cast<DeviceCallKind>(row.kind),
+                                              row.correlation_id.value_or(0),
+                                              row.sync_id.value_or(0),
+                                              row.bytes,
+                                              {global_pid_of(row.global_tid), row.device_id,
+                                               row.stream_id}});
+                                       });
+}
+
+std::vector<Part> read_cuda(Context& context) {
+  using Row = tables::Runtime::Row;
+  return sqlite::Select<tables::Runtime, &Row::start, &Row::end, &Row::global_tid,
+                        &Row::correlation_id, &Row::name_id>::
+      run_parallel<Part>(context.db, context.threads,
+                         [&](Part& part, std::int64_t, const Row& row) {
+                           StringId name = context.string(row.name_id.value, part.losses);
+                           auto [kind, is_new] = part.kind_of_name.try_emplace(name.value);
+                           if (is_new) kind->second = cuda_call_kind(context.trace.strings[name]);
+                           add(part, {row.start, row.end, row.global_tid.value_or(0), name,
+                                      kind->second, row.correlation_id.value_or(0)});
+                         });
+}
+
+void merge(Context& context, DeviceType type, std::vector<Part> parts) {
+  for (Part& part : parts) {
+    std::vector<ThreadId> threads;
+    for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));
+    std::vector<StreamId> streams;
+    for (const auto& [global_pid, device, stream] : part.streams.keys) {
+      ProcessId process = context.process(global_pid);
+      streams.push_back(
+          device < 0 ? StreamId::none()
+                     : context.stream(context.device(type, process, device), process, stream));
+    }
+    for (ThreadId& thread : part.calls.thread) thread = threads[thread.value];
+    for (StreamId& stream : part.calls.stream) stream = streams[stream.value];
+    context.add_losses(part.losses);
+    append_columns(context.trace.calls, part.calls);
+    part = {};
+  }
+}
+
+/// CUPTI tells stream and event of a synchronising call in a row of its own, joined by correlation
+/// id.
+void add_synchronization(Context& context) {
+  Calls& calls = context.trace.calls;
+  std::map<std::pair<ProcessId, std::uint64_t>, std::size_t> by_correlation;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!is_blocking(calls.kind[i]) && calls.kind[i] != DeviceCallKind::kStreamWaitEvent &&
+        calls.kind[i] != DeviceCallKind::kEventRecord)
+      continue;
+    ProcessId process = context.trace.threads[calls.thread[i].value].process;
+    by_correlation[{process, calls.correlation[i]}] = i;
+  }
+  using Row = tables::Synchronization::Row;
+  sqlite::Select<tables::Synchronization, &Row::device_id, &Row::stream_id, &Row::correlation_id,
+                 &Row::global_pid, &Row::event_sync_id>::run(context.db, [&](std::int64_t,
+                                                                             const Row& row) {
+    ProcessId process = context.process(row.global_pid.value_or(0));
+    auto call =
+        by_correlation.find({process, static_cast<std::uint64_t>(row.correlation_id.value_or(0))});
+    if (call == by_correlation.end()) return;
+    calls.sync_id[call->second] = static_cast<std::uint64_t>(row.event_sync_id.value_or(0));
+    // CUPTI writes -1 (as unsigned) for "no stream", a context synchronisation.
+    if (row.stream_id >= 0) {
+      calls.stream[call->second] = context.stream(
+          context.device(DeviceType::kCuda, process, row.device_id), process, row.stream_id);
+    }
+  });
+}
+
+}  // namespace
+
+void load_calls(Context& context) {
+  merge(context, DeviceType::kHost, read_own(context));
+  merge(context, DeviceType::kCuda, read_cuda(context));
+  sort_events(context.trace.calls, context.threads);
+  if (context.db.has_table(tables::Synchronization::name)) add_synchronization(context);
+}
+
+}  // namespace headway::trace::load_detail

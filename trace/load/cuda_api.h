@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+#include "common/nvtx_conventions.h"
+
+namespace headway::trace::load_detail {
+
+/// What a CUDA runtime or driver call does to the queue, by its name with or without the version
+/// suffix
+/// ("cudaLaunchKernel_v7000", "cuLaunchKernelEx"). Unknown names are kOther.
+conventions::DeviceCallKind cuda_call_kind(std::string_view name);
+
+}  // namespace headway::trace::load_detail

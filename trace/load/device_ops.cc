@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// HEADWAY_DEVICE_OP and the CUPTI tables for kernels, copies and sets -> Trace::device_ops.
+#include "trace/load/context.h"
+#include "trace/tables/device_op.h"
+#include "trace/tables/kernel.h"
+#include "trace/tables/memcpy.h"
+#include "trace/tables/memset.h"
+
+namespace headway::trace::load_detail {
+namespace {
+
+/// A stream as the file names it: globalPid, device, stream.
+using StreamKey = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
+
+struct Part {
+  DeviceOps ops;
+  LocalIds<StreamKey> streams;
+  LossCounts losses{};
+
+  void reserve(std::size_t rows_expected) { reserve_columns(ops, rows_expected); }
+};
+
+/// One op as read; `add` spreads it over the columns.
+struct NewOp {
+  std::int64_t start;
+  std::int64_t end;
+  StreamKey stream;
+  std::int64_t correlation;
+  StringId name;
+  DeviceOpKind kind;
+  std::int64_t bytes = 0;
+  std::int64_t flops = 0;
+  std::int64_t op = -1;
+  std::int64_t batch = -1;
+  Phase phase = Phase::kNone;
+  MathUnit math_unit = MathUnit::kUnknown;
+  MemoryKind source = MemoryKind::kUnknown;
+  MemoryKind destination = MemoryKind::kUnknown;
+  std::uint32_t blocks = 0;
+  std::uint8_t flags = 0;
+};
+
+void add(Part& part, const NewOp& op) {
+  if (!usable(part.losses, op.start, op.end)) return;
+  DeviceOps& out = part.ops;
+  out.start.push_back({op.start});
+  out.end.push_back({op.end});
+  out.name.push_back(op.name);
+  out.stream.push_back(StreamId{part.streams(op.stream)});
+  // Holds the correlation id until link() has replaced it by the call: CUDA's are 32 bits wide,
+  // ours small.
+  out.call.push_back(CallId{static_cast<std::uint32_t>(op.correlation)});
+  out.bytes.push_back(op.bytes);
+  out.flops.push_back(op.flops);
+  out.op.push_back(static_cast<std::int32_t>(op.op));
+  out.batch.push_back(static_cast<std::int32_t>(op.batch));
+  out.kind.push_back(op.kind);
+  out.phase.push_back(op.phase);
+  out.math_unit.push_back(op.math_unit);
+  out.source_memory.push_back(op.source);
+  out.destination_memory.push_back(op.destination);
+  out.blocks.push_back(op.blocks);
+  out.flags.push_back(op.flags);
+}
+
+/// CUpti_ActivityMemcpyKind.
+DeviceOpKind copy_kind(std::int32_t cupti) {
+  switch (cupti) {
+    case 1:
+    case 3:
+    case 11:
+      return DeviceOpKind::kCopyHostToDevice;
+    case 2:
+    case 4:
+    case 12:
+      return DeviceOpKind::kCopyDeviceToHost;
+    case 9:
+      return DeviceOpKind::kCopyHostToHost;
+    case 10:
+      return DeviceOpKind::kCopyPeer;
+    default:
+      return DeviceOpKind::kCopyDeviceToDevice;
+  }
+}
+
+/// ENUM_CUDA_MEM_KIND of Nsight Systems.
+MemoryKind memory_kind(std::optional<std::int64_t> kind) {
+  switch (kind.value_or(-1)) {
+    case 0:
+      return MemoryKind::kPageable;
+    case 1:
+      return MemoryKind::kPinned;
+    case 2:
+    case 3:
+    case 5:
+      return MemoryKind::kDevice;
+    case 4:
+    case 6:
+      return MemoryKind::kManaged;
+    default:
+      return MemoryKind::kUnknown;
+  }
+}
+
+/// Copies and sets have no name in CUPTI; these are ours, by kind.
+std::array<StringId, 9> names_of_kinds(Strings& strings) {
+  std::array<StringId, 9> names{};
+  auto set = [&](DeviceOpKind kind, std::string_view name) {
+    names[static_cast<std::size_t>(kind)] = strings.add(name);
+  };
+  set(DeviceOpKind::kCopyHostToDevice, "[copy host to device]");
+  set(DeviceOpKind::kCopyDeviceToHost, "[copy device to host]");
+  set(DeviceOpKind::kCopyDeviceToDevice, "[copy on device]");
+  set(DeviceOpKind::kCopyPeer, "[copy between devices]");
+  set(DeviceOpKind::kCopyHostToHost, "[copy on host]");
+  set(DeviceOpKind::kMemset, "[memset]");
+  return names;
+}
+
+template <class Row>
+StreamKey stream_of(const Row& row) {
+  return {row.global_pid.value_or(0), row.device_id, row.stream_id};
+}
+
+std::vector<Part> read_kernels(Context& context) {
+  using Row = tables::Kernel::Row;
+  return sqlite::Select<tables::Kernel, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
+                        &Row::correlation_id, &Row::global_pid, &Row::demangled_name, &Row::grid_x,
+                        &Row::grid_y, &Row::grid_z>::
+      run_parallel<Part>(
+          context.db, context.threads, [&](Part& part, std::int64_t, const Row& row) {
+            NewOp op{row.start,
+                     row.end,
+                     stream_of(row),
+                     row.correlation_id.value_or(0),
+                     context.string(row.demangled_name.value, part.losses),
+                     DeviceOpKind::kKernel};
+            std::uint64_t blocks = std::uint64_t{static_cast<std::uint32_t>(row.grid_x)} *
+                                   static_cast<std::uint32_t>(row.grid_y) *
+                                   static_cast<std::uint32_t>(row.grid_z);
+            op.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, UINT32_MAX));
+            add(part, op);
+          });
+}
+
+std::vector<Part> read_copies(Context& context, const std::array<StringId, 9>& names) {
+  using Row = tables::Memcpy::Row;
+  return sqlite::Select<
+      tables::Memcpy, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
+      &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::copy_kind, &Row::src_kind,
+      &Row::dst_kind>::run_parallel<Part>(context.db, context.threads,
+                                          [&](Part& part, std::int64_t, const Row& row) {
+                                            DeviceOpKind kind = copy_kind(row.copy_kind);
+                                            NewOp op{row.start,
+                                                     row.end,
+                                                     stream_of(row),
+                                                     row.correlation_id.value_or(0),
+                                                     names[static_cast<std::size_t>(kind)],
+                                                     kind,
+                                                     row.bytes};
+                                            op.source = memory_kind(row.src_kind);
+                                            op.destination = memory_kind(row.dst_kind);
+                                            add(part, op);
+                                          });
+}
+
+std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& names) {
+  using Row = tables::Memset::Row;
+  return sqlite::Select<tables::Memset, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
+                        &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::mem_kind>::
+      run_parallel<Part>(context.db, context.threads,
+                         [&](Part& part, std::int64_t, const Row& row) {
+                           DeviceOpKind kind = DeviceOpKind::kMemset;
+                           NewOp op{row.start,
+                                    row.end,
+                                    stream_of(row),
+                                    row.correlation_id.value_or(0),
+                                    names[static_cast<std::size_t>(kind)],
+                                    kind,
+                                    row.bytes};
+                           op.destination = memory_kind(row.mem_kind);
+                           add(part, op);
+                         });
+}
+
+std::vector<Part> read_own(Context& context) {
+  using Row = tables::DeviceOp::Row;
+  std::int64_t recording_end = context.trace.end.ns;
+  return sqlite::Select<tables::DeviceOp, &Row::start, &Row::end, &Row::global_tid, &Row::device_id,
+                        &Row::stream_id, &Row::kind, &Row::correlation_id, &Row::name_id,
+                        &Row::phase, &Row::op, &Row::batch, &Row::bytes, &Row::flops,
+                        &Row::source_memory, &Row::destination_memory, &Row::math_unit>::
+      run_parallel<Part>(context.db, context.threads,
+                         [&](Part& part, std::int64_t, const Row& row) {
+                           NewOp op{row.start,
+                                    row.end.value_or(std::max(row.start, recording_end)),
+                                    {global_pid_of(row.global_tid), row.device_id, row.stream_id},
+                                    row.correlation_id.value_or(0),
+                                    context.string(row.name_id.value, part.losses),
+                                    static_cast<DeviceOpKind>(row.kind),
+                                    row.bytes,
+                                    row.flops,
+                                    row.op.value_or(-1),
+                                    row.batch.value_or(-1)};
+                           op.phase = static_cast<Phase>(row.phase);
+                           op.math_unit = static_cast<MathUnit>(row.math_unit);
+                           op.source = static_cast<MemoryKind>(row.source_memory);
+                           op.destination = static_cast<MemoryKind>(row.destination_memory);
+                           if (!row.end) op.flags = DeviceOps::kUnfinished;
+                           add(part, op);
+                         });
+}
+
+void merge(Context& context, DeviceType type, std::vector<Part> parts) {
+  for (Part& part : parts) {
+    std::vector<StreamId> streams;
+    for (const auto& [global_pid, device, stream] : part.streams.keys) {
+      ProcessId process = context.process(global_pid);
+      streams.push_back(context.stream(context.device(type, process, device), process, stream));
+    }
+    for (StreamId& stream : part.ops.stream) stream = streams[stream.value];
+    context.add_losses(part.losses);
+    append_columns(context.trace.device_ops, part.ops);
+    part = {};
+  }
+}
+
+/// An op that never finished lasts until its process ended.
+void close_unfinished(Trace& trace) {
+  DeviceOps& ops = trace.device_ops;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (!(ops.flags[i] & DeviceOps::kUnfinished)) continue;
+    const std::optional<TimeNs>& end =
+        trace.processes[trace.streams[ops.stream[i].value].process.value].end;
+    if (end && *end >= ops.start[i]) ops.end[i] = *end;
+  }
+}
+
+}  // namespace
+
+void load_device_ops(Context& context) {
+  std::array<StringId, 9> names = names_of_kinds(context.trace.strings);
+  merge(context, DeviceType::kCuda, read_kernels(context));
+  merge(context, DeviceType::kCuda, read_copies(context, names));
+  merge(context, DeviceType::kCuda, read_sets(context, names));
+  merge(context, DeviceType::kHost, read_own(context));
+  close_unfinished(context.trace);
+  sort_events(context.trace.device_ops, context.threads);
+}
+
+}  // namespace headway::trace::load_detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Joins calls with the device ops they enqueued, groups rows by thread and stream, finishes the
+// losses.
+#include <algorithm>
+#include <numeric>
+
+#include "trace/load/context.h"
+
+namespace headway::trace::load_detail {
+namespace {
+
+template <class RowId, class Key>
+GroupIndex<RowId, Key> group(const std::vector<Key>& keys, std::size_t key_count) {
+  GroupIndex<RowId, Key> index;
+  index.offset.assign(key_count + 1, 0);
+  for (Key key : keys) ++index.offset[key.value + 1];
+  std::partial_sum(index.offset.begin(), index.offset.end(), index.offset.begin());
+  index.rows.resize(keys.size());
+  std::vector<std::uint32_t> next(index.offset.begin(), index.offset.end() - 1);
+  for (std::size_t i = 0; i < keys.size(); ++i) index.rows[next[keys[i].value]++] = RowId::from(i);
+  return index;
+}
+
+/// Calls that may enqueue work, by correlation id, for one process.
+struct CallsByCorrelation {
+  std::vector<std::pair<std::uint64_t, CallId>> sorted;
+
+  CallId find(std::uint64_t correlation) const {
+    auto found = std::lower_bound(sorted.begin(), sorted.end(), correlation,
+                                  [](const auto& a, std::uint64_t b) { return a.first < b; });
+    return found != sorted.end() && found->first == correlation ? found->second : CallId::none();
+  }
+};
+
+void join_calls_and_ops(Context& context) {
+  Trace& trace = context.trace;
+  Calls& calls = trace.calls;
+  DeviceOps& ops = trace.device_ops;
+  calls.op.assign(calls.size(), DeviceOpId::none());
+  std::vector<CallsByCorrelation> of_process(trace.processes.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls.correlation[i] == 0) continue;
+    of_process[trace.threads[calls.thread[i].value].process.value].sorted.emplace_back(
+        calls.correlation[i], CallId::from(i));
+  }
+  for (CallsByCorrelation& index : of_process) {
+    // Nearly sorted already: ids are handed out in the order of the calls.
+    if (!std::is_sorted(index.sorted.begin(), index.sorted.end()))
+      std::sort(index.sorted.begin(), index.sorted.end());
+    auto last = index.sorted.begin();
+    for (auto it = index.sorted.begin(); it != index.sorted.end(); ++it) {
+      if (it != index.sorted.begin() && last->first == it->first) {
+        count(context.losses, Loss::kDuplicateCorrelation);
+        *last = *it;
+      } else {
+        if (it != index.sorted.begin()) ++last;
+        *last = *it;
+      }
+    }
+    if (!index.sorted.empty()) index.sorted.erase(last + 1, index.sorted.end());
+  }
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    std::uint32_t correlation = ops.call[i].value;  // see load_device_ops
+    CallId call =
+        correlation == 0
+            ? CallId::none()
+            : of_process[trace.streams[ops.stream[i].value].process.value].find(correlation);
+    ops.call[i] = call;
+    if (!call.valid()) {
+      count(context.losses, Loss::kOrphanDeviceOp);
+      continue;
+    }
+    if (!calls.op[call.value].valid()) calls.op[call.value] = DeviceOpId::from(i);
+    if (!calls.stream[call.value].valid()) calls.stream[call.value] = ops.stream[i];
+    if (ops.start[i] < calls.start[call.value]) count(context.losses, Loss::kOpBeforeLaunch);
+  }
+}
+
+void finish_losses(Context& context) {
+  Trace& trace = context.trace;
+  for (const LossDeclaration& declaration : loss_declarations()) {
+    std::int64_t count = context.losses[static_cast<std::size_t>(declaration.loss)];
+    if (count) {
+      trace.losses.push_back({std::string(declaration.name),
+                              std::string(severity_name(declaration.severity)),
+                              std::string(declaration.text), count});
+    }
+  }
+  auto rank = [](const LossCount& loss) {
+    return loss.severity == "loss" ? 0 : loss.severity == "doubt" ? 1 : 2;
+  };
+  std::stable_sort(trace.losses.begin(), trace.losses.end(),
+                   [&](const LossCount& a, const LossCount& b) {
+                     return std::pair(rank(a), std::string_view(a.name)) <
+                            std::pair(rank(b), std::string_view(b.name));
+                   });
+  // One row per counter: the file counts per process, a reader wants the sum.
+  std::vector<LossCount> merged;
+  for (LossCount& loss : trace.losses) {
+    if (!merged.empty() && merged.back().name == loss.name) {
+      merged.back().count += loss.count;
+    } else {
+      merged.push_back(std::move(loss));
+    }
+  }
+  trace.losses = std::move(merged);
+}
+
+}  // namespace
+
+void link(Context& context) {
+  Trace& trace = context.trace;
+  join_calls_and_ops(context);
+  trace.ranges_of_thread = group<RangeId>(trace.ranges.thread, trace.threads.size());
+  trace.calls_of_thread = group<CallId>(trace.calls.thread, trace.threads.size());
+  trace.ops_of_stream = group<DeviceOpId>(trace.device_ops.stream, trace.streams.size());
+  for (const auto* ends : {&trace.ranges.end, &trace.device_ops.end, &trace.calls.end}) {
+    for (TimeNs end : *ends) trace.end = std::max(trace.end, end);
+  }
+  finish_losses(context);
+}
+
+}  // namespace headway::trace::load_detail

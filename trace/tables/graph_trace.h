@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "trace/schema/table.h"
+
+namespace headway::trace::tables {
+
+struct GraphTrace : TableDefaults {
+  static constexpr std::string_view name = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+  static constexpr std::string_view doc = "Whole CUDA graph launches, when nodes are not recorded.";
+  static constexpr bool of_nsys = true;
+
+  struct Row {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+    std::int32_t device_id = 0;
+    std::int32_t context_id = 0;
+    std::int32_t stream_id = 0;
+    std::optional<std::int64_t> correlation_id;
+    std::optional<std::int64_t> global_pid;
+    std::int64_t graph_id = 0;
+    std::optional<std::int64_t> graph_exec_id;
+  };
+  static constexpr auto columns = std::tuple{
+      Column{"start", &Row::start, Unit::kNs, "Start, since the session start."},
+      Column{"end", &Row::end, Unit::kNs, "End, since the session start."},
+      Column{"deviceId", &Row::device_id, Unit::kId, "Device ID."},
+      Column{"contextId", &Row::context_id, Unit::kId, "Context ID."},
+      Column{"streamId", &Row::stream_id, Unit::kId, "Stream ID."},
+      Column{"correlationId", &Row::correlation_id, Unit::kId,
+             "Same as that of the API call that caused it."},
+      Column{"globalPid", &Row::global_pid, Unit::kId,
+             "Process: host and VM bits << 48 | pid << 24."},
+      Column{"graphId", &Row::graph_id, Unit::kId, "Graph."},
+      Column{"graphExecId", &Row::graph_exec_id, Unit::kId, "Executable graph."},
+  };
+};
+
+}  // namespace headway::trace::tables

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "common/ids.h"
+#include "common/nvtx_conventions.h"
+#include "common/time.h"
+#include "trace/loss_counters.h"
+#include "trace/schema/column.h"
+
+/// A trace in memory: the only thing analyses and the GUI read. Where it came from is invisible.
+/// Columns are vectors of equal length (struct of arrays); a row's index is its identity. Event
+/// tables are sorted by start, ties by longer first, then by file order. Immutable after loading,
+/// so any number of threads may read it. At most 64 bytes an event.
+namespace headway::trace {
+
+using conventions::DeviceCallKind;
+using conventions::DeviceOpKind;
+using conventions::DeviceType;
+using conventions::MathUnit;
+using conventions::MemoryKind;
+using conventions::Phase;
+using conventions::RangeKind;
+
+using ProcessId = Id<struct ProcessTag>;
+using ThreadId = Id<struct ThreadTag>;
+using DeviceId = Id<struct DeviceTag>;  ///< a device of the trace, not its CUDA ordinal
+using StreamId = Id<struct StreamTag>;  ///< a stream of one device of one process
+using DomainId = Id<struct DomainTag, std::uint16_t>;
+using RangeId = Id<struct RangeTag>;
+using DeviceOpId = Id<struct DeviceOpTag>;
+using CallId = Id<struct CallTag>;
+using RangeInfoId = Id<struct RangeInfoTag>;
+using GraphOpId = Id<struct GraphOpTag>;
+
+/// Texts, each once. Views stay valid as long as the pool.
+class Strings {
+ public:
+  Strings() { add(""); }
+  StringId add(std::string_view text);
+  std::string_view operator[](StringId id) const {
+    return id.value < texts_.size() ? texts_[id.value] : "?";
+  }
+  std::optional<StringId> find(std::string_view text) const;
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> storage_;
+  std::vector<std::string_view> texts_;
+  std::unordered_map<std::string_view, StringId> index_;
+};
+
+struct Process {
+  std::int64_t global_pid = 0;
+  std::int32_t pid = 0;
+  std::int32_t parent_pid = 0;
+  std::int32_t rank = 0;  ///< of the distributed run; 0 when it is not one
+  std::string name;
+  std::string command_line;
+  TimeNs start;
+  std::optional<TimeNs> end;
+  std::optional<int> exit_code;
+  std::optional<int> signal;  ///< set when a signal ended it: the trace of this process was cut
+  bool injected = false;      ///< our library was in it; false: seen from outside only
+};
+
+struct Thread {
+  std::int64_t global_tid = 0;
+  std::int32_t tid = 0;
+  ProcessId process;
+  std::string name;
+};
+
+struct Device {
+  DeviceType type = DeviceType::kUnknown;
+  std::int32_t ordinal = 0;  ///< the id the program uses
+  ProcessId
+      process;  ///< for host and simulated devices; CUDA devices are shared: the first process seen
+  std::int32_t cores = 0;
+  std::string name;
+};
+
+struct Stream {
+  DeviceId device;
+  ProcessId process;
+  std::int32_t ordinal = 0;
+  std::string name;
+};
+
+/// NVTX ranges and marks.
+struct Ranges {
+  enum Flag : std::uint8_t {
+    kMark = 1,        ///< a point: end == start
+    kStartEnd = 2,    ///< nvtxRangeStart/End: not nested, may end on another thread
+    kUnfinished = 4,  ///< never ended; `end` is the end of its process or of the recording
+  };
+  std::vector<TimeNs> start;
+  std::vector<TimeNs> end;
+  std::vector<StringId> name;
+  std::vector<ThreadId> thread;
+  std::vector<RangeId> parent;    ///< innermost enclosing range of the same thread; none for roots,
+                                  ///< marks' hosts included
+  std::vector<RangeInfoId> info;  ///< none when the range says nothing about itself
+  std::vector<DomainId> domain;
+  std::vector<std::uint16_t> depth;  ///< 0 for roots
+  std::vector<std::uint8_t> flags;
+
+  /// All columns, for code that treats them alike (appending, sorting).
+  auto columns() { return std::tie(start, end, name, thread, parent, info, domain, depth, flags); }
+  std::size_t size() const { return start.size(); }
+  Interval interval(RangeId r) const { return {start[r.value], end[r.value]}; }
+  bool is(RangeId r, Flag flag) const { return (flags[r.value] & flag) != 0; }
+};
+
+/// What some ranges say about themselves (schema "headway.range").
+struct RangeInfo {
+  RangeKind kind = RangeKind::kOther;
+  Phase phase = Phase::kNone;
+  std::int64_t op = conventions::kAbsent;
+  std::int64_t batch = conventions::kAbsent;
+  std::int64_t step = conventions::kAbsent;
+  std::int64_t bytes = 0;
+  std::int64_t flops = 0;
+};
+
+/// Work that ran on a device: kernels, copies, sets, communication; of CUDA and of any other
+/// device.
+struct DeviceOps {
+  enum Flag : std::uint8_t { kUnfinished = 1 };
+  std::vector<TimeNs> start;
+  std::vector<TimeNs> end;
+  std::vector<StringId> name;
+  std::vector<StreamId> stream;
+  std::vector<CallId> call;  ///< the call that enqueued it; none when it is not in the trace
+  std::vector<std::int64_t> bytes;
+  std::vector<std::int64_t> flops;
+  std::vector<std::int32_t> op;     ///< graph op id, -1 unknown
+  std::vector<std::int32_t> batch;  ///< -1 unknown
+  std::vector<DeviceOpKind> kind;
+  std::vector<Phase> phase;
+  std::vector<MathUnit> math_unit;
+  std::vector<MemoryKind> source_memory;
+  std::vector<MemoryKind> destination_memory;
+  std::vector<std::uint32_t> blocks;  ///< CUDA: blocks of the grid; 0 unknown
+  std::vector<std::uint8_t> flags;
+
+  /// All columns, for code that treats them alike (appending, sorting).
+  auto columns() {
+    return std::tie(start, end, name, stream, call, bytes, flops, op, batch, kind, phase, math_unit,
+                    source_memory, destination_memory, blocks, flags);
+  }
+  std::size_t size() const { return start.size(); }
+  Interval interval(DeviceOpId op_id) const { return {start[op_id.value], end[op_id.value]}; }
+};
+
+/// Host calls to a device's API.
+struct Calls {
+  std::vector<TimeNs> start;
+  std::vector<TimeNs> end;
+  std::vector<StringId> name;
+  std::vector<ThreadId> thread;
+  std::vector<StreamId> stream;            ///< none when the call names none
+  std::vector<std::uint64_t> correlation;  ///< 0: enqueues nothing
+  std::vector<std::uint64_t> sync_id;      ///< event record made or waited for; 0 none
+  std::vector<std::int64_t> bytes;
+  std::vector<DeviceCallKind> kind;
+  std::vector<DeviceOpId> op;  ///< the first op it enqueued; none when it enqueued nothing
+
+  /// All columns, for code that treats them alike (appending, sorting).
+  auto columns() {
+    return std::tie(start, end, name, thread, stream, correlation, sync_id, bytes, kind, op);
+  }
+  std::size_t size() const { return start.size(); }
+  Interval interval(CallId c) const { return {start[c.value], end[c.value]}; }
+};
+
+/// True for calls that may keep the host waiting for the device.
+bool is_blocking(DeviceCallKind kind);
+
+struct CounterSeries {
+  std::string name;  ///< "process.cpu"
+  std::string unit;
+  std::string description;
+  ProcessId process;  ///< none: of the machine or a device
+  std::optional<std::int32_t> device;
+  std::vector<TimeNs> time;
+  std::vector<double> value;
+};
+
+struct GraphOp {
+  ProcessId process;
+  std::int64_t op = conventions::kAbsent;
+  std::int64_t forward_op = conventions::kAbsent;
+  Phase phase = Phase::kNone;
+  std::string name;
+  std::string type;
+  std::string shape;
+  std::vector<std::int64_t> inputs;
+  std::int64_t flops = 0;
+  std::int64_t bytes = 0;
+  std::int64_t output_bytes = 0;
+};
+
+struct LossCount {
+  std::string name;
+  std::string severity;  ///< info, doubt, loss
+  std::string text;
+  std::int64_t count = 0;
+};
+
+/// Rows of one event table grouped by thread or stream: `rows[offset[k] .. offset[k+1])` are those
+/// of key k, in the table's order (by start).
+template <class RowId, class Key>
+struct GroupIndex {
+  std::vector<std::uint32_t> offset;
+  std::vector<RowId> rows;
+
+  std::span<const RowId> operator[](Key key) const {
+    if (key.value + std::size_t{1} >= offset.size()) return {};
+    return std::span<const RowId>(rows).subspan(offset[key.value],
+                                                offset[key.value + 1] - offset[key.value]);
+  }
+};
+
+struct Trace {
+  std::string path;  ///< as given by the user, for messages
+  std::map<std::string, std::string, std::less<>> meta;
+  std::int64_t start_utc_ns = 0;  ///< wall clock at time zero
+  TimeNs end;                     ///< end of the recording, at least the last event
+  bool complete = false;          ///< the recorder finished in order
+
+  Strings strings;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Device> devices;
+  std::vector<Stream> streams;
+  std::vector<std::string> domains;  ///< by DomainId; 0 is the default domain ""
+
+  Ranges ranges;
+  std::vector<RangeInfo> range_info;
+  DeviceOps device_ops;
+  Calls calls;
+  std::vector<CounterSeries> counters;
+  std::vector<GraphOp> graph_ops;
+  std::vector<std::pair<std::string, std::string>>
+      settings;                   ///< of the recorded program, in its order
+  std::vector<LossCount> losses;  ///< sorted by severity (worst first), then name
+
+  GroupIndex<RangeId, ThreadId> ranges_of_thread;
+  GroupIndex<CallId, ThreadId> calls_of_thread;
+  GroupIndex<DeviceOpId, StreamId> ops_of_stream;
+
+  const RangeInfo* info(RangeId range) const {
+    RangeInfoId id = ranges.info[range.value];
+    return id.valid() ? &range_info[id.value] : nullptr;
+  }
+  const GraphOp* graph_op(ProcessId process, std::int64_t op) const;
+  std::string_view meta_value(std::string_view key) const;
+  std::string_view setting(std::string_view name) const;
+  std::size_t event_count() const { return ranges.size() + device_ops.size() + calls.size(); }
+
+  /// Finds graph ops by (process, op id); filled by the loader.
+  std::map<std::pair<ProcessId, std::int64_t>, GraphOpId> graph_op_index;
+};
+
+}  // namespace headway::trace

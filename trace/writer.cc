@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "trace/writer.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "trace/meta_keys.h"
+#include "trace/tables/all.h"
+
+namespace headway::trace {
+namespace {
+
+sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    fail_usage("{}: is a folder; -o takes the name of the trace file to write.", path.string());
+  }
+  if (std::filesystem::exists(path, ignored)) {
+    if (!overwrite)
+      fail_usage("{}: already exists. Use --force to overwrite it, or -o for another name.",
+                 path.string());
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+      std::filesystem::remove(path.string() + suffix, ignored);
+  }
+  return sqlite::Database::create(path);
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(const std::filesystem::path& path, bool overwrite)
+    : database_(create_file(path, overwrite)) {
+  database_.execute("BEGIN");
+  HEADWAY_INVARIANT(intern("").value == 0);
+  set_meta(meta::kSchemaVersionKey, std::to_string(kSchemaVersion));
+  set_meta(meta::kState, "recording");
+  commit();
+}
+
+TraceWriter::~TraceWriter() {
+  if (finished_) return;
+  // Reached on errors only: keep what there is; the file stays marked "recording".
+  try {
+    commit();
+  } catch (const std::exception&) {  // the error that brought us here has been or will be reported
+  }
+}
+
+StringId TraceWriter::intern(std::string_view text) {
+  auto found = known_strings_.find(text);
+  if (found != known_strings_.end()) return found->second;
+  if (known_strings_.size() >= kMaxKnownStrings) {
+    flush_all();
+    known_strings_.clear();
+    strings_.clear();
+  }
+  std::string valid = to_valid_utf8(text);
+  if (valid != text) {
+    // Known under its valid form only: such names are rare, and views into `strings_` must be what
+    // was asked.
+    auto same = known_strings_.find(valid);
+    if (same != known_strings_.end()) return same->second;
+  }
+  const std::string& stored = strings_.emplace_back(std::move(valid));
+  StringId id{next_string_++};
+  known_strings_.emplace(stored, id);
+  add<tables::StringIds>({id.value, stored});
+  return id;
+}
+
+std::string_view TraceWriter::keep(std::string_view text) {
+  return kept_.emplace_back(text);
+}
+
+void TraceWriter::count_loss(Loss loss, std::int64_t count, std::int64_t global_pid) {
+  if (count <= 0) return;
+  losses_[{loss, global_pid}] += count;
+  losses_changed_ = true;
+}
+
+void TraceWriter::set_meta(std::string_view key, std::string_view value) {
+  meta_[std::string(key)] = to_valid_utf8(value);
+  meta_changed_ = true;
+}
+
+void TraceWriter::flush_all() {
+  for (auto& [name, batch] : batches_) written_ += static_cast<std::int64_t>(batch->flush());
+  pending_ = 0;
+  kept_.clear();
+}
+
+void TraceWriter::write_meta() {
+  if (!meta_changed_) return;
+  batch<tables::Meta>();  // creates the table
+  database_.execute("DELETE FROM HEADWAY_META");
+  for (const auto& [key, value] : meta_) add<tables::Meta>({key, value});
+  meta_changed_ = false;
+}
+
+void TraceWriter::write_losses() {
+  if (!losses_changed_) return;
+  batch<tables::Loss>();
+  database_.execute("DELETE FROM HEADWAY_LOSS");
+  for (const auto& [key, count] : losses_) {
+    const LossDeclaration& declaration = declaration_of(key.first);
+    tables::Loss::Row row{declaration.name, severity_name(declaration.severity), count,
+                          std::nullopt, declaration.text};
+    if (key.second) row.global_pid = key.second;
+    add<tables::Loss>(row);
+  }
+  losses_changed_ = false;
+}
+
+void TraceWriter::commit() {
+  flush_all();
+  write_meta();
+  write_losses();
+  flush_all();
+  database_.execute("COMMIT");
+  database_.execute("BEGIN");
+}
+
+void TraceWriter::finish() {
+  set_meta(meta::kState, "complete");
+  commit();
+  database_.execute("COMMIT");
+  for_each_table([&]<class Table>() {
+    if (!batches_.contains(Table::name)) return;
+    for (std::string_view columns : Table::indexes) {
+      database_.execute(fmt::format("CREATE INDEX {0}_{1} ON {0}({1})", Table::name, columns));
+    }
+  });
+  batches_.clear();
+  database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  database_.execute("PRAGMA journal_mode=DELETE");
+  finished_ = true;
+}
+
+}  // namespace headway::trace

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/loss_counters.h"
+#include "trace/schema/table.h"
+#include "trace/sqlite/bulk_insert.h"
+#include "trace/sqlite/database.h"
+
+namespace headway::trace {
+
+/// Writes a trace file: the only code that does. Rows are typed (`add<tables::Kernel>({...})`),
+/// gathered per table and inserted in bulk; tables are created when they get their first row. What
+/// is committed survives the death of this process; the file is valid SQLite at every moment. One
+/// thread at a time. Times in rows are nanoseconds since `session start`.
+class TraceWriter {
+ public:
+  /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`.
+  explicit TraceWriter(const std::filesystem::path& path, bool overwrite = false);
+  ~TraceWriter();
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  /// The id of `text` in StringIds; the text is made valid UTF-8. Amortised one hash look-up.
+  StringId intern(std::string_view text);
+
+  /// Queues a row; returns the rowid it will have. Views and blobs in the row must be from `keep`,
+  /// interned by the caller for longer, or literals: they are read at the next flush.
+  template <class Table>
+  std::int64_t add(const typename Table::Row& row);
+
+  /// Copies bytes to live until the next flush.
+  std::string_view keep(std::string_view text);
+
+  /// Adds to a loss counter; written by `commit`. `global_pid` 0: no particular process.
+  void count_loss(Loss loss, std::int64_t count, std::int64_t global_pid = 0);
+  /// Sets a HEADWAY_META value; written by `commit`, the last value wins.
+  void set_meta(std::string_view key, std::string_view value);
+
+  /// Makes everything added so far durable in one transaction.
+  void commit();
+  /// Ends the recording: state=complete, indexes, log folded into the file, journal off.
+  void finish();
+
+  std::int64_t rows_pending() const { return pending_; }
+  std::int64_t rows_written() const { return written_; }
+  const std::filesystem::path& path() const { return database_.path(); }
+
+ private:
+  struct Batch {
+    virtual ~Batch() = default;
+    virtual std::size_t flush() = 0;
+  };
+  template <class Table>
+  struct TypedBatch;
+
+  template <class Table>
+  TypedBatch<Table>& batch();
+  void flush_all();
+  void write_meta();
+  void write_losses();
+
+  static constexpr std::size_t kFlushRows = 4096;
+  // A name that never repeats (say "op, seq=1234567") must not eat the recorder's memory: past this
+  // many texts the table of known ones starts anew, and a text may get a second id.
+  static constexpr std::size_t kMaxKnownStrings = 1u << 20;
+
+  sqlite::Database database_;
+  std::map<std::string_view, std::unique_ptr<Batch>> batches_;
+  std::deque<std::string> kept_;
+  std::deque<std::string> strings_;
+  std::unordered_map<std::string_view, StringId> known_strings_;
+  std::uint32_t next_string_ = 0;
+  std::map<std::string, std::string, std::less<>> meta_;
+  std::map<std::pair<Loss, std::int64_t>, std::int64_t> losses_;
+  bool meta_changed_ = false;
+  bool losses_changed_ = false;
+  bool finished_ = false;
+  std::int64_t pending_ = 0;
+  std::int64_t written_ = 0;
+};
+
+template <class Table>
+struct TraceWriter::TypedBatch final : TraceWriter::Batch {
+  explicit TypedBatch(sqlite::Database& db) : insert(db, describe<Table>()) {
+    rows.reserve(kFlushRows);
+  }
+  std::size_t flush() override {
+    std::size_t count = rows.size();
+    if (count) insert.insert(rows.data(), count, sizeof(typename Table::Row));
+    rows.clear();
+    return count;
+  }
+  sqlite::BulkInsert insert;
+  std::vector<typename Table::Row> rows;
+  std::int64_t next_row = 1;
+};
+
+template <class Table>
+TraceWriter::TypedBatch<Table>& TraceWriter::batch() {
+  auto& slot = batches_[Table::name];
+  if (!slot) slot = std::make_unique<TypedBatch<Table>>(database_);
+  return static_cast<TypedBatch<Table>&>(*slot);
+}
+
+template <class Table>
+std::int64_t TraceWriter::add(const typename Table::Row& row) {
+  TypedBatch<Table>& target = batch<Table>();
+  target.rows.push_back(row);
+  ++pending_;
+  std::int64_t row_id = target.next_row++;
+  if (target.rows.size() >= kFlushRows) flush_all();
+  return row_id;
+}
+
+}  // namespace headway::trace
