@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
@@ -25,19 +24,19 @@ namespace headway::analyzer {
 namespace {
 
 constexpr std::int64_t kSmallRead = 1'000'000;
+constexpr std::int64_t kLargeRead = 65'536;
+constexpr double kAssumedRate = 100e6;  // bytes/s
 
 struct Reads {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
   DurationNs time;
-  double best_rate =
-      0;  ///< bytes/s of the fastest read of at least 64 KiB, else of the fastest read
+  double large_read_rate = kAssumedRate;  ///< bytes/s that large reads reach
+  double seconds_if_large() const { return static_cast<double>(bytes) / large_read_rate; }
 };
 
 Reads sum_reads(const trace::Trace& trace) {
-  constexpr std::int64_t kMeaningfulRead = 65536;
   Reads reads;
-  double best_small = 0;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{i});
     if (!info || info->kind != trace::RangeKind::kRead || info->bytes <= 0) continue;
@@ -45,12 +44,11 @@ Reads sum_reads(const trace::Trace& trace) {
     ++reads.count;
     reads.bytes += info->bytes;
     reads.time += time;
-    if (time.ns <= 0) continue;
-    double rate = static_cast<double>(info->bytes) / time.seconds();
-    (info->bytes >= kMeaningfulRead ? reads.best_rate : best_small) =
-        std::max(info->bytes >= kMeaningfulRead ? reads.best_rate : best_small, rate);
+    if (time.ns > 0 && info->bytes >= kLargeRead) {
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
+    }
   }
-  if (reads.best_rate == 0) reads.best_rate = best_small;
   return reads;
 }
 
@@ -79,24 +77,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
                                   format_bytes(mean)));
   }
-  double ideal = reads.best_rate > 0 ? static_cast<double>(reads.bytes) / reads.best_rate /
-                                           std::max(1e-9, reads.time.seconds())
-                                     : 1;
-  DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
-                                                   std::clamp(1 - ideal, 0.0, 1.0))};
+  double ideal_share =
+      std::min(1.0, reads.seconds_if_large() / std::max(1e-9, reads.time.seconds()));
+  DurationNs recoverable{
+      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * (1 - ideal_share))};
   if (ratio(recoverable, reading.step) < kFindingShare) {
-    return fine(
-        rule, fmt::format("Reads bring only {} each, but already at the rate this storage reaches.",
-                          format_bytes(mean)));
+    return fine(rule, fmt::format("Reads bring only {} each, but as fast as large reads would.",
+                                  format_bytes(mean)));
   }
   Finding finding = found(rule, recoverable, context);
+  auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
+                                        std::max(1e-9, reads.time.seconds()));
   finding.claim = fmt::format(
-      "{} reads bring {} each on average, {}/s while reading; the best reached {}/s. Opening and "
-      "seeking, not transfer, costs {}.",
-      format_count(reads.count), format_bytes(mean),
-      format_bytes(static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
-                                             std::max(1e-9, reads.time.seconds()))),
-      format_bytes(static_cast<std::int64_t>(reads.best_rate)), of_step(recoverable, reading.step));
+      "{} reads bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
+      "save {}.",
+      format_count(reads.count), format_bytes(mean), format_bytes(rate),
+      format_bytes(static_cast<std::int64_t>(reads.large_read_rate)),
+      of_step(recoverable, reading.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
   finding.advice = {{"headway-train", "Pack the images into shards that are read in one piece.",
