@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/analysis.h"
+#include "analyzer/partition/steady_ops.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,8 @@ namespace headway::analyzer {
 namespace {
 
 using trace::Trace;
+
+constexpr std::string_view kReferenceTrainer = "headway-train";
 
 void require_events(const Trace& trace) {
   if (trace.event_count() > 0) return;
@@ -34,13 +37,21 @@ DurationNs median_step_of(const Steps& steps, const std::vector<DevicePartition>
   for (const DevicePartition& partition : partitions) {
     std::vector<double> durations;
     for (const DeviceStep& step : partition.steps) {
-      if (steps.all.empty() || steps.all[step.step].steady)
-        durations.push_back(static_cast<double>(step.interval.length().ns));
+      if (counts(steps, step)) durations.push_back(static_cast<double>(step.interval.length().ns));
     }
     slowest = std::max(slowest, DurationNs{static_cast<std::int64_t>(median(durations))});
   }
   if (slowest.ns > 0) return slowest;
   return {static_cast<std::int64_t>(percentile_sorted(steps.steady_durations_ns(), 0.5))};
+}
+
+/// The reference trainer's switches mean nothing to users of other programs.
+void keep_fitting_advice(const Trace& trace, std::vector<Finding>& findings) {
+  if (trace.setting("trainer") == kReferenceTrainer) return;
+  for (Finding& finding : findings) {
+    std::erase_if(finding.advice,
+                  [](const Advice& advice) { return advice.framework == kReferenceTrainer; });
+  }
 }
 
 int rank(Status status) {
@@ -72,6 +83,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
                       result.median_step};
   for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
+  keep_fitting_advice(trace, result.findings);
   std::stable_sort(result.findings.begin(), result.findings.end(),
                    [](const Finding& a, const Finding& b) {
                      if (a.status != b.status) return rank(a.status) < rank(b.status);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "cli/command.h"
+#include "cli/commands/commands.h"
 
 namespace headway::cli {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_report_command());
+  commands.push_back(make_stats_command());
+  commands.push_back(make_check_command());
+  commands.push_back(make_diff_command());
+  commands.push_back(make_reference_command());
   return commands;
 }
 

@@ -41,6 +41,12 @@ std::string format_duration(DurationNs duration) {
   return fmt::format("{}{} h {:02} min", sign, seconds / 3600, seconds / 60 % 60);
 }
 
+std::string format_time(TimeNs time) {
+  std::int64_t us = time.ns / 1000;
+  return fmt::format("{}{}.{:06} s", us < 0 ? "-" : "", std::llabs(us) / 1'000'000,
+                     std::llabs(us) % 1'000'000);
+}
+
 std::string format_bytes(std::int64_t bytes) {
   double value = static_cast<double>(bytes);
   if (std::fabs(value) < 999.5) return fmt::format("{} B", bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/partition/partition.h"
+#include "analyzer/partition/steady_ops.h"
 
 #include <algorithm>
 
@@ -78,7 +79,7 @@ void average(const Trace& trace, const Steps& steps, const Attribution& attribut
              const DeviceWork& work, DevicePartition& out) {
   std::vector<Interval> steady;
   for (const DeviceStep& step : out.steps) {
-    if (!steps.all.empty() && !steps.all[step.step].steady) continue;
+    if (!counts(steps, step)) continue;
     steady.push_back(step.interval);
     out.per_steady_step += step.times;
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // copy-not-overlapped: the device computes nothing while data is copied to it.
 //
-// Symptom: host-to-device copies on the compute stream, or on another one but with the next op
-// waiting for them. Mechanism: a copy engine can work beside the compute units, but only on its own
-// stream and only ahead of need. Formula: recoverable = h2d: time in which copies to the device are
-// all that runs. Falsified by: copies that run under compute (they are counted as hidden and cost
-// nothing). Known false positives: the copies of the first steps, which warm-up trimming drops.
+// Symptom: host-to-device copies on the compute stream, or on another with the next op waiting for them.
+// Mechanism: a copy engine can work beside the compute units, but only on its own stream and ahead of need.
+// Formula: recoverable = h2d: time in which copies to the device are all that runs.
+// Falsified by: copies that run under compute (they are counted as hidden and cost nothing).
+// Known false positives: the copies of the first steps, which warm-up trimming drops.
+// Source: pinned memory, non-blocking copies and prefetching to the device in every framework's guide.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,15 +51,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare copy = worst_share(context, {TimeClass::kH2d});
   if (!copy.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (copy.share() < kFindingShare) {
-    return fine(
-        rule, fmt::format("Copies to the device are exposed {}; {} per step run under compute.",
-                          of_step(copy.time, copy.step), format_duration(copy.device->hidden_h2d)));
+    return fine(rule, fmt::format("Copies to the device are exposed {}; {} {} run under compute.",
+                                  of_step(context, copy.time, copy.step),
+                                  format_duration(copy.device->hidden_h2d), per_step(context)));
   }
   bool shared = shares_compute_stream(context, *copy.device);
   Finding finding = found(rule, copy.time, context);
   finding.sub_cause = shared ? "compute-stream" : "late";
   finding.claim = fmt::format(
-      "Copies to the device are all that runs for {}; {}.", of_step(copy.time, copy.step),
+      "Copies to the device are all that runs for {}; {}.", of_step(context, copy.time, copy.step),
       shared ? "they share a stream with the kernels, so they cannot overlap"
              : "they have a stream of their own but start too late");
   finding.confidence = 0.95;
@@ -66,8 +67,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.advice = {
       {"headway-train",
        "Copy the next batch on its own stream from pinned memory while this one computes.",
-       "--h2d prefetch --pinned on",
-       fmt::format("{} {}", setting(context.trace, "h2d"), setting(context.trace, "pinned"))},
+       "--h2d prefetch --pinned on", settings(context.trace, {"h2d", "pinned"})},
       {"PyTorch",
        "Pin the batches and copy the next one on a side stream; keep weights on the device, or "
        "prefetch the next layer's.",

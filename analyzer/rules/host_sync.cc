@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 // host-sync: the host waits for the device and thereby starves it.
 //
-// Symptom: blocking calls inside the step (item(), synchronous copies, synchronisation after every
-// op) with the
-//   device idle around their end.
-// Mechanism: while the host is blocked it launches nothing; when the device has drained its queue,
-// it idles until
-//   the host has returned, prepared and launched the next op.
-// Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill up
-// to the next
-//   launch. The duration of the call itself is not counted: a call that waits while the device
-//   works costs nothing.
-// Falsified by: blocking calls that return before the queue is empty (bounding how far the host
-// runs ahead). Known false positives: none known; the recoverable time assumes that the host could
-// have launched in time.
+// Symptom: blocking calls inside the step (item(), synchronous copies, synchronisation after every op)
+//   with the device idle around their end.
+// Mechanism: while the host is blocked it launches nothing; when the device has drained its queue, it
+//   idles until the host has returned, prepared and launched the next op.
+// Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill up to the
+//   next launch. The duration of the call is not counted: a wait while the device works costs nothing.
+// Falsified by: blocking calls that return before the queue is empty (bounding how far the host is ahead).
+// Known false positives: the recoverable time assumes that the host could have launched in time.
+// Source: asynchronous execution and engine bulking in the frameworks exist for this.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,22 +36,23 @@ std::string note(const RuleContext& context, const Segment& segment) {
                        : text;
 }
 
-/// Blocking calls per steady step.
-double blocking_calls_per_step(const RuleContext& context) {
-  std::int64_t count = 0;
+/// Blocking calls per steady step, of all threads; over the whole trace when there are no steps.
+double blocking_calls(const RuleContext& context) {
   const trace::Calls& calls = context.trace.calls;
-  for (std::uint32_t index : context.steps.steady) {
-    const Step& step = context.steps.all[index];
-    auto of_thread = context.trace.calls_of_thread[step.thread];
-    auto it = std::partition_point(of_thread.begin(), of_thread.end(), [&](trace::CallId c) {
-      return calls.start[c.value] < step.host.begin;
-    });
-    for (; it != of_thread.end() && calls.start[it->value] < step.host.end; ++it)
-      count += trace::is_blocking(calls.kind[it->value]);
-  }
-  return context.steps.steady.empty()
-             ? 0
-             : static_cast<double>(count) / static_cast<double>(context.steps.steady.size());
+  auto count_in = [&](Interval window) {
+    auto it = std::lower_bound(calls.start.begin(), calls.start.end(), window.begin);
+    std::int64_t count = 0;
+    for (auto i = static_cast<std::size_t>(it - calls.start.begin());
+         i < calls.size() && calls.start[i] < window.end; ++i) {
+      count += trace::is_blocking(calls.kind[i]);
+    }
+    return static_cast<double>(count);
+  };
+  if (context.steps.all.empty()) return count_in({TimeNs::min(), TimeNs::max()});
+  double count = 0;
+  for (std::uint32_t index : context.steps.steady) count += count_in(context.steps.all[index].host);
+  return context.steps.steady.empty() ? 0
+                                      : count / static_cast<double>(context.steps.steady.size());
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -63,23 +60,22 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!sync.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
-  double per_step = blocking_calls_per_step(context);
+  double count = blocking_calls(context);
   if (sync.share() < kFindingShare) {
-    return fine(rule, fmt::format("{:.1f} blocking calls per step leave the device idle for {}.",
-                                  per_step, of_step(sync.time, sync.step)));
+    return fine(rule, fmt::format("{:.1f} blocking calls {} leave the device idle for {}.", count,
+                                  per_step(context), of_step(context, sync.time, sync.step)));
   }
   Finding finding = found(rule, sync.time, context);
-  finding.sub_cause = per_step > 10 ? "per-op" : "per-step";
+  finding.sub_cause = count > 10 ? "per-op" : "per-step";
   finding.claim = fmt::format(
-      "{:.1f} blocking calls per step drain the device's queue; it idles {} until the host has "
+      "{:.1f} blocking calls {} drain the device's queue; it idles {} until the host has "
       "launched again.",
-      per_step, of_step(sync.time, sync.step));
+      count, per_step(context), of_step(context, sync.time, sync.step));
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *sync.device, {TimeClass::kHostSync}, note);
   finding.advice = {
       {"headway-train", "Do not wait after every op; read the loss once in a while.",
-       "--sync never --loss-read 20",
-       fmt::format("{} {}", setting(context.trace, "sync"), setting(context.trace, "loss_read"))},
+       "--sync never --loss-read 20", settings(context.trace, {"sync", "loss_read"})},
       {"PyTorch",
        "Find the calls with torch.cuda.set_sync_debug_mode('warn'); keep losses on the device and "
        "read them every n steps.",

@@ -2,15 +2,12 @@
 // input-bound: the device waits for the next batch.
 //
 // Symptom: the device idles at the start of steps while the training thread waits for the loader.
-// Mechanism: making a batch (read, decode, augment, collate) takes longer than a step, over all
-// workers. Formula: recoverable = io_read + decode + input_other per step, the idle time whose
-// binding constraint is an
-//   op launched after a wait for input. The sub-cause is what the worker of the awaited batch did
-//   meanwhile.
-// Falsified by: a device that is busy during the waits (then they are hidden and count nothing
-// here). Known false positives: a first epoch that fills the page cache; warm-up steps are dropped
-// for that reason. Source: the 5 %/20 % thresholds are those of the TensorFlow profiler's
-// input-pipeline analysis.
+// Mechanism: making a batch (read, decode, augment, collate) takes longer than a step, over all workers.
+// Formula: recoverable = io_read + decode + input_other per step, the idle time whose binding constraint
+//   is an op launched after a wait for input. The sub-cause is what the worker of the awaited batch did.
+// Falsified by: a device that is busy during the waits (then they are hidden and count nothing here).
+// Known false positives: a first epoch that fills the page cache; warm-up steps are dropped for that.
+// Source: the 5 %/20 % thresholds are those of the TensorFlow profiler's input-pipeline analysis.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +47,7 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("headway-train",
         "Read packed shards instead of one file per image: each open and each small read costs the "
         "storage's latency.",
-        "--storage shards", setting(trace, "storage"));
+        "--storage shards", settings(trace, {"storage"}));
     add("PyTorch",
         "Pack samples into shards and read them in order; keep them on local NVMe or in the page "
         "cache.",
@@ -59,7 +56,7 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
         "tf.data.TFRecordDataset(…).interleave(…, num_parallel_calls=tf.data.AUTOTUNE)");
   } else if (cause == TimeClass::kDecode) {
     add("headway-train", "Decode once, offline, and train from decoded shards.", "--storage shards",
-        setting(trace, "storage"));
+        settings(trace, {"storage"}));
     add("PyTorch",
         "Decode offline or on the GPU (DALI, torchvision.io.decode_jpeg(device='cuda')).",
         "nvidia.dali.fn.decoders.image(device='mixed')");
@@ -67,15 +64,11 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
         "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()");
   }
   add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
-      "--workers N --prefetch N",
-      fmt::format("{} {}", setting(trace, "workers"), setting(trace, "prefetch")));
+      "--workers N --prefetch N", settings(trace, {"workers", "prefetch"}));
   add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
       "DataLoader(num_workers=…, prefetch_factor=4, persistent_workers=True, pin_memory=True)");
   add("TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
       "dataset.prefetch(tf.data.AUTOTUNE)");
-  for (Advice& a : list) {
-    if (a.current == " ") a.current.clear();
-  }
   return list;
 }
 
@@ -100,8 +93,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                            "(docs/reference/nvtx-conventions.md) and record again.",
                                            format_percent(ratio(unexplained, input.step))));
     }
-    return fine(rule,
-                fmt::format("The device waits for input {}.", of_step(input.time, input.step)));
+    return fine(rule, fmt::format("The device waits for input {}.",
+                                  of_step(context, input.time, input.step)));
   }
   static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kCauses = {
       {{TimeClass::kIoRead, "read"},
@@ -115,7 +108,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.claim = fmt::format(
       "The device waits for input {}{}: {} while the worker reads, {} while it decodes or "
       "augments, {} otherwise.",
-      of_step(input.time, input.step), input.share() >= kSevereShare ? ", severe" : "",
+      of_step(context, input.time, input.step), input.share() >= kSevereShare ? ", severe" : "",
       format_duration(times[TimeClass::kIoRead]), format_duration(times[TimeClass::kDecode]),
       format_duration(times[TimeClass::kInputOther]));
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/partition/steady_ops.h"
+
 namespace headway::analyzer {
 
 std::vector<MeasuredOp> measure_graph(const RuleContext& context) {
@@ -14,21 +16,14 @@ std::vector<MeasuredOp> measure_graph(const RuleContext& context) {
   std::vector<std::int64_t> kernels(measured.size());
   std::int64_t steps = 0;
   for (const DevicePartition& device : context.partitions) {
-    for (const DeviceStep& step : device.steps) {
-      if (!context.steps.all.empty() && !context.steps.all[step.step].steady) continue;
-      ++steps;
-      const std::vector<TimeNs>& starts = trace.device_ops.start;
-      auto first = static_cast<std::size_t>(
-          std::lower_bound(starts.begin(), starts.end(), step.interval.begin) - starts.begin());
-      for (std::size_t i = first; i < starts.size() && starts[i] < step.interval.end; ++i) {
-        if (trace.streams[trace.device_ops.stream[i].value].device != device.device) continue;
-        trace::GraphOpId graph_op =
-            context.attribution.ops[context.attribution.op_of[i].value].graph_op;
-        if (!graph_op.valid()) continue;
-        total[graph_op.value] += trace.device_ops.end[i] - starts[i];
-        ++kernels[graph_op.value];
-      }
-    }
+    steps += for_each_steady_op(
+        trace, context.steps, device, [&](const DeviceStep&, trace::DeviceOpId op) {
+          trace::GraphOpId graph_op =
+              context.attribution.ops[context.attribution.op_of[op.value].value].graph_op;
+          if (!graph_op.valid()) return;
+          total[graph_op.value] += trace.device_ops.interval(op).length();
+          ++kernels[graph_op.value];
+        });
   }
   for (std::size_t i = 0; i < measured.size() && steps > 0; ++i) {
     measured[i].time_per_step = total[i] / steps;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/rules/support.h"
+#include "analyzer/partition/steady_ops.h"
 
 #include <fmt/format.h>
 
@@ -50,7 +51,7 @@ std::vector<Evidence> longest_segments(const RuleContext& context, const DeviceP
   };
   std::vector<Piece> pieces;
   for (const DeviceStep& step : device.steps) {
-    if (!context.steps.all.empty() && !context.steps.all[step.step].steady) continue;
+    if (!counts(context.steps, step)) continue;
     for (std::uint32_t i = 0; i < step.segment_count; ++i) {
       const Segment& segment = device.segments[step.first_segment + i];
       if (!contains(classes, segment.time_class)) continue;
@@ -102,9 +103,14 @@ Finding cannot_tell(const Rule& rule, std::string what_is_missing) {
   return finding;
 }
 
-std::string of_step(DurationNs time, DurationNs step) {
-  return fmt::format("{} of the {} step ({})", format_duration(time), format_duration(step),
+std::string of_step(const RuleContext& context, DurationNs time, DurationNs step) {
+  return fmt::format("{} of the {} {} ({})", format_duration(time), format_duration(step),
+                     context.steps.all.empty() ? "span" : "step",
                      format_percent(ratio(time, step)));
+}
+
+std::string_view per_step(const RuleContext& context) {
+  return context.steps.all.empty() ? "in all" : "per step";
 }
 
 std::string thread_label(const trace::Trace& trace, trace::ThreadId thread) {
@@ -112,9 +118,13 @@ std::string thread_label(const trace::Trace& trace, trace::ThreadId thread) {
   return t.name.empty() ? fmt::format("thread {}", t.tid) : fmt::format("thread '{}'", t.name);
 }
 
-std::string setting(const trace::Trace& trace, std::string_view name) {
-  std::string_view value = trace.setting(name);
-  return value.empty() ? std::string() : fmt::format("{}={}", name, value);
+std::string settings(const trace::Trace& trace, std::initializer_list<std::string_view> names) {
+  std::string text;
+  for (std::string_view name : names) {
+    std::string_view value = trace.setting(name);
+    if (!value.empty()) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  }
+  return text;
 }
 
 }  // namespace headway::analyzer

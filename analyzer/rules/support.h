@@ -37,11 +37,13 @@ Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleConte
 Finding fine(const Rule& rule, std::string what_was_checked);
 Finding cannot_tell(const Rule& rule, std::string what_is_missing);
 
-/// "12.3 ms of the 100 ms step (12.3 %)".
-std::string of_step(DurationNs time, DurationNs step);
+/// "12.3 ms of the 100 ms step (12.3 %)"; without steps the unit is the span of the device.
+std::string of_step(const RuleContext& context, DurationNs time, DurationNs step);
+/// "per step", or "in all" without steps.
+std::string_view per_step(const RuleContext& context);
 /// "thread 'loader 0'" or "thread 123".
 std::string thread_label(const trace::Trace& trace, trace::ThreadId thread);
-/// The recorded setting as "name=value", empty when the run did not say.
-std::string setting(const trace::Trace& trace, std::string_view name);
+/// The recorded settings as "a=1 b=2"; those that the run did not tell are left out.
+std::string settings(const trace::Trace& trace, std::initializer_list<std::string_view> names);
 
 }  // namespace headway::analyzer

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 // unfused-elementwise: chains of memory-bound ops hand their intermediate results through memory.
 //
-// Symptom: batch norm, add and ReLU (and their backward ops) as kernels of their own, one after the
-// other. Mechanism: each of them reads and writes whole tensors and computes next to nothing, so
-// its time is memory
-//   traffic; fused, an intermediate stays in registers and is neither written nor read again.
-// Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to
-// consumer. An ideal
-//   fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
+// Symptom: batch norm, add and ReLU (and their backward ops) as kernels of their own, one after another.
+// Mechanism: each of them reads and writes whole tensors and computes next to nothing, so its time is
+//   memory traffic; fused, an intermediate stays in registers and is neither written nor read again.
+// Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to consumer. An
+//   ideal fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
 //   (2 x intermediate bytes) / (bytes that its ops move one by one).
-// Falsified by: intermediates that stay in cache between the kernels; then the fused version gains
-// less. Known false positives: an intermediate that the backward pass needs must still be written
-// once; the formula
-//   then promises up to half too much for that edge.
-// Source: fused BN-ReLU and BN-Add-ReLU (5-8 passes become 3, backward 7 become 4) as in the
-// published libraries.
+// Falsified by: intermediates that stay in cache between the kernels; then fusing gains less.
+// Known false positives: an intermediate that the backward pass needs must still be written once; the
+//   formula then promises up to half too much for that edge.
+// Source: fused BN-ReLU and BN-Add-ReLU (5-8 passes become 3, backward 7 become 4) in published libraries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -140,16 +136,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (ratio(recoverable, context.median_step) < kFindingShare) {
     return fine(
-        rule, fmt::format(
-                  "{} chains of unfused memory-bound ops take {}; fusing them would save {}.",
-                  chains.size(), of_step(time, context.median_step), format_duration(recoverable)));
+        rule,
+        fmt::format("{} chains of unfused memory-bound ops take {}; fusing them would save {}.",
+                    chains.size(), of_step(context, time, context.median_step),
+                    format_duration(recoverable)));
   }
   Finding finding = found(rule, recoverable, context);
   finding.sub_cause = types_of(chains.front(), graph);
   finding.claim = fmt::format(
       "{} memory-bound ops in {} chains (most: {}) take {} and pass {} of intermediate results "
       "through memory; fused they save up to {}.",
-      ops, chains.size(), finding.sub_cause, of_step(time, context.median_step),
+      ops, chains.size(), finding.sub_cause, of_step(context, time, context.median_step),
       format_bytes(std::accumulate(
           chains.begin(), chains.end(), std::int64_t{0},
           [](std::int64_t sum, const Chain& c) { return sum + c.intermediate_bytes; })),
@@ -157,7 +154,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.7;  // the saving is a traffic model, not a measurement
   finding.evidence = evidence(context, chains, graph);
   finding.advice = {{"headway-train", "Use the fused operators.", "--fused-bn on",
-                     setting(context.trace, "fused_bn")},
+                     settings(context.trace, {"fused_bn"})},
                     {"PyTorch",
                      "Let a compiler fuse the chains, or use fused modules (channels-last, "
                      "apex.contrib.groupbn for BN-Add-ReLU).",

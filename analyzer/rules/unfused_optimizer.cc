@@ -2,20 +2,20 @@
 // unfused-optimizer: the update runs one or more kernels per parameter.
 //
 // Symptom: dozens to thousands of tiny kernels at the end of the step.
-// Mechanism: each kernel pays its launch and a fixed cost on the device, whatever the parameter's
-// size; a
+// Mechanism: each kernel pays its launch and a fixed cost on the device, whatever the parameter's size; a
 //   multi-tensor update pays them once for many parameters.
-// Formula: fires with at least 16 update kernels per step. Recoverable = time from the first update
-// kernel to the
-//   last (idle time between them included), less the time that the same bytes take at the best rate
+// Formula: fires with at least 16 update kernels per step. Recoverable = time from the first update kernel
+//   to the last (idle time between them included), less the time that the same bytes take at the best rate
 //   which a kernel of this run with at least 1 MB reached.
-// Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is
-// close). Known false positives: an update that overlaps the backward pass on purpose. Source:
-// multi-tensor optimizers (20 bytes per parameter for SGD with momentum, 28 for Adam).
+// Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is close).
+// Known false positives: an update that overlaps the backward pass on purpose.
+// Source: multi-tensor optimizers (20 bytes per parameter for SGD with momentum, 28 for Adam).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -35,37 +35,38 @@ struct Updates {
 
 Updates measure(const RuleContext& context, const DevicePartition& device) {
   constexpr std::int64_t kRateBytes = 1'000'000;
+  struct Window {
+    Interval interval{TimeNs::max(), TimeNs::min()};
+    trace::DeviceOpId first;
+    std::int64_t kernels = 0;
+  };
   Updates result;
   const trace::DeviceOps& ops = context.trace.device_ops;
-  std::int64_t steps = 0;
-  for (const DeviceStep& step : device.steps) {
-    if (!context.steps.all.empty() && !context.steps.all[step.step].steady) continue;
-    ++steps;
-    Interval window{TimeNs::max(), TimeNs::min()};
-    trace::DeviceOpId first_op;
-    auto first = static_cast<std::size_t>(
-        std::lower_bound(ops.start.begin(), ops.start.end(), step.interval.begin) -
-        ops.start.begin());
-    std::int64_t kernels = 0;
-    for (std::size_t i = first; i < ops.size() && ops.start[i] < step.interval.end; ++i) {
-      if (context.trace.streams[ops.stream[i].value].device != device.device ||
-          ops.kind[i] != trace::DeviceOpKind::kKernel)
-        continue;
-      double seconds = (ops.end[i] - ops.start[i]).seconds();
-      if (ops.bytes[i] >= kRateBytes && seconds > 0)
-        result.best_rate = std::max(result.best_rate, static_cast<double>(ops.bytes[i]) / seconds);
-      if (context.attribution.phase_of[i] != trace::Phase::kUpdate) continue;
-      if (!first_op.valid()) first_op = trace::DeviceOpId::from(i);
-      window = {std::min(window.begin, ops.start[i]), std::max(window.end, ops.end[i])};
-      result.bytes_per_step += static_cast<double>(ops.bytes[i]);
-      ++kernels;
-    }
-    if (kernels == 0) continue;
-    result.kernels_per_step += static_cast<double>(kernels);
-    result.window_per_step += window.length();
+  std::map<std::uint32_t, Window> windows;  // by step
+  std::int64_t steps = for_each_steady_op(
+      context.trace, context.steps, device, [&](const DeviceStep& step, trace::DeviceOpId op) {
+        if (ops.kind[op.value] != trace::DeviceOpKind::kKernel) return;
+        Interval interval = ops.interval(op);
+        std::int64_t bytes = ops.bytes[op.value];
+        if (bytes >= kRateBytes && !interval.empty()) {
+          result.best_rate =
+              std::max(result.best_rate, static_cast<double>(bytes) / interval.length().seconds());
+        }
+        if (context.attribution.phase_of[op.value] != trace::Phase::kUpdate) return;
+        Window& window = windows[step.step];
+        if (!window.first.valid()) window.first = op;
+        window.interval = {std::min(window.interval.begin, interval.begin),
+                           std::max(window.interval.end, interval.end)};
+        ++window.kernels;
+        result.bytes_per_step += static_cast<double>(bytes);
+      });
+  for (const auto& [step, window] : windows) {
+    DurationNs length = window.interval.length();
+    result.kernels_per_step += static_cast<double>(window.kernels);
+    result.window_per_step += length;
     result.windows.push_back(
-        {window, EventRef::of(first_op),
-         fmt::format("{} update kernels in {}", kernels, format_duration(window.length()))});
+        {window.interval, EventRef::of(window.first),
+         fmt::format("{} update kernels in {}", window.kernels, format_duration(length))});
   }
   if (steps) {
     result.kernels_per_step /= static_cast<double>(steps);
@@ -75,7 +76,8 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
   std::stable_sort(
       result.windows.begin(), result.windows.end(),
       [](const Evidence& a, const Evidence& b) { return a.where.length() > b.where.length(); });
-  if (result.windows.size() > 5) result.windows.resize(5);
+  constexpr std::size_t kShown = 5;
+  if (result.windows.size() > kShown) result.windows.resize(kShown);
   return result;
 }
 
@@ -90,7 +92,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   std::string checked =
       fmt::format("{:.0f} update kernels per step within {}", updates.kernels_per_step,
-                  of_step(updates.window_per_step, context.median_step));
+                  of_step(context, updates.window_per_step, context.median_step));
   DurationNs ideal = updates.window_per_step;
   if (updates.best_rate > 0)
     ideal = {static_cast<std::int64_t>(updates.bytes_per_step / updates.best_rate * 1e9)};
@@ -106,7 +108,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = updates.windows;
   finding.advice = {
       {"headway-train", "Update all parameters in one multi-tensor kernel.", "--fused-optimizer on",
-       setting(context.trace, "fused_optimizer")},
+       settings(context.trace, {"fused_optimizer"})},
       {"PyTorch", "Use the fused or at least the foreach variant of the optimizer.",
        "torch.optim.AdamW(…, fused=True)", ""},
       {"TensorFlow/JAX", "Compile the update with the step; in optax, flatten the parameters.",

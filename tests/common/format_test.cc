@@ -17,6 +17,11 @@ TEST_CASE("durations show three significant digits in the unit that fits") {
   CHECK(format_duration({-12345}) == "-12.3 µs");
 }
 
+TEST_CASE("points in time are shown to the microsecond") {
+  CHECK(format_time({12'345'678'901}) == "12.345678 s");
+  CHECK(format_time({-1'500'000}) == "-0.001500 s");
+}
+
 TEST_CASE("bytes use decimal units") {
   CHECK(format_bytes(512) == "512 B");
   CHECK(format_bytes(1500) == "1.50 kB");

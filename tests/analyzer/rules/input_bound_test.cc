@@ -48,9 +48,17 @@ TEST_CASE("input-bound cannot tell when idle time is unexplained and no range sh
   CHECK(run.finding("input-bound").status == Status::kCannotTell);
 }
 
+TEST_CASE("input-bound gives no advice on the reference trainer's switches to other programs") {
+  AnalyzedRun run(PlantedRun{.read = 600'000});
+  const std::vector<Advice>& advice = run.finding("input-bound").advice;
+  CHECK(!advice.empty());
+  for (const Advice& a : advice) CHECK(a.framework != "headway-train");
+}
+
 TEST_CASE("input-bound shows the run's own settings in its advice") {
   test::TraceBuilder builder;
   PlantedRun{.read = 600'000}.build(builder);
+  builder.setting("trainer", "headway-train");
   builder.setting("workers", "1");
   builder.setting("storage", "files");
   AnalyzedRun run(builder);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/report/facts.h"
+#include "analyzer/partition/steady_ops.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analyzer/report/report.h"
+#include "common/format.h"
+#include "common/statistics.h"
+#include "trace/meta_keys.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::Trace;
+
+std::string utc_text(std::int64_t epoch_ns) {
+  std::time_t seconds = static_cast<std::time_t>(epoch_ns / 1'000'000'000);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
+std::string plural(std::int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
+}
+
+std::string recorded_line(const Trace& trace) {
+  std::string text = trace.start_utc_ns ? utc_text(trace.start_utc_ns) + ", " : "";
+  text += format_duration(trace.end - TimeNs{0});
+  std::string_view host = trace.meta_value(trace::meta::kHost);
+  if (!host.empty()) text += fmt::format(" on {}", host);
+  std::set<trace::ProcessId> processes;
+  std::int64_t threads = 0;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    if (trace.ranges_of_thread[{t}].empty() && trace.calls_of_thread[{t}].empty()) continue;
+    processes.insert(trace.threads[t].process);
+    ++threads;
+  }
+  return text +
+         fmt::format(", {} and {} with {}",
+                     plural(static_cast<std::int64_t>(processes.size()), "process", "processes"),
+                     plural(threads, "thread", "threads"),
+                     plural(static_cast<std::int64_t>(trace.event_count()), "event", "events"));
+}
+
+std::string device_line(const Trace& trace, trace::DeviceId id) {
+  const trace::Device& device = trace.devices[id.value];
+  std::string_view type = device.type == trace::DeviceType::kCuda        ? "CUDA"
+                          : device.type == trace::DeviceType::kHost      ? "host"
+                          : device.type == trace::DeviceType::kSimulated ? "simulated"
+                                                                         : "unknown";
+  return fmt::format("{} {}{}{}", type, device.ordinal, device.name.empty() ? "" : ": ",
+                     device.name);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace,
+                                                              const Analysis& analysis) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  facts.emplace_back("trace", trace.path);
+  std::string_view command = trace.meta_value(trace::meta::kCommand);
+  if (!command.empty()) facts.emplace_back("command", command);
+  facts.emplace_back("recorded", recorded_line(trace));
+  for (const DeviceView& view : analysis.device_views)
+    facts.emplace_back("device", device_line(trace, view.device));
+  const Steps& steps = analysis.steps;
+  if (steps.source == StepSource::kNone) {
+    facts.emplace_back("steps", fmt::format("none: {}", steps.how));
+    return facts;
+  }
+  std::string dropped =
+      steps.dropped_warm_up ? fmt::format(", {} dropped as warm-up", steps.dropped_warm_up) : "";
+  facts.emplace_back("steps",
+                     fmt::format("{}; {} steady{}", steps.how, steps.steady.size(), dropped));
+  std::vector<double> durations = steps.steady_durations_ns();
+  auto p = [&](double q) {
+    return format_duration({static_cast<std::int64_t>(percentile_sorted(durations, q))});
+  };
+  if (!durations.empty())
+    facts.emplace_back(
+        "step time", fmt::format("{} median, {} p90, {} max (on the host)", p(0.5), p(0.9), p(1)));
+  return facts;
+}
+
+std::string finding_label(const Finding& finding) {
+  return finding.sub_cause.empty() ? std::string(finding.rule)
+                                   : fmt::format("{} ({})", finding.rule, finding.sub_cause);
+}
+
+std::string gain_label(const Analysis& analysis, const Finding& finding) {
+  return fmt::format("up to {} {} ({})", format_duration(finding.recoverable_per_step),
+                     analysis.steps.all.empty() ? "in all" : "per step",
+                     format_percent(finding.share_of_step));
+}
+
+std::string_view confidence_label(const Finding& finding) {
+  return finding.confidence >= 0.9 ? "certain" : finding.confidence >= 0.7 ? "likely" : "possible";
+}
+
+std::string advice_line(const Advice& advice) {
+  std::string line = fmt::format("{}: {}", advice.framework, advice.text);
+  if (!advice.knob.empty()) line += fmt::format(" [{}]", advice.knob);
+  if (!advice.current.empty()) line += fmt::format(" (now {})", advice.current);
+  return line;
+}
+
+const DeviceStep* typical_step(const Analysis& analysis) {
+  if (analysis.partitions.empty()) return nullptr;
+  std::vector<const DeviceStep*> steps;
+  for (const DeviceStep& step : analysis.partitions.front().steps) {
+    if (counts(analysis.steps, step)) steps.push_back(&step);
+  }
+  if (steps.empty()) return nullptr;
+  auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end(),
+                   [](const DeviceStep* a, const DeviceStep* b) {
+                     return std::pair(a->interval.length(), a->interval.begin) <
+                            std::pair(b->interval.length(), b->interval.begin);
+                   });
+  return *middle;
+}
+
+std::string verdict(const Trace& trace, const Analysis& analysis) {
+  if (!analysis.findings.empty() && analysis.findings.front().status == Status::kFound) {
+    const Finding& first = analysis.findings.front();
+    std::string cause = first.sub_cause.empty() ? "" : fmt::format(" ({})", first.sub_cause);
+    return fmt::format("{}{}. {}", first.title, cause, first.claim);
+  }
+  if (analysis.partitions.empty()) {
+    return trace.device_ops.size() == 0
+               ? "Cannot tell: the trace has no device work, so there is nothing that the host "
+                 "could hold back."
+               : "Cannot tell: no device work lies inside the training steps.";
+  }
+  const DevicePartition& device = analysis.partitions.front();
+  double busy =
+      ratio(device.per_steady_step.of_group(TimeGroup::kCompute), device.per_steady_step.total());
+  std::int64_t unknown =
+      std::count_if(analysis.findings.begin(), analysis.findings.end(),
+                    [](const Finding& f) { return f.status == Status::kCannotTell; });
+  std::string rest =
+      unknown ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size()) : "";
+  if (device.steady_steps == 0) return "Cannot tell: no steady step was recorded." + rest;
+  return fmt::format("No finding above 5 % of the {0}. The device computes {1} of the {2} {0}.{3}",
+                     analysis.steps.all.empty() ? "span" : "step", format_percent(busy),
+                     format_duration(analysis.median_step), rest);
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/analysis.h"
+
+namespace headway::analyzer {
+
+/// "What was recorded": label and value, in order. Not escaped.
+std::vector<std::pair<std::string, std::string>> report_facts(const trace::Trace& trace,
+                                                              const Analysis& analysis);
+
+/// "input-bound (read)".
+std::string finding_label(const Finding& finding);
+/// "up to 281 ms per step (70.2 %)".
+std::string gain_label(const Analysis& analysis, const Finding& finding);
+/// "certain", "likely", "possible": words for the confidence.
+std::string_view confidence_label(const Finding& finding);
+/// "PyTorch: text [knob] (now x)" in one line, not escaped.
+std::string advice_line(const Advice& advice);
+
+/// The median step of the first device, to draw; null when there is none.
+const DeviceStep* typical_step(const Analysis& analysis);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "analyzer/report/report.h"
+
+namespace headway::analyzer {
+
+// One function per file of this folder; render() chooses.
+std::string render_text(const trace::Trace& trace, const Analysis& analysis,
+                        const ReportOptions& options);
+std::string render_markdown(const trace::Trace& trace, const Analysis& analysis,
+                            const ReportOptions& options);
+std::string render_json(const trace::Trace& trace, const Analysis& analysis,
+                        const ReportOptions& options);
+std::string render_html(const trace::Trace& trace, const Analysis& analysis,
+                        const ReportOptions& options);
+
+}  // namespace headway::analyzer

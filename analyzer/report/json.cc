@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// `report --json`; the keys are documented in docs/reference/report-json.md and only ever added to.
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/report/formats.h"
+#include "analyzer/stats/tables.h"
+#include "common/statistics.h"
+#include "common/text.h"
+#include "trace/meta_keys.h"
+
+namespace headway::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using trace::Trace;
+
+Json text(std::string_view value) {
+  return to_valid_utf8(value);
+}
+
+Json trace_section(const Trace& trace) {
+  Json json;
+  json["files"] = Json::array({text(trace.path)});
+  json["tool"] = text(trace.meta_value(trace::meta::kProducer));
+  json["tool_version"] = text(trace.meta_value(trace::meta::kToolVersion));
+  json["command"] = text(trace.meta_value(trace::meta::kCommand));
+  json["start_utc_ns"] = trace.start_utc_ns;
+  json["duration_ns"] = trace.end.ns;
+  json["complete"] = trace.complete;
+  json["events"] = trace.event_count();
+  json["ranks"] = 1;
+  json["devices"] = Json::array();
+  for (const trace::Device& device : trace.devices) {
+    json["devices"].push_back({{"device", device.ordinal},
+                               {"type", static_cast<int>(device.type)},
+                               {"name", text(device.name)}});
+  }
+  json["losses"] = Json::array();
+  for (const trace::LossCount& loss : trace.losses) {
+    json["losses"].push_back({{"counter", loss.name},
+                              {"severity", loss.severity},
+                              {"count", loss.count},
+                              {"text", loss.text}});
+  }
+  return json;
+}
+
+Json device_section(const Trace& trace, const Analysis& analysis) {
+  Json json = Json::array();
+  for (const DeviceView& view : analysis.device_views) {
+    json.push_back({{"rank", 0},
+                    {"device", trace.devices[view.device.value].ordinal},
+                    {"span_ns", view.span.ns},
+                    {"compute_ns", view.compute.ns},
+                    {"exposed_comm_ns", view.exposed_comm.ns},
+                    {"exposed_copy_ns", view.exposed_copy.ns},
+                    {"idle_ns", view.idle.ns},
+                    {"comm_ns", view.comm.ns},
+                    {"overlap_ns", view.overlap.ns},
+                    {"kernels", view.kernels},
+                    {"copies", view.copies},
+                    {"memsets", view.memsets}});
+  }
+  return json;
+}
+
+Json steps_section(const Analysis& analysis) {
+  static constexpr std::array<const char*, 4> kSources = {"none", "declared", "named", "option"};
+  std::vector<double> durations = analysis.steps.steady_durations_ns();
+  auto p = [&](double q) { return static_cast<std::int64_t>(percentile_sorted(durations, q)); };
+  return {{"count", analysis.steps.all.size()},
+          {"steady", analysis.steps.steady.size()},
+          {"source", kSources[static_cast<std::size_t>(analysis.steps.source)]},
+          {"how", text(analysis.steps.how)},
+          {"p50_ns", p(0.5)},
+          {"p90_ns", p(0.9)},
+          {"max_ns", p(1)},
+          {"median_device_step_ns", analysis.median_step.ns}};
+}
+
+Json partition_section(const Trace& trace, const Analysis& analysis) {
+  Json json = Json::array();
+  for (const DevicePartition& partition : analysis.partitions) {
+    Json device;
+    DurationNs total = partition.per_steady_step.total();
+    device["rank"] = 0;
+    device["device"] = trace.devices[partition.device.value].ordinal;
+    device["steady_steps"] = partition.steady_steps;
+    device["ns_per_step"] = total.ns;
+    device["hidden_comm_ns"] = partition.hidden_comm.ns;
+    device["hidden_h2d_ns"] = partition.hidden_h2d.ns;
+    device["classes"] = Json::object();
+    for (const TimeClassInfo& c : time_classes()) {
+      DurationNs time = partition.per_steady_step[c.time_class];
+      device["classes"][std::string(c.id)] = {{"ns_per_step", time.ns},
+                                              {"share", ratio(time, total)}};
+    }
+    json.push_back(device);
+  }
+  return json;
+}
+
+Json findings_section(const Trace& trace, const Analysis& analysis) {
+  static constexpr std::array<const char*, 4> kKinds = {"none", "range", "device_op", "call"};
+  Json json = Json::array();
+  for (const Finding& finding : analysis.findings) {
+    Json item = {{"rule", finding.rule},
+                 {"title", finding.title},
+                 {"status", status_id(finding.status)},
+                 {"claim", text(finding.claim)},
+                 {"sub_cause", text(finding.sub_cause)},
+                 {"recoverable_ns_per_step", finding.recoverable_per_step.ns},
+                 {"share_of_step", finding.share_of_step},
+                 {"confidence", finding.confidence},
+                 {"predicted_gain", nullptr}};
+    item["evidence"] = Json::array();
+    for (const Evidence& evidence : finding.evidence) {
+      item["evidence"].push_back({{"start_ns", evidence.where.begin.ns},
+                                  {"end_ns", evidence.where.end.ns},
+                                  {"event", kKinds[static_cast<std::size_t>(evidence.event.kind)]},
+                                  {"name", text(name_of(trace, evidence.event))},
+                                  {"note", text(evidence.note)}});
+    }
+    item["advice"] = Json::array();
+    for (const Advice& advice : finding.advice) {
+      item["advice"].push_back({{"framework", advice.framework},
+                                {"text", text(advice.text)},
+                                {"knob", text(advice.knob)},
+                                {"current", text(advice.current)}});
+    }
+    json.push_back(item);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string render_json(const Trace& trace, const Analysis& analysis,
+                        const ReportOptions& options) {
+  Json json;
+  json["schema_version"] = kReportSchemaVersion;
+  json["headway_version"] = options.tool_version;
+  json["trace"] = trace_section(trace);
+  json["verdict"] = text(verdict(trace, analysis));
+  json["device_view"] = device_section(trace, analysis);
+  json["steps"] = steps_section(analysis);
+  json["partition"] = partition_section(trace, analysis);
+  json["ops"] = to_json(op_table(trace, analysis))["rows"];
+  json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
+  json["collectives"] = Json::array();
+  json["findings"] = findings_section(trace, analysis);
+  json["doubts"] = Json::array();
+  for (const Doubt& doubt : analysis.doubts)
+    json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});
+  return json.dump(2) + "\n";
+}
+
+}  // namespace headway::analyzer

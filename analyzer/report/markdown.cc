@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "analyzer/report/facts.h"
+#include "analyzer/report/formats.h"
+#include "analyzer/stats/tables.h"
+#include "common/format.h"
+#include "common/text.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::Trace;
+
+std::string waterfall(const Trace& trace, const Analysis& analysis) {
+  Table table = partition_table(trace, analysis);
+  if (table.rows.empty()) return "";
+  // One device needs no device column, and people read the label, not the id.
+  bool one_device = analysis.partitions.size() == 1;
+  std::vector<std::size_t> keep =
+      one_device ? std::vector<std::size_t>{2, 3, 4} : std::vector<std::size_t>{0, 2, 3, 4};
+  Table shown{table.id, table.title, table.note, {}, {}};
+  for (std::size_t c : keep) shown.columns.push_back(table.columns[c]);
+  for (const auto& row : table.rows) {
+    auto& target = shown.rows.emplace_back();
+    for (std::size_t c : keep) target.push_back(row[c]);
+  }
+  return fmt::format("\n### {}\n\n{}\n{}\n", shown.title, shown.note, to_markdown(shown));
+}
+
+std::string finding_block(const Analysis& analysis, const Finding& finding, std::size_t number) {
+  std::string out = fmt::format(
+      "\n{}. **{}**: {}, {}. {}\n", number, escape_markdown(finding_label(finding)),
+      gain_label(analysis, finding), confidence_label(finding), escape_markdown(finding.claim));
+  for (const Advice& advice : finding.advice)
+    out += fmt::format("   - {}\n", escape_markdown(advice_line(advice)));
+  return out;
+}
+
+}  // namespace
+
+std::string render_markdown(const Trace& trace, const Analysis& analysis,
+                            const ReportOptions& options) {
+  std::string out = fmt::format("## Headway: {}\n\n", escape_markdown(verdict(trace, analysis)));
+  for (const auto& [label, value] : report_facts(trace, analysis))
+    out += fmt::format("- **{}**: {}\n", label, escape_markdown(value));
+  if (!analysis.doubts.empty()) {
+    out += "\n### Before you trust the figures\n\n";
+    for (const Doubt& doubt : analysis.doubts)
+      out += fmt::format("- **{}**: {}\n", doubt.severity, escape_markdown(doubt.text));
+  }
+  out += waterfall(trace, analysis) + "\n### Findings\n";
+  std::size_t number = 0;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound) out += finding_block(analysis, finding, ++number);
+  }
+  if (number == 0) out += "\nNone above 5 % of the step.\n";
+  out += "\n<details><summary>Other rules</summary>\n\n";
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound) continue;
+    out += fmt::format("- {} ({}): {}\n", finding.rule,
+                       finding.status == Status::kFine ? "fine" : "cannot tell",
+                       escape_markdown(finding.claim));
+  }
+  out += "\n</details>\n";
+  for (const Table& table : {op_table(trace, analysis), loader_table(trace, analysis)}) {
+    if (!table.rows.empty())
+      out += fmt::format("\n### {}\n\n{}\n\n{}", table.title, table.note,
+                         to_markdown(table, options.max_rows));
+  }
+  return out;
+}
+
+}  // namespace headway::analyzer

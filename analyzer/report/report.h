@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/analysis.h"
+
+namespace headway::analyzer {
+
+/// Version of `report --json`. Keys are only added within a version; what each means:
+/// docs/reference/report-json.md.
+inline constexpr int kReportSchemaVersion = 1;
+
+enum class ReportFormat : std::uint8_t { kText, kMarkdown, kJson, kHtml };
+/// By name ("text", "markdown", "json", "html"); nullopt for another.
+std::optional<ReportFormat> report_format(std::string_view name);
+std::vector<std::string> report_format_names();
+
+struct ReportOptions {
+  std::string tool_version;
+  std::size_t max_rows = 15;  ///< of each table in text, Markdown and HTML; JSON has all
+  std::size_t text_width = 110;
+};
+
+/// The whole report. Deterministic: same trace, same bytes, in any locale and time zone.
+std::string render(ReportFormat format, const trace::Trace& trace, const Analysis& analysis,
+                   const ReportOptions& options);
+
+/// The verdict in one sentence: the first finding, or that none is above the threshold, or why
+/// nothing can be said.
+std::string verdict(const trace::Trace& trace, const Analysis& analysis);
+
+}  // namespace headway::analyzer

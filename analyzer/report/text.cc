@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/report/facts.h"
+#include "analyzer/report/formats.h"
+#include "analyzer/stats/tables.h"
+#include "common/format.h"
+#include "common/text.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::Trace;
+
+/// Breaks at spaces; continuation lines are indented like the first line's text.
+std::string wrap(std::string_view text, std::size_t width, const std::string& first,
+                 const std::string& next) {
+  std::string out;
+  std::string line = first;
+  bool empty = true;
+  std::string safe = escape_terminal(text);
+  for (std::string_view rest = safe; !rest.empty();) {
+    std::size_t space = std::min(rest.find(' '), rest.size());
+    std::string_view word = rest.substr(0, space);
+    rest.remove_prefix(std::min(space + 1, rest.size()));
+    if (!empty && count_columns(line) + 1 + count_columns(word) > width) {
+      out += line + "\n";
+      line = next;
+      empty = true;
+    }
+    line += (empty ? "" : " ") + std::string(word);
+    empty = false;
+  }
+  return out + line + "\n";
+}
+
+std::string bar(double share) {
+  static constexpr std::array<const char*, 9> kEighths = {"",  "▏", "▎", "▍", "▌",
+                                                          "▋", "▊", "▉", "█"};
+  auto eighths = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * 40 * 8 + 0.5);
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kEighths[eighths % 8];
+}
+
+std::string facts_section(const Trace& trace, const Analysis& analysis, std::size_t width) {
+  std::string out;
+  for (const auto& [label, value] : report_facts(trace, analysis))
+    out += wrap(value, width, fmt::format("  {:<11}", label), std::string(13, ' '));
+  return out;
+}
+
+std::string doubts_section(const Analysis& analysis, std::size_t width) {
+  if (analysis.doubts.empty()) return "";
+  std::string out = "\nBefore you trust the figures\n";
+  for (const Doubt& doubt : analysis.doubts)
+    out += wrap(doubt.text, width, fmt::format("  {:<6} ", doubt.severity), std::string(9, ' '));
+  return out;
+}
+
+std::string waterfall_section(const Trace& trace, const Analysis& analysis) {
+  std::string out;
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (partition.steady_steps == 0) continue;
+    DurationNs total = partition.per_steady_step.total();
+    std::string what = analysis.steps.all.empty()
+                           ? "whole span, no steps"
+                           : fmt::format("mean of {} steady steps", partition.steady_steps);
+    out += fmt::format("\nWhere the time went (device {}, {})\n",
+                       trace.devices[partition.device.value].ordinal, what);
+    for (const TimeClassInfo& c : time_classes()) {
+      DurationNs time = partition.per_steady_step[c.time_class];
+      if (time.ns == 0) continue;
+      out += fmt::format("  {:<23}{:>10} {:>8}  {}\n", c.label, format_duration(time),
+                         format_percent(ratio(time, total)), bar(ratio(time, total)));
+    }
+    out += fmt::format("  {:<23}{:>10} {:>8}\n", analysis.steps.all.empty() ? "span" : "step",
+                       format_duration(total), "100.0 %");
+    if (partition.hidden_h2d.ns > 0)
+      out += fmt::format("  hidden under compute: {} of copies to the device\n",
+                         format_duration(partition.hidden_h2d));
+    if (partition.hidden_comm.ns > 0)
+      out += fmt::format("  hidden under compute: {} of communication\n",
+                         format_duration(partition.hidden_comm));
+  }
+  return out;
+}
+
+std::string finding_section(const Analysis& analysis, const Finding& finding, std::size_t number,
+                            std::size_t width) {
+  constexpr std::size_t kEvidenceShown = 3;
+  std::string out = fmt::format("\n  {}. {}: {}, {}\n", number, finding_label(finding),
+                                gain_label(analysis, finding), confidence_label(finding));
+  out += wrap(finding.claim, width, "     ", "     ");
+  for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
+    const Evidence& evidence = finding.evidence[i];
+    out += wrap(fmt::format("at {}, {}: {}", format_time(evidence.where.begin),
+                            format_duration(evidence.where.length()), evidence.note),
+                width, "     see  ", std::string(10, ' '));
+  }
+  for (const Advice& advice : finding.advice)
+    out += wrap(advice_line(advice), width, "     do   ", std::string(10, ' '));
+  return out;
+}
+
+std::string findings_section(const Analysis& analysis, std::size_t width) {
+  std::string out = "\nFindings\n";
+  std::size_t number = 0;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound)
+      out += finding_section(analysis, finding, ++number, width);
+  }
+  if (number == 0) out += "  none above 5 % of the step\n";
+  for (Status status : {Status::kCannotTell, Status::kFine}) {
+    bool first = true;
+    for (const Finding& finding : analysis.findings) {
+      if (finding.status != status) continue;
+      if (first) out += status == Status::kFine ? "\n  checked and fine\n" : "\n  cannot tell\n";
+      first = false;
+      out += wrap(finding.claim, width, fmt::format("    {:<20} ", finding.rule),
+                  std::string(25, ' '));
+    }
+  }
+  return out;
+}
+
+std::string table_section(const Table& table, const ReportOptions& options) {
+  if (table.rows.empty()) return "";
+  std::string note = table.note.empty() ? "" : fmt::format("  ({})", table.note);
+  return fmt::format(
+      "\n{}{}\n{}", table.title, note,
+      to_text(table, {.max_rows = options.max_rows, .width = options.text_width, .indent = "  "}));
+}
+
+}  // namespace
+
+std::string render_text(const Trace& trace, const Analysis& analysis,
+                        const ReportOptions& options) {
+  std::size_t width = options.text_width;
+  std::string out =
+      "Headway report\n" + facts_section(trace, analysis, width) + doubts_section(analysis, width);
+  out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
+  out += waterfall_section(trace, analysis) + findings_section(analysis, width);
+  out += table_section(op_table(trace, analysis), options) +
+         table_section(loader_table(trace, analysis), options);
+  return out;
+}
+
+}  // namespace headway::analyzer

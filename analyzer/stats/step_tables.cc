@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Tables over steps: the partition, and every step.
+#include <fmt/format.h>
+
+#include "analyzer/stats/tables.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::string device_label(const trace::Trace& trace, trace::DeviceId id) {
+  const trace::Device& device = trace.devices[id.value];
+  return device.name.empty() ? fmt::format("device {}", device.ordinal)
+                             : fmt::format("device {} ({})", device.ordinal, device.name);
+}
+
+}  // namespace
+
+Table partition_table(const trace::Trace& trace, const Analysis& analysis) {
+  Table table{"partition", "Where the time went", "", {}, {}};
+  table.columns = {{"device", "Device", ColumnKind::kText},
+                   {"class", "Class", ColumnKind::kText},
+                   {"label", "What", ColumnKind::kText},
+                   {"ns_per_step", "Per step", ColumnKind::kDuration},
+                   {"share", "Share of step", ColumnKind::kPercent}};
+  std::int64_t steady = 0;
+  for (const DevicePartition& partition : analysis.partitions) {
+    DurationNs total = partition.per_steady_step.total();
+    steady = partition.steady_steps;
+    for (const TimeClassInfo& c : time_classes()) {
+      DurationNs time = partition.per_steady_step[c.time_class];
+      if (time.ns == 0) continue;
+      table.rows.push_back({device_label(trace, partition.device), std::string(c.id),
+                            std::string(c.label), time.ns, ratio(time, total)});
+    }
+  }
+  table.note =
+      fmt::format("Mean of {} steady steps; the classes of a device sum to its step.", steady);
+  return table;
+}
+
+Table step_table(const trace::Trace& trace, const Analysis& analysis) {
+  Table table{"steps", "Steps", analysis.steps.how, {}, {}};
+  table.columns = {{"number", "Step", ColumnKind::kCount},
+                   {"device", "Device", ColumnKind::kText},
+                   {"start_ns", "Start", ColumnKind::kDuration},
+                   {"host_ns", "On the host", ColumnKind::kDuration},
+                   {"device_ns", "On the device", ColumnKind::kDuration},
+                   {"steady", "Steady", ColumnKind::kText}};
+  for (const TimeClassInfo& c : time_classes())
+    table.columns.push_back(
+        {fmt::format("{}_ns", c.id), std::string(c.label), ColumnKind::kDuration});
+  auto add = [&](const Step& step, const DevicePartition* partition, const DeviceStep* on_device) {
+    std::vector<Cell> row = {step.number,
+                             partition ? Cell(device_label(trace, partition->device)) : Cell(),
+                             step.host.begin.ns,
+                             step.host.length().ns,
+                             on_device ? Cell(on_device->interval.length().ns) : Cell(),
+                             std::string(step.steady ? "yes" : "no")};
+    for (const TimeClassInfo& c : time_classes())
+      row.push_back(on_device ? Cell(on_device->times[c.time_class].ns) : Cell());
+    table.rows.push_back(std::move(row));
+  };
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (analysis.steps.all.empty()) break;
+    for (const DeviceStep& step : partition.steps)
+      add(analysis.steps.all[step.step], &partition, &step);
+  }
+  if (analysis.partitions.empty()) {
+    for (const Step& step : analysis.steps.all) add(step, nullptr, nullptr);
+  }
+  // Columns that are zero throughout say nothing.
+  for (std::size_t c = table.columns.size(); c-- > 6;) {
+    bool used = false;
+    for (const auto& row : table.rows)
+      used = used ||
+             (std::holds_alternative<std::int64_t>(row[c]) && std::get<std::int64_t>(row[c]) != 0);
+    if (used) continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  return table;
+}
+
+}  // namespace headway::analyzer

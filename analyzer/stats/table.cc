@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/stats/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "common/format.h"
+#include "common/text.h"
+
+namespace headway::analyzer {
+namespace {
+
+bool is_text(const Column& column) {
+  return column.kind == ColumnKind::kText;
+}
+
+std::string pad(const std::string& text, std::size_t width, bool left) {
+  std::size_t columns = count_columns(text);
+  std::string spaces(columns < width ? width - columns : 0, ' ');
+  return left ? text + spaces : spaces + text;
+}
+
+std::string format_rate(double value, std::string_view unit) {
+  static constexpr std::array<std::pair<double, const char*>, 5> kScales = {
+      {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
+  for (const auto& [scale, prefix] : kScales) {
+    if (value >= scale || scale == 1)
+      return fmt::format("{:.3g} {}{}/s", value / scale, prefix, unit);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string display(const Column& column, const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    switch (column.kind) {
+      case ColumnKind::kDuration:
+        return format_duration({*integer});
+      case ColumnKind::kBytes:
+        return format_bytes(*integer);
+      default:
+        return format_count(*integer);
+    }
+  }
+  if (const auto* number = std::get_if<double>(&cell)) {
+    switch (column.kind) {
+      case ColumnKind::kPercent:
+        return format_percent(*number);
+      case ColumnKind::kByteRate:
+        return format_rate(*number, "B");
+      case ColumnKind::kFlopRate:
+        return format_rate(*number, "FLOP");
+      default:
+        return fmt::format("{:.2f}", *number);
+    }
+  }
+  return "";
+}
+
+void sort_by(Table& table, std::size_t column) {
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+    return std::get<std::int64_t>(a[column]) > std::get<std::int64_t>(b[column]);
+  });
+}
+
+std::string to_text(const Table& table, const TextOptions& options) {
+  std::size_t shown = std::min(options.max_rows, table.rows.size());
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::size_t> widths;
+  for (const Column& column : table.columns) widths.push_back(count_columns(column.label));
+  for (std::size_t r = 0; r < shown; ++r) {
+    std::vector<std::string>& row = cells.emplace_back();
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      row.push_back(escape_terminal(display(table.columns[c], table.rows[r][c])));
+      widths[c] = std::max(widths[c], count_columns(row.back()));
+    }
+  }
+  constexpr std::size_t kGap = 2;
+  std::size_t total = options.indent.size();
+  std::size_t widest = SIZE_MAX;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    total += widths[c] + (c ? kGap : 0);
+    if (is_text(table.columns[c]) && (widest == SIZE_MAX || widths[c] > widths[widest])) widest = c;
+  }
+  constexpr std::size_t kMinTextWidth = 16;
+  if (total > options.width && widest != SIZE_MAX) {
+    std::size_t excess = total - options.width;
+    widths[widest] = std::max(kMinTextWidth, widths[widest] > excess ? widths[widest] - excess : 0);
+  }
+  std::string out;
+  auto line = [&](const std::vector<std::string>& row) {
+    std::string text = options.indent;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      text += (c ? std::string(kGap, ' ') : "") +
+              pad(shorten(row[c], widths[c]), widths[c], is_text(table.columns[c]));
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  };
+  std::vector<std::string> header;
+  for (const Column& column : table.columns) header.push_back(column.label);
+  line(header);
+  for (const auto& row : cells) line(row);
+  if (shown < table.rows.size())
+    out += fmt::format("{}… {} more rows\n", options.indent,
+                       format_count(static_cast<std::int64_t>(table.rows.size() - shown)));
+  return out;
+}
+
+std::string to_markdown(const Table& table, std::size_t max_rows) {
+  std::string out = "|";
+  for (const Column& column : table.columns)
+    out += fmt::format(" {} |", escape_markdown(column.label));
+  out += "\n|";
+  for (const Column& column : table.columns) out += is_text(column) ? " --- |" : " ---: |";
+  out += "\n";
+  for (std::size_t r = 0; r < std::min(max_rows, table.rows.size()); ++r) {
+    out += "|";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      out += fmt::format(" {} |",
+                         escape_markdown(shorten(display(table.columns[c], table.rows[r][c]), 80)));
+    }
+    out += "\n";
+  }
+  if (max_rows < table.rows.size())
+    out += fmt::format("\n… {} more rows\n",
+                       format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));
+  return out;
+}
+
+std::string to_csv(const Table& table) {
+  auto quote = [](const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+  };
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    out += (c ? "," : "") + table.columns[c].id;
+  out += "\r\n";
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c) out += ",";
+      if (const auto* text = std::get_if<std::string>(&row[c])) out += quote(*text);
+      if (const auto* integer = std::get_if<std::int64_t>(&row[c]))
+        out += fmt::format("{}", *integer);
+      if (const auto* number = std::get_if<double>(&row[c])) out += fmt::format("{}", *number);
+    }
+    out += "\r\n";
+  }
+  return out;
+}
+
+std::string to_html(const Table& table, std::size_t max_rows) {
+  std::string out = "<table>\n<thead><tr>";
+  for (const Column& column : table.columns) {
+    out += fmt::format("<th{}>{}</th>", is_text(column) ? "" : " class=\"n\"",
+                       escape_html(column.label));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (std::size_t r = 0; r < std::min(max_rows, table.rows.size()); ++r) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      std::string text = display(table.columns[c], table.rows[r][c]);
+      std::string shown = escape_html(shorten(text, 90));
+      std::string title = shown.size() < text.size() && count_columns(text) > 90
+                              ? fmt::format(" title=\"{}\"", escape_html(shorten(text, 2000)))
+                              : "";
+      out += fmt::format("<td{}{}>{}</td>", is_text(table.columns[c]) ? "" : " class=\"n\"", title,
+                         shown);
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody></table>\n";
+  if (max_rows < table.rows.size()) {
+    out += fmt::format("<p class=\"note\">… {} more rows</p>\n",
+                       format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));
+  }
+  return out;
+}
+
+nlohmann::ordered_json to_json(const Table& table) {
+  nlohmann::ordered_json json;
+  json["id"] = table.id;
+  json["note"] = table.note;
+  json["columns"] = nlohmann::ordered_json::array();
+  for (const Column& column : table.columns) json["columns"].push_back(column.id);
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    nlohmann::ordered_json object;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      nlohmann::ordered_json value;
+      if (const auto* text = std::get_if<std::string>(&row[c])) value = to_valid_utf8(*text);
+      if (const auto* integer = std::get_if<std::int64_t>(&row[c])) value = *integer;
+      if (const auto* number = std::get_if<double>(&row[c])) value = *number;
+      object[table.columns[c].id] = value;
+    }
+    json["rows"].push_back(object);
+  }
+  return json;
+}
+
+}  // namespace headway::analyzer

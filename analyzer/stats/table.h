@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headway::analyzer {
+
+/// What a column holds; decides how people see it. Machines (CSV, JSON) get the raw number in the
+/// unit that the column's id names.
+enum class ColumnKind : std::uint8_t {
+  kText,
+  kDuration,  ///< int64 nanoseconds
+  kBytes,     ///< int64 bytes
+  kCount,     ///< int64
+  kPercent,   ///< double, 1 = 100 %
+  kNumber,    ///< double, two decimals
+  kByteRate,  ///< double, bytes per second
+  kFlopRate,  ///< double, floating-point operations per second
+};
+
+struct Column {
+  std::string id;     ///< "total_ns": stable, for CSV and JSON
+  std::string label;  ///< "Total"
+  ColumnKind kind = ColumnKind::kText;
+};
+
+using Cell =
+    std::variant<std::monostate, std::string, std::int64_t, double>;  ///< monostate: not known
+
+/// A table of results, the same for every output.
+struct Table {
+  std::string id;     ///< "kernels": stable
+  std::string title;  ///< "Kernels"
+  std::string note;   ///< what the figures are over and what shares are shares of
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+/// The cell as people see it, not escaped; "" when not known.
+std::string display(const Column& column, const Cell& cell);
+
+/// Largest first; `column` holds int64.
+void sort_by(Table& table, std::size_t column);
+
+struct TextOptions {
+  std::size_t max_rows = SIZE_MAX;
+  std::size_t width = 110;  ///< the widest text column is shortened to fit
+  std::string indent;
+};
+/// Aligned columns; names are made inert for a terminal. A last line says how many rows were left
+/// out.
+std::string to_text(const Table& table, const TextOptions& options = {});
+std::string to_markdown(const Table& table, std::size_t max_rows = SIZE_MAX);
+/// RFC 4180, one header row of column ids.
+std::string to_csv(const Table& table);
+std::string to_html(const Table& table, std::size_t max_rows = SIZE_MAX);
+/// {"id", "note", "columns": [ids], "rows": [{id: value}]}
+nlohmann::ordered_json to_json(const Table& table);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "cli/command.h"
+
+namespace headway::cli {
+
+// Each is defined in the file of its name; all_commands() lists them.
+std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_stats_command();
+std::unique_ptr<Command> make_check_command();
+std::unique_ptr<Command> make_diff_command();
+std::unique_ptr<Command> make_reference_command();
+
+}  // namespace headway::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "cli/commands/load_and_analyze.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+
+#include "common/error.h"
+#include "trace/load/load.h"
+
+namespace headway::cli {
+
+void AnalysisInput::declare_options(CLI::App& app) {
+  app.add_option("--step-range", options_.steps.range,
+                 "Name of the NVTX range that is a training step; a final '*' matches any ending")
+      ->type_name("NAME");
+  app.add_option("--skip-steps", options_.steps.skip,
+                 "Leave out this many steps at the start instead of detecting warm-up")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+}
+
+std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
+  auto result = std::make_unique<Analyzed>();
+  result->trace = trace::load(path);
+  result->analysis = analyzer::analyze(result->trace, options_);
+  return result;
+}
+
+void write_output(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    // A closed pipe (`headway report … | head`) is no failure of ours.
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+        std::fflush(stdout) != 0) {
+      if (errno != EPIPE) fail_internal("standard output: {}", system_error_text(errno));
+    }
+    return;
+  }
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) fail_internal("{}: cannot be written: {}.", path, system_error_text(errno));
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "analyzer/analysis.h"
+#include "trace/trace.h"
+
+namespace CLI {
+class App;
+}
+
+namespace headway::cli {
+
+/// A trace and its analysis, which refers to it.
+struct Analyzed {
+  trace::Trace trace;
+  analyzer::Analysis analysis;
+};
+
+/// What every command that judges a trace needs: the options and the loading, in one place.
+class AnalysisInput {
+ public:
+  void declare_options(CLI::App& app);
+  std::unique_ptr<Analyzed> load(const std::string& path) const;
+
+ private:
+  analyzer::AnalysisOptions options_;
+};
+
+/// Writes `text` to `path` ("-": standard output). Throws Error(kInternal) naming the file.
+void write_output(const std::string& path, const std::string& text);
+
+}  // namespace headway::cli

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// `headway reference PAGE`: the pages of docs/reference/ as Markdown, made from the declarations
+// themselves.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "analyzer/check/metrics.h"
+#include "analyzer/partition/time_class.h"
+#include "analyzer/rules/rule.h"
+#include "analyzer/stats/tables.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/load_and_analyze.h"
+#include "common/text.h"
+#include "trace/loss_counters.h"
+#include "trace/meta_keys.h"
+#include "trace/tables/all.h"
+
+namespace headway::cli {
+namespace {
+
+constexpr std::string_view kGenerated =
+    "<!-- Made by `headway reference {}`; edit the declarations, not this page. -->\n\n";
+
+std::string header(std::string_view page, std::string_view title, std::string_view text) {
+  return fmt::format(fmt::runtime(kGenerated), page) + fmt::format("# {}\n\n{}\n", title, text);
+}
+
+std::string tables_page() {
+  std::string out =
+      header("tables", "Tables of the trace file",
+             fmt::format("Schema version {}. Tables marked *nsys* have the names, columns, units "
+                         "and encodings of Nsight Systems' SQLite export; "
+                         "the others are Headway's own. A table exists when it has rows. How to "
+                         "use them: [file-format.md](../file-format.md).",
+                         trace::kSchemaVersion));
+  trace::for_each_table([&]<class Table>() {
+    const trace::TableDescription& table = trace::describe<Table>();
+    out += fmt::format(
+        "\n## {}{}\n\n{}\n\n| column | type | unit | meaning |\n| --- | --- | --- | --- |\n",
+        table.name, table.of_nsys ? " *(nsys)*" : "", table.doc);
+    for (const auto& column : table.columns) {
+      std::string type =
+          fmt::format("{}{}{}", column.sql_type, column.nullable ? ", may be NULL" : "",
+                      column.primary_key ? ", primary key" : "");
+      std::string reference = column.references_strings ? "`StringIds.id`: " : "";
+      out += fmt::format("| {} | {} | {} | {}{} |\n", column.name, type,
+                         trace::unit_name(column.unit), reference, escape_markdown(column.doc));
+    }
+  });
+  return out;
+}
+
+std::string losses_page() {
+  std::string out = header("losses", "Loss counters",
+                           "Nothing is dropped silently: each of these is counted in "
+                           "`HEADWAY_LOSS` or by the reader, and printed first.");
+  out += "\n| counter | severity | meaning |\n| --- | --- | --- |\n";
+  for (const auto& loss : trace::loss_declarations())
+    out += fmt::format("| {} | {} | {} |\n", loss.name, trace::severity_name(loss.severity),
+                       escape_markdown(loss.text));
+  return out;
+}
+
+std::string meta_page() {
+  std::string out =
+      header("meta", "Keys of HEADWAY_META", "Every key is optional but `schema_version`.");
+  out += "\n| key | meaning |\n| --- | --- |\n";
+  for (const auto& key : trace::meta_keys())
+    out += fmt::format("| `{}` | {} |\n", key.key, escape_markdown(key.doc));
+  return out;
+}
+
+std::string classes_page() {
+  std::string out = header("time-classes", "Classes of a step's time",
+                           "Every nanosecond of a step on a device has exactly one class; the "
+                           "classes sum to the step. Busy time goes to the first class that runs; "
+                           "idle time to the *binding constraint* of the op that ends it: what "
+                           "that op was still waiting for.");
+  out += "\n| class | label | meaning |\n| --- | --- | --- |\n";
+  for (const auto& c : analyzer::time_classes())
+    out += fmt::format("| `{}` | {} | {} |\n", c.id, c.label, escape_markdown(c.doc));
+  return out;
+}
+
+std::string rules_page() {
+  std::string out =
+      header("rules", "Rules",
+             "A rule answers *found*, *fine* or *cannot tell*. Formula, falsification and known "
+             "false positives stand at the head of its file in `analyzer/rules/`.");
+  out += "\n| rule | fires on |\n| --- | --- |\n";
+  for (const analyzer::Rule* rule : analyzer::all_rules())
+    out += fmt::format("| `{}` | {} |\n", rule->id, escape_markdown(rule->fires_on));
+  return out;
+}
+
+std::string budgets_page() {
+  std::string out = header("budgets", "Metrics that a budget may limit",
+                           "For `headway check` ([user guide](../user-guide/check.md)).");
+  out += "\n| metric | unit | meaning |\n| --- | --- | --- |\n";
+  for (const analyzer::Metric& metric : analyzer::metrics({}, {}))
+    out +=
+        fmt::format("| `{}` | {} | {} |\n", metric.name, metric.unit, escape_markdown(metric.doc));
+  return out;
+}
+
+std::string stats_page() {
+  std::string out = header("stats", "Tables of headway stats",
+                           "`headway stats TRACE TABLE`; with `--format csv` or `json` the columns "
+                           "carry raw numbers in the unit of their name.");
+  out += "\n| table | what it shows |\n| --- | --- |\n";
+  for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
+    out += fmt::format("| `{}` | {} |\n", table.id, escape_markdown(table.doc));
+  return out;
+}
+
+std::string cli_page() {
+  std::string out = header(
+      "cli", "Command line",
+      "What `headway COMMAND --help` prints. Exit codes: 0 fine, 1 over budget, 2 usage, 3 bad "
+      "input, 4 internal error; `record` passes on the exit code of the recorded command.");
+  for (const auto& command : all_commands()) {
+    CLI::App app{std::string(command->summary()), fmt::format("headway {}", command->name())};
+    app.get_formatter()->column_width(34);
+    command->declare(app);
+    out += fmt::format("\n## headway {}\n\n```text\n{}```\n", command->name(), app.help());
+  }
+  return out;
+}
+
+struct Page {
+  std::string_view name;
+  std::string (*make)();
+};
+constexpr std::array<Page, 8> kPages = {{{"tables", tables_page},
+                                         {"losses", losses_page},
+                                         {"meta", meta_page},
+                                         {"time-classes", classes_page},
+                                         {"rules", rules_page},
+                                         {"budgets", budgets_page},
+                                         {"stats", stats_page},
+                                         {"cli", cli_page}}};
+
+class ReferenceCommand final : public Command {
+ public:
+  std::string_view name() const override { return "reference"; }
+  std::string_view summary() const override {
+    return "Print a page of the reference documentation as Markdown";
+  }
+
+  void declare(CLI::App& app) override {
+    std::vector<std::string> names;
+    for (const Page& page : kPages) names.emplace_back(page.name);
+    app.add_option("page", page_, fmt::format("Page: {}", fmt::join(names, ", ")))
+        ->required()
+        ->type_name("PAGE")
+        ->check(CLI::IsMember(names));
+  }
+
+  int run() override {
+    for (const Page& page : kPages) {
+      if (page.name == page_) write_output("-", page.make());
+    }
+    return exit_status(ExitCode::kOk);
+  }
+
+ private:
+  std::string page_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_reference_command() {
+  return std::make_unique<ReferenceCommand>();
+}
+
+}  // namespace headway::cli
