@@ -104,16 +104,31 @@ std::string escape_html(std::string_view text) {
 }
 
 std::string escape_markdown(std::string_view text) {
-  constexpr std::string_view kSpecial = "|`*_[]<>\\";
+  constexpr std::string_view kSpecial = "|`*_[]\\#";
   std::string result;
   for_each_character(text, [&](std::string_view c) {
-    if (c == "\n" || c == "\t") {
-      result += ' ';
-    } else if (is_control(c)) {
-      result += kReplacement;
-    } else {
-      if (kSpecial.find(c[0]) != std::string_view::npos) result += '\\';
-      result += c;
+    switch (c[0]) {
+      // As entities: some renderers let HTML through even after a backslash.
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '\n':
+      case '\t':
+        result += ' ';
+        break;
+      default:
+        if (is_control(c)) {
+          result += kReplacement;
+        } else {
+          if (kSpecial.find(c[0]) != std::string_view::npos) result += '\\';
+          result += c;
+        }
     }
   });
   return result;

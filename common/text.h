@@ -17,7 +17,7 @@ std::string escape_html(std::string_view text);
 /// name cannot move the cursor or retitle the window. Invalid UTF-8 is replaced as by
 /// to_valid_utf8.
 std::string escape_terminal(std::string_view text);
-/// For a Markdown table cell: also escapes | ` * _ [ ] < > \ and line breaks.
+/// For Markdown, table cells included: | ` * _ [ ] \ # escaped, < > & as entities, line breaks as spaces.
 std::string escape_markdown(std::string_view text);
 /// Every byte sequence that is not UTF-8 (overlong forms and surrogates included) becomes U+FFFD.
 std::string to_valid_utf8(std::string_view text);

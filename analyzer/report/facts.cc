@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzer/report/report.h"
+#include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/statistics.h"
 #include "trace/meta_keys.h"
@@ -106,6 +107,23 @@ std::string advice_line(const Advice& advice) {
   if (!advice.knob.empty()) line += fmt::format(" [{}]", advice.knob);
   if (!advice.current.empty()) line += fmt::format(" (now {})", advice.current);
   return line;
+}
+
+Table waterfall_table(const Trace& trace, const Analysis& analysis) {
+  Table table = partition_table(trace, analysis);
+  Table shown{table.id, table.title, table.note, {}, {}};
+  std::vector<std::size_t> keep;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    bool drop = table.columns[c].id == "class" ||
+                (table.columns[c].id == "device" && analysis.partitions.size() == 1);
+    if (!drop) keep.push_back(c);
+  }
+  for (std::size_t c : keep) shown.columns.push_back(table.columns[c]);
+  for (const auto& row : table.rows) {
+    auto& target = shown.rows.emplace_back();
+    for (std::size_t c : keep) target.push_back(row[c]);
+  }
+  return shown;
 }
 
 const DeviceStep* typical_step(const Analysis& analysis) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/stats/table.h"
 
 namespace headway::analyzer {
 
@@ -21,6 +22,9 @@ std::string gain_label(const Analysis& analysis, const Finding& finding);
 std::string_view confidence_label(const Finding& finding);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);
+
+/// The partition as people read it: without class ids, and without the device where there is one only.
+Table waterfall_table(const trace::Trace& trace, const Analysis& analysis);
 
 /// The median step of the first device, to draw; null when there is none.
 const DeviceStep* typical_step(const Analysis& analysis);

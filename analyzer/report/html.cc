@@ -43,6 +43,7 @@ td { overflow-wrap: anywhere; }
 .gain { float: right; font-weight: 600; }
 .doubt { border-left-color: #c28a00; } .loss { border-left-color: #b03a00; } .fine { border-left-color: var(--line); }
 code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 1px 5px; }
+summary { cursor: pointer; color: var(--soft); margin: 6px 0; }
 ul.plain { padding-left: 18px; margin: 6px 0; }
 @media print { body { max-width: none; padding: 0; } .card, svg, tr { break-inside: avoid; } }
 )css";
@@ -64,13 +65,17 @@ std::string doubts_html(const Analysis& analysis) {
   return out;
 }
 
-std::string step_html(const Trace& trace, const Analysis& analysis) {
+std::string waterfall_html(const Trace& trace, const Analysis& analysis) {
   std::string bar = step_bar_svg(analysis);
   if (bar.empty()) return "";
-  Table table = partition_table(trace, analysis);
-  std::string out = "<h2>Where the time went</h2>\n" + bar + legend_html(analysis) +
-                    fmt::format("<p class=\"note\">{}</p>\n", escape_html(table.note)) +
-                    to_html(table);
+  Table table = waterfall_table(trace, analysis);
+  return fmt::format("<h2>{}</h2>\n{}{}<details><summary>{}</summary>\n{}</details>\n",
+                     escape_html(table.title), bar, legend_html(analysis), escape_html(table.note),
+                     to_html(table));
+}
+
+std::string steps_html(const Analysis& analysis) {
+  std::string out;
   std::string steps = steps_chart_svg(analysis);
   if (!steps.empty()) {
     out += "<h2>Every step</h2>\n" + steps + legend_html(analysis) +
@@ -147,8 +152,8 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
       escape_html(trace.path), kStyle);
   out += fmt::format("<h1>Headway report</h1>\n<p class=\"verdict\">{}</p>\n",
                      escape_html(verdict(trace, analysis)));
-  out += facts_html(trace, analysis) + doubts_html(analysis) + findings_html(analysis) +
-         step_html(trace, analysis);
+  out += facts_html(trace, analysis) + doubts_html(analysis) + waterfall_html(trace, analysis) +
+         findings_html(analysis) + steps_html(analysis);
   for (const Table& table : {op_table(trace, analysis), kernel_table(trace, analysis),
                              loader_table(trace, analysis), copy_table(trace, analysis),
                              device_table(trace, analysis), process_table(trace, analysis)}) {

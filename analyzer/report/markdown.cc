@@ -13,19 +13,9 @@ namespace {
 using trace::Trace;
 
 std::string waterfall(const Trace& trace, const Analysis& analysis) {
-  Table table = partition_table(trace, analysis);
+  Table table = waterfall_table(trace, analysis);
   if (table.rows.empty()) return "";
-  // One device needs no device column, and people read the label, not the id.
-  bool one_device = analysis.partitions.size() == 1;
-  std::vector<std::size_t> keep =
-      one_device ? std::vector<std::size_t>{2, 3, 4} : std::vector<std::size_t>{0, 2, 3, 4};
-  Table shown{table.id, table.title, table.note, {}, {}};
-  for (std::size_t c : keep) shown.columns.push_back(table.columns[c]);
-  for (const auto& row : table.rows) {
-    auto& target = shown.rows.emplace_back();
-    for (std::size_t c : keep) target.push_back(row[c]);
-  }
-  return fmt::format("\n### {}\n\n{}\n{}\n", shown.title, shown.note, to_markdown(shown));
+  return fmt::format("\n### {}\n\n{}\n\n{}\n", table.title, table.note, to_markdown(table));
 }
 
 std::string finding_block(const Analysis& analysis, const Finding& finding, std::size_t number) {

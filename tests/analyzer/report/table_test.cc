@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/stats/table.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/stats/tables.h"
+#include "tests/analyzer/planted_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+Table sample() {
+  Table table{"t", "Title", "note", {}, {}};
+  table.columns = {{"name", "Name", ColumnKind::kText},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"share", "Share", ColumnKind::kPercent}};
+  table.rows = {{std::string("a,\"b\"\n"), std::int64_t{1'500'000}, 0.25},
+                {std::string("東京"), std::int64_t{20}, Cell()}};
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("text tables align by characters, not bytes, and say what was left out") {
+  CHECK(to_text(sample()) ==
+        "Name      Total   Share\n"
+        "a,\"b\"\uFFFD  1.50 ms  25.0 %\n"
+        "東京        20 ns\n");
+  CHECK(to_text(sample(), {.max_rows = 1, .indent = "  "}).ends_with("  … 1 more rows\n"));
+}
+
+TEST_CASE("CSV quotes what must be quoted and keeps raw numbers") {
+  CHECK(to_csv(sample()) ==
+        "name,total_ns,share\r\n\"a,\"\"b\"\"\n\",1500000,0.25\r\n東京,20,\r\n");
+}
+
+TEST_CASE("JSON keeps raw numbers and null for what is not known") {
+  auto json = to_json(sample());
+  CHECK(json["rows"][0]["total_ns"] == 1'500'000);
+  CHECK(json["rows"][1]["share"].is_null());
+}
+
+TEST_CASE("every table of a real run has a cell for every column, in every format") {
+  test::AnalyzedRun run(test::PlantedRun{.read = 600'000, .copy = 200'000});
+  for (const TableDeclaration& declaration : table_declarations()) {
+    CAPTURE(declaration.id);
+    Table table = declaration.make(run.trace, run.analysis);
+    CHECK(table.id == declaration.id);
+    for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+    CHECK(!to_text(table).empty());
+    CHECK(!to_csv(table).empty());
+    CHECK(nlohmann::json::accept(to_json(table).dump()));
+  }
+}
+
+TEST_CASE("the partition table sums to the step") {
+  test::AnalyzedRun run(test::PlantedRun{.read = 600'000, .copy = 200'000});
+  Table table = partition_table(run.trace, run.analysis);
+  std::int64_t sum = 0;
+  for (const auto& row : table.rows) sum += std::get<std::int64_t>(row[3]);
+  CHECK(sum == run.analysis.partitions[0].per_steady_step.total().ns);
+}
+
+}  // namespace headway::analyzer
