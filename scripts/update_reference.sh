@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Writes the pages of docs/reference/ that come from declarations. With --check, only compares and fails on a difference.
+# Usage: scripts/update_reference.sh [--check] [--build FOLDER]   (default folder: build/dev)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+check=false
+build=build/dev
+while [ $# -gt 0 ]; do
+  case $1 in
+    --check) check=true ;;
+    --build) build=$2; shift ;;
+    *) echo "update_reference.sh: unknown option '$1' (known: --check, --build FOLDER)" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+fail=0
+page() {  # page NAME COMMAND...
+  local target=docs/reference/$1.md made
+  shift
+  made=$("$@")
+  if ! $check; then
+    printf '%s\n' "$made" >"$target"
+  elif [ "$made" != "$(cat "$target" 2>/dev/null)" ]; then
+    echo "$target is out of date: run scripts/update_reference.sh"
+    fail=1
+  fi
+}
+for name in tables losses meta time-classes rules budgets stats cli; do
+  page "$name" "$build/bin/headway" reference "$name"
+done
+page trainer "$build/bin/headway-train" --reference
+$check && [ $fail -eq 0 ] && echo "reference pages: in sync"
+exit $fail
