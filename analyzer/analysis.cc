@@ -45,6 +45,13 @@ DurationNs median_step_of(const Steps& steps, const std::vector<DevicePartition>
   return {static_cast<std::int64_t>(percentile_sorted(steps.steady_durations_ns(), 0.5))};
 }
 
+DurationNs mean_step_of(const std::vector<DevicePartition>& partitions, DurationNs fallback) {
+  DurationNs slowest;
+  for (const DevicePartition& partition : partitions)
+    slowest = std::max(slowest, partition.per_steady_step.total());
+  return slowest.ns > 0 ? slowest : fallback;
+}
+
 /// The reference trainer's switches mean nothing to users of other programs.
 void keep_fitting_advice(const Trace& trace, std::vector<Finding>& findings) {
   if (trace.setting("trainer") == kReferenceTrainer) return;
@@ -81,7 +88,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.partitions = partition(trace, result.steps, result.attribution);
   result.median_step = median_step_of(result.steps, result.partitions);
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      result.median_step};
+                      mean_step_of(result.partitions, result.median_step)};
   for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
   keep_fitting_advice(trace, result.findings);
   std::stable_sort(result.findings.begin(), result.findings.end(),

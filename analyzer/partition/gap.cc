@@ -8,9 +8,9 @@ namespace {
 
 using namespace trace;
 
-/// A front-end gap is accepted up to this multiple of its p95; what is longer has a cause we do not
-/// see.
-constexpr std::int64_t kFrontendSlack = 3;
+/// A latency is believed up to this multiple of its p95 in this trace; what is longer has a cause that
+/// nothing shows.
+constexpr std::int64_t kLatencySlack = 3;
 
 std::vector<DeviceOpId> previous_on_stream(const Trace& trace) {
   std::vector<DeviceOpId> previous(trace.device_ops.size(), DeviceOpId::none());
@@ -107,14 +107,14 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
     // Launched before the device ran dry: what is left of the launch latency, then the front end.
     TimeNs arrived = std::clamp(launched + latency_.launch, gap.begin, gap.end);
     push(out, {gap.begin, arrived}, TimeClass::kLaunchGap, call);
-    add_latency({arrived, gap.end}, arrived + latency_.frontend * kFrontendSlack,
+    add_latency({arrived, gap.end}, arrived + latency_.frontend * kLatencySlack,
                 TimeClass::kFrontendGap, call, out);
     return;
   }
   bool drained = false;
   launched = std::min(launched, gap.end);
   explain_host({gap.begin, launched}, trace_.calls.thread[launch.value], drained, out);
-  add_latency({launched, gap.end}, launched + latency_.launch,
+  add_latency({launched, gap.end}, launched + latency_.launch * kLatencySlack,
               drained ? TimeClass::kHostSync : TimeClass::kLaunchGap, call, out);
 }
 

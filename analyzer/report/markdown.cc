@@ -53,7 +53,8 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
                        escape_markdown(finding.claim));
   }
   out += "\n</details>\n";
-  for (const Table& table : {op_table(trace, analysis), loader_table(trace, analysis)}) {
+  for (const Table& table :
+       {op_type_table(trace, analysis), op_table(trace, analysis), loader_table(trace, analysis)}) {
     if (!table.rows.empty())
       out += fmt::format("\n### {}\n\n{}\n\n{}", table.title, table.note,
                          to_markdown(table, options.max_rows));

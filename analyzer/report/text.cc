@@ -144,7 +144,8 @@ std::string render_text(const Trace& trace, const Analysis& analysis,
       "Headway report\n" + facts_section(trace, analysis, width) + doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
   out += waterfall_section(trace, analysis) + findings_section(analysis, width);
-  out += table_section(op_table(trace, analysis), options) +
+  out += table_section(op_type_table(trace, analysis), options) +
+         table_section(op_table(trace, analysis), options) +
          table_section(loader_table(trace, analysis), options);
   return out;
 }

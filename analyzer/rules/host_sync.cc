@@ -75,7 +75,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = longest_segments(context, *sync.device, {TimeClass::kHostSync}, note);
   finding.advice = {
       {"headway-train", "Do not wait after every op; read the loss once in a while.",
-       "--sync never --loss-read 20", settings(context.trace, {"sync", "loss_read"})},
+       "--sync never --loss-read deferred", settings(context.trace, {"sync", "loss_read"})},
       {"PyTorch",
        "Find the calls with torch.cuda.set_sync_debug_mode('warn'); keep losses on the device and "
        "read them every n steps.",

@@ -47,7 +47,7 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("headway-train",
         "Read packed shards instead of one file per image: each open and each small read costs the "
         "storage's latency.",
-        "--storage shards", settings(trace, {"storage"}));
+        "--source shards", settings(trace, {"source"}));
     add("PyTorch",
         "Pack samples into shards and read them in order; keep them on local NVMe or in the page "
         "cache.",
@@ -55,8 +55,8 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("TensorFlow/JAX", "Read TFRecord shards with parallel interleave.",
         "tf.data.TFRecordDataset(…).interleave(…, num_parallel_calls=tf.data.AUTOTUNE)");
   } else if (cause == TimeClass::kDecode) {
-    add("headway-train", "Decode once, offline, and train from decoded shards.", "--storage shards",
-        settings(trace, {"storage"}));
+    add("headway-train", "Decode once, offline, and train from decoded shards.", "--source shards",
+        settings(trace, {"source"}));
     add("PyTorch",
         "Decode offline or on the GPU (DALI, torchvision.io.decode_jpeg(device='cuda')).",
         "nvidia.dali.fn.decoders.image(device='mixed')");

@@ -20,10 +20,12 @@ namespace headway::analyzer {
 namespace {
 
 std::string note(const RuleContext& context, const Segment& segment) {
-  if (segment.cause.kind == EventRef::Kind::kNone) return "the host has not launched the next op";
-  std::string_view what =
-      segment.cause.kind == EventRef::Kind::kCall ? "launch of" : "host work in";
-  return fmt::format("{} '{}'", what, name_of(context.trace, segment.cause));
+  if (segment.cause.kind == EventRef::Kind::kRange)
+    return fmt::format("host work in '{}'", name_of(context.trace, segment.cause));
+  if (segment.cause.kind != EventRef::Kind::kCall) return "the host has not launched the next op";
+  trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
+  return fmt::format("launch of '{}'",
+                     name_of(context.trace, op.valid() ? EventRef::of(op) : segment.cause));
 }
 
 struct Kernels {
@@ -65,7 +67,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.advice = {
       {"headway-train",
        "Give each launch more work with a larger batch; fuse ops so that there are fewer launches.",
-       "--batch N --fused-bn on --fused-optimizer on",
+       "--batch N --fused-bn on --fused-optimizer multi-tensor",
        settings(context.trace, {"batch", "fused_bn", "fused_optimizer"})},
       {"PyTorch",
        "Replay the step as a CUDA graph, or let a compiler fuse it; a larger batch makes kernels "

@@ -95,7 +95,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
   finding.advice = {{"headway-train", "Pack the images into shards that are read in one piece.",
-                     "--storage shards", settings(context.trace, {"storage"})},
+                     "--source shards", settings(context.trace, {"source"})},
                     {"PyTorch", "Pack samples into tar or record shards of 1-128 MB.",
                      "webdataset.ShardWriter(…), then webdataset.WebDataset(…)", ""},
                     {"TensorFlow/JAX", "Pack samples into TFRecord shards of 1-128 MB.",

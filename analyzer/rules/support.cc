@@ -80,7 +80,7 @@ Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleConte
   finding.title = rule.title;
   finding.status = Status::kFound;
   finding.recoverable_per_step = recoverable_per_step;
-  finding.share_of_step = ratio(recoverable_per_step, context.median_step);
+  finding.share_of_step = ratio(recoverable_per_step, context.step);
   return finding;
 }
 

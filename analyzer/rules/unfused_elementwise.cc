@@ -4,8 +4,8 @@
 // Symptom: batch norm, add and ReLU (and their backward ops) as kernels of their own, one after another.
 // Mechanism: each of them reads and writes whole tensors and computes next to nothing, so its time is
 //   memory traffic; fused, an intermediate stays in registers and is neither written nor read again.
-// Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to consumer. An
-//   ideal fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
+// Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to consumer where
+//   the result goes to such ops only. An ideal fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
 //   (2 x intermediate bytes) / (bytes that its ops move one by one).
 // Falsified by: intermediates that stay in cache between the kernels; then fusing gains less.
 // Known false positives: an intermediate that the backward pass needs must still be written once; the
@@ -38,31 +38,37 @@ struct Chain {
   }
 };
 
-/// Chains of at least two memory-bound ops that ran, by recoverable time.
+/// Chains of at least two memory-bound ops that ran, by recoverable time. Two ops are linked when the result of
+/// the one goes to memory-bound ops of its phase only: what a convolution also reads must be written anyway.
 std::vector<Chain> find_chains(const std::vector<MeasuredOp>& graph) {
   std::map<std::pair<trace::ProcessId, std::int64_t>, std::size_t> index;
   for (std::size_t i = 0; i < graph.size(); ++i) index[{graph[i].op->process, graph[i].op->op}] = i;
+  auto takes_part = [&](std::size_t i) {
+    return graph[i].kernels_per_step > 0 && is_memory_bound_type(graph[i].op->type);
+  };
+  std::vector<std::vector<std::size_t>> consumers(graph.size());  // of the same phase
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    for (std::int64_t input : graph[i].op->inputs) {
+      auto producer = index.find({graph[i].op->process, input});
+      // Forward results that the backward pass reads link the two phases, but no kernel can span both.
+      if (producer == index.end() || graph[producer->second].op->phase != graph[i].op->phase)
+        continue;
+      consumers[producer->second].push_back(i);
+    }
+  }
   std::vector<std::size_t> root(graph.size());
   std::iota(root.begin(), root.end(), std::size_t{0});
   auto find = [&](std::size_t i) {
     while (root[i] != i) i = root[i] = root[root[i]];
     return i;
   };
-  auto takes_part = [&](std::size_t i) {
-    return graph[i].kernels_per_step > 0 && is_memory_bound_type(graph[i].op->type);
-  };
   std::vector<std::int64_t> handed_on(graph.size(), 0);
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    if (!takes_part(i)) continue;
-    for (std::int64_t input : graph[i].op->inputs) {
-      auto producer = index.find({graph[i].op->process, input});
-      if (producer == index.end() || !takes_part(producer->second)) continue;
-      // Forward results saved for the backward pass link the two, but no kernel can span both.
-      if (graph[producer->second].op->phase != graph[i].op->phase) continue;
-      root[find(i)] = find(producer->second);
-      handed_on[producer->second] =
-          graph[producer->second].op->output_bytes;  // once, however many read it
-    }
+    bool stays_inside = takes_part(i) && !consumers[i].empty() &&
+                        std::all_of(consumers[i].begin(), consumers[i].end(), takes_part);
+    if (!stays_inside) continue;
+    for (std::size_t consumer : consumers[i]) root[find(consumer)] = find(i);
+    handed_on[i] = graph[i].op->output_bytes;
   }
   std::map<std::size_t, Chain> by_root;
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -134,11 +140,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
     time += chain.time;
     ops += chain.ops.size();
   }
-  if (ratio(recoverable, context.median_step) < kFindingShare) {
+  if (ratio(recoverable, context.step) < kFindingShare) {
     return fine(
         rule,
         fmt::format("{} chains of unfused memory-bound ops take {}; fusing them would save {}.",
-                    chains.size(), of_step(context, time, context.median_step),
+                    chains.size(), of_step(context, time, context.step),
                     format_duration(recoverable)));
   }
   Finding finding = found(rule, recoverable, context);
@@ -146,7 +152,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.claim = fmt::format(
       "{} memory-bound ops in {} chains (most: {}) take {} and pass {} of intermediate results "
       "through memory; fused they save up to {}.",
-      ops, chains.size(), finding.sub_cause, of_step(context, time, context.median_step),
+      ops, chains.size(), finding.sub_cause, of_step(context, time, context.step),
       format_bytes(std::accumulate(
           chains.begin(), chains.end(), std::int64_t{0},
           [](std::int64_t sum, const Chain& c) { return sum + c.intermediate_bytes; })),

@@ -92,13 +92,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   std::string checked =
       fmt::format("{:.0f} update kernels per step within {}", updates.kernels_per_step,
-                  of_step(context, updates.window_per_step, context.median_step));
+                  of_step(context, updates.window_per_step, context.step));
   DurationNs ideal = updates.window_per_step;
   if (updates.best_rate > 0)
     ideal = {static_cast<std::int64_t>(updates.bytes_per_step / updates.best_rate * 1e9)};
   DurationNs recoverable = std::max(DurationNs{}, updates.window_per_step - ideal);
-  if (updates.kernels_per_step < kManyKernels ||
-      ratio(recoverable, context.median_step) < kFindingShare)
+  if (updates.kernels_per_step < kManyKernels || ratio(recoverable, context.step) < kFindingShare)
     return fine(rule, checked + ".");
   Finding finding = found(rule, recoverable, context);
   finding.claim = fmt::format("{}; their {} would take {} in one pass.", checked,
@@ -107,8 +106,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.75;
   finding.evidence = updates.windows;
   finding.advice = {
-      {"headway-train", "Update all parameters in one multi-tensor kernel.", "--fused-optimizer on",
-       settings(context.trace, {"fused_optimizer"})},
+      {"headway-train", "Update all parameters in one multi-tensor kernel.",
+       "--fused-optimizer multi-tensor", settings(context.trace, {"fused_optimizer"})},
       {"PyTorch", "Use the fused or at least the foreach variant of the optimizer.",
        "torch.optim.AdamW(…, fused=True)", ""},
       {"TensorFlow/JAX", "Compile the update with the step; in optax, flatten the parameters.",

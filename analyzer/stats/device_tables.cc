@@ -45,51 +45,118 @@ double rate(std::int64_t amount, DurationNs time) {
 
 }  // namespace
 
-Table op_table(const Trace& trace, const Analysis& analysis) {
-  struct Sum {
-    DurationNs time;
-    std::int64_t kernels = 0;
-    std::int64_t bytes = 0;
-    std::int64_t flops = 0;
-  };
-  std::vector<Sum> sums(analysis.attribution.ops.size());
+namespace {
+
+/// Device work per op, over the counted steps of all devices.
+struct OpWork {
+  DurationNs time;
+  std::int64_t kernels = 0;
+  std::int64_t bytes = 0;
+  std::int64_t flops = 0;
+
+  void add(const OpWork& other) {
+    time += other.time;
+    kernels += other.kernels;
+    bytes += other.bytes;
+    flops += other.flops;
+  }
+};
+
+std::pair<std::vector<OpWork>, std::int64_t> work_of_ops(const Trace& trace,
+                                                         const Analysis& analysis) {
+  std::vector<OpWork> work(analysis.attribution.ops.size());
   std::int64_t steps = 0;
   for (const DevicePartition& partition : analysis.partitions) {
     steps +=
         for_each_steady_op(trace, analysis.steps, partition, [&](const DeviceStep&, DeviceOpId op) {
-          Sum& sum = sums[analysis.attribution.op_of[op.value].value];
-          sum.time += trace.device_ops.interval(op).length();
-          sum.bytes += trace.device_ops.bytes[op.value];
-          sum.flops += trace.device_ops.flops[op.value];
-          ++sum.kernels;
+          work[analysis.attribution.op_of[op.value].value].add(
+              {trace.device_ops.interval(op).length(), 1, trace.device_ops.bytes[op.value],
+               trace.device_ops.flops[op.value]});
         });
   }
-  Table table{"ops", "Ops of the model", "", {}, {}};
-  table.columns = {{"op", "Op", ColumnKind::kText},
-                   {"type", "Type", ColumnKind::kText},
-                   {"phase", "Phase", ColumnKind::kText},
-                   {"ns_per_step", "Per step", ColumnKind::kDuration},
-                   {"share", "Share", ColumnKind::kPercent},
-                   {"kernels_per_step", "Kernels", ColumnKind::kNumber},
-                   {"bytes_per_s", "Memory", ColumnKind::kByteRate},
-                   {"flop_per_s", "Arithmetic", ColumnKind::kFlopRate}};
-  for (std::size_t i = 0; i < sums.size() && steps > 0; ++i) {
-    if (sums[i].kernels == 0) continue;
-    const ModelOp& op = analysis.attribution.ops[i];
-    table.rows.push_back({op.name, op.type, std::string(phase_label(op.phase)),
-                          sums[i].time.ns / steps,
-                          ratio(sums[i].time / steps, analysis.median_step),
-                          static_cast<double>(sums[i].kernels) / static_cast<double>(steps),
-                          sums[i].bytes ? Cell(rate(sums[i].bytes, sums[i].time)) : Cell(),
-                          sums[i].flops ? Cell(rate(sums[i].flops, sums[i].time)) : Cell()});
+  return {std::move(work), steps};
+}
+
+/// An empty table over ops: `identity` columns, then the figures that `append_figures` fills.
+Table make_op_table(const Analysis& analysis, std::string id, std::string title,
+                    std::vector<Column> identity, std::int64_t steps) {
+  Table table{std::move(id), std::move(title), "", std::move(identity), {}};
+  for (Column column :
+       std::initializer_list<Column>{{"ns_per_step", "Per step", ColumnKind::kDuration},
+                                     {"share", "Share", ColumnKind::kPercent},
+                                     {"kernels_per_step", "Kernels", ColumnKind::kNumber},
+                                     {"bytes_per_s", "Memory", ColumnKind::kByteRate},
+                                     {"flop_per_s", "Arithmetic", ColumnKind::kFlopRate}}) {
+    table.columns.push_back(std::move(column));
   }
-  sort_by(table, 3);
   table.note = analysis.steps.all.empty()
                    ? "Over the whole span of each device; ops that overlap count each."
                    : fmt::format(
-                         "Mean of {} steady steps; shares are of the median step, and ops that "
+                         "Mean of {} steady steps; shares are of the mean step, and ops that "
                          "overlap count each.",
                          steps);
+  return table;
+}
+
+void append_figures(std::vector<Cell>& row, const OpWork& work, std::int64_t steps,
+                    const Analysis& analysis) {
+  DurationNs step;
+  for (const DevicePartition& partition : analysis.partitions)
+    step = std::max(step, partition.per_steady_step.total());
+  DurationNs per_step = work.time / std::max<std::int64_t>(1, steps);
+  row.push_back(per_step.ns);
+  row.push_back(ratio(per_step, step));
+  row.push_back(static_cast<double>(work.kernels) /
+                static_cast<double>(std::max<std::int64_t>(1, steps)));
+  row.push_back(work.bytes ? Cell(rate(work.bytes, work.time)) : Cell());
+  row.push_back(work.flops ? Cell(rate(work.flops, work.time)) : Cell());
+}
+
+}  // namespace
+
+Table op_table(const Trace& trace, const Analysis& analysis) {
+  auto [work, steps] = work_of_ops(trace, analysis);
+  Table table = make_op_table(analysis, "ops", "Ops of the model",
+                              {{"op", "Op", ColumnKind::kText},
+                               {"type", "Type", ColumnKind::kText},
+                               {"phase", "Phase", ColumnKind::kText}},
+                              steps);
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (work[i].kernels == 0) continue;
+    const ModelOp& op = analysis.attribution.ops[i];
+    std::vector<Cell>& row = table.rows.emplace_back(
+        std::vector<Cell>{op.name, op.type, std::string(phase_label(op.phase))});
+    append_figures(row, work[i], steps, analysis);
+  }
+  sort_by(table, 3);
+  return table;
+}
+
+Table op_type_table(const Trace& trace, const Analysis& analysis) {
+  auto [work, steps] = work_of_ops(trace, analysis);
+  struct Group {
+    OpWork work;
+    std::int64_t ops = 0;
+  };
+  std::map<std::pair<std::string, Phase>, Group> groups;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (work[i].kernels == 0) continue;
+    const ModelOp& op = analysis.attribution.ops[i];
+    Group& group = groups[{op.type.empty() ? op.name : op.type, op.phase}];
+    group.work.add(work[i]);
+    ++group.ops;
+  }
+  Table table = make_op_table(analysis, "op-types", "Types of ops",
+                              {{"type", "Type", ColumnKind::kText},
+                               {"phase", "Phase", ColumnKind::kText},
+                               {"ops", "Ops", ColumnKind::kCount}},
+                              steps);
+  for (const auto& [key, group] : groups) {
+    std::vector<Cell>& row = table.rows.emplace_back(
+        std::vector<Cell>{key.first, std::string(phase_label(key.second)), group.ops});
+    append_figures(row, group.work, steps, analysis);
+  }
+  sort_by(table, 3);
   return table;
 }
 

@@ -10,6 +10,7 @@ std::span<const TableDeclaration> table_declarations() {
       {"partition", "Where the steady steps went: time per class, summing to the step exactly.",
        partition_table},
       {"steps", "Every step: number, times on host and device, steady or not.", step_table},
+      {"op-types", "Types of ops by device time per steady step.", op_type_table},
       {"ops", "Ops of the model by device time per steady step.", op_table},
       {"kernels", "Kernels by total time over the whole trace.", kernel_table},
       {"copies", "Copies and memory sets by kind: count, bytes, time, rate.", copy_table},

@@ -20,6 +20,7 @@ std::span<const TableDeclaration> table_declarations();
 
 Table partition_table(const trace::Trace& trace, const Analysis& analysis);
 Table step_table(const trace::Trace& trace, const Analysis& analysis);
+Table op_type_table(const trace::Trace& trace, const Analysis& analysis);
 Table op_table(const trace::Trace& trace, const Analysis& analysis);
 Table kernel_table(const trace::Trace& trace, const Analysis& analysis);
 Table copy_table(const trace::Trace& trace, const Analysis& analysis);
