@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""End-to-end cases: pipeline_test.py BIN_FOLDER CASE. Exit status 0: passed. Uses nothing but the programs and sqlite3."""
+import json
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = pathlib.Path(sys.argv[1])
+HEADWAY = str(BIN / "headway")
+TRAIN = str(BIN / "headway-train")
+
+
+def run(*command, expect=0, **options):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=250, **options)
+    if expect is not None and result.returncode != expect:
+        raise AssertionError(f"{command}: exit {result.returncode}, expected {expect}\n{result.stdout}\n{result.stderr}")
+    return result
+
+
+def record(folder, preset, steps, *more):
+    trace = folder / f"{preset}.sqlite"
+    run(HEADWAY, "record", "--quiet", "-o", trace, "--", TRAIN, "--preset", preset, "--steps", steps, "--eval", "off", "--quiet", *more)
+    return trace
+
+
+def report(trace):
+    return json.loads(run(HEADWAY, "report", trace, "--json").stdout)
+
+
+def check_integrity(trace):
+    answer = sqlite3.connect(f"file:{trace}?mode=ro", uri=True).execute("PRAGMA integrity_check").fetchone()[0]
+    assert answer == "ok", answer
+
+
+def found(result):
+    return [f for f in result["findings"] if f["status"] == "found"]
+
+
+def preset(folder, name, steps, first):
+    trace = record(folder, name, steps)
+    check_integrity(trace)
+    result = report(trace)
+    device = result["partition"][0]
+    assert sum(c["ns_per_step"] for c in device["classes"].values()) == device["ns_per_step"]
+    assert result["steps"]["source"] == "declared" and result["steps"]["count"] == steps, result["steps"]
+    assert not [loss for loss in result["trace"]["losses"] if loss["severity"] == "loss"], result["trace"]["losses"]
+    names = [f["rule"] for f in found(result)]
+    shares = {c: round(100 * v["share"], 1) for c, v in device["classes"].items()}
+    assert names[:1] == first, f"found {names}, planted {first}; classes in %: {shares}"
+    return found(result)
+
+
+def preset_healthy(folder):
+    preset(folder, "healthy", 30, [])
+
+
+def preset_input_bound(folder):
+    finding = preset(folder, "input-bound", 30, ["input-bound"])[0]
+    assert finding["sub_cause"] == "read", finding
+    assert any("--source shards" in a["knob"] for a in finding["advice"]), finding["advice"]
+
+
+def preset_launch_bound(folder):
+    preset(folder, "launch-bound", 60, ["launch-bound"])
+
+
+def preset_host_sync(folder):
+    preset(folder, "host-sync", 60, ["host-sync"])
+
+
+def preset_unfused(folder):
+    preset(folder, "unfused", 60, ["unfused-elementwise"])
+
+
+def killed(folder):
+    """SIGKILL in the middle of training: the trace opens, holds every step that was reported, and says that it was cut."""
+    trace = folder / "killed run.sqlite"
+    recorder = subprocess.Popen([HEADWAY, "record", "--quiet", "-o", str(trace), "--", TRAIN, "--preset", "healthy", "--batch", "4",
+                                 "--steps", "100000", "--eval", "off"], stdout=subprocess.PIPE, text=True)
+    last = 0
+    for line in recorder.stdout:
+        match = re.match(r"step (\d+)/", line.strip())
+        if match and int(match.group(1)) >= 20:
+            last = int(match.group(1))
+            break
+    children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+    assert last and len(children) == 1, (last, children)
+    subprocess.run(["kill", "-9", children[0]], check=True)
+    recorder.stdout.close()
+    assert recorder.wait(60) == 128 + signal.SIGKILL, recorder.returncode
+    check_integrity(trace)
+    result = report(trace)
+    # The step that was printed had ended on the host before it was printed.
+    assert result["steps"]["count"] >= last, (result["steps"], last)
+    assert any("SIGKILL" in d["text"] and "was cut" in d["text"] for d in result["doubts"]), result["doubts"]
+
+
+def errors(folder):
+    """Wrong inputs are told apart, with exit code 3, and never called healthy."""
+    trace = folder / "good.sqlite"
+    run(HEADWAY, "record", "--quiet", "-o", trace, "--", TRAIN, "--preset", "healthy", "--batch", "2", "--steps", "6", "--eval", "off", "--quiet")
+    (folder / "zero.sqlite").write_bytes(b"")
+    (folder / "text.sqlite").write_text("loss 0.5\n" * 200)
+    (folder / "cut.sqlite").write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
+    newer = folder / "newer.sqlite"
+    newer.write_bytes(trace.read_bytes())
+    with sqlite3.connect(newer) as db:
+        db.execute("UPDATE HEADWAY_META SET value='7' WHERE name='schema_version'")
+    empty = folder / "empty.sqlite"
+    run(HEADWAY, "record", "--quiet", "-o", empty, "--", "true")
+    for name, word in (("zero", "is empty"), ("text", "is not a trace"), ("cut", "truncated"), ("newer", "newer"), ("empty", "holds no events"),
+                       ("missing", "No such file")):
+        result = run(HEADWAY, "report", folder / f"{name}.sqlite", expect=3)
+        assert word in result.stderr and f"{name}.sqlite" in result.stderr, result.stderr
+        assert result.stdout == "", result.stdout
+    assert "Did you mean 'report'" in run(HEADWAY, "reprot", expect=2).stderr
+
+
+def budget_and_diff(folder):
+    trace = folder / "a.sqlite"
+    run(HEADWAY, "record", "--quiet", "-o", trace, "--", TRAIN, "--preset", "healthy", "--batch", "2", "--steps", "12", "--eval", "off", "--quiet")
+    budget = folder / "headway.toml"
+    budget.write_text('[step_ms]\np50 = "< 100000"\n')
+    run(HEADWAY, "check", trace, "--budget", budget)
+    budget.write_text('[step_ms]\np50 = "< 0.0001"\n')
+    assert "broken" in run(HEADWAY, "check", trace, "--budget", budget, expect=1).stdout
+    assert json.loads(run(HEADWAY, "diff", trace, trace, "--json").stdout)["verdict"] in ("same", "inconclusive")
+    page = folder / "report.html"
+    run(HEADWAY, "report", trace, "-o", page)
+    html = page.read_text()
+    assert "<script" not in html and "http://" not in html and "https://" not in html
+    kernels = run(HEADWAY, "stats", trace, "kernels", "--format", "csv").stdout.splitlines()
+    assert kernels[0].startswith("kernel,count,total_ns") and len(kernels) > 10, kernels[:2]
+
+
+def nothing_recorded(folder):
+    """A program without NVTX: its exit code is passed on, its counters are kept, and nothing is called healthy."""
+    trace = folder / "plain.sqlite"
+    run(HEADWAY, "record", "-o", trace, "--", "sh", "-c", "sleep 0.5; exit 7", expect=7)
+    check_integrity(trace)
+    tables = {t["id"] for t in json.loads(run(HEADWAY, "stats", trace, "--json").stdout)["tables"]}
+    assert {"processes", "counters"} <= tables, tables
+    run(HEADWAY, "report", trace, expect=3)
+
+
+def main():
+    case = globals()[sys.argv[2]]
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="headway end to end ") as folder:
+        case(pathlib.Path(folder))
+    print(f"{sys.argv[2]}: passed in {time.monotonic() - start:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
