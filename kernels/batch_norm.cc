@@ -6,218 +6,15 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/clones.h"
-#include "kernels/lanes.h"
+#include "kernels/loops/loops.h"
 #include "kernels/parallel.h"
 
 namespace headway::kernels {
 namespace {
 
-/// Rows of a tile: its floats fit half of a 32 KiB first-level cache, so its second pass is free.
+/// Rows of a tile: long enough to forget its set-up, short enough for sums in float.
 std::int64_t tile_rows(int channels) {
   return std::max<std::int64_t>(1, 4096 / channels);
-}
-
-// ---- loops over one panel, for full rows of Vector and for the odd rest -----------------------------
-
-/// sum += column sums of x.
-template <class T, int kGroups>
-[[gnu::always_inline]] inline void add_columns(const float* x, const Panel& p, float* sum) {
-  constexpr int kStep = sizeof(T) / sizeof(float);
-  T total[kGroups] = {};
-  for (std::int64_t row = 0; row < p.rows; ++row, x += p.stride)
-    for (int g = 0; g < kGroups; ++g) total[g] += load<T>(x + g * kStep);
-  for (int g = 0; g < kGroups; ++g) store<T>(sum + g * kStep, load<T>(sum + g * kStep) + total[g]);
-}
-
-HEADWAY_CLONES void panel_sums(const float* x, const Panel& p, float* sum) {
-  if (p.width == kLanes) return add_columns<Vector, kVectorsPerRow>(x, p, sum);
-  for (int i = 0; i < p.width; ++i) add_columns<float, 1>(x + i, p, sum + i);
-}
-
-/// sum += column sums of (x - mean)².
-template <class T, int kGroups>
-[[gnu::always_inline]] inline void add_squares(const float* x, const Panel& p, const float* mean,
-                                               float* sum) {
-  constexpr int kStep = sizeof(T) / sizeof(float);
-  T total[kGroups] = {};
-  T centre[kGroups];
-  for (int g = 0; g < kGroups; ++g) centre[g] = load<T>(mean + g * kStep);
-  for (std::int64_t row = 0; row < p.rows; ++row, x += p.stride) {
-    for (int g = 0; g < kGroups; ++g) {
-      T distance = load<T>(x + g * kStep) - centre[g];
-      total[g] += distance * distance;
-    }
-  }
-  for (int g = 0; g < kGroups; ++g) store<T>(sum + g * kStep, load<T>(sum + g * kStep) + total[g]);
-}
-
-HEADWAY_CLONES void panel_squares(const float* x, const Panel& p, const float* mean, float* sum) {
-  if (p.width == kLanes) return add_squares<Vector, kVectorsPerRow>(x, p, mean, sum);
-  for (int i = 0; i < p.width; ++i) add_squares<float, 1>(x + i, p, mean + i, sum + i);
-}
-
-/// y = epilogue(x · scale + shift).
-template <class T, int kGroups, Epilogue kEpilogue>
-[[gnu::always_inline]] inline void apply_scale(const float* x, const float* r, const Panel& p,
-                                               const float* scale, const float* shift, float* y,
-                                               std::uint8_t* mask) {
-  constexpr int kStep = sizeof(T) / sizeof(float);
-  const T zero{};
-  for (std::int64_t row = 0; row < p.rows; ++row) {
-    for (int g = 0; g < kGroups; ++g) {
-      const int i = g * kStep;
-      T z = load<T>(x + i) * load<T>(scale + i) + load<T>(shift + i);
-      if constexpr (kEpilogue == Epilogue::kAddRelu) z += load<T>(r + i);
-      if constexpr (kEpilogue != Epilogue::kNone) z = z > zero ? z : zero;
-      store<T>(y + i, z);
-    }
-    if constexpr (kEpilogue == Epilogue::kAddRelu) {
-      if (mask) {
-        for (int i = 0; i < kGroups * kStep; ++i) mask[i] = y[i] > 0;
-        mask += p.stride;
-      }
-      r += p.stride;
-    }
-    x += p.stride;
-    y += p.stride;
-  }
-}
-
-template <Epilogue kEpilogue>
-[[gnu::always_inline]] inline void apply_panel(const float* x, const float* r, const Panel& p,
-                                               const float* scale, const float* shift, float* y,
-                                               std::uint8_t* mask) {
-  if (p.width == kLanes)
-    return apply_scale<Vector, kVectorsPerRow, kEpilogue>(x, r, p, scale, shift, y, mask);
-  for (int i = 0; i < p.width; ++i)
-    apply_scale<float, 1, kEpilogue>(x + i, r + i, p, scale + i, shift + i, y + i,
-                                     mask ? mask + i : nullptr);
-}
-
-HEADWAY_CLONES void panel_apply(Epilogue epilogue, const float* x, const float* r, const Panel& p,
-                                const float* scale, const float* shift, float* y,
-                                std::uint8_t* mask) {
-  switch (epilogue) {
-    case Epilogue::kNone:
-      return apply_panel<Epilogue::kNone>(x, x, p, scale, shift, y, nullptr);
-    case Epilogue::kRelu:
-      return apply_panel<Epilogue::kRelu>(x, x, p, scale, shift, y, nullptr);
-    case Epilogue::kAddRelu:
-      return apply_panel<Epilogue::kAddRelu>(x, r, p, scale, shift, y, mask);
-  }
-}
-
-/// Per-lane constants of the backward loops.
-struct BackwardLanes {
-  alignas(32) float mean[kLanes];
-  alignas(32) float scale[kLanes];  ///< forward: z = x · scale + shift (kRelu recomputes the mask)
-  alignas(32) float shift[kLanes];
-};
-
-/// sum_dz += column sums of dz, sum_dzx += column sums of dz · (x - mean). For kAddRelu writes dz.
-template <class T, int kGroups, Epilogue kEpilogue>
-[[gnu::always_inline]] inline void reduce(const float* x, const float* dy, const std::uint8_t* mask,
-                                          float* dz_out, const Panel& p, const BackwardLanes& lanes,
-                                          int lane, float* sum_dz, float* sum_dzx) {
-  constexpr int kStep = sizeof(T) / sizeof(float);
-  const T zero{};
-  T total[kGroups] = {};
-  T total_x[kGroups] = {};
-  for (std::int64_t row = 0; row < p.rows; ++row) {
-    if constexpr (kEpilogue == Epilogue::kAddRelu) {
-      for (int i = 0; i < kGroups * kStep; ++i) dz_out[i] = mask[i] ? dy[i] : 0.0F;
-    }
-    for (int g = 0; g < kGroups; ++g) {
-      const int i = g * kStep;
-      T value = load<T>(x + i);
-      T dz = load<T>(kEpilogue == Epilogue::kAddRelu ? dz_out + i : dy + i);
-      if constexpr (kEpilogue == Epilogue::kRelu) {
-        T z = value * load<T>(lanes.scale + lane + i) + load<T>(lanes.shift + lane + i);
-        dz = z > zero ? dz : zero;
-      }
-      total[g] += dz;
-      total_x[g] += dz * (value - load<T>(lanes.mean + lane + i));
-    }
-    if constexpr (kEpilogue == Epilogue::kAddRelu) {
-      dz_out += p.stride;
-      mask += p.stride;
-    }
-    x += p.stride;
-    dy += p.stride;
-  }
-  for (int g = 0; g < kGroups; ++g) {
-    store<T>(sum_dz + g * kStep, load<T>(sum_dz + g * kStep) + total[g]);
-    store<T>(sum_dzx + g * kStep, load<T>(sum_dzx + g * kStep) + total_x[g]);
-  }
-}
-
-template <Epilogue kEpilogue>
-[[gnu::always_inline]] inline void reduce_panel(const float* x, const float* dy,
-                                                const std::uint8_t* mask, float* dz, const Panel& p,
-                                                const BackwardLanes& lanes, float* sum_dz,
-                                                float* sum_dzx) {
-  if (p.width == kLanes)
-    return reduce<Vector, kVectorsPerRow, kEpilogue>(x, dy, mask, dz, p, lanes, 0, sum_dz, sum_dzx);
-  for (int i = 0; i < p.width; ++i) {
-    reduce<float, 1, kEpilogue>(x + i, dy + i, mask ? mask + i : nullptr, dz ? dz + i : nullptr, p,
-                                lanes, i, sum_dz + i, sum_dzx + i);
-  }
-}
-
-HEADWAY_CLONES void panel_reduce(Epilogue epilogue, const float* x, const float* dy,
-                                 const std::uint8_t* mask, float* dz, const Panel& p,
-                                 const BackwardLanes& lanes, float* sum_dz, float* sum_dzx) {
-  switch (epilogue) {
-    case Epilogue::kNone:
-      return reduce_panel<Epilogue::kNone>(x, dy, nullptr, nullptr, p, lanes, sum_dz, sum_dzx);
-    case Epilogue::kRelu:
-      return reduce_panel<Epilogue::kRelu>(x, dy, nullptr, nullptr, p, lanes, sum_dz, sum_dzx);
-    case Epilogue::kAddRelu:
-      return reduce_panel<Epilogue::kAddRelu>(x, dy, mask, dz, p, lanes, sum_dz, sum_dzx);
-  }
-}
-
-/// dx = a · dz + b · x + c, with dz masked again for kRelu and read from dresidual for kAddRelu.
-template <class T, int kGroups, bool kRemask>
-[[gnu::always_inline]] inline void apply_backward(const float* x, const float* dz, float* dx,
-                                                  const Panel& p, const BackwardLanes& lanes,
-                                                  int lane, const float* a, const float* b,
-                                                  const float* c) {
-  constexpr int kStep = sizeof(T) / sizeof(float);
-  const T zero{};
-  for (std::int64_t row = 0; row < p.rows; ++row) {
-    for (int g = 0; g < kGroups; ++g) {
-      const int i = g * kStep;
-      T value = load<T>(x + i);
-      T gradient = load<T>(dz + i);
-      if constexpr (kRemask) {
-        T z = value * load<T>(lanes.scale + lane + i) + load<T>(lanes.shift + lane + i);
-        gradient = z > zero ? gradient : zero;
-      }
-      store<T>(dx + i, load<T>(a + i) * gradient + (load<T>(b + i) * value + load<T>(c + i)));
-    }
-    x += p.stride;
-    dz += p.stride;
-    dx += p.stride;
-  }
-}
-
-template <bool kRemask>
-[[gnu::always_inline]] inline void backward_panel(const float* x, const float* dz, float* dx,
-                                                  const Panel& p, const BackwardLanes& lanes,
-                                                  const float* a, const float* b, const float* c) {
-  if (p.width == kLanes)
-    return apply_backward<Vector, kVectorsPerRow, kRemask>(x, dz, dx, p, lanes, 0, a, b, c);
-  for (int i = 0; i < p.width; ++i)
-    apply_backward<float, 1, kRemask>(x + i, dz + i, dx + i, p, lanes, i, a + i, b + i, c + i);
-}
-
-HEADWAY_CLONES void panel_backward(bool remask, const float* x, const float* dz, float* dx,
-                                   const Panel& p, const BackwardLanes& lanes, const float* a,
-                                   const float* b, const float* c) {
-  remask ? backward_panel<true>(x, dz, dx, p, lanes, a, b, c)
-         : backward_panel<false>(x, dz, dx, p, lanes, a, b, c);
 }
 
 // ---- whole arrays --------------------------------------------------------------------------------------
@@ -250,31 +47,35 @@ struct Moments {
   }
 };
 
+/// Sums over a tile are taken about the mean of the tiles before it, so that one pass is as good as two;
+/// the first tile finds its own mean first.
 void add_tile(const float* x, std::int64_t begin, std::int64_t end, int channels, Moments& into) {
   const auto count = static_cast<std::size_t>(channels);
-  std::vector<double> mean(count);
+  const double rows = static_cast<double>(end - begin);
+  std::vector<double> mean(into.mean);
   std::vector<double> squares(count);
-  for_each_panel(begin, end, channels, [&](const Panel& p) {
-    alignas(32) float sum[kLanes] = {};
-    panel_sums(x + p.offset, p, sum);
-    gather(p, channels, sum, mean.data());
-  });
-  std::vector<float> centre(count);
-  for (std::size_t c = 0; c < count; ++c) {
-    // Squares are taken about the rounded mean and moved to the exact one afterwards.
-    mean[c] /= static_cast<double>(end - begin);
-    centre[c] = static_cast<float>(mean[c]);
+  std::vector<double> sums(count);
+  if (into.rows == 0) {
+    for_each_panel(begin, end, channels, [&](const Panel& p) {
+      alignas(32) float sum[kLanes] = {};
+      loops().panel_sums(x + p.offset, p, sum);
+      gather(p, channels, sum, mean.data());
+    });
+    for (double& value : mean) value /= rows;
   }
+  std::vector<float> centre(mean.begin(), mean.end());
   for_each_panel(begin, end, channels, [&](const Panel& p) {
     alignas(32) float lanes[kLanes];
     alignas(32) float sum[kLanes] = {};
+    alignas(32) float square[kLanes] = {};
     spread(p, channels, centre.data(), lanes);
-    panel_squares(x + p.offset, p, lanes, sum);
-    gather(p, channels, sum, squares.data());
+    loops().panel_moments(x + p.offset, p, lanes, sum, square);
+    gather(p, channels, sum, sums.data());
+    gather(p, channels, square, squares.data());
   });
   for (std::size_t c = 0; c < count; ++c) {
-    const double off = mean[c] - centre[c];
-    squares[c] = std::max(0.0, squares[c] - static_cast<double>(end - begin) * off * off);
+    squares[c] = std::max(0.0, squares[c] - sums[c] * sums[c] / rows);
+    mean[c] = centre[c] + sums[c] / rows;
   }
   into.join(end - begin, mean.data(), squares.data());
 }
@@ -316,7 +117,7 @@ void apply(BatchNormShape shape, Epilogue epilogue, const float* scale, const fl
       alignas(32) float shifts[kLanes];
       spread(p, shape.channels, scale, scales);
       spread(p, shape.channels, shift, shifts);
-      panel_apply(epilogue, a.x + p.offset, a.residual ? a.residual + p.offset : nullptr, p, scales,
+      loops().panel_apply(epilogue, a.x + p.offset, a.residual ? a.residual + p.offset : nullptr, p, scales,
                   shifts, a.y + p.offset, a.mask ? a.mask + p.offset : nullptr);
     });
   });
@@ -347,7 +148,7 @@ std::vector<double> backward_sums(BatchNormShape shape, Epilogue epilogue,
     for (std::int64_t row = begin; row < end; row += step) {
       for_each_panel(row, std::min(end, row + step), shape.channels, [&](const Panel& p) {
         alignas(32) float sums[2][kLanes] = {};
-        panel_reduce(epilogue, a.x + p.offset, a.dy + p.offset, a.mask ? a.mask + p.offset : nullptr,
+        loops().panel_reduce(epilogue, a.x + p.offset, a.dy + p.offset, a.mask ? a.mask + p.offset : nullptr,
                      a.dresidual ? a.dresidual + p.offset : nullptr, p,
                      backward_lanes(p, shape, epilogue, a), sums[0], sums[1]);
         gather(p, shape.channels, sums[0], parts[piece].data());
@@ -419,7 +220,7 @@ void batch_norm_backward(BatchNormShape shape, Epilogue epilogue, const BatchNor
     for_each_panel(begin, end, shape.channels, [&](const Panel& p) {
       alignas(32) float lanes[3][kLanes];
       for (std::size_t i = 0; i < 3; ++i) spread(p, shape.channels, factors[i].data(), lanes[i]);
-      panel_backward(epilogue == Epilogue::kRelu, a.x + p.offset, dz + p.offset, a.dx + p.offset, p,
+      loops().panel_backward(epilogue == Epilogue::kRelu, a.x + p.offset, dz + p.offset, a.dx + p.offset, p,
                      backward_lanes(p, shape, epilogue, a), lanes[0], lanes[1], lanes[2]);
     });
   });

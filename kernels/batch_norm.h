@@ -15,9 +15,9 @@ namespace headway::kernels {
 ///   y = max(z, 0)         Epilogue::kRelu
 ///   y = max(z + r, 0)     Epilogue::kAddRelu, r = the residual branch
 ///
-/// Numerics: statistics by tiles that fit the first-level cache, two passes inside a tile in float,
-/// tiles joined in double (Chan's update), so that a mean far from zero costs no precision. The
-/// result does not depend on the order of tiles, only, in the last bits, on the number of threads.
+/// Numerics: statistics in one pass, by tiles of 4096 floats about the mean of the tiles before, in
+/// float inside a tile and joined in double (Chan's update), so that a mean far from zero costs no
+/// precision. The last bits depend on the number of threads.
 /// Running statistics: running += momentum · (batch - running), with the unbiased variance, as
 /// frameworks do.
 enum class Epilogue { kNone, kRelu, kAddRelu };

@@ -3,41 +3,10 @@
 
 #include <algorithm>
 
-#include "kernels/clones.h"
+#include "kernels/loops/loops.h"
 #include "kernels/parallel.h"
 
 namespace headway::kernels {
-namespace {
-
-HEADWAY_CLONES void update_piece(std::int64_t count, float* __restrict p, float* __restrict v,
-                                 const float* __restrict g, SgdParameters by) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    v[i] = by.momentum * v[i] + (g[i] + by.decay * p[i]);
-    p[i] -= by.rate * v[i];
-  }
-}
-
-HEADWAY_CLONES void decay_piece(std::int64_t count, const float* __restrict g,
-                                const float* __restrict p, float decay, float* __restrict d) {
-  for (std::int64_t i = 0; i < count; ++i) d[i] = g[i] + decay * p[i];
-}
-
-HEADWAY_CLONES void scale_piece(std::int64_t count, float factor, float* v) {
-  for (std::int64_t i = 0; i < count; ++i) v[i] *= factor;
-}
-
-HEADWAY_CLONES void accumulate_piece(std::int64_t count, const float* __restrict d,
-                                     float* __restrict v) {
-  for (std::int64_t i = 0; i < count; ++i) v[i] += d[i];
-}
-
-HEADWAY_CLONES void apply_piece(std::int64_t count, const float* __restrict v, float rate,
-                                float* __restrict p) {
-  for (std::int64_t i = 0; i < count; ++i) p[i] -= rate * v[i];
-}
-
-}  // namespace
-
 void sgd_momentum(const SgdTensor& tensor, SgdParameters parameters) {
   sgd_momentum_multi_tensor({&tensor, 1}, parameters);
 }
@@ -51,7 +20,7 @@ void sgd_momentum_multi_tensor(std::span<const SgdTensor> tensors, SgdParameters
       const std::int64_t from = std::max<std::int64_t>(begin - first, 0);
       const std::int64_t to = std::min(end - first, tensor.count);
       if (from < to)
-        update_piece(to - from, tensor.parameter + from, tensor.velocity + from,
+        loops().sgd_update(to - from, tensor.parameter + from, tensor.velocity + from,
                      tensor.gradient + from, parameters);
       first += tensor.count;
     }
@@ -61,25 +30,25 @@ void sgd_momentum_multi_tensor(std::span<const SgdTensor> tensors, SgdParameters
 void sgd_decay(std::int64_t count, const float* gradient, const float* parameter, float decay,
                float* direction) {
   parallel_for(count, kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
-    decay_piece(end - begin, gradient + begin, parameter + begin, decay, direction + begin);
+    loops().sgd_decay(end - begin, gradient + begin, parameter + begin, decay, direction + begin);
   });
 }
 
 void sgd_scale(std::int64_t count, float factor, float* values) {
   parallel_for(count, kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
-    scale_piece(end - begin, factor, values + begin);
+    loops().sgd_scale(end - begin, factor, values + begin);
   });
 }
 
 void sgd_accumulate(std::int64_t count, const float* direction, float* velocity) {
   parallel_for(count, kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
-    accumulate_piece(end - begin, direction + begin, velocity + begin);
+    loops().sgd_accumulate(end - begin, direction + begin, velocity + begin);
   });
 }
 
 void sgd_apply(std::int64_t count, const float* velocity, float rate, float* parameter) {
   parallel_for(count, kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
-    apply_piece(end - begin, velocity + begin, rate, parameter + begin);
+    loops().sgd_apply(end - begin, velocity + begin, rate, parameter + begin);
   });
 }
 
