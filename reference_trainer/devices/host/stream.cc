@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/host/stream.h"
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+
+#include "common/error.h"
+
+namespace headway::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Copies, and takes as long as the link would: the rest of the time is slept, because a copy engine
+/// does not use the processor.
+void run_copy(const CopyTask& copy) {
+  const Clock::time_point start = Clock::now();
+  std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
+  if (copy.bytes_per_second > 0) {
+    const std::chrono::duration<double> needed(static_cast<double>(copy.bytes) /
+                                               copy.bytes_per_second);
+    std::this_thread::sleep_until(start + std::chrono::duration_cast<Clock::duration>(needed));
+  }
+}
+
+}  // namespace
+
+void StickyError::set(std::string text) {
+  std::scoped_lock lock(mutex_);
+  if (set_) return;
+  text_ = std::move(text);
+  set_.store(true, std::memory_order_release);
+}
+
+void StickyError::check() const {
+  if (!is_set()) return;
+  std::scoped_lock lock(mutex_);
+  throw Error(ExitCode::kInternal, text_);
+}
+
+HostStream::HostStream(std::string name, StickyError& error, std::function<void()> on_start)
+    : name_(std::move(name)),
+      error_(error),
+      thread_([this, start = std::move(on_start)] { run(start); }) {}
+
+HostStream::~HostStream() {
+  {
+    std::scoped_lock lock(mutex_);
+    closing_ = true;
+  }
+  work_.notify_one();
+  thread_.join();
+}
+
+std::uint64_t HostStream::submit(HostTask task) {
+  std::unique_lock lock(mutex_);
+  std::uint64_t sequence = 0;
+  auto has_room = [&] {  // another submitter may take the next number while this one waits
+    sequence = submitted_.load(std::memory_order_relaxed) + 1;
+    return sequence <= kDepth || completed(sequence - kDepth);
+  };
+  if (!has_room()) {
+    ++waiters_;
+    progress_.wait(lock, has_room);
+    --waiters_;
+  }
+  ring_[sequence % kDepth] = std::move(task);
+  submitted_.store(sequence, std::memory_order_release);
+  const bool wake = idle_;
+  lock.unlock();
+  if (wake) work_.notify_one();
+  return sequence;
+}
+
+void HostStream::wait_for(std::uint64_t sequence) {
+  if (completed(sequence)) return;
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  progress_.wait(lock, [&] { return completed(sequence); });
+  --waiters_;
+}
+
+void HostStream::run(const std::function<void()>& on_start) {
+  nvtx::name_this_thread("stream " + name_);
+  on_start();
+  for (std::uint64_t next = 1; wait_for_work(next); ++next) {
+    HostTask& task = ring_[next % kDepth];  // stays ours until next is completed
+    if (!error_.is_set() || std::holds_alternative<WaitTask>(task.work)) execute(task);
+    task.work = {};
+    complete(next);
+  }
+}
+
+/// True when task `next` is there, false when the stream closes. Sleeps at once instead of polling: on
+/// a machine with few cores, the launching thread and the loader need the time (docs/design).
+bool HostStream::wait_for_work(std::uint64_t next) {
+  if (submitted() >= next) return true;
+  std::unique_lock lock(mutex_);
+  idle_ = true;
+  work_.wait(lock, [&] { return submitted() >= next || closing_; });
+  idle_ = false;
+  return submitted() >= next;
+}
+
+void HostStream::execute(const HostTask& task) {
+  if (const auto* wait = std::get_if<WaitTask>(&task.work)) {
+    wait->stream->wait_for(wait->sequence);
+    return;
+  }
+  nvtx::Range range(task.name, task.payload);
+  try {
+    if (const auto* kernel = std::get_if<KernelTask>(&task.work)) {
+      kernel->kernel->run(kernel->arguments);
+    } else if (const auto* copy = std::get_if<CopyTask>(&task.work)) {
+      run_copy(*copy);
+    }
+  } catch (const std::exception& error) {
+    const auto* kernel = std::get_if<KernelTask>(&task.work);
+    error_.set(fmt::format("Op '{}' failed on stream '{}': {}",
+                           kernel ? kernel->kernel->tag().text : "copy", name_, error.what()));
+  }
+}
+
+void HostStream::complete(std::uint64_t sequence) {
+  completed_.store(sequence, std::memory_order_seq_cst);
+  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  // Under the mutex, so that a waiter is either before its check or in wait.
+  { std::scoped_lock lock(mutex_); }
+  progress_.notify_all();
+}
+
+}  // namespace headway::trainer
