@@ -35,7 +35,8 @@ struct MemoryView {
 class Device;
 
 /// Owns memory of a device, or pinned host memory that its copies can use; gives it back at the end
-/// of its life. The device must outlive it. Contents start as zero.
+/// of its life, after waiting for the device as cudaFree does. The device must outlive it. Contents
+/// start as zero.
 class Memory {
  public:
   Memory() = default;
@@ -132,7 +133,7 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
 
   virtual StreamId create_stream(const std::string& name) = 0;
-  /// `kind` is kDevice or kPinned. Blocks; zeroed.
+  /// `kind` is kDevice, kPinned, or kPageable for plain host memory. Blocks; zeroed.
   virtual Memory allocate(std::int64_t bytes, MemoryKind kind) = 0;
 
   /// Blocks only while the stream's queue is full.

@@ -102,6 +102,8 @@ void HostDevice::release(MemoryView memory, std::int64_t bytes) noexcept {
   auto payload = call(DeviceCallKind::kFree, {});
   payload.bytes = bytes;
   nvtx::Range range(names_->release, payload);
+  // As cudaFree: work that is under way may still use the memory.
+  for (const auto& each : streams_) each->wait_for(each->submitted());
   std::free(memory.address);
 }
 
