@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <variant>
@@ -95,6 +97,9 @@ class HostStream {
   bool wait_for_work(std::uint64_t next);
   void execute(const HostTask& task);
   void complete(std::uint64_t sequence);
+  /// Sleeps until `ready()` holds, woken when `sequence()` is completed. Holds `lock` at both ends.
+  template <class Sequence, class Ready>
+  void sleep_until(std::unique_lock<std::mutex>& lock, const Sequence& sequence, const Ready& ready);
 
   const std::string name_;
   StickyError& error_;
@@ -104,7 +109,8 @@ class HostStream {
   std::condition_variable progress_;  ///< others wait for completions or room
   std::atomic<std::uint64_t> submitted_ = 0;
   std::atomic<std::uint64_t> completed_ = 0;
-  std::atomic<int> waiters_ = 0;  ///< threads in or about to enter progress_.wait
+  std::multiset<std::uint64_t> awaited_;    ///< sequences that sleepers wait for; under mutex_
+  std::atomic<std::uint64_t> wake_at_ = std::numeric_limits<std::uint64_t>::max();  ///< the least
   bool idle_ = false;             ///< the thread sleeps in work_.wait
   bool closing_ = false;
   std::thread thread_;
