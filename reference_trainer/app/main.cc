@@ -105,7 +105,8 @@ int train(CommandLine& command) {
   progress.finish();
   if (!note.empty()) fmt::print(stderr, "headway-train: {}\n", note);
   publish_settings(command.settings);
-  HostDevice device({static_cast<int>(settings.threads), settings.link_mb_per_s * 1e6});
+  HostDevice device({static_cast<int>(settings.threads), settings.link_mb_per_s * 1e6,
+                     settings.memory_gb_per_s * 1e9});
   Trainer trainer(settings, device, data.data());
   if (command.print_graph) {
     fmt::print("{}", describe(trainer.graph()));

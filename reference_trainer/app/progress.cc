@@ -19,7 +19,8 @@ std::string optional_figure(const char* format, const std::optional<float>& valu
 
 }  // namespace
 
-Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(bool quiet)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), last_shown_(Clock::now()) {}
 
 Progress::~Progress() {
   finish();

@@ -64,6 +64,7 @@ struct Settings {
   double launch_us = 0;
   // device
   DeviceKind device = DeviceKind::kHost;
+  double memory_gb_per_s = 0;
   std::int64_t threads = 0;  ///< 0: one less than the cores, at least 1, at most 8
 };
 

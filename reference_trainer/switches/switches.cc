@@ -139,6 +139,11 @@ std::vector<Switch> make_switches() {
              &S::launch_us, 0, 100000, "only what our own launch costs"),
       choice<DeviceKind>({"device", kDevice, "Where the arithmetic runs."}, &S::device,
                          {{"host", DeviceKind::kHost}}),
+      number({"memory_gb_per_s", kDevice,
+              "Emulated device memory: no kernel takes less than its bytes over this bandwidth. Six per "
+              "thread is the balance of a GPU between arithmetic and memory.",
+              "unfused-elementwise, unfused-optimizer"},
+             &S::memory_gb_per_s, 0, 100000, "what the processor has"),
       integer({"threads", kDevice, "Processor threads that compute one op together."}, &S::threads,
               0, 1024, "one less than the cores, at most 8"),
   };

@@ -111,7 +111,11 @@ void HostDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments
   error_.check();
   const Kernel::Tag& tag = kernel.tag();
   HostTask task;
-  task.work = KernelTask{static_cast<const HostKernel*>(&kernel), arguments};
+  std::chrono::nanoseconds at_least{0};
+  if (options_.memory_bytes_per_second > 0)
+    at_least = std::chrono::nanoseconds(static_cast<std::int64_t>(
+        static_cast<double>(tag.work.bytes) / options_.memory_bytes_per_second * 1e9));
+  task.work = KernelTask{static_cast<const HostKernel*>(&kernel), arguments, at_least};
   task.name = tag.name;
   task.payload.kind = static_cast<std::uint32_t>(DeviceOpKind::kKernel);
   task.payload.device = info_.id;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,7 @@ class HostKernel : public Kernel {
 struct KernelTask {
   const HostKernel* kernel;
   LaunchArguments arguments;
+  std::chrono::nanoseconds at_least;  ///< emulated device memory: the kernel takes no less
 };
 struct CopyTask {
   void* to;
