@@ -50,11 +50,11 @@ struct Arrays {
   std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(x.size());
 
   BatchNormForward forward() {
-    return {x.data(),        r.data(),        gamma.data(), beta.data(),       mean.data(),
+    return {x.data(),        r.data(), gamma.data(),      beta.data(), mean.data(),
             variance.data(), y.data(), saved_mean.data(), rstd.data(), mask.data()};
   }
   BatchNormBackward backward() {
-    return {x.data(),    dy.data(),  gamma.data(),  beta.data(),  saved_mean.data(), rstd.data(),
+    return {x.data(),    dy.data(), gamma.data(),  beta.data(),  saved_mean.data(), rstd.data(),
             mask.data(), dx.data(), dgamma.data(), dbeta.data(), dr.data()};
   }
 };
@@ -124,14 +124,13 @@ int main(int argc, char** argv) {
   std::vector<float> a = filled(n, 0);
   std::vector<float> b = filled(n, 0);
   const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
-  copy_gb_per_s = 2 * static_cast<double>(bytes) / 1e9 /
-                  median_seconds(repeats, [&] {
-                    parallel_for(n, kFlatGrain, max_threads(), [&](auto begin, auto end) {
-                      std::memcpy(&b[static_cast<std::size_t>(begin)],
-                                  &a[static_cast<std::size_t>(begin)],
-                                  static_cast<std::size_t>(end - begin) * sizeof(float));
-                    });
-                  });
+  copy_gb_per_s =
+      2 * static_cast<double>(bytes) / 1e9 / median_seconds(repeats, [&] {
+        parallel_for(n, kFlatGrain, max_threads(), [&](auto begin, auto end) {
+          std::memcpy(&b[static_cast<std::size_t>(begin)], &a[static_cast<std::size_t>(begin)],
+                      static_cast<std::size_t>(end - begin) * sizeof(float));
+        });
+      });
   fmt::print("{} threads, arrays of {} bytes, median of {}\n", max_threads(), bytes, repeats);
   fmt::print("memcpy: {:.2f} GB/s\n", copy_gb_per_s);
   bench_normalisation();
@@ -140,9 +139,11 @@ int main(int argc, char** argv) {
   std::vector<float> logits = filled(640, 0), probabilities = logits;
   std::vector<std::int32_t> labels(64, 3);
   LossFigures figures;
-  print("softmax_cross_entropy_forward", median_seconds(repeats, [&] {
-          softmax_cross_entropy_forward(kLoss, logits.data(), labels.data(), probabilities.data(),
-                                        &figures);
-        }),
+  print("softmax_cross_entropy_forward",
+        median_seconds(repeats,
+                       [&] {
+                         softmax_cross_entropy_forward(kLoss, logits.data(), labels.data(),
+                                                       probabilities.data(), &figures);
+                       }),
         softmax_cross_entropy_forward_work(kLoss));
 }

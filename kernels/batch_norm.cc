@@ -17,7 +17,8 @@ std::int64_t tile_rows(int channels) {
   return std::max<std::int64_t>(1, 4096 / channels);
 }
 
-// ---- whole arrays --------------------------------------------------------------------------------------
+// ---- whole arrays
+// --------------------------------------------------------------------------------------
 
 /// Adds the lane sums of a panel to the channels they belong to.
 void gather(const Panel& p, int channels, const float* lanes, double* per_channel) {
@@ -47,8 +48,8 @@ struct Moments {
   }
 };
 
-/// Sums over a tile are taken about the mean of the tiles before it, so that one pass is as good as two;
-/// the first tile finds its own mean first.
+/// Sums over a tile are taken about the mean of the tiles before it, so that one pass is as good as
+/// two; the first tile finds its own mean first.
 void add_tile(const float* x, std::int64_t begin, std::int64_t end, int channels, Moments& into) {
   const auto count = static_cast<std::size_t>(channels);
   const double rows = static_cast<double>(end - begin);
@@ -117,8 +118,8 @@ void apply(BatchNormShape shape, Epilogue epilogue, const float* scale, const fl
       alignas(32) float shifts[kLanes];
       spread(p, shape.channels, scale, scales);
       spread(p, shape.channels, shift, shifts);
-      loops().panel_apply(epilogue, a.x + p.offset, a.residual ? a.residual + p.offset : nullptr, p, scales,
-                  shifts, a.y + p.offset, a.mask ? a.mask + p.offset : nullptr);
+      loops().panel_apply(epilogue, a.x + p.offset, a.residual ? a.residual + p.offset : nullptr, p,
+                          scales, shifts, a.y + p.offset, a.mask ? a.mask + p.offset : nullptr);
     });
   });
 }
@@ -148,9 +149,10 @@ std::vector<double> backward_sums(BatchNormShape shape, Epilogue epilogue,
     for (std::int64_t row = begin; row < end; row += step) {
       for_each_panel(row, std::min(end, row + step), shape.channels, [&](const Panel& p) {
         alignas(32) float sums[2][kLanes] = {};
-        loops().panel_reduce(epilogue, a.x + p.offset, a.dy + p.offset, a.mask ? a.mask + p.offset : nullptr,
-                     a.dresidual ? a.dresidual + p.offset : nullptr, p,
-                     backward_lanes(p, shape, epilogue, a), sums[0], sums[1]);
+        loops().panel_reduce(epilogue, a.x + p.offset, a.dy + p.offset,
+                             a.mask ? a.mask + p.offset : nullptr,
+                             a.dresidual ? a.dresidual + p.offset : nullptr, p,
+                             backward_lanes(p, shape, epilogue, a), sums[0], sums[1]);
         gather(p, shape.channels, sums[0], parts[piece].data());
         gather(p, shape.channels, sums[1], parts[piece].data() + channels);
       });
@@ -220,8 +222,9 @@ void batch_norm_backward(BatchNormShape shape, Epilogue epilogue, const BatchNor
     for_each_panel(begin, end, shape.channels, [&](const Panel& p) {
       alignas(32) float lanes[3][kLanes];
       for (std::size_t i = 0; i < 3; ++i) spread(p, shape.channels, factors[i].data(), lanes[i]);
-      loops().panel_backward(epilogue == Epilogue::kRelu, a.x + p.offset, dz + p.offset, a.dx + p.offset, p,
-                     backward_lanes(p, shape, epilogue, a), lanes[0], lanes[1], lanes[2]);
+      loops().panel_backward(epilogue == Epilogue::kRelu, a.x + p.offset, dz + p.offset,
+                             a.dx + p.offset, p, backward_lanes(p, shape, epilogue, a), lanes[0],
+                             lanes[1], lanes[2]);
     });
   });
 }
@@ -230,9 +233,12 @@ void batch_norm_backward(BatchNormShape shape, Epilogue epilogue, const BatchNor
 Work batch_norm_forward_work(BatchNormShape shape, Epilogue epilogue) {
   const std::int64_t n = shape.elements();
   switch (epilogue) {
-    case Epilogue::kNone: return {7 * n, 12 * n};      // x, x, y
-    case Epilogue::kRelu: return {8 * n, 12 * n};      // x, x, y
-    case Epilogue::kAddRelu: return {9 * n, 17 * n};   // x, x, residual, y, mask
+    case Epilogue::kNone:
+      return {7 * n, 12 * n};  // x, x, y
+    case Epilogue::kRelu:
+      return {8 * n, 12 * n};  // x, x, y
+    case Epilogue::kAddRelu:
+      return {9 * n, 17 * n};  // x, x, residual, y, mask
   }
   return {};
 }
@@ -240,9 +246,12 @@ Work batch_norm_forward_work(BatchNormShape shape, Epilogue epilogue) {
 Work batch_norm_inference_work(BatchNormShape shape, Epilogue epilogue) {
   const std::int64_t n = shape.elements();
   switch (epilogue) {
-    case Epilogue::kNone: return {2 * n, 8 * n};
-    case Epilogue::kRelu: return {3 * n, 8 * n};
-    case Epilogue::kAddRelu: return {4 * n, 12 * n};
+    case Epilogue::kNone:
+      return {2 * n, 8 * n};
+    case Epilogue::kRelu:
+      return {3 * n, 8 * n};
+    case Epilogue::kAddRelu:
+      return {4 * n, 12 * n};
   }
   return {};
 }
@@ -250,9 +259,12 @@ Work batch_norm_inference_work(BatchNormShape shape, Epilogue epilogue) {
 Work batch_norm_backward_work(BatchNormShape shape, Epilogue epilogue) {
   const std::int64_t n = shape.elements();
   switch (epilogue) {
-    case Epilogue::kNone: return {8 * n, 20 * n};      // x, dy | x, dy, dx
-    case Epilogue::kRelu: return {14 * n, 20 * n};     // the same: the mask comes from x
-    case Epilogue::kAddRelu: return {9 * n, 25 * n};   // x, dy, mask, dresidual | x, dresidual, dx
+    case Epilogue::kNone:
+      return {8 * n, 20 * n};  // x, dy | x, dy, dx
+    case Epilogue::kRelu:
+      return {14 * n, 20 * n};  // the same: the mask comes from x
+    case Epilogue::kAddRelu:
+      return {9 * n, 25 * n};  // x, dy, mask, dresidual | x, dresidual, dx
   }
   return {};
 }

@@ -35,10 +35,10 @@ struct BatchNormForward {
   const float* beta = nullptr;      ///< [channels]
   float* running_mean = nullptr;    ///< [channels], read and written
   float* running_variance = nullptr;
-  float* y = nullptr;             ///< may not alias x
-  float* saved_mean = nullptr;    ///< [channels], for backward
-  float* saved_rstd = nullptr;    ///< [channels], 1 / sqrt(var + epsilon)
-  std::uint8_t* mask = nullptr;   ///< [rows·channels], kAddRelu only: 1 where y > 0
+  float* y = nullptr;            ///< may not alias x
+  float* saved_mean = nullptr;   ///< [channels], for backward
+  float* saved_rstd = nullptr;   ///< [channels], 1 / sqrt(var + epsilon)
+  std::uint8_t* mask = nullptr;  ///< [rows·channels], kAddRelu only: 1 where y > 0
 };
 
 /// Training form. rows >= 1, channels >= 1.
@@ -67,7 +67,8 @@ struct BatchNormBackward {
 };
 
 /// With dz = dy masked by the epilogue and x^ = (x - mean) · rstd:
-///   dbeta = sum dz,  dgamma = sum dz · x^,  dx = gamma · rstd · (dz - dbeta/rows - x^ · dgamma/rows)
+///   dbeta = sum dz,  dgamma = sum dz · x^,  dx = gamma · rstd · (dz - dbeta/rows - x^ ·
+///   dgamma/rows)
 void batch_norm_backward(BatchNormShape shape, Epilogue epilogue,
                          const BatchNormBackward& arguments);
 Work batch_norm_backward_work(BatchNormShape shape, Epilogue epilogue);

@@ -6,10 +6,12 @@
 
 namespace headway::kernels {
 
-/// A channels-last array is `rows` x `channels`; per-channel loops want a fixed number of lanes that
-/// stay in registers over many rows. A panel is a piece of such an array of `rows` rows of `width`
+/// A channels-last array is `rows` x `channels`; per-channel loops want a fixed number of lanes
+/// that stay in registers over many rows. A panel is a piece of such an array of `rows` rows of
+/// `width`
 /// <= kLanes contiguous floats, `stride` floats apart, whose lane i belongs to channel
-/// (channel + i) % channels. Where the channels divide kLanes, several rows make one full-width row.
+/// (channel + i) % channels. Where the channels divide kLanes, several rows make one full-width
+/// row.
 inline constexpr int kLanes = 32;
 
 struct Panel {
@@ -32,8 +34,8 @@ void for_each_panel(std::int64_t begin, std::int64_t end, int channels, const F&
     return;
   }
   for (int channel = 0; channel < channels; channel += kLanes) {
-    f(Panel{begin * channels + channel, end - begin, channels,
-            std::min(kLanes, channels - channel), channel});
+    f(Panel{begin * channels + channel, end - begin, channels, std::min(kLanes, channels - channel),
+            channel});
   }
 }
 

@@ -20,12 +20,11 @@ void parallel_for(std::int64_t count, std::int64_t grain, int max_threads, const
     if (count > 0) body(std::int64_t{0}, count);
     return;
   }
-  auto run = [&](int piece) {
-    body(count * piece / pieces, count * (piece + 1) / pieces);
-  };
-  run_team(pieces, [](const void* context, int piece) {
-    (*static_cast<const decltype(run)*>(context))(piece);
-  }, &run);
+  auto run = [&](int piece) { body(count * piece / pieces, count * (piece + 1) / pieces); };
+  run_team(
+      pieces,
+      [](const void* context, int piece) { (*static_cast<const decltype(run)*>(context))(piece); },
+      &run);
 }
 
 /// Threads that a parallel region of the calling thread gets.

@@ -21,7 +21,7 @@ void sgd_momentum_multi_tensor(std::span<const SgdTensor> tensors, SgdParameters
       const std::int64_t to = std::min(end - first, tensor.count);
       if (from < to)
         loops().sgd_update(to - from, tensor.parameter + from, tensor.velocity + from,
-                     tensor.gradient + from, parameters);
+                           tensor.gradient + from, parameters);
       first += tensor.count;
     }
   });

@@ -33,15 +33,15 @@ constexpr Work sgd_momentum_work(std::int64_t count) {
   return {5 * count, 20 * count};
 }
 
-/// What an optimizer made of elementwise operations does instead, four passes per tensor, the way of
-/// an unfused framework. The bits may differ from the fused form where the compiler contracts a
+/// What an optimizer made of elementwise operations does instead, four passes per tensor, the way
+/// of an unfused framework. The bits may differ from the fused form where the compiler contracts a
 /// multiplication and an addition.
 void sgd_decay(std::int64_t count, const float* gradient, const float* parameter, float decay,
-               float* direction);                                           ///< d = g + decay · p
-void sgd_scale(std::int64_t count, float factor, float* values);            ///< v = factor · v
+               float* direction);                                 ///< d = g + decay · p
+void sgd_scale(std::int64_t count, float factor, float* values);  ///< v = factor · v
 void sgd_accumulate(std::int64_t count, const float* direction, float* velocity);  ///< v = v + d
 void sgd_apply(std::int64_t count, const float* velocity, float rate,
-               float* parameter);                                           ///< p = p - rate · v
+               float* parameter);  ///< p = p - rate · v
 constexpr Work sgd_decay_work(std::int64_t count) {
   return {2 * count, 12 * count};
 }

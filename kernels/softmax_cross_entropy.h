@@ -8,11 +8,11 @@
 namespace headway::kernels {
 
 /// Cross entropy of softmax(logits) against class labels, with the figures people watch.
-/// logits [rows][classes], labels [rows] in [0, classes); a negative label leaves its row out (padding
-/// of a last batch).
+/// logits [rows][classes], labels [rows] in [0, classes); a negative label leaves its row out
+/// (padding of a last batch).
 ///   probability = exp(logit - max) / sum exp(logit - max)
-///   loss = mean over counted rows of -log probability[label];  correct = rows whose largest logit is
-///   the label's (the first of equals); counted = rows that count
+///   loss = mean over counted rows of -log probability[label];  correct = rows whose largest logit
+///   is the label's (the first of equals); counted = rows that count
 /// Sums in double. A label >= classes is a broken invariant.
 struct SoftmaxCrossEntropyShape {
   std::int64_t rows = 0;

@@ -5,15 +5,13 @@
 
 namespace headway::kernels {
 
-/// What an ideal execution of one op costs: floating-point operations, and bytes of memory read plus
-/// written when every operand is touched as often as the algorithm needs, without any cache.
+/// What an ideal execution of one op costs: floating-point operations, and bytes of memory read
+/// plus written when every operand is touched as often as the algorithm needs, without any cache.
 struct Work {
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
 
-  friend constexpr Work operator+(Work a, Work b) {
-    return {a.flops + b.flops, a.bytes + b.bytes};
-  }
+  friend constexpr Work operator+(Work a, Work b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
   constexpr bool operator==(const Work&) const = default;
 };
 

@@ -2,7 +2,8 @@
 #include "kernels/loops/lanes.h"
 #include "kernels/loops/loops.h"
 
-// Compiled once per instruction set (see lanes.h): each loop for full rows of Vector and for odd rests.
+// Compiled once per instruction set (see lanes.h): each loop for full rows of Vector and for odd
+// rests.
 namespace headway::kernels::HEADWAY_ISA {
 namespace {
 
@@ -51,8 +52,7 @@ template <class T, int kGroups>
 
 void panel_moments(const float* x, const Panel& p, const float* centre, float* sum,
                    float* squares) {
-  if (p.width == kLanes)
-    return add_moments<Vector, kVectorsPerRow>(x, p, centre, sum, squares);
+  if (p.width == kLanes) return add_moments<Vector, kVectorsPerRow>(x, p, centre, sum, squares);
   for (int i = 0; i < p.width; ++i)
     add_moments<float, 1>(x + i, p, centre + i, sum + i, squares + i);
 }
@@ -99,8 +99,7 @@ template <Epilogue kEpilogue>
 }  // namespace
 
 void panel_apply(Epilogue epilogue, const float* x, const float* r, const Panel& p,
-                                const float* scale, const float* shift, float* y,
-                                std::uint8_t* mask) {
+                 const float* scale, const float* shift, float* y, std::uint8_t* mask) {
   switch (epilogue) {
     case Epilogue::kNone:
       return apply_panel<Epilogue::kNone>(x, x, p, scale, shift, y, nullptr);
@@ -165,9 +164,9 @@ template <Epilogue kEpilogue>
 
 }  // namespace
 
-void panel_reduce(Epilogue epilogue, const float* x, const float* dy,
-                                 const std::uint8_t* mask, float* dz, const Panel& p,
-                                 const BackwardLanes& lanes, float* sum_dz, float* sum_dzx) {
+void panel_reduce(Epilogue epilogue, const float* x, const float* dy, const std::uint8_t* mask,
+                  float* dz, const Panel& p, const BackwardLanes& lanes, float* sum_dz,
+                  float* sum_dzx) {
   switch (epilogue) {
     case Epilogue::kNone:
       return reduce_panel<Epilogue::kNone>(x, dy, nullptr, nullptr, p, lanes, sum_dz, sum_dzx);
@@ -217,9 +216,8 @@ template <bool kRemask>
 
 }  // namespace
 
-void panel_backward(bool remask, const float* x, const float* dz, float* dx,
-                                   const Panel& p, const BackwardLanes& lanes, const float* a,
-                                   const float* b, const float* c) {
+void panel_backward(bool remask, const float* x, const float* dz, float* dx, const Panel& p,
+                    const BackwardLanes& lanes, const float* a, const float* b, const float* c) {
   remask ? backward_panel<true>(x, dz, dx, p, lanes, a, b, c)
          : backward_panel<false>(x, dz, dx, p, lanes, a, b, c);
 }

@@ -35,7 +35,9 @@ void add_switch_options(CLI::App& app, Assignments& assignments) {
     const std::string value = one.get(defaults);
     app.add_option_function<std::string>(
            dashed == name ? "--" + name : "--" + dashed + ",--" + name,
-           [&assignments, name](const std::string& given) { assignments.emplace_back(name, given); },
+           [&assignments, name](const std::string& given) {
+             assignments.emplace_back(name, given);
+           },
            fmt::format("{} [{}{}]", one.help, one.values,
                        value.empty() ? "" : "; default " + value))
         ->group(std::string(one.area))
@@ -51,7 +53,8 @@ int report_unknown(const CLI::App& app, const std::string& word) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const std::string bare = word.substr(0, word.find('='));
   std::string hint;
-  for (const std::string& near : closest(bare, names, 1)) hint = fmt::format(" Did you mean '{}'?", near);
+  for (const std::string& near : closest(bare, names, 1))
+    hint = fmt::format(" Did you mean '{}'?", near);
   fmt::print(stderr, "headway-train: '{}' is not an option.{} See `headway-train --help`.\n",
              escape_terminal(word), hint);
   return static_cast<int>(ExitCode::kUsage);

@@ -143,8 +143,9 @@ int main_checked(int argc, char** argv) {
   try {
     return train(command);
   } catch (const Interrupted&) {
-    fmt::print(stderr, "headway-train: interrupted while laying out images; the next run goes on from "
-                       "there.\n");
+    fmt::print(stderr,
+               "headway-train: interrupted while laying out images; the next run goes on from "
+               "there.\n");
     return 128 + stop_signal.load();
   }
 }

@@ -10,8 +10,8 @@
 
 namespace headway::trainer {
 
-/// What the user sees of long work, on standard error: one line that is rewritten on a terminal, a plain
-/// line every few seconds otherwise, nothing when quiet. One thread.
+/// What the user sees of long work, on standard error: one line that is rewritten on a terminal, a
+/// plain line every few seconds otherwise, nothing when quiet. One thread.
 class Progress {
  public:
   explicit Progress(bool quiet);
@@ -35,7 +35,7 @@ class Progress {
   bool open_line_ = false;
   std::size_t shown_columns_ = 0;
   Clock::time_point last_shown_{};
-  double since_s_ = 0;               ///< start of the steps that the shown rate is over
+  double since_s_ = 0;  ///< start of the steps that the shown rate is over
   std::int64_t since_step_ = 0;
 };
 

@@ -26,8 +26,8 @@ unsigned long checksum(const fs::path& path, unsigned long crc) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> block(1 << 20);
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0)
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(block.data()),
-                static_cast<uInt>(file.gcount()));
+    crc =
+        crc32(crc, reinterpret_cast<const Bytef*>(block.data()), static_cast<uInt>(file.gcount()));
   return crc;
 }
 
@@ -38,7 +38,8 @@ ImageSet load_half(const fs::path& folder, const char* images_name, const char* 
   if (images.extents[0] != labels.extents[0])
     fail_input("{}: {} holds {} images but {} holds {} labels; the files do not belong together.",
                place, images_name, images.extents[0], labels_name, labels.extents[0]);
-  const auto wrong = std::ranges::find_if(labels.bytes, [](auto label) { return label >= kClasses; });
+  const auto wrong =
+      std::ranges::find_if(labels.bytes, [](auto label) { return label >= kClasses; });
   if (wrong != labels.bytes.end())
     fail_input("{}/{}: label {} of image {} is not in 0..{}.", place, labels_name, *wrong,
                wrong - labels.bytes.begin(), kClasses - 1);

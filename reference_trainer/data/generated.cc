@@ -13,22 +13,32 @@ namespace {
 constexpr int kSide = 28;
 constexpr int kClasses = 10;
 
-/// How much of class `shape` covers the point (x, y), which is relative to the middle in units of the
-/// shape's radius.
+/// How much of class `shape` covers the point (x, y), which is relative to the middle in units of
+/// the shape's radius.
 bool covers(int shape, double x, double y) {
   const double radius = std::hypot(x, y);
   const bool inside = std::max(std::abs(x), std::abs(y)) < 1;
   switch (shape) {
-    case 0: return radius < 1;                                             // disc
-    case 1: return radius < 1 && radius > 0.6;                             // ring
-    case 2: return inside && std::abs(y) < 0.3;                            // horizontal bar
-    case 3: return inside && std::abs(x) < 0.3;                            // vertical bar
-    case 4: return inside && std::min(std::abs(x), std::abs(y)) < 0.25;    // upright cross
-    case 5: return inside && std::abs(std::abs(x) - std::abs(y)) < 0.3;    // diagonal cross
-    case 6: return inside && std::max(std::abs(x), std::abs(y)) > 0.65;    // frame
-    case 7: return inside && y > 2 * std::abs(x) - 1;                      // triangle
-    case 8: return inside && std::fmod(y + 1, 0.8) < 0.4;                  // stripes
-    default: return inside && (std::fmod(x + 1, 1) < 0.5) == (std::fmod(y + 1, 1) < 0.5);
+    case 0:
+      return radius < 1;  // disc
+    case 1:
+      return radius < 1 && radius > 0.6;  // ring
+    case 2:
+      return inside && std::abs(y) < 0.3;  // horizontal bar
+    case 3:
+      return inside && std::abs(x) < 0.3;  // vertical bar
+    case 4:
+      return inside && std::min(std::abs(x), std::abs(y)) < 0.25;  // upright cross
+    case 5:
+      return inside && std::abs(std::abs(x) - std::abs(y)) < 0.3;  // diagonal cross
+    case 6:
+      return inside && std::max(std::abs(x), std::abs(y)) > 0.65;  // frame
+    case 7:
+      return inside && y > 2 * std::abs(x) - 1;  // triangle
+    case 8:
+      return inside && std::fmod(y + 1, 0.8) < 0.4;  // stripes
+    default:
+      return inside && (std::fmod(x + 1, 1) < 0.5) == (std::fmod(y + 1, 1) < 0.5);
   }
 }
 

@@ -33,8 +33,9 @@ void read_exactly(gzFile file, const std::filesystem::path& path, std::uint8_t* 
     }
     int code = Z_OK;
     const char* text = gzerror(file, &code);
-    fail_input("{}: {} ends after {} of {} bytes{}{}. The file is truncated or damaged; reinstall it.",
-               shown(path), what, done, bytes, code == Z_OK ? "" : ": ", code == Z_OK ? "" : text);
+    fail_input(
+        "{}: {} ends after {} of {} bytes{}{}. The file is truncated or damaged; reinstall it.",
+        shown(path), what, done, bytes, code == Z_OK ? "" : ": ", code == Z_OK ? "" : text);
   }
 }
 
@@ -53,8 +54,9 @@ IdxArray read_idx(const std::filesystem::path& path, int dimensions) {
   read_exactly(file.get(), path, word.data(), 4, "the header");
   const std::int64_t magic = big_endian(word.data());
   if (magic != 0x0800 + dimensions)
-    fail_input("{}: starts with 0x{:08x}, not with 0x{:08x}: not an IDX file of bytes with {} dimensions.",
-               shown(path), magic, 0x0800 + dimensions, dimensions);
+    fail_input(
+        "{}: starts with 0x{:08x}, not with 0x{:08x}: not an IDX file of bytes with {} dimensions.",
+        shown(path), magic, 0x0800 + dimensions, dimensions);
   IdxArray array;
   std::int64_t bytes = 1;
   for (int i = 0; i < dimensions; ++i) {

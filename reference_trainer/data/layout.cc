@@ -88,19 +88,18 @@ void write_folder(const ImageSet& images, std::int64_t begin, std::int64_t end,
     const std::vector<std::byte> png = encode_png(images.image(i), images.height, images.width);
     const std::string name = fmt::format("{:05}.png", i);
     write_file(to / name, png.data(), png.size());
-    index += fmt::format("{} {} {}\n", name, images.labels[static_cast<std::size_t>(i)], png.size());
+    index +=
+        fmt::format("{} {} {}\n", name, images.labels[static_cast<std::size_t>(i)], png.size());
   }
   write_file(to / "index.txt", index.data(), index.size());
 }
 
-void write_shard(const ImageSet& images, std::int64_t begin, std::int64_t end,
-                 const fs::path& to) {
+void write_shard(const ImageSet& images, std::int64_t begin, std::int64_t end, const fs::path& to) {
   std::vector<std::vector<std::byte>> encoded;
   for (std::int64_t i = begin; i < end; ++i)
     encoded.push_back(encode_png(images.image(i), images.height, images.width));
   const std::vector<std::byte> shard = pack_shard(
-      encoded,
-      std::span(images.labels).subspan(static_cast<std::size_t>(begin), encoded.size()),
+      encoded, std::span(images.labels).subspan(static_cast<std::size_t>(begin), encoded.size()),
       images.height, images.width);
   write_file(to, shard.data(), shard.size());
 }

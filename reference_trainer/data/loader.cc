@@ -41,8 +41,8 @@ Loader::Loader(SampleSource& source, Device& device, const LoaderOptions& option
       sampler_(source.count(), options.shuffle, options.seed),
       stages_(std::make_unique<Stages>()) {
   const std::int64_t count = source.count();
-  per_epoch_ = options.keep_last ? (count + options.batch - 1) / options.batch
-                                 : count / options.batch;
+  per_epoch_ =
+      options.keep_last ? (count + options.batch - 1) / options.batch : count / options.batch;
   if (per_epoch_ == 0)
     fail_usage("A batch of {} needs at least as many samples; there are {}. Use a smaller --batch.",
                options.batch, count);
@@ -115,7 +115,13 @@ Batch* Loader::next() {
     free_.pop_back();
     batch->id = next_out_++;
     lock.unlock();
-    make(*batch, own_encoded_, own_pixels_, own_floats_);
+    try {
+      make(*batch, own_encoded_, own_pixels_, own_floats_);
+    } catch (...) {
+      free_.push_back(batch);
+      next_out_ = id;
+      throw;
+    }
     return batch;
   }
   made_.wait(lock, [&] { return ready_.contains(id) || failed_.contains(id); });

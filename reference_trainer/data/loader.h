@@ -21,8 +21,8 @@ namespace headway::trainer {
 struct Batch {
   std::int64_t id = 0;
   std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
-  Memory images;  ///< float [batch][height][width]
-  Memory labels;  ///< int32 [batch]
+  Memory images;          ///< float [batch][height][width]
+  Memory labels;          ///< int32 [batch]
 };
 
 struct LoaderOptions {
@@ -34,16 +34,16 @@ struct LoaderOptions {
   int in_use = 4;    ///< batches that the consumer may hold at once
   MemoryKind memory = MemoryKind::kPinned;
   bool shuffle = true;
-  bool keep_last = false;       ///< also the shorter batch at the end of an epoch
-  std::int64_t batches = 0;     ///< how many in all; ids 0, 1, ...
+  bool keep_last = false;    ///< also the shorter batch at the end of an epoch
+  std::int64_t batches = 0;  ///< how many in all; ids 0, 1, ...
   std::uint64_t seed = 1;
   Augmentation augmentation;
 };
 
-/// Makes batches on worker threads, in stages: read, decode, augment, collate, each for the whole batch
-/// and each an NVTX range on the worker, inside the batch's own. Batches come out in order, and what is
-/// in them depends on the seed alone. A worker's error is thrown by `next` for that batch.
-/// One consumer thread. `source` and `device` must outlive the loader.
+/// Makes batches on worker threads, in stages: read, decode, augment, collate, each for the whole
+/// batch and each an NVTX range on the worker, inside the batch's own. Batches come out in order,
+/// and what is in them depends on the seed alone. A worker's error is thrown by `next` for that
+/// batch. One consumer thread. `source` and `device` must outlive the loader.
 class Loader {
  public:
   Loader(SampleSource& source, Device& device, const LoaderOptions& options);

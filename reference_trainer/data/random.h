@@ -6,8 +6,8 @@
 
 namespace headway::trainer {
 
-/// SplitMix64 (Steele et al., 2014): a small generator whose streams are cheap to start, so that every
-/// sample can have its own, whichever worker handles it.
+/// SplitMix64 (Steele et al., 2014): a small generator whose streams are cheap to start, so that
+/// every sample can have its own, whichever worker handles it.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -13,8 +13,8 @@ namespace {
 template <class Iterator>
 void shuffle(Iterator begin, Iterator end, Random& random) {
   for (auto left = end - begin; left > 1; --left)
-    std::swap(begin[left - 1], begin[static_cast<std::ptrdiff_t>(
-                                   random.below(static_cast<std::uint64_t>(left)))]);
+    std::swap(begin[left - 1],
+              begin[static_cast<std::ptrdiff_t>(random.below(static_cast<std::uint64_t>(left)))]);
 }
 
 }  // namespace

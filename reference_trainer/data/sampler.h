@@ -10,9 +10,9 @@
 namespace headway::trainer {
 
 /// The order in which samples are visited: a function of seed and epoch alone, so that it does not
-/// depend on workers or on where samples are stored. Shuffles blocks of kBlock neighbours, then samples
-/// within windows of kWindow blocks, as readers of packed shards must, whose reads are whole blocks.
-/// Thread safe.
+/// depend on workers or on where samples are stored. Shuffles blocks of kBlock neighbours, then
+/// samples within windows of kWindow blocks, as readers of packed shards must, whose reads are
+/// whole blocks. Thread safe.
 class Sampler {
  public:
   static constexpr std::int64_t kBlock = 1000;

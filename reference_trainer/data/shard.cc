@@ -27,8 +27,8 @@ std::uint32_t get(std::span<const std::byte> from, std::size_t at) {
 }
 
 std::uint32_t checksum(std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data()),
-                                          static_cast<uInt>(bytes.size())));
+  return static_cast<std::uint32_t>(
+      crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
 }  // namespace

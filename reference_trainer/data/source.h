@@ -26,8 +26,8 @@ struct EncodedBatch {
   std::vector<std::shared_ptr<const void>> shards;  ///< keeps what `bytes` of shards point to
 };
 
-/// Where samples come from. All sources of one image set give the same images in the same numbering.
-/// Thread safe: workers share one.
+/// Where samples come from. All sources of one image set give the same images in the same
+/// numbering. Thread safe: workers share one.
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
@@ -45,8 +45,8 @@ std::unique_ptr<SampleSource> open_memory(const ImageSet& images);
 /// One PNG file per image, as lay_out_files made them.
 std::unique_ptr<SampleSource> open_files(const std::filesystem::path& folder, std::int64_t count,
                                          int height, int width, Storage& storage);
-/// PNG images packed 1000 to a file, as lay_out_shards made them. Keeps the shards of the current and
-/// the next shuffling window in memory; `workers` may need one more each.
+/// PNG images packed 1000 to a file, as lay_out_shards made them. Keeps the shards of the current
+/// and the next shuffling window in memory; `workers` may need one more each.
 std::unique_ptr<SampleSource> open_shards(const std::filesystem::path& folder, std::int64_t count,
                                           int height, int width, Storage& storage, int workers);
 

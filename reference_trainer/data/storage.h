@@ -10,15 +10,15 @@
 
 namespace headway::trainer {
 
-/// Reads files, optionally as slowly as a given storage device would: real reads, then a sleep until
-/// the device would have answered. Every request (an open, a read) costs the latency; transfers share
-/// one bandwidth. Latencies of several workers overlap, transfers queue up, as on one network store.
-/// Thread safe: all workers share one.
+/// Reads files, optionally as slowly as a given storage device would: real reads, then a sleep
+/// until the device would have answered. Every request (an open, a read) costs the latency;
+/// transfers share one bandwidth. Latencies of several workers overlap, transfers queue up, as on
+/// one network store. Thread safe: all workers share one.
 class Storage {
  public:
   struct Speed {
     std::chrono::microseconds latency{0};  ///< per open and per read
-    double bytes_per_second = 0;          ///< 0: as fast as the machine
+    double bytes_per_second = 0;           ///< 0: as fast as the machine
   };
   Storage() = default;
   explicit Storage(Speed speed) : speed_(speed) {}

@@ -76,9 +76,9 @@ struct Event {
 
 /// What may differ from one launch of a kernel to the next.
 struct LaunchArguments {
-  int slot = 0;            ///< which buffer of the graph's inputs
-  float rate = 0;          ///< learning rate
-  std::int64_t batch = -1; ///< for traces
+  int slot = 0;             ///< which buffer of the graph's inputs
+  float rate = 0;           ///< learning rate
+  std::int64_t batch = -1;  ///< for traces
 };
 
 /// Something a stream can run, made by Device::compile. Its tag says what traces call it.
@@ -107,8 +107,8 @@ class CompiledGraph {
   virtual std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const = 0;
   /// Device memory of an input (in one of its slots) or a result, for copies.
   virtual MemoryView memory(ValueId value, int slot = 0) const = 0;
-  /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for the
-  /// device first. Activations are only whole until the next op reuses their memory.
+  /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
+  /// the device first. Activations are only whole until the next op reuses their memory.
   virtual void write(ValueId value, std::span<const float> values) = 0;
   virtual std::vector<float> read(ValueId value) const = 0;
   /// Device memory that the graph holds, in bytes.
@@ -118,7 +118,8 @@ class CompiledGraph {
 struct CompileOptions {
   int input_slots = 1;
   std::int64_t first_op_id = 0;  ///< node i is op first_op_id + i in traces
-  /// Parameters and state of the same names are this graph's, not new ones. It must outlive the result.
+  /// Parameters and state of the same names are this graph's, not new ones. It must outlive the
+  /// result.
   const CompiledGraph* share_with = nullptr;
   bool keep_activations = false;  ///< give every activation its own memory, for tests
 };

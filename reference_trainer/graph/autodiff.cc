@@ -20,9 +20,9 @@ void Gradients::run(ValueId loss) {
   for (std::size_t i = forward_nodes; i-- > 0;) {
     const NodeId id = NodeId::from(i);
     const Node& node = graph_.node(id);
-    const bool reached =
-        id == loss_node ||
-        std::ranges::any_of(node.outputs, [&](ValueId output) { return of(output).valid(); });
+    const bool reached = id == loss_node || std::ranges::any_of(node.outputs, [&](ValueId output) {
+                           return of(output).valid();
+                         });
     const bool wanted =
         std::ranges::any_of(node.inputs, [&](ValueId input) { return needs_gradient(input); });
     if (!reached || !wanted) continue;

@@ -11,15 +11,15 @@ namespace headway::trainer {
 
 struct OpDefinition;
 
-/// Grows a forward graph by the ops that compute its gradients, walking it backwards once. Each op's
-/// `differentiate` asks for the gradient of its result and adds the gradients of its inputs; where a
-/// value was used twice, an `add` op joins the two.
+/// Grows a forward graph by the ops that compute its gradients, walking it backwards once. Each
+/// op's `differentiate` asks for the gradient of its result and adds the gradients of its inputs;
+/// where a value was used twice, an `add` op joins the two.
 class Gradients {
  public:
   explicit Gradients(Graph& graph) : graph_(graph) {}
 
-  /// Differentiates `loss` (the result of a loss op). Values that no parameter influences, such as the
-  /// images, get no gradient.
+  /// Differentiates `loss` (the result of a loss op). Values that no parameter influences, such as
+  /// the images, get no gradient.
   void run(ValueId loss);
 
   const Graph& graph() const { return graph_; }
@@ -27,8 +27,8 @@ class Gradients {
   /// The gradient so far; none when nothing reached it.
   ValueId of(ValueId value) const;
 
-  /// Appends a backward op for the forward node `of`; its outputs get the shapes of `like`, one each,
-  /// and share the layouts of parameters. Returns the outputs.
+  /// Appends a backward op for the forward node `of`; its outputs get the shapes of `like`, one
+  /// each, and share the layouts of parameters. Returns the outputs.
   std::vector<ValueId> emit(const OpDefinition& op, NodeId of, std::vector<ValueId> inputs,
                             const std::vector<ValueId>& like);
   /// Adds `gradient` to what `value` has received so far.

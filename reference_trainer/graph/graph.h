@@ -48,6 +48,7 @@ struct Value {
   NodeId producer;  ///< none for inputs, parameters and state
   ValueId like;     ///< shares the device layout of that value (gradient and momentum of a weight)
   Initial initial;
+  bool is_filter = false;  ///< of a convolution: its extents are OIHW, not NHWC
 
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
 };

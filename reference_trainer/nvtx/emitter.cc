@@ -17,10 +17,18 @@ nvtxPayloadSchemaEntry_t entry_of(const conventions::Field& field) {
   entry.offset = field.offset;
   entry.arrayOrUnionDetail = field.array_length;
   switch (field.type) {
-    case conventions::FieldType::kUint32: entry.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT32; break;
-    case conventions::FieldType::kInt64: entry.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64; break;
-    case conventions::FieldType::kUint64: entry.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64; break;
-    case conventions::FieldType::kChars: entry.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8; break;
+    case conventions::FieldType::kUint32:
+      entry.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT32;
+      break;
+    case conventions::FieldType::kInt64:
+      entry.type = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+      break;
+    case conventions::FieldType::kUint64:
+      entry.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64;
+      break;
+    case conventions::FieldType::kChars:
+      entry.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+      break;
   }
   if (field.array_length > 0 && field.type != conventions::FieldType::kChars)
     entry.flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE;
@@ -33,11 +41,10 @@ std::uint64_t register_schema(nvtxDomainHandle_t domain, std::string_view name) 
     std::vector<nvtxPayloadSchemaEntry_t> entries;
     for (const conventions::Field& field : schema.fields) entries.push_back(entry_of(field));
     nvtxPayloadSchemaAttr_t attributes{};
-    attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
-                           NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
-                           NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                           NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
-                           NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+    attributes.fieldMask =
+        NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+        NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+        NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
     attributes.name = schema.name.data();  // literals: terminated
     attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
     attributes.entries = entries.data();

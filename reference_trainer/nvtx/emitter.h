@@ -12,8 +12,8 @@
 
 namespace headway::trainer::nvtx {
 
-/// A name registered with the attached tool once, so that an event carries a handle instead of a text.
-/// Null without a tool.
+/// A name registered with the attached tool once, so that an event carries a handle instead of a
+/// text. Null without a tool.
 using Name = nvtxStringHandle_t;
 
 /// The process's NVTX domain "headway". Everything the trainer says about itself goes through here,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation (mathematics in kernels/batch_norm.h), alone and fused with what follows it. The
-// three types share one set of operands:
+// Batch normalisation (mathematics in kernels/batch_norm.h), alone and fused with what follows it.
+// The three types share one set of operands:
 //   inputs  x, gamma, beta, running mean, running variance [, residual]
 //   outputs y, saved mean, saved rstd [, mask]      (y alone in inference)
 #include "kernels/batch_norm.h"
@@ -83,8 +83,13 @@ ValueId batch_norm(Graph& graph, const std::string& name, ValueId x, bool traini
     outputs.push_back(add_output(graph, name + ".mean", channels));
     outputs.push_back(add_output(graph, name + ".rstd", channels));
   }
-  graph.add_node({&kBatchNorm, name, Phase::kForward, NodeId::none(),
-                  {x, gamma, beta, mean, variance}, outputs, attributes});
+  graph.add_node({&kBatchNorm,
+                  name,
+                  Phase::kForward,
+                  NodeId::none(),
+                  {x, gamma, beta, mean, variance},
+                  outputs,
+                  attributes});
   return outputs[0];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two-dimensional convolution: y[n,p,q,k] = sum over r,s,c of x[n, p·stride+r-pad, q·stride+s-pad, c] ·
-// w[k,c,r,s]. Each of its three forms multiplies and adds once per (output element, c, r, s).
+// Two-dimensional convolution: y[n,p,q,k] = sum over r,s,c of x[n, p·stride+r-pad, q·stride+s-pad,
+// c] · w[k,c,r,s]. Each of its three forms multiplies and adds once per (output element, c, r, s).
 #include <cmath>
 
 #include "reference_trainer/ops/support.h"
@@ -52,6 +52,7 @@ ValueId conv2d(Graph& graph, const std::string& name, ValueId x, std::int64_t ou
   const float deviation = std::sqrt(2.0F / static_cast<float>(fan_in));
   const ValueId w = add_parameter(graph, name + ".weight", {out_channels, in[3], kernel, kernel},
                                   {Initial::Kind::kNormal, deviation});
+  graph.value(w).is_filter = true;
   auto extent = [&](std::int64_t size) { return (size + 2 * padding - kernel) / stride + 1; };
   return add_forward(graph, kConv2d, name, {x, w},
                      {in[0], extent(in[1]), extent(in[2]), out_channels},

@@ -48,8 +48,8 @@ ValueId linear(Graph& graph, const std::string& name, ValueId x, std::int64_t ou
   const float deviation = 1 / std::sqrt(static_cast<float>(in[1]));
   const ValueId w = add_parameter(graph, name + ".weight", {out_features, in[1]},
                                   {Initial::Kind::kNormal, deviation});
-  const ValueId b = add_parameter(graph, name + ".bias", {out_features},
-                                  {Initial::Kind::kConstant, 0});
+  const ValueId b =
+      add_parameter(graph, name + ".bias", {out_features}, {Initial::Kind::kConstant, 0});
   return add_forward(graph, kLinear, name, {x, w, b}, {in[0], out_features});
 }
 

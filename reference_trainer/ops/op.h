@@ -10,8 +10,9 @@ namespace headway::trainer {
 
 class Gradients;  // graph/autodiff.h
 
-/// What an op is, apart from any device: its name in traces, its cost, its gradient. One per file of
-/// ops/ together with the builder functions that add it to a graph; devices/<device>/ops/ run it.
+/// What an op is, apart from any device: its name in traces, its cost, its gradient. One per file
+/// of ops/ together with the builder functions that add it to a graph; devices/<device>/ops/ run
+/// it.
 struct OpDefinition {
   std::string_view type;  ///< "conv2d": stable, in traces and reports
   std::string_view doc;   ///< one sentence: inputs -> outputs
@@ -35,8 +36,8 @@ extern const OpDefinition kLinear, kLinearBackwardData, kLinearBackwardWeights;
 extern const OpDefinition kSoftmaxCrossEntropy, kSoftmaxCrossEntropyBackward;
 extern const OpDefinition kSgdMomentum, kSgdMomentumMultiTensor;
 
-// Builders: each appends one forward node called `name` (and the parameters it needs) and returns its
-// result. Shapes are checked; a mismatch is an internal error naming the node.
+// Builders: each appends one forward node called `name` (and the parameters it needs) and returns
+// its result. Shapes are checked; a mismatch is an internal error naming the node.
 
 /// x [N,H,W,C] -> [N,H/s,W/s,out]; square kernel, padding kernel/2, no bias.
 ValueId conv2d(Graph& graph, const std::string& name, ValueId x, std::int64_t out_channels,

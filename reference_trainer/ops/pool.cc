@@ -6,8 +6,8 @@ namespace headway::trainer::ops {
 namespace {
 
 Work work(const Graph& graph, const Node& node) {
-  const std::int64_t larger = std::max(elements(graph, node.inputs[0]),
-                                       elements(graph, node.outputs[0]));
+  const std::int64_t larger =
+      std::max(elements(graph, node.inputs[0]), elements(graph, node.outputs[0]));
   return {larger, operand_bytes(graph, node)};
 }
 

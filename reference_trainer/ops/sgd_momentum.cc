@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The optimizer's update. Updates parameters and velocities in place, so these nodes have no outputs.
+// The optimizer's update. Updates parameters and velocities in place, so these nodes have no
+// outputs.
 //   sgd_momentum               inputs: parameter, velocity, gradient
 //   sgd_momentum_multi_tensor  inputs: the same three, for every parameter in turn
 #include "kernels/sgd_momentum.h"
@@ -27,7 +28,7 @@ Work work(const Graph& graph, const Node& node) {
 }  // namespace
 
 const OpDefinition kSgdMomentum{"sgd_momentum", "parameter, velocity, gradient: in place", work};
-const OpDefinition kSgdMomentumMultiTensor{
-    "sgd_momentum_multi_tensor", "(parameter, velocity, gradient)...: in place", work};
+const OpDefinition kSgdMomentumMultiTensor{"sgd_momentum_multi_tensor",
+                                           "(parameter, velocity, gradient)...: in place", work};
 
 }  // namespace headway::trainer::ops

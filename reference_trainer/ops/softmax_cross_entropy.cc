@@ -42,8 +42,13 @@ ValueId softmax_cross_entropy(Graph& graph, const std::string& name, ValueId log
   const ValueId figures = add_output(graph, name, {3});
   graph.value(figures).role = Role::kResult;
   const ValueId probabilities = add_output(graph, name + ".probabilities", in);
-  graph.add_node({&kSoftmaxCrossEntropy, name, Phase::kForward, NodeId::none(), {logits, labels},
-                  {figures, probabilities}, {}});
+  graph.add_node({&kSoftmaxCrossEntropy,
+                  name,
+                  Phase::kForward,
+                  NodeId::none(),
+                  {logits, labels},
+                  {figures, probabilities},
+                  {}});
   return figures;
 }
 

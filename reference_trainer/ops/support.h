@@ -51,7 +51,12 @@ inline ValueId add_state(Graph& graph, const std::string& name, Shape shape, flo
 inline ValueId add_forward(Graph& graph, const OpDefinition& op, const std::string& name,
                            std::vector<ValueId> inputs, Shape shape, Attributes attributes = {}) {
   const ValueId output = add_output(graph, name, std::move(shape));
-  graph.add_node({&op, name, Phase::kForward, NodeId::none(), std::move(inputs), {output},
+  graph.add_node({&op,
+                  name,
+                  Phase::kForward,
+                  NodeId::none(),
+                  std::move(inputs),
+                  {output},
                   std::move(attributes)});
   return output;
 }

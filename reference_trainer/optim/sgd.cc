@@ -26,13 +26,23 @@ void add_sgd(Graph& graph, const Gradients& gradients, const SgdAttributes& attr
     if (attributes.fusion == OptimizerFusion::kMultiTensor) {
       all.insert(all.end(), operands.begin(), operands.end());
     } else {
-      graph.add_node({&ops::kSgdMomentum, graph.value(parameter).name, Phase::kUpdate,
-                      graph.consumers(parameter).front(), operands, {}, attributes});
+      graph.add_node({&ops::kSgdMomentum,
+                      graph.value(parameter).name,
+                      Phase::kUpdate,
+                      graph.consumers(parameter).front(),
+                      operands,
+                      {},
+                      attributes});
     }
   }
   if (!all.empty())
-    graph.add_node({&ops::kSgdMomentumMultiTensor, "all parameters", Phase::kUpdate, NodeId::none(),
-                    all, {}, attributes});
+    graph.add_node({&ops::kSgdMomentumMultiTensor,
+                    "all parameters",
+                    Phase::kUpdate,
+                    NodeId::none(),
+                    all,
+                    {},
+                    attributes});
 }
 
 }  // namespace headway::trainer

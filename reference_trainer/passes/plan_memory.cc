@@ -27,8 +27,7 @@ std::int64_t first_fit(std::vector<Placed>& alive, std::int64_t bytes) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph,
-                       const std::function<std::int64_t(ValueId)>& bytes_of) {
+MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(ValueId)>& bytes_of) {
   std::vector<std::size_t> last_use(graph.value_count(), 0);
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     for (ValueId input : graph.nodes()[i].inputs) last_use[input.value] = i;

@@ -16,9 +16,8 @@ struct MemoryPlan {
   std::int64_t total_bytes = 0;
 };
 
-/// First fit by time of birth. `bytes_of` gives the device's size of a value; offsets are multiples of
-/// 64 (a cache line). An output never overlaps an input of the op that makes it.
-MemoryPlan plan_memory(const Graph& graph,
-                       const std::function<std::int64_t(ValueId)>& bytes_of);
+/// First fit by time of birth. `bytes_of` gives the device's size of a value; offsets are multiples
+/// of 64 (a cache line). An output never overlaps an input of the op that makes it.
+MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(ValueId)>& bytes_of);
 
 }  // namespace headway::trainer

@@ -12,15 +12,15 @@ namespace headway::trainer {
 
 struct OpDefinition;
 
-/// Collects "these nodes become that node" and carries them out together, so that a pass can look at
-/// the unchanged graph while it decides. The new node takes the place of the first old one: its
+/// Collects "these nodes become that node" and carries them out together, so that a pass can look
+/// at the unchanged graph while it decides. The new node takes the place of the first old one: its
 /// inputs must exist there.
 class Rewrite {
  public:
   explicit Rewrite(Graph& graph) : graph_(graph) {}
 
-  /// The node that makes `value` when it is an `op`, is not yet part of a replacement, and nobody but
-  /// one reader uses the value; else none.
+  /// The node that makes `value` when it is an `op`, is not yet part of a replacement, and nobody
+  /// but one reader uses the value; else none.
   NodeId sole_producer(ValueId value, const OpDefinition& op) const {
     const NodeId producer = graph_.value(value).producer;
     if (!producer.valid() || graph_.node(producer).op != &op || gone_.contains(producer)) return {};

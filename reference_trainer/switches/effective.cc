@@ -29,7 +29,8 @@ std::string EffectiveSettings::origin(const Switch& of) const {
 }
 
 std::string EffectiveSettings::table() const {
-  std::string table = fmt::format("{:20} {:24} {:28} {}\n", "switch", "value", "from", "legal values");
+  std::string table =
+      fmt::format("{:20} {:24} {:28} {}\n", "switch", "value", "from", "legal values");
   std::string_view area;
   for (const Switch& one : all_switches()) {
     if (one.area != area) table += fmt::format("\n{}\n", area = one.area);
@@ -59,9 +60,10 @@ std::string reference_markdown() {
   std::string_view area;
   for (const Switch& one : all_switches()) {
     if (one.area != area) {
-      text += fmt::format("\n## {}\n\n| switch | values | default | what it does | rule it provokes |\n"
-                          "|---|---|---|---|---|\n",
-                          area = one.area);
+      text += fmt::format(
+          "\n## {}\n\n| switch | values | default | what it does | rule it provokes |\n"
+          "|---|---|---|---|---|\n",
+          area = one.area);
     }
     const std::string value = one.get(defaults);
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", one.name, one.values,

@@ -4,8 +4,8 @@
 
 namespace headway::trainer {
 
-// Each preset is the healthy one with the switches changed that its rule is about, and sizes at which
-// the effect dominates on two noisy cores (figures in docs/design/0010-reference-trainer.md).
+// Each preset is the healthy one with the switches changed that its rule is about, and sizes at
+// which the effect dominates on two noisy cores (figures in docs/design/0010-reference-trainer.md).
 std::span<const Preset> all_presets() {
   static const std::vector<Preset> kPresets = {
       {"healthy",
@@ -25,20 +25,13 @@ std::span<const Preset> all_presets() {
         {"samples", "2000"}}},
       {"launch-bound",
        "Many short kernels behind an expensive launch; the device waits for the next launch.",
-       {{"batch", "1"},
-        {"width", "8"},
-        {"steps", "300"},
-        {"eval", "off"},
-        {"launch_us", "60"}}},
+       {{"batch", "1"}, {"width", "8"}, {"steps", "300"}, {"eval", "off"}, {"launch_us", "60"}}},
       {"host-sync",
        "The host waits for the device after every op, and then the device waits for the host.",
-       {{"batch", "1"},
-        {"steps", "300"},
-        {"eval", "off"},
-        {"launch_us", "8"},
-        {"sync", "op"}}},
+       {{"batch", "1"}, {"steps", "300"}, {"eval", "off"}, {"launch_us", "8"}, {"sync", "op"}}},
       {"unfused",
-       "Batch norm, add and ReLU as separate passes over memory, and four kernels per parameter in the "
+       "Batch norm, add and ReLU as separate passes over memory, and four kernels per parameter in "
+       "the "
        "update.",
        {{"batch", "8"},
         {"width", "8"},

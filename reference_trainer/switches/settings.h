@@ -43,7 +43,7 @@ struct Settings {
   // data
   DataKind data = DataKind::kAuto;
   std::string data_dir = "/usr/share/datasets/fashion-mnist";
-  std::string cache_dir;  ///< empty: $XDG_CACHE_HOME or ~/.cache
+  std::string cache_dir;     ///< empty: $XDG_CACHE_HOME or ~/.cache
   std::int64_t samples = 0;  ///< 0: all
   // input
   SourceKind source = SourceKind::kShards;

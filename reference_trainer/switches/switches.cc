@@ -41,9 +41,10 @@ Switch sync_switch() {
 std::vector<Switch> make_switches() {
   using S = Settings;
   return {
-      integer({"steps", kRun, "Steps to train, over as many epochs as that takes."}, &S::steps, 0, 100000000,
-              "the epochs decide"),
-      integer({"epochs", kRun, "Passes over the training images, where no steps are given."}, &S::epochs, 1, 100000),
+      integer({"steps", kRun, "Steps to train, over as many epochs as that takes."}, &S::steps, 0,
+              100000000, "the epochs decide"),
+      integer({"epochs", kRun, "Passes over the training images, where no steps are given."},
+              &S::epochs, 1, 100000),
       integer({"batch", kRun, "Images per step.", "launch-bound"}, &S::batch, 1, 65536),
       integer({"seed", kRun, "Decides initial weights, order and augmentation."}, &S::seed, 0,
               1000000000),
@@ -59,30 +60,34 @@ std::vector<Switch> make_switches() {
       number({"learning_rate", kModel, "Step size of the optimizer."}, &S::learning_rate, 0, 100),
       number({"momentum", kModel, "Share of the last update that is kept."}, &S::momentum, 0, 1),
       number({"weight_decay", kModel, "L2 penalty on all parameters."}, &S::weight_decay, 0, 1),
-      choice<OptimizerFusion>(
-          {"fused_optimizer", kFusion,
-           "Kernels of the update: one for all parameters, one per parameter, or four elementwise ones "
-           "per parameter.",
-           "unfused-optimizer"},
-          &S::fused_optimizer,
-          {{"multi-tensor", OptimizerFusion::kMultiTensor},
-           {"parameter", OptimizerFusion::kParameter},
-           {"off", OptimizerFusion::kOff}}),
+      choice<OptimizerFusion>({"fused_optimizer", kFusion,
+                               "Kernels of the update: one for all parameters, one per parameter, "
+                               "or four elementwise ones "
+                               "per parameter.",
+                               "unfused-optimizer"},
+                              &S::fused_optimizer,
+                              {{"multi-tensor", OptimizerFusion::kMultiTensor},
+                               {"parameter", OptimizerFusion::kParameter},
+                               {"off", OptimizerFusion::kOff}}),
       flag({"fused_bn", kFusion,
-            "Run batch norm, the residual add and ReLU in one pass over memory instead of two or three.",
+            "Run batch norm, the residual add and ReLU in one pass over memory instead of two or "
+            "three.",
             "unfused-elementwise"},
            &S::fused_bn),
-      choice<DataKind>({"data", kData,
-                        "Training images; auto takes Fashion-MNIST where it is installed, else generated "
-                        "shapes, and says so."},
-                       &S::data,
-                       {{"auto", DataKind::kAuto},
-                        {"fashion-mnist", DataKind::kFashionMnist},
-                        {"generated", DataKind::kGenerated}}),
-      text({"data_dir", kData, "Folder of the Fashion-MNIST files (Debian: dataset-fashion-mnist)."},
-           &S::data_dir, "a folder"),
+      choice<DataKind>(
+          {"data", kData,
+           "Training images; auto takes Fashion-MNIST where it is installed, else generated "
+           "shapes, and says so."},
+          &S::data,
+          {{"auto", DataKind::kAuto},
+           {"fashion-mnist", DataKind::kFashionMnist},
+           {"generated", DataKind::kGenerated}}),
+      text(
+          {"data_dir", kData, "Folder of the Fashion-MNIST files (Debian: dataset-fashion-mnist)."},
+          &S::data_dir, "a folder"),
       text({"cache_dir", kData,
-            "Where small files and shards are laid out once; empty: headway-train in $XDG_CACHE_HOME or "
+            "Where small files and shards are laid out once; empty: headway-train in "
+            "$XDG_CACHE_HOME or "
             "~/.cache."},
            &S::cache_dir, "a folder"),
       integer({"samples", kData, "Use only the first so many training images."}, &S::samples, 0,
@@ -102,45 +107,50 @@ std::vector<Switch> make_switches() {
       flag({"shuffle", kInput, "Visit the images in another order every epoch."}, &S::shuffle),
       flag({"augment", kInput, "Random shifts and flips."}, &S::augment),
       number({"storage_latency_ms", kInput,
-              "Emulated storage: time that every open and every read takes, overlapping between workers.",
+              "Emulated storage: time that every open and every read takes, overlapping between "
+              "workers.",
               "input-bound, small-files"},
              &S::storage_latency_ms, 0, 10000, "none"),
       number({"storage_mb_per_s", kInput, "Emulated storage: bandwidth that all workers share.",
               "input-bound"},
              &S::storage_mb_per_s, 0, 1000000, "no limit"),
-      flag({"pinned", kInput, "Make batches in pinned memory, which the device can copy by itself."},
-           &S::pinned),
-      choice<CopyMode>(
-          {"h2d", kInput,
-           "Copies of batches to the device: the host waits for them, they run in the compute stream, "
-           "or one step ahead in a stream of their own.",
+      flag(
+          {"pinned", kInput, "Make batches in pinned memory, which the device can copy by itself."},
+          &S::pinned),
+      choice<CopyMode>({"h2d", kInput,
+                        "Copies of batches to the device: the host waits for them, they run in the "
+                        "compute stream, "
+                        "or one step ahead in a stream of their own.",
+                        "copy-not-overlapped"},
+                       &S::h2d,
+                       {{"prefetch", CopyMode::kPrefetch},
+                        {"async", CopyMode::kAsync},
+                        {"blocking", CopyMode::kBlocking}}),
+      number(
+          {"link_mb_per_s", kInput, "Emulated link between host and device memory: its bandwidth.",
            "copy-not-overlapped"},
-          &S::h2d,
-          {{"prefetch", CopyMode::kPrefetch},
-           {"async", CopyMode::kAsync},
-           {"blocking", CopyMode::kBlocking}}),
-      number({"link_mb_per_s", kInput, "Emulated link between host and device memory: its bandwidth.",
-              "copy-not-overlapped"},
-             &S::link_mb_per_s, 0, 1000000, "as fast as memory"),
+          &S::link_mb_per_s, 0, 1000000, "as fast as memory"),
       sync_switch(),
-      choice<LossRead>({"loss_read", kLaunch,
-                        "Read the loss at the end of each step, waiting for the device, or later, when "
-                        "the step has passed anyway.",
-                        "host-sync"},
-                       &S::loss_read,
-                       {{"deferred", LossRead::kDeferred}, {"step", LossRead::kStep}}),
+      choice<LossRead>(
+          {"loss_read", kLaunch,
+           "Read the loss at the end of each step, waiting for the device, or later, when "
+           "the step has passed anyway.",
+           "host-sync"},
+          &S::loss_read, {{"deferred", LossRead::kDeferred}, {"step", LossRead::kStep}}),
       integer({"loss_every", kLaunch, "Read the loss only every so many steps."}, &S::loss_every, 1,
               1000000),
       integer({"run_ahead", kLaunch, "Steps that the host may be ahead of the device."},
               &S::run_ahead, 1, 8),
       number({"launch_us", kLaunch,
-              "Emulated framework: host time per kernel launch, spent spinning on the training thread.",
+              "Emulated framework: host time per kernel launch, spent spinning on the training "
+              "thread.",
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
       choice<DeviceKind>({"device", kDevice, "Where the arithmetic runs."}, &S::device,
                          {{"host", DeviceKind::kHost}}),
       number({"memory_gb_per_s", kDevice,
-              "Emulated device memory: no kernel takes less than its bytes over this bandwidth. Six per "
+              "Emulated device memory: no kernel takes less than its bytes over this bandwidth. "
+              "Six per "
               "thread is the balance of a GPU between arithmetic and memory.",
               "unfused-elementwise, unfused-optimizer"},
              &S::memory_gb_per_s, 0, 100000, "what the processor has"),

@@ -19,7 +19,8 @@ struct Switch {
   std::string_view area;  ///< heading in help and docs
   std::string values;     ///< legal values, for people: "on, off" or "1 to 4096"
   std::string_view help;
-  std::string_view provokes;  ///< rules of `headway report` that the bad values bring on; may be empty
+  std::string_view
+      provokes;  ///< rules of `headway report` that the bad values bring on; may be empty
   std::function<std::string(const Settings&)> get;
   /// Throws Error (usage) that lists the legal values.
   std::function<void(Settings&, const std::string& value)> set;

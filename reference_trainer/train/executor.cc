@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-
 #include "reference_trainer/ops/op.h"
 
 namespace headway::trainer {
@@ -14,7 +13,8 @@ namespace {
 
 using conventions::RangeKind;
 
-/// Stands for the host work of a framework before a launch: spun, because such work keeps its core busy.
+/// Stands for the host work of a framework before a launch: spun, because such work keeps its core
+/// busy.
 void spin_for(std::chrono::nanoseconds duration) {
   if (duration.count() == 0) return;
   const auto end = std::chrono::steady_clock::now() + duration;
@@ -82,8 +82,8 @@ void Executor::run(Phase phase, const LaunchArguments& arguments) {
 
 void publish_graph(const Graph& graph, std::int64_t first_op_id) {
   for (std::size_t i = 0; i < graph.node_count(); ++i)
-    nvtx::describe(payload_of(graph, graph.nodes()[i],
-                              first_op_id + static_cast<std::int64_t>(i), first_op_id));
+    nvtx::describe(payload_of(graph, graph.nodes()[i], first_op_id + static_cast<std::int64_t>(i),
+                              first_op_id));
 }
 
 }  // namespace headway::trainer

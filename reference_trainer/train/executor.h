@@ -16,8 +16,8 @@ struct ExecutorOptions {
   std::int64_t sync_every = 0;              ///< wait for the stream after every n-th op; 0: never
 };
 
-/// The host side of running a graph: walks its ops in order and launches their kernels, as a framework
-/// does. Each op is an NVTX range on the calling thread.
+/// The host side of running a graph: walks its ops in order and launches their kernels, as a
+/// framework does. Each op is an NVTX range on the calling thread.
 class Executor {
  public:
   Executor(Device& device, StreamId stream, const Graph& graph, const CompiledGraph& compiled,

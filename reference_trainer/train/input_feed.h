@@ -13,8 +13,8 @@
 
 namespace headway::trainer {
 
-/// Brings batches from the loader to the device, in one of three ways (the switch h2d). With kPrefetch
-/// a batch is copied on a stream of its own while the step before it runs.
+/// Brings batches from the loader to the device, in one of three ways (the switch h2d). With
+/// kPrefetch a batch is copied on a stream of its own while the step before it runs.
 class InputFeed {
  public:
   struct Fed {
@@ -36,7 +36,8 @@ class InputFeed {
   /// The batch of the next step; work launched on the compute stream afterwards may read it. None
   /// when the loader has no more.
   std::optional<Fed> begin_step();
-  /// `done`: all work that reads the step's batch. With kPrefetch fetches and copies the next batch.
+  /// `done`: all work that reads the step's batch. With kPrefetch fetches and copies the next
+  /// batch.
   void end_step(const Event& done);
 
   /// Time that the calling thread has waited for batches so far.

@@ -11,8 +11,9 @@ namespace headway::trainer {
 /// What became known of one step. Times are of the host, in seconds.
 struct StepRecord {
   std::int64_t step = 0;
-  double start_s = 0;       ///< since the first step began
-  double duration_s = 0;    ///< until the next step began (for the last one: until the device was done)
+  double start_s = 0;  ///< since the first step began
+  double duration_s =
+      0;  ///< until the next step began (for the last one: until the device was done)
   double input_wait_s = 0;  ///< of it, waiting for a batch
   std::optional<float> loss;
   std::optional<float> accuracy;  ///< share of the step's images, 0..1
@@ -38,7 +39,8 @@ struct RunResult {
   /// Share of that time that the training thread waited for batches.
   double input_wait_share() const;
   double median_step_s() const;
-  /// Mean loss and accuracy of the last tenth of the steps where they were read; none when none was.
+  /// Mean loss and accuracy of the last tenth of the steps where they were read; none when none
+  /// was.
   std::optional<float> final_loss() const;
   std::optional<float> final_accuracy() const;
 };

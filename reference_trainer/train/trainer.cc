@@ -86,8 +86,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   options.launch_cost =
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
   options.sync_every = settings.sync.ops;
-  executor_ =
-      std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
+  executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
   LoaderOptions loader;
   loader.batch = settings.batch;
   loader.height = data.height;
@@ -223,9 +222,10 @@ void Trainer::finish_step(std::int64_t step, RunResult& result) {
   record.loss = figures.loss;
   record.accuracy = figures.counted > 0 ? figures.correct / figures.counted : 0;
   if (!std::isfinite(figures.loss))
-    fail_usage("The loss of step {} is {}: the training has diverged. Use a smaller --learning-rate "
-               "than {}.",
-               step, figures.loss, settings_.learning_rate);
+    fail_usage(
+        "The loss of step {} is {}: the training has diverged. Use a smaller --learning-rate "
+        "than {}.",
+        step, figures.loss, settings_.learning_rate);
 }
 
 }  // namespace headway::trainer

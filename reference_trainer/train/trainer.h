@@ -41,8 +41,8 @@ struct TrainerHooks {
 std::int64_t total_steps(const Settings& settings, std::int64_t samples);
 
 /// One training run: builds the graph, compiles it for the device, and drives it from the calling
-/// thread. `settings.threads` must be resolved. Throws Error on bad data, failed ops, or a loss that is
-/// no number.
+/// thread. `settings.threads` must be resolved. Throws Error on bad data, failed ops, or a loss
+/// that is no number.
 class Trainer {
  public:
   Trainer(const Settings& settings, Device& device, const TrainingData& data);
@@ -77,8 +77,8 @@ class Trainer {
   std::chrono::steady_clock::time_point started_;
 };
 
-/// Runs the model forward over the first test images with the statistics and parameters that `trained`
-/// holds. Phase kEvaluation in traces; ops are numbered from `first_op_id`.
+/// Runs the model forward over the first test images with the statistics and parameters that
+/// `trained` holds. Phase kEvaluation in traces; ops are numbered from `first_op_id`.
 EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
                           const TrainingData& data, const CompiledGraph& trained,
                           std::int64_t first_op_id, const TrainerHooks& hooks);

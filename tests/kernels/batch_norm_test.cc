@@ -41,19 +41,13 @@ struct Arrays {
     mask.assign(size, 9);
   }
   BatchNormForward forward() {
-    return {x.data(),
-            residual.data(),
-            gamma.data(),
-            beta.data(),
-            running_mean.data(),
-            running_variance.data(),
-            y.data(),
-            mean.data(),
-            rstd.data(),
+    return {x.data(),    residual.data(),     gamma.data(),
+            beta.data(), running_mean.data(), running_variance.data(),
+            y.data(),    mean.data(),         rstd.data(),
             mask.data()};
   }
   BatchNormBackward backward() {
-    return {x.data(),    dy.data(),   gamma.data(),  beta.data(),  mean.data(),     rstd.data(),
+    return {x.data(),    dy.data(), gamma.data(),  beta.data(),  mean.data(),     rstd.data(),
             mask.data(), dx.data(), dgamma.data(), dbeta.data(), dresidual.data()};
   }
 };

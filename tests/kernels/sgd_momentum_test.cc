@@ -20,9 +20,7 @@ struct Tensor {
       : p(random_floats(count, seed)),
         v(random_floats(count, seed + 1)),
         g(random_floats(count, seed + 2)) {}
-  SgdTensor view() {
-    return {p.data(), v.data(), g.data(), static_cast<std::int64_t>(p.size())};
-  }
+  SgdTensor view() { return {p.data(), v.data(), g.data(), static_cast<std::int64_t>(p.size())}; }
 };
 
 }  // namespace
@@ -74,8 +72,8 @@ TEST_CASE("four elementwise passes give what one fused pass gives") {
 
 TEST_CASE("four passes move more than twice the bytes of one") {
   const std::int64_t n = 1000;
-  const Work parts = sgd_decay_work(n) + sgd_scale_work(n) + sgd_accumulate_work(n) +
-                     sgd_apply_work(n);
+  const Work parts =
+      sgd_decay_work(n) + sgd_scale_work(n) + sgd_accumulate_work(n) + sgd_apply_work(n);
   CHECK(parts.bytes == 44 * n);
   CHECK(sgd_momentum_work(n).bytes == 20 * n);
 }

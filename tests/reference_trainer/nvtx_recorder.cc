@@ -145,8 +145,8 @@ int NVTX_API initialize_extension(nvtxExtModuleInfo_t* module) {
   return 1;
 }
 
-/// NVTX's headers look at these weak variables at the program's first NVTX call, which is long after
-/// static initialisation.
+/// NVTX's headers look at these weak variables at the program's first NVTX call, which is long
+/// after static initialisation.
 [[maybe_unused]] const bool installed = [] {
   InitializeInjectionNvtx2_fnptr = initialize;
   InitializeInjectionNvtxExtension_fnptr = initialize_extension;

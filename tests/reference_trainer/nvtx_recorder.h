@@ -30,12 +30,13 @@ struct NvtxEvent {
 };
 
 /// A tool built into the program (NVTX's static injection). Link it and everything the program says
-/// between `start` and `stop` is kept. Thread safe. It takes the place of a collector, which the trainer
-/// must not know.
+/// between `start` and `stop` is kept. Thread safe. It takes the place of a collector, which the
+/// trainer must not know.
 class NvtxRecorder {
  public:
   static void start();
-  /// Stops and returns what was recorded, in order of start per thread; ranges still open have end 0.
+  /// Stops and returns what was recorded, in order of start per thread; ranges still open have end
+  /// 0.
   static std::vector<NvtxEvent> stop();
   /// Pops without a push, over the whole life of the program.
   static int unbalanced_pops();

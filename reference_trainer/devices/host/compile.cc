@@ -16,25 +16,31 @@ using dnnl::memory;
 
 memory::data_type dnnl_type(DataType type) {
   switch (type) {
-    case DataType::kFloat32: return memory::data_type::f32;
-    case DataType::kInt32: return memory::data_type::s32;
-    case DataType::kUint8: return memory::data_type::u8;
+    case DataType::kFloat32:
+      return memory::data_type::f32;
+    case DataType::kInt32:
+      return memory::data_type::s32;
+    case DataType::kUint8:
+      return memory::data_type::u8;
   }
   return memory::data_type::undef;
 }
 
-/// Dense, in the order of Shape. oneDNN counts the extents of images as NCHW whatever the memory order;
-/// weights (parameters of rank 4 and what is like them) are OIHW in both.
-memory::desc dense_layout(const Value& value, bool weights) {
+/// Dense, in the order of Shape. oneDNN counts the extents of images as NCHW whatever the memory
+/// order; filters and what is like them are OIHW in both.
+memory::desc dense_layout(const Value& value, bool filter) {
   const Shape& s = value.shape;
   const memory::data_type type = dnnl_type(value.type);
   switch (s.rank()) {
-    case 1: return {{s[0]}, type, memory::format_tag::a};
-    case 2: return {{s[0], s[1]}, type, memory::format_tag::ab};
+    case 1:
+      return {{s[0]}, type, memory::format_tag::a};
+    case 2:
+      return {{s[0], s[1]}, type, memory::format_tag::ab};
     case 4:
-      if (weights) return {{s[0], s[1], s[2], s[3]}, type, memory::format_tag::oihw};
+      if (filter) return {{s[0], s[1], s[2], s[3]}, type, memory::format_tag::oihw};
       return {{s[0], s[3], s[1], s[2]}, type, memory::format_tag::nhwc};
-    default: fail_internal("Value '{}': rank {} has no layout.", value.name, s.rank());
+    default:
+      fail_internal("Value '{}': rank {} has no layout.", value.name, s.rank());
   }
 }
 
@@ -92,7 +98,7 @@ bool HostGraph::has_layout(ValueId value) const {
 memory::desc HostGraph::layout(ValueId value) const {
   const ValueId owner = layout_owner(value);
   if (auto found = layouts_.find(owner); found != layouts_.end()) return found->second;
-  return dense_layout(graph_.value(value), graph_.value(owner).role == Role::kParameter);
+  return dense_layout(graph_.value(value), graph_.value(owner).is_filter);
 }
 
 void HostGraph::set_layout(ValueId value, const memory::desc& layout) {
@@ -159,8 +165,8 @@ void HostGraph::write(ValueId id, std::span<const float> values) {
   const Value& value = graph_.value(id);
   HEADWAY_INVARIANT(static_cast<std::int64_t>(values.size()) == value.shape.elements());
   device_.synchronize();
-  const bool weights = graph_.value(layout_owner(id)).role == Role::kParameter;
-  dnnl::memory from(dense_layout(value, weights), engine_, const_cast<float*>(values.data()));
+  const bool filter = graph_.value(layout_owner(id)).is_filter;
+  dnnl::memory from(dense_layout(value, filter), engine_, const_cast<float*>(values.data()));
   dnnl::memory to(layout(id), engine_, address(id));
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
@@ -170,9 +176,9 @@ std::vector<float> HostGraph::read(ValueId id) const {
   const Value& value = graph_.value(id);
   std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
   device_.synchronize();
-  const bool weights = graph_.value(layout_owner(id)).role == Role::kParameter;
+  const bool filter = graph_.value(layout_owner(id)).is_filter;
   dnnl::memory from(layout(id), engine_, address(id));
-  dnnl::memory to(dense_layout(value, weights), engine_, values.data());
+  dnnl::memory to(dense_layout(value, filter), engine_, values.data());
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
   return values;

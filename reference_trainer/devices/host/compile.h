@@ -17,8 +17,8 @@ namespace headway::trainer {
 class HostDevice;
 
 /// A graph on the host device: where each value lies and in which layout, and the kernels of each
-/// node. Ops are added in order by the functions of devices/host/ops/, which may fix the layout of a
-/// weight; memory is laid out when all are known; then each op's `when_bound` runs once.
+/// node. Ops are added in order by the functions of devices/host/ops/, which may fix the layout of
+/// a weight; memory is laid out when all are known; then each op's `when_bound` runs once.
 class HostGraph final : public CompiledGraph {
  public:
   HostGraph(HostDevice& device, const Graph& graph, const CompileOptions& options);

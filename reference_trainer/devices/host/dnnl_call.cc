@@ -6,8 +6,7 @@ namespace headway::trainer {
 std::shared_ptr<DnnlCall> DnnlCall::make(HostGraph& graph, dnnl::primitive primitive,
                                          std::vector<Operand> operands,
                                          const dnnl::memory::desc& scratchpad) {
-  std::shared_ptr<DnnlCall> call(
-      new DnnlCall(graph, std::move(primitive), std::move(operands)));
+  std::shared_ptr<DnnlCall> call(new DnnlCall(graph, std::move(primitive), std::move(operands)));
   graph.need_scratch(scratchpad.get_size());
   graph.when_bound([call, scratchpad] { call->bind(scratchpad); });
   return call;
@@ -45,8 +44,8 @@ void DnnlCall::bind(const dnnl::memory::desc& scratchpad) {
   for (int slot = 0; slot < graph_.slots(); ++slot) {
     Arguments arguments = common;
     for (const Operand& operand : operands_)
-      arguments.emplace(operand.argument, dnnl::memory(operand.layout, engine,
-                                                       graph_.address(operand.value, slot)));
+      arguments.emplace(operand.argument,
+                        dnnl::memory(operand.layout, engine, graph_.address(operand.value, slot)));
     arguments_.push_back(std::move(arguments));
   }
 }
@@ -54,12 +53,12 @@ void DnnlCall::bind(const dnnl::memory::desc& scratchpad) {
 void DnnlCall::run(int slot) const {
   dnnl::stream& stream = graph_.stream();
   for (const Reorder& reorder : before_)
-    reorder.primitive.execute(stream, {{DNNL_ARG_FROM, reorder.plain},
-                                       {DNNL_ARG_TO, reorder.reordered}});
+    reorder.primitive.execute(stream,
+                              {{DNNL_ARG_FROM, reorder.plain}, {DNNL_ARG_TO, reorder.reordered}});
   primitive_.execute(stream, arguments_[static_cast<std::size_t>(slot)]);
   for (const Reorder& reorder : after_)
-    reorder.primitive.execute(stream, {{DNNL_ARG_FROM, reorder.reordered},
-                                       {DNNL_ARG_TO, reorder.plain}});
+    reorder.primitive.execute(stream,
+                              {{DNNL_ARG_FROM, reorder.reordered}, {DNNL_ARG_TO, reorder.plain}});
 }
 
 }  // namespace headway::trainer

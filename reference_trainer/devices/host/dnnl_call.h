@@ -10,8 +10,8 @@
 
 namespace headway::trainer {
 
-/// One oneDNN primitive with its operands, made once and run every step. Memory objects are made when
-/// the graph's memory is known, one set per input slot.
+/// One oneDNN primitive with its operands, made once and run every step. Memory objects are made
+/// when the graph's memory is known, one set per input slot.
 class DnnlCall {
  public:
   struct Operand {
@@ -32,8 +32,8 @@ class DnnlCall {
 
   void run(int slot) const;
 
-  /// Attributes that every primitive is made with: scratch memory is the graph's, because oneDNN's own
-  /// belongs to the thread that made the primitive.
+  /// Attributes that every primitive is made with: scratch memory is the graph's, because oneDNN's
+  /// own belongs to the thread that made the primitive.
   static dnnl::primitive_attr attributes();
 
  private:

@@ -71,8 +71,8 @@ StreamId HostDevice::create_stream(const std::string& name) {
   nvtx::copy_text(payload.name, name);
   nvtx::describe(payload);
   const int threads = options_.threads;
-  streams_.push_back(std::make_unique<HostStream>(
-      name, error_, [threads] { kernels::set_max_threads(threads); }));
+  streams_.push_back(
+      std::make_unique<HostStream>(name, error_, [threads] { kernels::set_max_threads(threads); }));
   return id;
 }
 
@@ -88,12 +88,12 @@ Memory HostDevice::allocate(std::int64_t bytes, MemoryKind kind) {
   auto payload = call(DeviceCallKind::kAllocate, {});
   payload.bytes = bytes;
   nvtx::Range range(names_->allocate, payload);
-  const std::int64_t rounded = (std::max<std::int64_t>(bytes, 1) + kAlignment - 1) / kAlignment *
-                               kAlignment;
+  const std::int64_t rounded =
+      (std::max<std::int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   void* address = std::aligned_alloc(kAlignment, static_cast<std::size_t>(rounded));
   if (!address)
-    fail_internal("Out of memory: the host device could not allocate {} bytes. Use a smaller batch.",
-                  bytes);
+    fail_internal(
+        "Out of memory: the host device could not allocate {} bytes. Use a smaller batch.", bytes);
   std::memset(address, 0, static_cast<std::size_t>(rounded));  // touches every page, too
   return Memory(this, {address, kind}, bytes);
 }
@@ -137,8 +137,8 @@ std::uint64_t HostDevice::enqueue_copy(StreamId on, MemoryView to, MemoryView fr
                                        std::int64_t bytes, std::int64_t batch,
                                        std::uint64_t correlation) {
   const DeviceOpKind kind = copy_kind(to, from);
-  const bool crosses = kind == DeviceOpKind::kCopyHostToDevice ||
-                       kind == DeviceOpKind::kCopyDeviceToHost;
+  const bool crosses =
+      kind == DeviceOpKind::kCopyHostToDevice || kind == DeviceOpKind::kCopyDeviceToHost;
   CopyTask copy{to.address, from.address, bytes, crosses ? options_.link_bytes_per_second : 0, {}};
   if (from.kind == MemoryKind::kPageable) {
     if (bytes > kStagedAtOnceBytes) stream(on).wait_for(stream(on).submitted());

@@ -12,16 +12,16 @@
 namespace headway::trainer {
 
 struct HostDeviceOptions {
-  int threads = 1;                    ///< that share one op
+  int threads = 1;                     ///< that share one op
   double link_bytes_per_second = 0;    ///< emulated link between host and device memory; 0: none
   double memory_bytes_per_second = 0;  ///< emulated device memory: a bound for kernels; 0: none
 };
 
 /// The processor as an asynchronous device: streams are threads, kernels are functions, and "device
 /// memory" is memory that only kernels and copies touch. It keeps the rules of CUDA that matter for
-/// performance: launches return at once until 1024 are outstanding, copies from pageable memory block
-/// the host while they are staged, an event is a point in a stream. Every call and every op is
-/// published as an NVTX range with its payload (common/nvtx_conventions.h).
+/// performance: launches return at once until 1024 are outstanding, copies from pageable memory
+/// block the host while they are staged, an event is a point in a stream. Every call and every op
+/// is published as an NVTX range with its payload (common/nvtx_conventions.h).
 class HostDevice final : public Device {
  public:
   explicit HostDevice(const HostDeviceOptions& options);

@@ -12,8 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Copies, and takes as long as the link would: the rest of the time is slept, because a copy engine
-/// does not use the processor.
+/// Copies, and takes as long as the link would: the rest of the time is slept, because a copy
+/// engine does not use the processor.
 void run_copy(const CopyTask& copy) {
   const Clock::time_point start = Clock::now();
   std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
@@ -24,8 +24,8 @@ void run_copy(const CopyTask& copy) {
   }
 }
 
-/// Runs a kernel and waits out the rest of its least time: asleep as long as a sleep can be trusted to
-/// end in time, then spinning.
+/// Runs a kernel and waits out the rest of its least time: asleep as long as a sleep can be trusted
+/// to end in time, then spinning.
 void run_kernel(const KernelTask& task) {
   constexpr std::chrono::microseconds kSleepSlack{100};
   const Clock::time_point end = Clock::now() + task.at_least;
@@ -70,7 +70,8 @@ std::uint64_t HostStream::submit(HostTask task) {
   // Another submitter may take the next number while this one waits.
   auto next = [&] { return submitted_.load(std::memory_order_relaxed) + 1; };
   auto room_after = [&] { return next() - std::min<std::uint64_t>(next(), kDepth); };
-  if (!completed(room_after())) sleep_until(lock, room_after, [&] { return completed(room_after()); });
+  if (!completed(room_after()))
+    sleep_until(lock, room_after, [&] { return completed(room_after()); });
   const std::uint64_t sequence = next();
   ring_[sequence % kDepth] = std::move(task);
   submitted_.store(sequence, std::memory_order_release);
@@ -83,7 +84,8 @@ std::uint64_t HostStream::submit(HostTask task) {
 void HostStream::wait_for(std::uint64_t sequence) {
   if (completed(sequence)) return;
   std::unique_lock lock(mutex_);
-  sleep_until(lock, [&] { return sequence; }, [&] { return completed(sequence); });
+  sleep_until(
+      lock, [&] { return sequence; }, [&] { return completed(sequence); });
 }
 
 template <class Sequence, class Ready>
@@ -93,7 +95,8 @@ void HostStream::sleep_until(std::unique_lock<std::mutex>& lock, const Sequence&
     const std::uint64_t wanted = sequence();
     const auto mine = awaited_.insert(wanted);
     wake_at_.store(*awaited_.begin(), std::memory_order_seq_cst);
-    // Checked after wake_at_ is visible: the stream either sees it or has completed before the check.
+    // Checked after wake_at_ is visible: the stream either sees it or has completed before the
+    // check.
     if (!ready()) progress_.wait(lock, [&] { return completed(wanted); });
     awaited_.erase(mine);
     wake_at_.store(awaited_.empty() ? std::numeric_limits<std::uint64_t>::max() : *awaited_.begin(),
@@ -113,8 +116,8 @@ void HostStream::run(const std::function<void()>& on_start) {
   }
 }
 
-/// True when task `next` is there, false when the stream closes. Sleeps at once instead of polling: on
-/// a machine with few cores, the launching thread and the loader need the time (docs/design).
+/// True when task `next` is there, false when the stream closes. Sleeps at once instead of polling:
+/// on a machine with few cores, the launching thread and the loader need the time (docs/design).
 bool HostStream::wait_for_work(std::uint64_t next) {
   if (submitted() >= next) return true;
   std::unique_lock lock(mutex_);
@@ -143,8 +146,8 @@ void HostStream::execute(const HostTask& task) {
   }
 }
 
-/// Wakes sleepers only when the piece of work that one of them waits for is done: waking the host at
-/// every completion cost 12 µs between kernels.
+/// Wakes sleepers only when the piece of work that one of them waits for is done: waking the host
+/// at every completion cost 12 µs between kernels.
 void HostStream::complete(std::uint64_t sequence) {
   completed_.store(sequence, std::memory_order_seq_cst);
   if (sequence < wake_at_.load(std::memory_order_seq_cst)) return;

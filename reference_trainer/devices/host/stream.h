@@ -42,7 +42,7 @@ struct CopyTask {
   void* to;
   const void* from;
   std::int64_t bytes;
-  double bytes_per_second;  ///< of the emulated link; 0: as fast as memory
+  double bytes_per_second;                          ///< of the emulated link; 0: as fast as memory
   std::shared_ptr<std::vector<std::byte>> staging;  ///< owns `from` for pageable sources
 };
 /// Waits until `stream` has completed `sequence` pieces of work.
@@ -71,8 +71,8 @@ class StickyError {
   std::string text_;
 };
 
-/// A first-in first-out queue of work with its own thread. At most kDepth pieces are outstanding (queued
-/// or running), as on CUDA; a submitter blocks beyond that. Any thread may submit and wait.
+/// A first-in first-out queue of work with its own thread. At most kDepth pieces are outstanding
+/// (queued or running), as on CUDA; a submitter blocks beyond that. Any thread may submit and wait.
 class HostStream {
  public:
   static constexpr std::size_t kDepth = 1024;
@@ -101,7 +101,8 @@ class HostStream {
   void complete(std::uint64_t sequence);
   /// Sleeps until `ready()` holds, woken when `sequence()` is completed. Holds `lock` at both ends.
   template <class Sequence, class Ready>
-  void sleep_until(std::unique_lock<std::mutex>& lock, const Sequence& sequence, const Ready& ready);
+  void sleep_until(std::unique_lock<std::mutex>& lock, const Sequence& sequence,
+                   const Ready& ready);
 
   const std::string name_;
   StickyError& error_;
@@ -111,9 +112,9 @@ class HostStream {
   std::condition_variable progress_;  ///< others wait for completions or room
   std::atomic<std::uint64_t> submitted_ = 0;
   std::atomic<std::uint64_t> completed_ = 0;
-  std::multiset<std::uint64_t> awaited_;    ///< sequences that sleepers wait for; under mutex_
+  std::multiset<std::uint64_t> awaited_;  ///< sequences that sleepers wait for; under mutex_
   std::atomic<std::uint64_t> wake_at_ = std::numeric_limits<std::uint64_t>::max();  ///< the least
-  bool idle_ = false;             ///< the thread sleeps in work_.wait
+  bool idle_ = false;  ///< the thread sleeps in work_.wait
   bool closing_ = false;
   std::thread thread_;
 };

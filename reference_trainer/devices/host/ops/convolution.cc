@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// conv2d and its gradients by oneDNN, activations NHWC (measured within 5 % of its blocked layouts for
-// these shapes, and no reorder is ever needed). Weights live in the layout the forward form prefers.
+// conv2d and its gradients by oneDNN, activations NHWC (measured within 5 % of its blocked layouts
+// for these shapes, and no reorder is ever needed). Weights live in the layout the forward form
+// prefers.
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
@@ -23,9 +24,7 @@ Geometry geometry(const HostGraph& graph, const Node& node, ValueId x, ValueId w
   const std::int64_t kernel = graph.graph().value(w).shape[2];
   const std::int64_t s = attributes.stride;
   const std::int64_t p = attributes.padding;
-  auto right = [&](std::size_t axis) {
-    return (out[axis] - 1) * s + kernel - in[axis] - p;
-  };
+  auto right = [&](std::size_t axis) { return (out[axis] - 1) * s + kernel - in[axis] - p; };
   return {{s, s}, {p, p}, {right(1), right(2)}};
 }
 
@@ -33,8 +32,8 @@ memory::desc any_layout(const memory::desc& of) {
   return {of.dims(), memory::data_type::f32, memory::format_tag::any};
 }
 
-/// The forward form's plan, which the gradients need as a hint. `fixed_weights`: in the layout that the
-/// weights have by now.
+/// The forward form's plan, which the gradients need as a hint. `fixed_weights`: in the layout that
+/// the weights have by now.
 dnnl::convolution_forward::primitive_desc forward_plan(const HostGraph& graph, const Geometry& g,
                                                        ValueId x, const memory::desc& w,
                                                        ValueId y) {
@@ -65,9 +64,9 @@ void add_conv2d_backward_data(HostGraph& graph, NodeId id) {
   const auto [dy, w, dx] = std::tuple{node.inputs[0], node.inputs[1], node.outputs[0]};
   const Geometry g = geometry(graph, node, dx, w, dy);
   const memory::desc any = any_layout(graph.layout(w));
-  const dnnl::convolution_backward_data::desc desc(
-      dnnl::algorithm::convolution_direct, graph.layout(dx), any, graph.layout(dy), g.strides,
-      g.padding_left, g.padding_right);
+  const dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct,
+                                                   graph.layout(dx), any, graph.layout(dy),
+                                                   g.strides, g.padding_left, g.padding_right);
   const dnnl::convolution_backward_data::primitive_desc plan(
       desc, DnnlCall::attributes(), graph.engine(), forward_plan(graph, g, dx, any, dy));
   std::vector<DnnlCall::Operand> operands = {{DNNL_ARG_DIFF_DST, dy, plan.diff_dst_desc()},
@@ -85,9 +84,9 @@ void add_conv2d_backward_weights(HostGraph& graph, NodeId id) {
   const auto [dy, x, dw] = std::tuple{node.inputs[0], node.inputs[1], node.outputs[0]};
   const Geometry g = geometry(graph, node, x, dw, dy);
   const memory::desc any = any_layout(graph.layout(dw));
-  const dnnl::convolution_backward_weights::desc desc(
-      dnnl::algorithm::convolution_direct, graph.layout(x), any, graph.layout(dy), g.strides,
-      g.padding_left, g.padding_right);
+  const dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct,
+                                                      graph.layout(x), any, graph.layout(dy),
+                                                      g.strides, g.padding_left, g.padding_right);
   const dnnl::convolution_backward_weights::primitive_desc plan(
       desc, DnnlCall::attributes(), graph.engine(), forward_plan(graph, g, x, any, dy));
   std::vector<DnnlCall::Operand> operands = {{DNNL_ARG_SRC, x, plan.src_desc()},

@@ -26,8 +26,7 @@ Tensors tensors_of(HostGraph& graph, const Node& node) {
 
 void add_four_passes(HostGraph& graph, NodeId id, const Tensors& tensors,
                      const SgdAttributes& attributes) {
-  const std::int64_t count =
-      graph.graph().value(graph.graph().node(id).inputs[0]).shape.elements();
+  const std::int64_t count = graph.graph().value(graph.graph().node(id).inputs[0]).shape.elements();
   graph.need_scratch(graph.layout(graph.graph().node(id).inputs[0]).get_size());
   auto direction = [&graph] { return static_cast<float*>(graph.scratch()); };
   graph.add_kernel(
