@@ -108,7 +108,7 @@ class Checked {
 
  private:
   double central_difference(ValueId id, std::vector<float>& values, std::size_t i) {
-    constexpr float kStep = 4e-3F;
+    constexpr float kStep = 1.5e-3F;
     const float kept = values[i];
     auto at = [&](float value) {
       values[i] = value;
@@ -157,7 +157,7 @@ void check_op(Shape x, const std::function<ValueId(Graph&, ValueId)>& body,
   const ValueId figures =
       ops::softmax_cross_entropy(graph, "loss", ops::linear(graph, "fc", y, 3), labels);
   pass(graph);
-  Checked(std::move(graph), figures, labels, 11).check();
+  Checked(std::move(graph), figures, labels, 12).check();
 }
 
 }  // namespace
