@@ -35,7 +35,8 @@ Outcome run(const std::string& arguments) {
   REQUIRE(pipe != nullptr);
   Outcome outcome;
   char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe)) outcome.output.append(block, got);
+  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
+    outcome.output.append(block, got);
   const int status = pclose(pipe);
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
@@ -118,8 +119,10 @@ TEST_CASE("metrics that cannot be written are refused before the run") {
 
 TEST_CASE("missing data names the package and has status 3, or generated images stand in") {
   TemporaryFolder folder;
-  const std::string options = "--depth 8 --width 8 --batch 8 --samples 50 --steps 2 --eval off "
-                              "--threads 1 --source memory --data-dir '" + folder.path().string() + "' ";
+  const std::string options =
+      "--depth 8 --width 8 --batch 8 --samples 50 --steps 2 --eval off "
+      "--threads 1 --source memory --data-dir '" +
+      folder.path().string() + "' ";
   Outcome outcome = run(options + "--data fashion-mnist");
   CHECK(outcome.status == 3);
   check_contains(outcome, "dataset-fashion-mnist");
@@ -131,8 +134,10 @@ TEST_CASE("missing data names the package and has status 3, or generated images 
 TEST_CASE("an unusable cache folder has status 3 and a remedy") {
   TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
-  const Outcome outcome = run("--data generated --samples 50 --batch 8 --source files --threads 1 "
-                              "--cache-dir '" + (folder / "file").string() + "'");
+  const Outcome outcome =
+      run("--data generated --samples 50 --batch 8 --source files --threads 1 "
+          "--cache-dir '" +
+          (folder / "file").string() + "'");
   CHECK(outcome.status == 3);
   check_contains(outcome, "--cache-dir");
 }

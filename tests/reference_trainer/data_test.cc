@@ -27,7 +27,8 @@ using test::TemporaryFolder;
 std::string idx_bytes(std::initializer_list<int> extents, std::size_t data) {
   std::string bytes = {0, 0, 8, static_cast<char>(extents.size())};
   for (int extent : extents)
-    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(extent >> shift));
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bytes.push_back(static_cast<char>(extent >> shift));
   bytes.append(data, '\5');
   return bytes;
 }
@@ -95,8 +96,8 @@ TEST_CASE("images and labels that do not belong together are refused") {
   TemporaryFolder folder;
   write_gz(folder, "train-images-idx3-ubyte.gz", idx_bytes({4, 28, 28}, 4 * 784));
   write_gz(folder, "train-labels-idx1-ubyte.gz", idx_bytes({5}, 5));
-  CHECK_THROWS_WITH_AS(load_fashion_mnist(folder.path()),
-                       doctest::Contains("holds 4 images but"), Error);
+  CHECK_THROWS_WITH_AS(load_fashion_mnist(folder.path()), doctest::Contains("holds 4 images but"),
+                       Error);
   std::string labels = idx_bytes({4}, 4);
   labels.back() = 12;
   write_gz(folder, "train-labels-idx1-ubyte.gz", labels);
@@ -197,7 +198,8 @@ TEST_CASE("storage reads real bytes and names what it cannot read") {
                        Error);
 }
 
-TEST_CASE("a throttled read takes its latencies and its bytes, and latencies of two workers overlap") {
+TEST_CASE(
+    "a throttled read takes its latencies and its bytes, and latencies of two workers overlap") {
   using namespace std::chrono;
   TemporaryFolder folder;
   write_raw(folder / "f", std::string(100000, 'x'));

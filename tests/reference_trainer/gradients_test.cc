@@ -19,22 +19,23 @@
 namespace headway::trainer {
 namespace {
 
-/// A graph whose loss can be evaluated and differentiated on the host device. All its parameters get
-/// random values; labels are 0, 1, 2, ...
+/// A graph whose loss can be evaluated and differentiated on the host device. All its parameters
+/// get random values; labels are 0, 1, 2, ...
 class Checked {
  public:
   Checked(Graph graph, ValueId figures, ValueId labels, std::uint64_t seed)
       : graph_(std::move(graph)), figures_(figures), gradients_(graph_) {
     gradients_.run(figures_);
     compiled_ = device_.compile(graph_, {.keep_activations = true});
-    executor_ = std::make_unique<Executor>(device_, stream_, graph_, *compiled_, 0,
-                                           ExecutorOptions{});
+    executor_ =
+        std::make_unique<Executor>(device_, stream_, graph_, *compiled_, 0, ExecutorOptions{});
     Random random(seed);
     for (std::size_t i = 0; i < graph_.value_count(); ++i) {
       const Value& value = graph_.values()[i];
       if (value.role == Role::kState) {
-        compiled_->write(ValueId::from(i), std::vector<float>(static_cast<std::size_t>(
-                                               value.shape.elements()), value.initial.value));
+        compiled_->write(ValueId::from(i),
+                         std::vector<float>(static_cast<std::size_t>(value.shape.elements()),
+                                            value.initial.value));
       }
       if (value.role != Role::kParameter) continue;
       std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
@@ -80,8 +81,8 @@ class Checked {
     }
   }
 
-  /// Along its own gradient g, the loss must change at the rate |g|: a check of all elements at once
-  /// that corners of ReLU hardly disturb, for deep graphs.
+  /// Along its own gradient g, the loss must change at the rate |g|: a check of all elements at
+  /// once that corners of ReLU hardly disturb, for deep graphs.
   void check_along_gradients() {
     for (auto& [id, values] : parameters_) {
       const std::vector<float> g = gradient(id);
@@ -144,10 +145,11 @@ ValueId labels_of(Graph& graph, std::int64_t rows) {
   return graph.add_value(std::move(labels));
 }
 
-/// Checks the gradient of `body`: image parameter [n,h,w,c] -> any image value, which is then pooled and
-/// scored, so that every element matters.
-void check_op(Shape x, const std::function<ValueId(Graph&, ValueId)>& body,
-              const std::function<void(Graph&)>& pass = [](Graph&) {}) {
+/// Checks the gradient of `body`: image parameter [n,h,w,c] -> any image value, which is then
+/// pooled and scored, so that every element matters.
+void check_op(
+    Shape x, const std::function<ValueId(Graph&, ValueId)>& body,
+    const std::function<void(Graph&)>& pass = [](Graph&) {}) {
   Graph graph;
   const ValueId image = parameter(graph, "x", x);
   ValueId y = body(graph, image);

@@ -41,8 +41,7 @@ TEST_CASE("ResNet-20 has the layers and parameters of the paper's CIFAR form") {
   CHECK(count(model.graph, "conv2d") == 21);  // 19 and two projections
   CHECK(count(model.graph, "add") == 9);
   std::int64_t parameters = 0;
-  for (ValueId id : model.graph.parameters())
-    parameters += model.graph.value(id).shape.elements();
+  for (ValueId id : model.graph.parameters()) parameters += model.graph.value(id).shape.elements();
   CHECK(parameters == 272186);
   CHECK(model.graph.value(model.graph.find("layer3.2.relu2")).shape.text() == "32x7x7x64");
 }

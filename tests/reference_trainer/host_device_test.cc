@@ -127,7 +127,8 @@ TEST_CASE("copies move data both ways, and a blocking copy is done when it retur
   for (int i = 0; i < 1000; ++i) CHECK(back[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("an asynchronous copy from pinned memory does not block, from large pageable memory it does") {
+TEST_CASE(
+    "an asynchronous copy from pinned memory does not block, from large pageable memory it does") {
   HostDevice device({1, 0, 0});
   const StreamId stream = device.create_stream("s");
   constexpr std::int64_t kBytes = 1 << 20;

@@ -84,8 +84,7 @@ TEST_CASE("each step has its phases, and each phase its ops") {
   const auto events = record(settings);
   const auto steps = ranges(events, RangeKind::kStep);
   REQUIRE(steps.size() == static_cast<std::size_t>(settings.steps));
-  const std::size_t graph_size =
-      all<GraphOpPayload>(events, conventions::kGraphOpSchema).size();
+  const std::size_t graph_size = all<GraphOpPayload>(events, conventions::kGraphOpSchema).size();
   std::set<std::int64_t> numbers;
   for (const NvtxEvent& step : steps) {
     numbers.insert(step.as<RangePayload>().step);

@@ -28,7 +28,8 @@ inline trainer::Settings tiny_settings() {
 
 inline trainer::RunResult train(const trainer::Settings& settings) {
   std::string note;
-  trainer::DataSetup data(settings, [](auto, auto) {}, note);
+  trainer::DataSetup data(
+      settings, [](auto, auto) {}, note);
   trainer::HostDevice device({static_cast<int>(settings.threads), settings.link_mb_per_s * 1e6,
                               settings.memory_gb_per_s * 1e9});
   trainer::Trainer trainer(settings, device, data.data());

@@ -139,7 +139,8 @@ TEST_CASE("a run that diverges ends with an error that names the step and the re
 TEST_CASE("a stop ends the run in order after the current step") {
   const Settings settings = tiny_settings();
   std::string note;
-  DataSetup data(settings, [](auto, auto) {}, note);
+  DataSetup data(
+      settings, [](auto, auto) {}, note);
   HostDevice device({1, 0, 0});
   Trainer trainer(settings, device, data.data());
   std::atomic<int> stop = 0;
