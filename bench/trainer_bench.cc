@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the trainer's host side costs: a launch, the latency of an idle stream, a wait that wakes the
-// host, a copy, and images per second of every preset. Usage: headway_bench_trainer [--quick]
+// What the trainer's host side costs: a launch, the latency of an idle stream, a wait that wakes
+// the host, a copy, and images per second of every preset. Usage: headway_bench_trainer [--quick]
 #include <fmt/format.h>
 
 #include <chrono>
@@ -64,7 +64,8 @@ void bench_preset(const Preset& preset, bool quick) {
       (std::filesystem::temp_directory_path() / "headway_bench_trainer cache").string();
   if (quick) settings.steps = 4;
   std::string note;
-  DataSetup data(settings, [](auto, auto) {}, note);
+  DataSetup data(
+      settings, [](auto, auto) {}, note);
   HostDevice device({1, settings.link_mb_per_s * 1e6, settings.memory_gb_per_s * 1e9});
   Trainer trainer(settings, device, data.data());
   const RunResult result = trainer.run({});

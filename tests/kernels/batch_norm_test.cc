@@ -7,6 +7,7 @@
 
 #include "kernels/parallel.h"
 #include "tests/kernels/random_array.h"
+#include "tests/kernels/thread_counts.h"
 
 namespace headway::kernels {
 namespace {
@@ -95,7 +96,7 @@ TEST_CASE("a mean far from zero costs batch normalisation no precision") {
 }
 
 TEST_CASE("batch normalisation on two threads equals one thread") {
-  if (max_threads() < 2) set_max_threads(2);
+  set_max_threads(test::thread_counts().back());
   Arrays two({9000, 16}, 1);
   batch_norm_forward(two.shape, Epilogue::kAddRelu, 1e-5F, 0.1F, two.forward());
   batch_norm_backward(two.shape, Epilogue::kAddRelu, two.backward());

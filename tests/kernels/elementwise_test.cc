@@ -5,13 +5,14 @@
 #include "kernels/parallel.h"
 #include "kernels/relu.h"
 #include "tests/kernels/random_array.h"
+#include "tests/kernels/thread_counts.h"
 
 namespace headway::kernels {
 
 using test::random_floats;
 
 TEST_CASE("relu and its gradient are exact at every size, on one thread and on two") {
-  for (int threads : {1, 2}) {
+  for (int threads : test::thread_counts()) {
     set_max_threads(threads);
     for (std::int64_t count : {0, 1, 7, 31, 4097, 70001}) {
       std::vector<float> x = random_floats(count, 1);
@@ -30,7 +31,7 @@ TEST_CASE("relu and its gradient are exact at every size, on one thread and on t
 }
 
 TEST_CASE("add is exact at every size, on one thread and on two") {
-  for (int threads : {1, 2}) {
+  for (int threads : test::thread_counts()) {
     set_max_threads(threads);
     for (std::int64_t count : {0, 1, 9, 4095, 70001}) {
       std::vector<float> a = random_floats(count, 1);
@@ -45,9 +46,11 @@ TEST_CASE("add is exact at every size, on one thread and on two") {
 TEST_CASE("parallel pieces cover a range exactly once") {
   for (std::int64_t count : {0, 1, 5, 64, 1000}) {
     std::vector<int> touched(static_cast<std::size_t>(count));
-    parallel_for(count, 10, 2, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) ++touched[static_cast<std::size_t>(i)];
-    });
+    parallel_for(count, 10, test::thread_counts().back(),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t i = begin; i < end; ++i)
+                     ++touched[static_cast<std::size_t>(i)];
+                 });
     for (int times : touched) CHECK(times == 1);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/parallel.h"
 #include "tests/kernels/random_array.h"
+#include "tests/kernels/thread_counts.h"
 
 namespace headway::kernels {
 namespace {
@@ -37,7 +38,7 @@ TEST_CASE("one pass of sgd with momentum equals its reference") {
 }
 
 TEST_CASE("multi-tensor sgd equals one call per tensor, on one thread and on two") {
-  for (int threads : {1, 2}) {
+  for (int threads : test::thread_counts()) {
     set_max_threads(threads);
     std::vector<Tensor> many;
     std::vector<Tensor> each;
