@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// GB/s of every kernel beside the copy bandwidth measured in the same run (bytes as the op's Work
+// counts them), and the gain of each fused form over its parts. The arrays are larger than the
+// second-level cache, as activations of a training step are. Usage: headway_bench_kernels [--quick]
+#include <fmt/format.h>
+
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "bench/bench_support.h"
+#include "kernels/add.h"
+#include "kernels/batch_norm.h"
+#include "kernels/parallel.h"
+#include "kernels/relu.h"
+#include "kernels/sgd_momentum.h"
+#include "kernels/softmax_cross_entropy.h"
+
+namespace {
+
+using namespace headway::kernels;
+using headway::bench::median_seconds;
+
+constexpr BatchNormShape kShape{64 * 28 * 28, 16};  // the first stage of ResNet-20 at batch 64
+constexpr int kTensors = 65;                        // parameters of ResNet-20
+constexpr std::int64_t kTensorFloats = 4096;
+
+int repeats = 31;
+double copy_gb_per_s = 1;
+
+std::vector<float> filled(std::int64_t count, float value) {
+  std::vector<float> result(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = value + static_cast<float>(i * 7919 % 1009) / 1009 - 0.5F;
+  return result;
+}
+
+void print(std::string_view name, double seconds, Work work) {
+  const double rate = static_cast<double>(work.bytes) / seconds / 1e9;
+  fmt::print("{}: {:.2f} GB/s\n", name, rate);
+  fmt::print("{}_time: {:.1f} us\n", name, seconds * 1e6);
+  fmt::print("{}_of_copy: {:.0f} %\n", name, 100 * rate / copy_gb_per_s);
+}
+
+struct Arrays {
+  std::vector<float> x = filled(kShape.elements(), 0.1F), r = filled(kShape.elements(), 0);
+  std::vector<float> y = x, z = x, dy = filled(kShape.elements(), 0), dx = x, dr = x;
+  std::vector<float> gamma = filled(16, 1), beta = filled(16, 0), mean = beta, variance = gamma,
+                     saved_mean = beta, rstd = gamma, dgamma = beta, dbeta = beta;
+  std::vector<std::uint8_t> mask = std::vector<std::uint8_t>(x.size());
+
+  BatchNormForward forward() {
+    return {x.data(),        r.data(), gamma.data(),      beta.data(), mean.data(),
+            variance.data(), y.data(), saved_mean.data(), rstd.data(), mask.data()};
+  }
+  BatchNormBackward backward() {
+    return {x.data(),    dy.data(), gamma.data(),  beta.data(),  saved_mean.data(), rstd.data(),
+            mask.data(), dx.data(), dgamma.data(), dbeta.data(), dr.data()};
+  }
+};
+
+double time_batch_norm(Arrays& a, Epilogue epilogue, std::string_view name) {
+  const double forward = median_seconds(
+      repeats, [&] { batch_norm_forward(kShape, epilogue, 1e-5F, 0.1F, a.forward()); });
+  print(fmt::format("{}_forward", name), forward, batch_norm_forward_work(kShape, epilogue));
+  const double backward =
+      median_seconds(repeats, [&] { batch_norm_backward(kShape, epilogue, a.backward()); });
+  print(fmt::format("{}_backward", name), backward, batch_norm_backward_work(kShape, epilogue));
+  return forward + backward;
+}
+
+void bench_normalisation() {
+  Arrays a;
+  const std::int64_t n = kShape.elements();
+  const double plain = time_batch_norm(a, Epilogue::kNone, "batch_norm");
+  const double relu = median_seconds(repeats, [&] { relu_forward(n, a.y.data(), a.z.data()); });
+  print("relu_forward", relu, relu_forward_work(n));
+  const double back =
+      median_seconds(repeats, [&] { relu_backward(n, a.y.data(), a.dy.data(), a.dx.data()); });
+  print("relu_backward", back, relu_backward_work(n));
+  const double sum = median_seconds(repeats, [&] { add(n, a.y.data(), a.r.data(), a.z.data()); });
+  print("add", sum, add_work(n));
+  const double fused = time_batch_norm(a, Epilogue::kRelu, "bn_relu");
+  const double fused_add = time_batch_norm(a, Epilogue::kAddRelu, "bn_add_relu");
+  fmt::print("bn_relu_gain: {:.2f} x\n", (plain + relu + back) / fused);
+  fmt::print("bn_add_relu_gain: {:.2f} x\n", (plain + relu + back + sum) / fused_add);
+}
+
+void bench_optimizer() {
+  constexpr std::int64_t kTotal = kTensors * kTensorFloats;
+  std::vector<float> p = filled(kTotal, 0), v = filled(kTotal, 0), g = filled(kTotal, 0), d = g;
+  std::vector<SgdTensor> tensors;
+  for (int i = 0; i < kTensors; ++i) {
+    const std::int64_t first = i * kTensorFloats;
+    tensors.push_back({&p[first], &v[first], &g[first], kTensorFloats});
+  }
+  constexpr SgdParameters kBy{1e-3F, 0.9F, 1e-4F};
+  const double passes = median_seconds(repeats, [&] {
+    for (const SgdTensor& t : tensors) {
+      sgd_decay(t.count, t.gradient, t.parameter, kBy.decay, d.data());
+      sgd_scale(t.count, kBy.momentum, t.velocity);
+      sgd_accumulate(t.count, d.data(), t.velocity);
+      sgd_apply(t.count, t.velocity, kBy.rate, t.parameter);
+    }
+  });
+  const Work work = sgd_momentum_work(kTotal);
+  print("sgd_four_passes", passes,
+        sgd_decay_work(kTotal) + sgd_scale_work(kTotal) + sgd_accumulate_work(kTotal) +
+            sgd_apply_work(kTotal));
+  const double each = median_seconds(repeats, [&] {
+    for (const SgdTensor& t : tensors) sgd_momentum(t, kBy);
+  });
+  print("sgd_per_parameter", each, work);
+  const double multi = median_seconds(repeats, [&] { sgd_momentum_multi_tensor(tensors, kBy); });
+  print("sgd_multi_tensor", multi, work);
+  fmt::print("sgd_one_pass_gain: {:.2f} x\n", passes / multi);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (headway::bench::is_quick(argc, argv)) repeats = 3;
+  const std::int64_t n = kShape.elements();
+  std::vector<float> a = filled(n, 0);
+  std::vector<float> b = filled(n, 0);
+  const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
+  copy_gb_per_s =
+      2 * static_cast<double>(bytes) / 1e9 / median_seconds(repeats, [&] {
+        parallel_for(n, kFlatGrain, max_threads(), [&](auto begin, auto end) {
+          std::memcpy(&b[static_cast<std::size_t>(begin)], &a[static_cast<std::size_t>(begin)],
+                      static_cast<std::size_t>(end - begin) * sizeof(float));
+        });
+      });
+  fmt::print("{} threads, arrays of {} bytes, median of {}\n", max_threads(), bytes, repeats);
+  fmt::print("memcpy: {:.2f} GB/s\n", copy_gb_per_s);
+  bench_normalisation();
+  bench_optimizer();
+  constexpr SoftmaxCrossEntropyShape kLoss{64, 10};
+  std::vector<float> logits = filled(640, 0), probabilities = logits;
+  std::vector<std::int32_t> labels(64, 3);
+  LossFigures figures;
+  print("softmax_cross_entropy_forward",
+        median_seconds(repeats,
+                       [&] {
+                         softmax_cross_entropy_forward(kLoss, logits.data(), labels.data(),
+                                                       probabilities.data(), &figures);
+                       }),
+        softmax_cross_entropy_forward_work(kLoss));
+}

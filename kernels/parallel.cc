@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/parallel.h"
+
+#include <omp.h>
+
+namespace headway::kernels {
+
+void run_team(int pieces, void (*piece)(const void* context, int index), const void* context) {
+#pragma omp parallel for schedule(static, 1) num_threads(pieces)
+  for (int index = 0; index < pieces; ++index) piece(context, index);
+}
+
+int max_threads() {
+  return omp_get_max_threads();
+}
+
+void set_max_threads(int threads) {
+  omp_set_num_threads(threads);
+}
+
+}  // namespace headway::kernels

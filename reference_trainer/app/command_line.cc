@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/app/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <vector>
+
+#include "common/error.h"
+#include "common/text.h"
+
+namespace headway::trainer {
+namespace {
+
+constexpr const char* kDescription =
+    "headway-train: a small, honest training program whose switches create and remove each known "
+    "bottleneck.";
+
+using Assignments = std::vector<std::pair<std::string, std::string>>;
+
+std::string preset_names() {
+  std::string names;
+  for (const Preset& preset : all_presets())
+    names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  return names;
+}
+
+void add_switch_options(CLI::App& app, Assignments& assignments) {
+  const Settings defaults;
+  for (const Switch& one : all_switches()) {
+    const std::string name(one.name);
+    std::string dashed = name;
+    std::ranges::replace(dashed, '_', '-');
+    const std::string value = one.get(defaults);
+    app.add_option_function<std::string>(
+           dashed == name ? "--" + name : "--" + dashed + ",--" + name,
+           [&assignments, name](const std::string& given) {
+             assignments.emplace_back(name, given);
+           },
+           fmt::format("{} [{}{}]", one.help, one.values,
+                       value.empty() ? "" : "; default " + value))
+        ->group(std::string(one.area))
+        ->option_text(" ")
+        ->take_last();
+  }
+}
+
+/// "--wrokers" -> did you mean '--workers'?
+int report_unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const std::string bare = word.substr(0, word.find('='));
+  std::string hint;
+  for (const std::string& near : closest(bare, names, 1))
+    hint = fmt::format(" Did you mean '{}'?", near);
+  fmt::print(stderr, "headway-train: '{}' is not an option.{} See `headway-train --help`.\n",
+             escape_terminal(word), hint);
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+void add_assignment(const std::string& text, Assignments& assignments) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    fail_usage("--set {}: expected name=value, such as --set fused_bn=off.", escape_terminal(text));
+  assignments.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+}
+
+}  // namespace
+
+std::optional<int> parse_command_line(int argc, const char* const* argv, CommandLine& into) {
+  CLI::App app{kDescription, "headway-train"};
+  app.set_version_flag("--version", std::string("headway-train ") + HEADWAY_TRAINER_VERSION);
+  app.get_formatter()->column_width(28);
+  app.allow_extras();
+  Assignments assignments;
+  std::string preset;
+  app.add_option("--preset", preset,
+                 fmt::format("Switches that plant one bottleneck [{}]", preset_names()))
+      ->option_text(" ");
+  app.add_option_function<std::vector<std::string>>(
+         "--set",
+         [&](const std::vector<std::string>& given) {
+           for (const std::string& text : given) add_assignment(text, assignments);
+         },
+         "Set a switch: name=value; may be repeated")
+      ->option_text(" ")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--metrics", into.metrics, "Write per-step times, loss and accuracy as JSON")
+      ->option_text("FILE");
+  app.add_flag("--quiet", into.quiet, "No progress and no summary");
+  app.add_flag("--explain", into.explain, "Print the effective settings and stop");
+  app.add_flag("--print-graph", into.print_graph, "Print the op graph and stop");
+  app.add_flag("--reference", into.reference, "Print the reference of all switches and stop");
+  add_switch_options(app, assignments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
+  }
+  if (const auto extras = app.remaining(); !extras.empty())
+    return report_unknown(app, extras.front());
+  if (!preset.empty()) into.settings.apply(find_preset(preset));
+  for (const auto& [name, value] : assignments) into.settings.apply(name, value);
+  return std::nullopt;
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "reference_trainer/data/images.h"
+#include "reference_trainer/data/layout.h"
+#include "reference_trainer/data/source.h"
+#include "reference_trainer/data/storage.h"
+#include "reference_trainer/switches/settings.h"
+#include "reference_trainer/train/trainer.h"
+
+namespace headway::trainer {
+
+/// The images of a run and where they are read from. Not movable: sources refer to the sets.
+class DataSetup {
+ public:
+  /// Loads the images and, for files and shards, lays them out in the cache where they are missing.
+  /// `note` gets a sentence when generated images stand in for Fashion-MNIST.
+  DataSetup(const Settings& settings, const LayoutProgress& progress, std::string& note);
+  DataSetup(const DataSetup&) = delete;
+  DataSetup& operator=(const DataSetup&) = delete;
+
+  TrainingData data() const;
+  const std::string& description() const { return images_.train.description; }
+  std::int64_t train_count() const { return images_.train.count(); }
+
+ private:
+  TrainAndTest images_;
+  Storage storage_;
+  PixelStatistics statistics_;
+  std::unique_ptr<SampleSource> train_;
+  std::unique_ptr<SampleSource> test_;
+};
+
+/// The cache folder that `settings` mean.
+std::filesystem::path cache_folder(const Settings& settings);
+
+}  // namespace headway::trainer

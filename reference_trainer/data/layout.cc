@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/data/layout.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "reference_trainer/data/png.h"
+#include "reference_trainer/data/sampler.h"
+#include "reference_trainer/data/shard.h"
+
+namespace headway::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPartial = ".partial-";
+
+[[noreturn]] void fail_cache(const fs::path& path, std::string_view doing, std::error_code code) {
+  fail_input("{}: cannot {}: {}. Choose another cache with --cache-dir.",
+             escape_terminal(path.string()), doing, code.message());
+}
+
+void write_file(const fs::path& path, const void* data, std::size_t size) {
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (!file) fail_cache(path, "create the file", {errno, std::generic_category()});
+  const bool written = std::fwrite(data, 1, size, file) == size;
+  const int code = errno;
+  if (std::fclose(file) != 0 || !written)
+    fail_cache(path, "write the file", {code, std::generic_category()});
+}
+
+/// Leftovers of processes that were killed while they wrote.
+void remove_abandoned(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPartial)) continue;
+    int pid = 0;
+    std::from_chars(name.data() + kPartial.size(), name.data() + name.size(), pid);
+    if (pid > 0 && pid != getpid() && kill(pid, 0) != 0 && errno == ESRCH)
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
+/// A name of our own in `folder`, removed at the end unless it was published.
+class Partial {
+ public:
+  Partial(const fs::path& folder, std::int64_t block)
+      : path_(folder / fmt::format("{}{}-{}", kPartial, getpid(), block)) {}
+  ~Partial() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Partial(const Partial&) = delete;
+  Partial& operator=(const Partial&) = delete;
+  const fs::path& path() const { return path_; }
+
+  void publish(const fs::path& as) {
+    std::error_code code;
+    fs::rename(path_, as, code);
+    std::error_code ignored;
+    if (code && !fs::exists(as, ignored)) fail_cache(as, "move the finished block", code);
+  }
+
+ private:
+  fs::path path_;
+};
+
+using WriteBlock = void (*)(const ImageSet& images, std::int64_t begin, std::int64_t end,
+                            const fs::path& to);
+
+void write_folder(const ImageSet& images, std::int64_t begin, std::int64_t end,
+                  const fs::path& to) {
+  std::error_code code;
+  fs::create_directory(to, code);
+  if (code) fail_cache(to, "create the folder", code);
+  std::string index =
+      fmt::format("headway-images 1 {} {} {}\n", end - begin, images.height, images.width);
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::vector<std::byte> png = encode_png(images.image(i), images.height, images.width);
+    const std::string name = fmt::format("{:05}.png", i);
+    write_file(to / name, png.data(), png.size());
+    index +=
+        fmt::format("{} {} {}\n", name, images.labels[static_cast<std::size_t>(i)], png.size());
+  }
+  write_file(to / "index.txt", index.data(), index.size());
+}
+
+void write_shard(const ImageSet& images, std::int64_t begin, std::int64_t end, const fs::path& to) {
+  std::vector<std::vector<std::byte>> encoded;
+  for (std::int64_t i = begin; i < end; ++i)
+    encoded.push_back(encode_png(images.image(i), images.height, images.width));
+  const std::vector<std::byte> shard = pack_shard(
+      encoded, std::span(images.labels).subspan(static_cast<std::size_t>(begin), encoded.size()),
+      images.height, images.width);
+  write_file(to, shard.data(), shard.size());
+}
+
+fs::path lay_out(const ImageSet& images, const fs::path& cache, std::string_view kind,
+                 std::string_view extension, WriteBlock write, const LayoutProgress& progress) {
+  const fs::path folder = cache / images.name / kind;
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (code) fail_cache(folder, "create the folder", code);
+  remove_abandoned(folder);
+  for (std::int64_t begin = 0; begin < images.count(); begin += Sampler::kBlock) {
+    const std::int64_t end = std::min(begin + Sampler::kBlock, images.count());
+    const std::int64_t block = begin / Sampler::kBlock;
+    // A shorter last block of a limited data set is not the whole block that a longer run needs.
+    const std::string name = end - begin == Sampler::kBlock
+                                 ? fmt::format("{:05}{}", block, extension)
+                                 : fmt::format("{:05}-{}{}", block, end - begin, extension);
+    if (!fs::exists(folder / name, code)) {
+      Partial partial(folder, block);
+      write(images, begin, end, partial.path());
+      partial.publish(folder / name);
+      progress(end, images.count());
+    }
+  }
+  return folder;
+}
+
+}  // namespace
+
+fs::path lay_out_files(const ImageSet& images, const fs::path& cache,
+                       const LayoutProgress& progress) {
+  return lay_out(images, cache, "train-files", "", write_folder, progress);
+}
+
+fs::path lay_out_shards(const ImageSet& images, const fs::path& cache,
+                        const LayoutProgress& progress) {
+  return lay_out(images, cache, "train-shards", ".shard", write_shard, progress);
+}
+
+}  // namespace headway::trainer

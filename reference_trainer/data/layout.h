@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "reference_trainer/data/images.h"
+
+namespace headway::trainer {
+
+/// Called after each block with images done and in all. May throw to stop: what is finished stays.
+using LayoutProgress = std::function<void(std::int64_t done, std::int64_t total)>;
+
+/// Both write an image set below `cache/<name of the set>/` in blocks of Sampler::kBlock images and
+/// return the folder. A block appears by one rename when it is whole, so a run that was interrupted
+/// goes on where it stopped and several processes may do it at once; blocks that are there are not
+/// touched. Throw Error (bad input) when the cache cannot be written.
+
+/// `train-files/00012/00345.png`, with `index.txt` in each folder: a header line
+/// "headway-images 1 <count> <height> <width>", then "<file> <label> <bytes>" per image.
+std::filesystem::path lay_out_files(const ImageSet& images, const std::filesystem::path& cache,
+                                    const LayoutProgress& progress);
+/// `train-shards/00012.shard`: see data/shard.h.
+std::filesystem::path lay_out_shards(const ImageSet& images, const std::filesystem::path& cache,
+                                     const LayoutProgress& progress);
+
+}  // namespace headway::trainer

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "reference_trainer/data/augment.h"
+#include "reference_trainer/data/sampler.h"
+#include "reference_trainer/data/source.h"
+#include "reference_trainer/devices/device.h"
+
+namespace headway::trainer {
+
+/// A batch in host memory, ready to be copied to the device. Belongs to the loader; give it back.
+struct Batch {
+  std::int64_t id = 0;
+  std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
+  Memory images;          ///< float [batch][height][width]
+  Memory labels;          ///< int32 [batch]
+};
+
+struct LoaderOptions {
+  std::int64_t batch = 32;
+  int height = 28;
+  int width = 28;
+  int workers = 1;   ///< 0: the consumer makes each batch when it asks for it
+  int prefetch = 2;  ///< batches made or being made ahead of the one asked for
+  int in_use = 4;    ///< batches that the consumer may hold at once
+  MemoryKind memory = MemoryKind::kPinned;
+  bool shuffle = true;
+  bool keep_last = false;    ///< also the shorter batch at the end of an epoch
+  std::int64_t batches = 0;  ///< how many in all; ids 0, 1, ...
+  std::uint64_t seed = 1;
+  Augmentation augmentation;
+};
+
+/// Makes batches on worker threads, in stages: read, decode, augment, collate, each for the whole
+/// batch and each an NVTX range on the worker, inside the batch's own. Batches come out in order,
+/// and what is in them depends on the seed alone. A worker's error is thrown by `next` for that
+/// batch. One consumer thread. `source` and `device` must outlive the loader.
+class Loader {
+ public:
+  Loader(SampleSource& source, Device& device, const LoaderOptions& options);
+  /// Stops the workers; batches must have been given back.
+  ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  std::int64_t batches_per_epoch() const { return per_epoch_; }
+  /// The next batch in order; blocks until it is there. Null after the last one.
+  Batch* next();
+  /// Id of the batch that `next` will return.
+  std::int64_t next_id() const { return next_out_; }
+  void give_back(Batch* batch);
+
+ private:
+  struct Stages;  // registered range names
+
+  void work(int worker);
+  void make(Batch& batch, EncodedBatch& encoded, std::vector<std::uint8_t>& pixels,
+            std::vector<float>& floats);
+  bool can_claim() const;
+
+  SampleSource& source_;
+  const LoaderOptions options_;
+  Sampler sampler_;
+  std::int64_t per_epoch_ = 0;
+  std::unique_ptr<const Stages> stages_;
+  std::vector<std::unique_ptr<Batch>> batches_;
+
+  std::mutex mutex_;
+  std::condition_variable made_;  ///< a batch became ready, or failed
+  std::condition_variable room_;  ///< a worker may start another
+  std::vector<Batch*> free_;
+  std::map<std::int64_t, Batch*> ready_;
+  std::map<std::int64_t, std::exception_ptr> failed_;
+  std::int64_t next_in_ = 0;   ///< to be claimed by a worker
+  std::int64_t next_out_ = 0;  ///< to be handed out
+  bool stopping_ = false;
+  EncodedBatch own_encoded_;  // for workers = 0
+  std::vector<std::uint8_t> own_pixels_;
+  std::vector<float> own_floats_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace headway::trainer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <vector>
+
+namespace headway::trainer {
+
+/// Reads files, optionally as slowly as a given storage device would: real reads, then a sleep
+/// until the device would have answered. Every request (an open, a read) costs the latency;
+/// transfers share one bandwidth. Latencies of several workers overlap, transfers queue up, as on
+/// one network store. Thread safe: all workers share one.
+class Storage {
+ public:
+  struct Speed {
+    std::chrono::microseconds latency{0};  ///< per open and per read
+    double bytes_per_second = 0;           ///< 0: as fast as the machine
+  };
+  Storage() = default;
+  explicit Storage(Speed speed) : speed_(speed) {}
+
+  /// The whole file, replacing `bytes`. Throws Error (bad input) naming the path.
+  void read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void pay(Clock::time_point asked, std::int64_t bytes);
+
+  const Speed speed_{};
+  std::mutex mutex_;
+  Clock::time_point free_at_{};  ///< when the transfers accepted so far are through
+};
+
+}  // namespace headway::trainer

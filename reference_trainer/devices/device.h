@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/ids.h"
+#include "common/nvtx_conventions.h"
+#include "reference_trainer/graph/graph.h"
+#include "reference_trainer/nvtx/emitter.h"
+
+namespace headway::trainer {
+
+using conventions::DeviceType;
+using conventions::MemoryKind;
+using StreamId = Id<struct StreamTag>;
+
+struct DeviceInfo {
+  std::uint32_t id = 0;
+  DeviceType type = DeviceType::kUnknown;
+  int cores = 0;     ///< threads (host) or multiprocessors that share one op
+  std::string name;  ///< for people
+};
+
+/// A place in memory that a copy may name. Host code may follow `address` only where the kind is
+/// pageable or pinned.
+struct MemoryView {
+  void* address = nullptr;
+  MemoryKind kind = MemoryKind::kUnknown;
+};
+
+class Device;
+
+/// Owns memory of a device, or pinned host memory that its copies can use; gives it back at the end
+/// of its life, after waiting for the device as cudaFree does. The device must outlive it. Contents
+/// start as zero.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Device* device, MemoryView view, std::int64_t bytes)
+      : device_(device), view_(view), bytes_(bytes) {}
+  Memory(Memory&& other) noexcept { swap(other); }
+  Memory& operator=(Memory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Memory();
+
+  MemoryView view() const { return view_; }
+  std::int64_t bytes() const { return bytes_; }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(view_.address);
+  }
+
+ private:
+  void swap(Memory& other) {
+    std::swap(device_, other.device_);
+    std::swap(view_, other.view_);
+    std::swap(bytes_, other.bytes_);
+  }
+  Device* device_ = nullptr;
+  MemoryView view_;
+  std::int64_t bytes_ = 0;
+};
+
+/// A point in a stream's work. Recording again makes a new point, so it is a plain value.
+struct Event {
+  StreamId stream;
+  std::uint64_t sequence = 0;  ///< the device's own count of work on the stream
+  std::uint64_t sync_id = 0;   ///< unique per record, in traces; 0: never recorded, always done
+};
+
+/// What may differ from one launch of a kernel to the next.
+struct LaunchArguments {
+  int slot = 0;             ///< which buffer of the graph's inputs
+  float rate = 0;           ///< learning rate
+  std::int64_t batch = -1;  ///< for traces
+};
+
+/// Something a stream can run, made by Device::compile. Its tag says what traces call it.
+class Kernel {
+ public:
+  struct Tag {
+    nvtx::Name name = nullptr;
+    std::string text;  ///< "conv2d layer1.0.conv1": in errors
+    std::int64_t op = conventions::kAbsent;
+    Phase phase = Phase::kNone;
+    Work work;
+  };
+  explicit Kernel(Tag tag) : tag_(std::move(tag)) {}
+  virtual ~Kernel() = default;
+  const Tag& tag() const { return tag_; }
+
+ private:
+  Tag tag_;
+};
+
+/// A graph made ready for a device: memory for every value, kernels for every node.
+class CompiledGraph {
+ public:
+  virtual ~CompiledGraph() = default;
+  /// The kernels of a node, in the order to launch them on one stream.
+  virtual std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const = 0;
+  /// Device memory of an input (in one of its slots) or a result, for copies.
+  virtual MemoryView memory(ValueId value, int slot = 0) const = 0;
+  /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
+  /// the device first. Activations are only whole until the next op reuses their memory.
+  virtual void write(ValueId value, std::span<const float> values) = 0;
+  virtual std::vector<float> read(ValueId value) const = 0;
+  /// Device memory that the graph holds, in bytes.
+  virtual std::int64_t memory_bytes() const = 0;
+};
+
+struct CompileOptions {
+  int input_slots = 1;
+  std::int64_t first_op_id = 0;  ///< node i is op first_op_id + i in traces
+  /// Parameters and state of the same names are this graph's, not new ones. It must outlive the
+  /// result.
+  const CompiledGraph* share_with = nullptr;
+  bool keep_activations = false;  ///< give every activation its own memory, for tests
+};
+
+/// Where a training program runs: streams of work in order, events between them, memory of its own,
+/// copies. Calls return before the work is done unless they say so. All calls may throw Error when
+/// earlier work failed: the message names the op. One host thread drives a device; `record` and
+/// `synchronize` may be called from others.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+
+  virtual StreamId create_stream(const std::string& name) = 0;
+  /// `kind` is kDevice, kPinned, or kPageable for plain host memory. Blocks; zeroed.
+  virtual Memory allocate(std::int64_t bytes, MemoryKind kind) = 0;
+
+  /// Blocks only while the stream's queue is full.
+  virtual void launch(StreamId stream, const Kernel& kernel, const LaunchArguments& arguments) = 0;
+  /// Like cudaMemcpyAsync: returns at once when the host side is pinned. From pageable memory it
+  /// returns when the source has been read; to pageable memory, when the copy is done.
+  virtual void copy(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
+                    std::int64_t batch) = 0;
+  /// Returns when the copy, and so everything before it on the stream, is done.
+  virtual void copy_blocking(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
+                             std::int64_t batch) = 0;
+
+  virtual Event record(StreamId stream) = 0;
+  /// Later work on `stream` starts after the event.
+  virtual void wait(StreamId stream, const Event& event) = 0;
+  virtual bool done(const Event& event) = 0;
+  virtual void synchronize(const Event& event) = 0;
+  virtual void synchronize(StreamId stream) = 0;
+  virtual void synchronize() = 0;
+
+  virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
+                                                 const CompileOptions& options) = 0;
+
+ protected:
+  friend class Memory;
+  virtual void release(MemoryView memory, std::int64_t bytes) noexcept = 0;
+};
+
+inline Memory::~Memory() {
+  if (device_ && view_.address) device_->release(view_, bytes_);
+}
+
+}  // namespace headway::trainer

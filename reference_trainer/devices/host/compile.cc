@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/host/compile.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.h"
+#include "reference_trainer/devices/host/host_device.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/passes/plan_memory.h"
+
+namespace headway::trainer {
+namespace {
+
+using dnnl::memory;
+
+memory::data_type dnnl_type(DataType type) {
+  switch (type) {
+    case DataType::kFloat32:
+      return memory::data_type::f32;
+    case DataType::kInt32:
+      return memory::data_type::s32;
+    case DataType::kUint8:
+      return memory::data_type::u8;
+  }
+  return memory::data_type::undef;
+}
+
+/// Dense, in the order of Shape. oneDNN counts the extents of images as NCHW whatever the memory
+/// order; filters and what is like them are OIHW in both.
+memory::desc dense_layout(const Value& value, bool filter) {
+  const Shape& s = value.shape;
+  const memory::data_type type = dnnl_type(value.type);
+  switch (s.rank()) {
+    case 1:
+      return {{s[0]}, type, memory::format_tag::a};
+    case 2:
+      return {{s[0], s[1]}, type, memory::format_tag::ab};
+    case 4:
+      if (filter) return {{s[0], s[1], s[2], s[3]}, type, memory::format_tag::oihw};
+      return {{s[0], s[3], s[1], s[2]}, type, memory::format_tag::nhwc};
+    default:
+      fail_internal("Value '{}': rank {} has no layout.", value.name, s.rank());
+  }
+}
+
+}  // namespace
+
+HostGraph::HostGraph(HostDevice& device, const Graph& graph, const CompileOptions& options)
+    : device_(device),
+      graph_(graph),
+      options_(options),
+      shared_(static_cast<const HostGraph*>(options.share_with)),
+      engine_(dnnl::engine::kind::cpu, 0),
+      stream_(engine_),
+      kernels_(graph.node_count()) {
+  if (shared_) share_layouts();
+  add_ops();
+  allocate();
+  for (const auto& action : when_bound_) action();
+  when_bound_.clear();
+}
+
+void HostGraph::share_layouts() {
+  for (const auto& [id, layout] : shared_->layouts_) {
+    const std::string& name = shared_->graph_.value(id).name;
+    for (std::size_t i = 0; i < graph_.value_count(); ++i)
+      if (graph_.values()[i].name == name) layouts_[ValueId::from(i)] = layout;
+  }
+}
+
+void HostGraph::add_ops() {
+  for (std::size_t i = 0; i < graph_.node_count(); ++i) {
+    const NodeId id = NodeId::from(i);
+    const OpDefinition* op = graph_.node(id).op;
+    const auto found = std::ranges::find(host_ops(), op, &HostOp::op);
+    if (found == host_ops().end())
+      fail_internal("Op '{}' ({}): the host device does not have it.", graph_.node(id).name,
+                    op->type);
+    try {
+      found->add(*this, id);
+    } catch (const dnnl::error& error) {
+      fail_internal("Op '{}' ({}): oneDNN cannot run it: {}.", graph_.node(id).name, op->type,
+                    error.what());
+    }
+  }
+}
+
+ValueId HostGraph::layout_owner(ValueId value) const {
+  while (graph_.value(value).like.valid()) value = graph_.value(value).like;
+  return value;
+}
+
+bool HostGraph::has_layout(ValueId value) const {
+  return layouts_.contains(layout_owner(value));
+}
+
+memory::desc HostGraph::layout(ValueId value) const {
+  const ValueId owner = layout_owner(value);
+  if (auto found = layouts_.find(owner); found != layouts_.end()) return found->second;
+  return dense_layout(graph_.value(value), graph_.value(owner).is_filter);
+}
+
+void HostGraph::set_layout(ValueId value, const memory::desc& layout) {
+  layouts_[layout_owner(value)] = layout;
+}
+
+void HostGraph::need_scratch(std::size_t bytes) {
+  scratch_bytes_ = std::max(scratch_bytes_, bytes);
+}
+
+void HostGraph::add_kernel(NodeId node, HostKernel::Body body, const std::string& part,
+                           std::optional<Work> work) {
+  const Node& of = graph_.node(node);
+  Kernel::Tag tag;
+  tag.text = fmt::format("{}{}{} {}", of.op->type, part.empty() ? "" : "/", part, of.name);
+  tag.name = nvtx::intern(tag.text);
+  tag.op = options_.first_op_id + node.value;
+  tag.phase = of.phase;
+  tag.work = work ? *work : of.op->work(graph_, of);
+  kernels_[node.value].push_back(std::make_unique<HostKernel>(std::move(tag), std::move(body)));
+}
+
+std::int64_t HostGraph::bytes_of(ValueId value) const {
+  return std::max(graph_.value(value).bytes(), static_cast<std::int64_t>(layout(value).get_size()));
+}
+
+void HostGraph::allocate_persistent(ValueId id) {
+  const Value& value = graph_.value(id);
+  const int count = value.role == Role::kInput ? options_.input_slots : 1;
+  if (shared_ && (value.role == Role::kParameter || value.role == Role::kState)) {
+    views_[id.value] = shared_->views_[shared_->graph_.find(value.name).value];
+    return;
+  }
+  for (int slot = 0; slot < count; ++slot) {
+    owned_.push_back(device_.allocate(bytes_of(id), MemoryKind::kDevice));
+    memory_bytes_ += owned_.back().bytes();
+    views_[id.value].push_back(owned_.back().view());
+  }
+}
+
+void HostGraph::allocate() {
+  views_.resize(graph_.value_count());
+  MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return bytes_of(id); });
+  owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));
+  std::byte* arena = owned_.back().as<std::byte>();
+  memory_bytes_ += plan.total_bytes;
+  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
+    if (plan.offset[i] >= 0 && !options_.keep_activations) {
+      views_[i] = {{arena + plan.offset[i], MemoryKind::kDevice}};
+    } else {
+      allocate_persistent(ValueId::from(i));
+    }
+  }
+  scratch_ = device_.allocate(static_cast<std::int64_t>(scratch_bytes_), MemoryKind::kDevice);
+  memory_bytes_ += scratch_.bytes();
+}
+
+MemoryView HostGraph::memory(ValueId value, int slot) const {
+  const auto& views = views_[value.value];
+  return views[views.size() > 1 ? static_cast<std::size_t>(slot) : 0];
+}
+
+void HostGraph::write(ValueId id, std::span<const float> values) {
+  const Value& value = graph_.value(id);
+  HEADWAY_INVARIANT(static_cast<std::int64_t>(values.size()) == value.shape.elements());
+  device_.synchronize();
+  const bool filter = graph_.value(layout_owner(id)).is_filter;
+  dnnl::memory from(dense_layout(value, filter), engine_, const_cast<float*>(values.data()));
+  dnnl::memory to(layout(id), engine_, address(id));
+  dnnl::reorder(from, to).execute(stream_, from, to);
+  stream_.wait();
+}
+
+std::vector<float> HostGraph::read(ValueId id) const {
+  const Value& value = graph_.value(id);
+  std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
+  device_.synchronize();
+  const bool filter = graph_.value(layout_owner(id)).is_filter;
+  dnnl::memory from(layout(id), engine_, address(id));
+  dnnl::memory to(dense_layout(value, filter), engine_, values.data());
+  dnnl::reorder(from, to).execute(stream_, from, to);
+  stream_.wait();
+  return values;
+}
+
+std::unique_ptr<CompiledGraph> compile_for_host(HostDevice& device, const Graph& graph,
+                                                const CompileOptions& options) {
+  return std::make_unique<HostGraph>(device, graph, options);
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/host/stream.h"
+
+namespace headway::trainer {
+
+class HostDevice;
+
+/// A graph on the host device: where each value lies and in which layout, and the kernels of each
+/// node. Ops are added in order by the functions of devices/host/ops/, which may fix the layout of
+/// a weight; memory is laid out when all are known; then each op's `when_bound` runs once.
+class HostGraph final : public CompiledGraph {
+ public:
+  HostGraph(HostDevice& device, const Graph& graph, const CompileOptions& options);
+
+  // ---- for devices/host/ops/ ----
+  const Graph& graph() const { return graph_; }
+  const dnnl::engine& engine() const { return engine_; }
+  dnnl::stream& stream() const { return stream_; }
+  int slots() const { return options_.input_slots; }
+
+  /// The layout of a value: dense NHWC (or row-major) unless an op has set another.
+  dnnl::memory::desc layout(ValueId value) const;
+  bool has_layout(ValueId value) const;
+  /// Fixes the layout of a parameter and of all values like it.
+  void set_layout(ValueId value, const dnnl::memory::desc& layout);
+  /// Asks for at least `bytes` of scratch memory, which all kernels share.
+  void need_scratch(std::size_t bytes);
+  void* scratch() const { return scratch_.view().address; }
+  /// Adds a kernel to a node. `part` tells apart several kernels of one node.
+  void add_kernel(NodeId node, HostKernel::Body body, const std::string& part = {},
+                  std::optional<Work> work = {});
+  void when_bound(std::function<void()> action) { when_bound_.push_back(std::move(action)); }
+
+  template <class T = float>
+  T* address(ValueId value, int slot = 0) const {
+    return static_cast<T*>(memory(value, slot).address);
+  }
+
+  // ---- CompiledGraph ----
+  std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const override {
+    return kernels_[node.value];
+  }
+  MemoryView memory(ValueId value, int slot = 0) const override;
+  void write(ValueId value, std::span<const float> values) override;
+  std::vector<float> read(ValueId value) const override;
+  std::int64_t memory_bytes() const override { return memory_bytes_; }
+
+ private:
+  ValueId layout_owner(ValueId value) const;
+  std::int64_t bytes_of(ValueId value) const;
+  void share_layouts();
+  void add_ops();
+  void allocate();
+  void allocate_persistent(ValueId id);
+
+  HostDevice& device_;
+  Graph graph_;
+  CompileOptions options_;
+  const HostGraph* shared_;  // parameters and state of the same names are its
+  dnnl::engine engine_;
+  mutable dnnl::stream stream_;
+  std::map<ValueId, dnnl::memory::desc> layouts_;
+  std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
+  std::vector<std::function<void()>> when_bound_;
+  std::vector<std::vector<MemoryView>> views_;  // by value, then slot
+  std::vector<Memory> owned_;
+  Memory scratch_;
+  std::size_t scratch_bytes_ = 0;
+  std::int64_t memory_bytes_ = 0;
+};
+
+std::unique_ptr<CompiledGraph> compile_for_host(HostDevice& device, const Graph& graph,
+                                                const CompileOptions& options);
+
+/// How the host runs an op: adds the node's kernels. The list of all is devices/host/ops/all.cc.
+struct HostOp {
+  const OpDefinition* op;
+  void (*add)(HostGraph& graph, NodeId node);
+};
+std::span<const HostOp> host_ops();
+
+}  // namespace headway::trainer

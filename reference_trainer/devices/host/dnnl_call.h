@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "reference_trainer/devices/host/compile.h"
+
+namespace headway::trainer {
+
+/// One oneDNN primitive with its operands, made once and run every step. Memory objects are made
+/// when the graph's memory is known, one set per input slot.
+class DnnlCall {
+ public:
+  struct Operand {
+    int argument;  ///< DNNL_ARG_*
+    ValueId value;
+    dnnl::memory::desc layout;
+  };
+
+  /// `scratchpad` is the size that the primitive's descriptor asks for.
+  static std::shared_ptr<DnnlCall> make(HostGraph& graph, dnnl::primitive primitive,
+                                        std::vector<Operand> operands,
+                                        const dnnl::memory::desc& scratchpad);
+
+  /// A value in another layout than it has: reordered into memory of its own before every run.
+  void reorder_before(int argument, ValueId value, const dnnl::memory::desc& wanted);
+  /// A result that comes in another layout than the value has: reordered after every run.
+  void reorder_after(int argument, ValueId value, const dnnl::memory::desc& made);
+
+  void run(int slot) const;
+
+  /// Attributes that every primitive is made with: scratch memory is the graph's, because oneDNN's
+  /// own belongs to the thread that made the primitive.
+  static dnnl::primitive_attr attributes();
+
+ private:
+  struct Reorder {
+    int argument;
+    ValueId value;
+    dnnl::memory::desc other;
+    dnnl::memory plain;
+    dnnl::memory reordered;
+    dnnl::reorder primitive;
+  };
+  using Arguments = std::unordered_map<int, dnnl::memory>;
+
+  DnnlCall(HostGraph& graph, dnnl::primitive primitive, std::vector<Operand> operands)
+      : graph_(graph), primitive_(std::move(primitive)), operands_(std::move(operands)) {}
+  void bind(const dnnl::memory::desc& scratchpad);
+
+  HostGraph& graph_;
+  dnnl::primitive primitive_;
+  std::vector<Operand> operands_;
+  std::vector<Reorder> before_;
+  std::vector<Reorder> after_;
+  std::vector<Arguments> arguments_;  // by slot
+};
+
+}  // namespace headway::trainer

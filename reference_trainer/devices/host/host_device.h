@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/host/stream.h"
+
+namespace headway::trainer {
+
+struct HostDeviceOptions {
+  int threads = 1;                     ///< that share one op
+  double link_bytes_per_second = 0;    ///< emulated link between host and device memory; 0: none
+  double memory_bytes_per_second = 0;  ///< emulated device memory: a bound for kernels; 0: none
+};
+
+/// The processor as an asynchronous device: streams are threads, kernels are functions, and "device
+/// memory" is memory that only kernels and copies touch. It keeps the rules of CUDA that matter for
+/// performance: launches return at once until 1024 are outstanding, copies from pageable memory
+/// block the host while they are staged, an event is a point in a stream. Every call and every op
+/// is published as an NVTX range with its payload (common/nvtx_conventions.h).
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(const HostDeviceOptions& options);
+  /// Finishes all queued work first.
+  ~HostDevice() override;
+
+  const DeviceInfo& info() const override { return info_; }
+  StreamId create_stream(const std::string& name) override;
+  Memory allocate(std::int64_t bytes, MemoryKind kind) override;
+  void launch(StreamId stream, const Kernel& kernel, const LaunchArguments& arguments) override;
+  void copy(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
+            std::int64_t batch) override;
+  void copy_blocking(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
+                     std::int64_t batch) override;
+  Event record(StreamId stream) override;
+  void wait(StreamId stream, const Event& event) override;
+  bool done(const Event& event) override;
+  void synchronize(const Event& event) override;
+  void synchronize(StreamId stream) override;
+  void synchronize() override;
+  std::unique_ptr<CompiledGraph> compile(const Graph& graph,
+                                         const CompileOptions& options) override;
+
+  /// A kernel of one's own, for tests and benchmarks.
+  std::unique_ptr<Kernel> make_kernel(const std::string& name, HostKernel::Body body) const;
+
+ protected:
+  void release(MemoryView memory, std::int64_t bytes) noexcept override;
+
+ private:
+  struct CallNames;  // registered names of the calls
+
+  HostStream& stream(StreamId id) const { return *streams_[id.value]; }
+  conventions::DeviceCallPayload call(conventions::DeviceCallKind kind, StreamId on) const;
+  std::uint64_t enqueue_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
+                             std::int64_t batch, std::uint64_t correlation);
+
+  HostDeviceOptions options_;
+  DeviceInfo info_;
+  std::unique_ptr<const CallNames> names_;
+  StickyError error_;
+  std::vector<std::unique_ptr<HostStream>> streams_;
+  std::atomic<std::uint64_t> next_correlation_ = 1;
+  std::atomic<std::uint64_t> next_sync_ = 1;
+};
+
+}  // namespace headway::trainer

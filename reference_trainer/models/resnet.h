@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer {
+
+/// The residual network of He et al. (2016) in its CIFAR form: a 3x3 stem, three stages of
+/// (depth - 2) / 6 basic blocks with width, 2·width and 4·width channels, the second and third
+/// stage starting at stride 2 with a 1x1 projection shortcut, a global average pool and a linear
+/// layer. Depth 20 and width 16 are ResNet-20, 0.27 M parameters, 31 M multiplications per 28x28
+/// image.
+struct ResnetOptions {
+  std::int64_t batch = 32;
+  std::int64_t height = 28;
+  std::int64_t width_pixels = 28;
+  std::int64_t image_channels = 1;
+  int classes = 10;
+  int depth = 20;  ///< 6n + 2
+  int width = 16;
+  bool training = true;  ///< false: batch norm uses its running statistics
+};
+
+struct Model {
+  Graph graph;
+  ValueId images;   ///< [N,H,W,C] float
+  ValueId labels;   ///< [N] int32
+  ValueId figures;  ///< [3]: mean loss, correct rows, counted rows
+};
+
+Model build_resnet(const ResnetOptions& options);
+
+}  // namespace headway::trainer

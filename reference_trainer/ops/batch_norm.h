@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/batch_norm.h"
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer::ops {
+
+/// The rows x channels that the kernels see of an NHWC (or NC) value.
+kernels::BatchNormShape batch_norm_shape(const Graph& graph, ValueId x);
+
+}  // namespace headway::trainer::ops

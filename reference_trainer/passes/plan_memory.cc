@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/passes/plan_memory.h"
+
+#include <algorithm>
+
+namespace headway::trainer {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+
+struct Placed {
+  std::int64_t begin;
+  std::int64_t end;
+  std::size_t last_use;  ///< index of the last node that touches it
+};
+
+/// The lowest offset with `bytes` free among the blocks still alive.
+std::int64_t first_fit(std::vector<Placed>& alive, std::int64_t bytes) {
+  std::ranges::sort(alive, {}, &Placed::begin);
+  std::int64_t offset = 0;
+  for (const Placed& block : alive) {
+    if (block.begin - offset >= bytes) break;
+    offset = std::max(offset, block.end);
+  }
+  return offset;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(ValueId)>& bytes_of) {
+  std::vector<std::size_t> last_use(graph.value_count(), 0);
+  for (std::size_t i = 0; i < graph.node_count(); ++i) {
+    for (ValueId input : graph.nodes()[i].inputs) last_use[input.value] = i;
+    for (ValueId output : graph.nodes()[i].outputs) last_use[output.value] = i;
+  }
+  MemoryPlan plan;
+  plan.offset.assign(graph.value_count(), -1);
+  std::vector<Placed> alive;
+  for (std::size_t i = 0; i < graph.node_count(); ++i) {
+    std::erase_if(alive, [&](const Placed& block) { return block.last_use < i; });
+    for (ValueId output : graph.nodes()[i].outputs) {
+      if (graph.value(output).role != Role::kActivation) continue;
+      const std::int64_t bytes = (bytes_of(output) + kAlignment - 1) / kAlignment * kAlignment;
+      const std::int64_t offset = first_fit(alive, bytes);
+      plan.offset[output.value] = offset;
+      plan.total_bytes = std::max(plan.total_bytes, offset + bytes);
+      alive.push_back({offset, offset + bytes, last_use[output.value]});
+    }
+  }
+  return plan;
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer {
+
+/// Where each activation lies in one block of device memory that they share: values that are never
+/// alive at the same time overlap, because ops run in order on one stream.
+struct MemoryPlan {
+  std::vector<std::int64_t> offset;  ///< by value; -1 for values that are no activations
+  std::int64_t total_bytes = 0;
+};
+
+/// First fit by time of birth. `bytes_of` gives the device's size of a value; offsets are multiples
+/// of 64 (a cache line). An output never overlaps an input of the op that makes it.
+MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(ValueId)>& bytes_of);
+
+}  // namespace headway::trainer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer {
+
+enum class ModelKind : std::uint8_t { kResnet };
+enum class DeviceKind : std::uint8_t { kHost };
+enum class DataKind : std::uint8_t { kAuto, kFashionMnist, kGenerated };
+enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
+enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
+enum class LossRead : std::uint8_t { kStep, kDeferred };
+
+/// How often the host waits for the device after launching an op.
+struct SyncEvery {
+  std::int64_t ops = 0;  ///< 0: never; 1: after every op; n: after every n-th
+};
+
+/// All that a run can be told; each field belongs to one switch of switches/switches.cc.
+struct Settings {
+  // run
+  std::int64_t steps = 0;  ///< 0: epochs decide
+  std::int64_t epochs = 1;
+  std::int64_t batch = 32;
+  std::int64_t seed = 1;
+  bool eval = true;
+  std::int64_t eval_samples = 2000;
+  // model
+  ModelKind model = ModelKind::kResnet;
+  std::int64_t depth = 20;
+  std::int64_t width = 16;
+  // optimizer
+  double learning_rate = 0.05;
+  double momentum = 0.9;
+  double weight_decay = 1e-4;
+  OptimizerFusion fused_optimizer = OptimizerFusion::kMultiTensor;
+  // fusion
+  bool fused_bn = true;
+  // data
+  DataKind data = DataKind::kAuto;
+  std::string data_dir = "/usr/share/datasets/fashion-mnist";
+  std::string cache_dir;     ///< empty: $XDG_CACHE_HOME or ~/.cache
+  std::int64_t samples = 0;  ///< 0: all
+  // input
+  SourceKind source = SourceKind::kShards;
+  std::int64_t workers = 1;
+  std::int64_t prefetch = 4;
+  bool shuffle = true;
+  bool augment = true;
+  double storage_latency_ms = 0;
+  double storage_mb_per_s = 0;
+  bool pinned = true;
+  CopyMode h2d = CopyMode::kPrefetch;
+  double link_mb_per_s = 0;
+  // launch
+  SyncEvery sync;
+  LossRead loss_read = LossRead::kDeferred;
+  std::int64_t loss_every = 1;
+  std::int64_t run_ahead = 2;
+  double launch_us = 0;
+  // device
+  DeviceKind device = DeviceKind::kHost;
+  double memory_gb_per_s = 0;
+  std::int64_t threads = 0;  ///< 0: one less than the cores, at least 1, at most 8
+};
+
+}  // namespace headway::trainer

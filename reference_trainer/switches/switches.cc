@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/switches/switches.h"
+
+#include "reference_trainer/switches/switch_kinds.h"
+
+namespace headway::trainer {
+namespace {
+
+constexpr std::string_view kRun = "Run";
+constexpr std::string_view kModel = "Model and optimizer";
+constexpr std::string_view kFusion = "Fusion";
+constexpr std::string_view kData = "Data";
+constexpr std::string_view kInput = "Input pipeline";
+constexpr std::string_view kLaunch = "Launches and synchronisation";
+constexpr std::string_view kDevice = "Device";
+
+Switch sync_switch() {
+  const std::string values = "never, op, or n (a number of ops)";
+  auto get = [](const Settings& s) {
+    if (s.sync.ops == 0) return std::string("never");
+    return s.sync.ops == 1 ? std::string("op") : std::to_string(s.sync.ops);
+  };
+  auto set = [values](Settings& s, const std::string& value) {
+    std::int64_t ops = 0;
+    if (value == "op") {
+      ops = 1;
+    } else if (value != "never" && (!parse_number(value, ops) || ops < 1)) {
+      fail_value("sync", value, values);
+    }
+    s.sync.ops = ops;
+  };
+  return {"sync",
+          kLaunch,
+          values,
+          "How often the host waits for the device: after every op, after every n-th, or never.",
+          "host-sync",
+          get,
+          set};
+}
+
+std::vector<Switch> make_switches() {
+  using S = Settings;
+  return {
+      integer({"steps", kRun, "Steps to train, over as many epochs as that takes."}, &S::steps, 0,
+              100000000, "the epochs decide"),
+      integer({"epochs", kRun, "Passes over the training images, where no steps are given."},
+              &S::epochs, 1, 100000),
+      integer({"batch", kRun, "Images per step.", "launch-bound"}, &S::batch, 1, 65536),
+      integer({"seed", kRun, "Decides initial weights, order and augmentation."}, &S::seed, 0,
+              1000000000),
+      flag({"eval", kRun, "Measure the accuracy on test images after training."}, &S::eval),
+      integer({"eval_samples", kRun, "Test images to measure it on."}, &S::eval_samples, 0,
+              100000000, "all"),
+      choice<ModelKind>({"model", kModel, "The network."}, &S::model,
+                        {{"resnet", ModelKind::kResnet}}),
+      one_of({"depth", kModel, "Layers of the residual network; 20 is ResNet-20."}, &S::depth,
+             {8, 14, 20, 26, 32, 44, 56}),
+      one_of({"width", kModel, "Channels of its first stage; 16 is ResNet-20."}, &S::width,
+             {8, 16, 32, 64}),
+      number({"learning_rate", kModel, "Step size of the optimizer."}, &S::learning_rate, 0, 100),
+      number({"momentum", kModel, "Share of the last update that is kept."}, &S::momentum, 0, 1),
+      number({"weight_decay", kModel, "L2 penalty on all parameters."}, &S::weight_decay, 0, 1),
+      choice<OptimizerFusion>({"fused_optimizer", kFusion,
+                               "Kernels of the update: one for all parameters, one per parameter, "
+                               "or four elementwise ones "
+                               "per parameter.",
+                               "unfused-optimizer"},
+                              &S::fused_optimizer,
+                              {{"multi-tensor", OptimizerFusion::kMultiTensor},
+                               {"parameter", OptimizerFusion::kParameter},
+                               {"off", OptimizerFusion::kOff}}),
+      flag({"fused_bn", kFusion,
+            "Run batch norm, the residual add and ReLU in one pass over memory instead of two or "
+            "three.",
+            "unfused-elementwise"},
+           &S::fused_bn),
+      choice<DataKind>(
+          {"data", kData,
+           "Training images; auto takes Fashion-MNIST where it is installed, else generated "
+           "shapes, and says so."},
+          &S::data,
+          {{"auto", DataKind::kAuto},
+           {"fashion-mnist", DataKind::kFashionMnist},
+           {"generated", DataKind::kGenerated}}),
+      text(
+          {"data_dir", kData, "Folder of the Fashion-MNIST files (Debian: dataset-fashion-mnist)."},
+          &S::data_dir, "a folder"),
+      text({"cache_dir", kData,
+            "Where small files and shards are laid out once; empty: headway-train in "
+            "$XDG_CACHE_HOME or "
+            "~/.cache."},
+           &S::cache_dir, "a folder"),
+      integer({"samples", kData, "Use only the first so many training images."}, &S::samples, 0,
+              100000000, "all"),
+      choice<SourceKind>(
+          {"source", kInput,
+           "Where images are read from: one PNG file each, packed shards of 1000, or memory.",
+           "small-files, input-bound"},
+          &S::source,
+          {{"files", SourceKind::kFiles},
+           {"shards", SourceKind::kShards},
+           {"memory", SourceKind::kMemory}}),
+      integer({"workers", kInput, "Threads that make batches.", "input-bound"}, &S::workers, 0, 256,
+              "the training thread makes them"),
+      integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound"},
+              &S::prefetch, 1, 1024),
+      flag({"shuffle", kInput, "Visit the images in another order every epoch."}, &S::shuffle),
+      flag({"augment", kInput, "Random shifts and flips."}, &S::augment),
+      number({"storage_latency_ms", kInput,
+              "Emulated storage: time that every open and every read takes, overlapping between "
+              "workers.",
+              "input-bound, small-files"},
+             &S::storage_latency_ms, 0, 10000, "none"),
+      number({"storage_mb_per_s", kInput, "Emulated storage: bandwidth that all workers share.",
+              "input-bound"},
+             &S::storage_mb_per_s, 0, 1000000, "no limit"),
+      flag(
+          {"pinned", kInput, "Make batches in pinned memory, which the device can copy by itself."},
+          &S::pinned),
+      choice<CopyMode>({"h2d", kInput,
+                        "Copies of batches to the device: the host waits for them, they run in the "
+                        "compute stream, "
+                        "or one step ahead in a stream of their own.",
+                        "copy-not-overlapped"},
+                       &S::h2d,
+                       {{"prefetch", CopyMode::kPrefetch},
+                        {"async", CopyMode::kAsync},
+                        {"blocking", CopyMode::kBlocking}}),
+      number(
+          {"link_mb_per_s", kInput, "Emulated link between host and device memory: its bandwidth.",
+           "copy-not-overlapped"},
+          &S::link_mb_per_s, 0, 1000000, "as fast as memory"),
+      sync_switch(),
+      choice<LossRead>(
+          {"loss_read", kLaunch,
+           "Read the loss at the end of each step, waiting for the device, or later, when "
+           "the step has passed anyway.",
+           "host-sync"},
+          &S::loss_read, {{"deferred", LossRead::kDeferred}, {"step", LossRead::kStep}}),
+      integer({"loss_every", kLaunch, "Read the loss only every so many steps."}, &S::loss_every, 1,
+              1000000),
+      integer({"run_ahead", kLaunch, "Steps that the host may be ahead of the device."},
+              &S::run_ahead, 1, 8),
+      number({"launch_us", kLaunch,
+              "Emulated framework: host time per kernel launch, spent spinning on the training "
+              "thread.",
+              "launch-bound"},
+             &S::launch_us, 0, 100000, "only what our own launch costs"),
+      choice<DeviceKind>({"device", kDevice, "Where the arithmetic runs."}, &S::device,
+                         {{"host", DeviceKind::kHost}}),
+      number({"memory_gb_per_s", kDevice,
+              "Emulated device memory: no kernel takes less than its bytes over this bandwidth. "
+              "Six per "
+              "thread is the balance of a GPU between arithmetic and memory.",
+              "unfused-elementwise, unfused-optimizer"},
+             &S::memory_gb_per_s, 0, 100000, "what the processor has"),
+      integer({"threads", kDevice, "Processor threads that compute one op together."}, &S::threads,
+              0, 1024, "one less than the cores, at most 8"),
+  };
+}
+
+std::string normal_name(std::string_view name) {
+  std::string result(name);
+  std::ranges::replace(result, '-', '_');
+  return result;
+}
+
+}  // namespace
+
+std::span<const Switch> all_switches() {
+  static const std::vector<Switch> kSwitches = make_switches();
+  return kSwitches;
+}
+
+const Switch& find_switch(std::string_view name) {
+  const auto switches = all_switches();
+  const std::string wanted = normal_name(name);
+  const auto found = std::ranges::find(switches, wanted, &Switch::name);
+  if (found != switches.end()) return *found;
+  std::vector<std::string> names;
+  for (const Switch& each : switches) names.emplace_back(each.name);
+  std::string hint;
+  for (const std::string& near : closest(wanted, names, 1)) hint = " Did you mean '" + near + "'?";
+  fail_usage("There is no switch '{}'.{} `headway-train --help` lists them.", escape_terminal(name),
+             hint);
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/train/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "reference_trainer/ops/op.h"
+
+namespace headway::trainer {
+namespace {
+
+using conventions::RangeKind;
+
+/// Stands for the host work of a framework before a launch: spun, because such work keeps its core
+/// busy.
+void spin_for(std::chrono::nanoseconds duration) {
+  if (duration.count() == 0) return;
+  const auto end = std::chrono::steady_clock::now() + duration;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+conventions::GraphOpPayload payload_of(const Graph& graph, const Node& node, std::int64_t id,
+                                       std::int64_t first_op_id) {
+  conventions::GraphOpPayload payload;
+  const Work work = node.op->work(graph, node);
+  payload.op = id;
+  payload.forward_op =
+      node.forward.valid() ? first_op_id + node.forward.value : conventions::kAbsent;
+  payload.phase = static_cast<std::uint32_t>(node.phase);
+  payload.flops = work.flops;
+  payload.bytes = work.bytes;
+  std::set<NodeId> producers;
+  for (ValueId input : node.inputs) {
+    const NodeId producer = graph.value(input).producer;
+    const bool fits = payload.input_count < conventions::kMaxGraphInputs;
+    if (!producer.valid() || !fits || !producers.insert(producer).second) continue;
+    payload.inputs[payload.input_count++] = first_op_id + producer.value;
+  }
+  // The first output is the op's result; an update's result is the parameters it changes.
+  const ValueId result = node.outputs.empty() ? node.inputs[0] : node.outputs[0];
+  payload.output_bytes = graph.value(result).bytes();
+  nvtx::copy_text(payload.type, node.op->type);
+  nvtx::copy_text(payload.name, node.name);
+  nvtx::copy_text(payload.shape, graph.value(result).shape.text());
+  return payload;
+}
+
+}  // namespace
+
+Executor::Executor(Device& device, StreamId stream, const Graph& graph,
+                   const CompiledGraph& compiled, std::int64_t first_op_id,
+                   const ExecutorOptions& options)
+    : device_(device), stream_(stream), compiled_(compiled), options_(options) {
+  for (std::size_t i = 0; i < graph.node_count(); ++i) {
+    const Node& node = graph.nodes()[i];
+    Op op{NodeId::from(i), nvtx::intern(fmt::format("{} {}", node.op->type, node.name)), {}};
+    op.payload.kind = static_cast<std::uint32_t>(RangeKind::kOp);
+    op.payload.phase = static_cast<std::uint32_t>(node.phase);
+    op.payload.op = first_op_id + static_cast<std::int64_t>(i);
+    const Work work = node.op->work(graph, node);
+    op.payload.bytes = work.bytes;
+    op.payload.flops = work.flops;
+    ops_of_phase_[static_cast<std::size_t>(node.phase)].push_back(op);
+  }
+}
+
+void Executor::run(Phase phase, const LaunchArguments& arguments) {
+  for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
+    nvtx::Range range(op.name, op.payload);
+    for (const auto& kernel : compiled_.kernels(op.node)) {
+      spin_for(options_.launch_cost);
+      device_.launch(stream_, *kernel, arguments);
+    }
+    if (options_.sync_every == 0 || ++ops_since_sync_ < options_.sync_every) continue;
+    ops_since_sync_ = 0;
+    device_.synchronize(stream_);
+  }
+}
+
+void publish_graph(const Graph& graph, std::int64_t first_op_id) {
+  for (std::size_t i = 0; i < graph.node_count(); ++i)
+    nvtx::describe(payload_of(graph, graph.nodes()[i], first_op_id + static_cast<std::int64_t>(i),
+                              first_op_id));
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/graph/graph.h"
+#include "reference_trainer/nvtx/emitter.h"
+
+namespace headway::trainer {
+
+struct ExecutorOptions {
+  std::chrono::nanoseconds launch_cost{0};  ///< emulated framework time per launch
+  std::int64_t sync_every = 0;              ///< wait for the stream after every n-th op; 0: never
+};
+
+/// The host side of running a graph: walks its ops in order and launches their kernels, as a
+/// framework does. Each op is an NVTX range on the calling thread.
+class Executor {
+ public:
+  Executor(Device& device, StreamId stream, const Graph& graph, const CompiledGraph& compiled,
+           std::int64_t first_op_id, const ExecutorOptions& options);
+
+  /// Launches all ops of a phase.
+  void run(Phase phase, const LaunchArguments& arguments);
+
+ private:
+  struct Op {
+    NodeId node;
+    nvtx::Name name;
+    conventions::RangePayload payload;
+  };
+
+  Device& device_;
+  const StreamId stream_;
+  const CompiledGraph& compiled_;
+  const ExecutorOptions options_;
+  std::array<std::vector<Op>, 8> ops_of_phase_;
+  std::int64_t ops_since_sync_ = 0;
+};
+
+/// Publishes every node as a headway.graph_op mark, node i as op first_op_id + i.
+void publish_graph(const Graph& graph, std::int64_t first_op_id);
+
+}  // namespace headway::trainer

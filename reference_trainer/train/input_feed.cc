@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/train/input_feed.h"
+
+#include "common/error.h"
+
+namespace headway::trainer {
+
+InputFeed::InputFeed(Device& device, StreamId compute, Loader& loader,
+                     const CompiledGraph& compiled, const Model& model, CopyMode mode, int in_use)
+    : device_(device),
+      compute_(compute),
+      copy_stream_(mode == CopyMode::kPrefetch ? device.create_stream("copy") : compute),
+      loader_(loader),
+      compiled_(compiled),
+      images_(model.images),
+      labels_(model.labels),
+      mode_(mode),
+      in_use_(static_cast<std::size_t>(in_use)),
+      wait_name_(nvtx::intern("input wait")),
+      slot_free_(static_cast<std::size_t>(slots(mode))) {}
+
+InputFeed::~InputFeed() {
+  try {
+    while (!in_copy_.empty()) {
+      device_.synchronize(in_copy_.front().copied);
+      loader_.give_back(in_copy_.front().batch);
+      in_copy_.pop_front();
+    }
+  } catch (const Error&) {
+    // The device has failed, which the run reports; its streams still finish before memory goes.
+  }
+}
+
+std::optional<InputFeed::Fed> InputFeed::begin_step() {
+  std::optional<Fed> fed = ahead_ ? std::exchange(ahead_, std::nullopt) : fetch();
+  if (!fed) return fed;
+  current_slot_ = fed->slot;
+  if (mode_ == CopyMode::kPrefetch) {
+    for (const InCopy& each : in_copy_)
+      if (each.batch->id == fed->batch) device_.wait(compute_, each.copied);
+  }
+  return fed;
+}
+
+void InputFeed::end_step(const Event& done) {
+  slot_free_[static_cast<std::size_t>(current_slot_)] = done;
+  if (mode_ == CopyMode::kPrefetch) ahead_ = fetch();
+}
+
+std::optional<InputFeed::Fed> InputFeed::fetch() {
+  give_back_copied();
+  conventions::RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(conventions::RangeKind::kInputWait);
+  payload.phase = static_cast<std::uint32_t>(Phase::kInput);
+  payload.batch = loader_.next_id();
+  const auto start = std::chrono::steady_clock::now();
+  Batch* batch = nullptr;
+  {
+    nvtx::Range range(wait_name_, payload);
+    batch = loader_.next();
+  }
+  waited_ += std::chrono::steady_clock::now() - start;
+  if (!batch) return std::nullopt;
+  const int slot = next_slot_;
+  next_slot_ = (next_slot_ + 1) % slots(mode_);
+  copy_to_device(*batch, slot);
+  in_copy_.push_back({batch, device_.record(copy_stream_)});
+  return Fed{batch->id, batch->rows, slot};
+}
+
+void InputFeed::copy_to_device(const Batch& batch, int slot) {
+  if (mode_ == CopyMode::kPrefetch)
+    device_.wait(copy_stream_, slot_free_[static_cast<std::size_t>(slot)]);
+  auto copy = [&](ValueId to, const Memory& from) {
+    const MemoryView target = compiled_.memory(to, slot);
+    if (mode_ == CopyMode::kBlocking) {
+      device_.copy_blocking(copy_stream_, target, from.view(), from.bytes(), batch.id);
+    } else {
+      device_.copy(copy_stream_, target, from.view(), from.bytes(), batch.id);
+    }
+  };
+  copy(images_, batch.images);
+  copy(labels_, batch.labels);
+}
+
+/// Host batches whose copies are done go back; when too many are under way, waits for the oldest.
+void InputFeed::give_back_copied() {
+  while (!in_copy_.empty()) {
+    const InCopy& oldest = in_copy_.front();
+    if (!device_.done(oldest.copied)) {
+      if (in_copy_.size() < in_use_) return;
+      device_.synchronize(oldest.copied);
+    }
+    loader_.give_back(oldest.batch);
+    in_copy_.pop_front();
+  }
+}
+
+}  // namespace headway::trainer

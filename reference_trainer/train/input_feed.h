@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "reference_trainer/data/loader.h"
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/models/resnet.h"
+#include "reference_trainer/switches/settings.h"
+
+namespace headway::trainer {
+
+/// Brings batches from the loader to the device, in one of three ways (the switch h2d). With
+/// kPrefetch a batch is copied on a stream of its own while the step before it runs.
+class InputFeed {
+ public:
+  struct Fed {
+    std::int64_t batch = 0;
+    std::int64_t rows = 0;
+    int slot = 0;  ///< of the graph's inputs
+  };
+
+  /// Input slots that the graph must be compiled with.
+  static int slots(CopyMode mode) { return mode == CopyMode::kPrefetch ? 2 : 1; }
+
+  InputFeed(Device& device, StreamId compute, Loader& loader, const CompiledGraph& compiled,
+            const Model& model, CopyMode mode, int in_use);
+  /// Waits for the copies under way.
+  ~InputFeed();
+  InputFeed(const InputFeed&) = delete;
+  InputFeed& operator=(const InputFeed&) = delete;
+
+  /// The batch of the next step; work launched on the compute stream afterwards may read it. None
+  /// when the loader has no more.
+  std::optional<Fed> begin_step();
+  /// `done`: all work that reads the step's batch. With kPrefetch fetches and copies the next
+  /// batch.
+  void end_step(const Event& done);
+
+  /// Time that the calling thread has waited for batches so far.
+  std::chrono::nanoseconds waited() const { return waited_; }
+
+ private:
+  struct InCopy {
+    Batch* batch;
+    Event copied;
+  };
+
+  std::optional<Fed> fetch();
+  void copy_to_device(const Batch& batch, int slot);
+  void give_back_copied();
+
+  Device& device_;
+  const StreamId compute_;
+  StreamId copy_stream_;
+  Loader& loader_;
+  const CompiledGraph& compiled_;
+  const ValueId images_;
+  const ValueId labels_;
+  const CopyMode mode_;
+  const std::size_t in_use_;
+  nvtx::Name wait_name_;
+  std::deque<InCopy> in_copy_;
+  std::vector<Event> slot_free_;  ///< by slot: its last reader
+  int next_slot_ = 0;
+  int current_slot_ = 0;
+  std::optional<Fed> ahead_;  ///< kPrefetch: fetched, its copy enqueued
+  std::chrono::nanoseconds waited_{0};
+};
+
+}  // namespace headway::trainer

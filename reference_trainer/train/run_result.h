@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::trainer {
+
+/// What became known of one step. Times are of the host, in seconds.
+struct StepRecord {
+  std::int64_t step = 0;
+  double start_s = 0;  ///< since the first step began
+  double duration_s =
+      0;  ///< until the next step began (for the last one: until the device was done)
+  double input_wait_s = 0;  ///< of it, waiting for a batch
+  std::optional<float> loss;
+  std::optional<float> accuracy;  ///< share of the step's images, 0..1
+};
+
+struct EvaluationResult {
+  std::int64_t images = 0;
+  double loss = 0;
+  double accuracy = 0;
+};
+
+struct RunResult {
+  std::int64_t batch = 0;
+  std::int64_t parameters = 0;
+  std::vector<StepRecord> steps;
+  std::optional<EvaluationResult> evaluation;
+  bool interrupted = false;
+
+  /// Steps at the start that figures leave out: buffers are cold and nothing is prefetched.
+  std::size_t warm_up_steps() const;
+  /// Images per second over the steps after warm-up; 0 when there are none.
+  double images_per_second() const;
+  /// Share of that time that the training thread waited for batches.
+  double input_wait_share() const;
+  double median_step_s() const;
+  /// Mean loss and accuracy of the last tenth of the steps where they were read; none when none
+  /// was.
+  std::optional<float> final_loss() const;
+  std::optional<float> final_accuracy() const;
+};
+
+}  // namespace headway::trainer

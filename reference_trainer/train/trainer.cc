@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/error.h"
+#include "kernels/softmax_cross_entropy.h"
+#include "reference_trainer/data/random.h"
+#include "reference_trainer/graph/autodiff.h"
+#include "reference_trainer/optim/sgd.h"
+#include "reference_trainer/passes/fuse_bn_relu.h"
+
+namespace headway::trainer {
+namespace {
+
+using conventions::RangeKind;
+using conventions::RangePayload;
+using kernels::LossFigures;
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+Model build_training_model(const Settings& s, const TrainingData& data) {
+  ResnetOptions options;
+  options.batch = s.batch;
+  options.height = data.height;
+  options.width_pixels = data.width;
+  options.classes = data.classes;
+  options.depth = static_cast<int>(s.depth);
+  options.width = static_cast<int>(s.width);
+  Model model = build_resnet(options);
+  if (s.fused_bn) {
+    fuse_bn_add_relu(model.graph);
+    fuse_bn_relu(model.graph);
+  }
+  Gradients gradients(model.graph);
+  gradients.run(model.figures);
+  add_sgd(model.graph, gradients,
+          {s.fused_optimizer, static_cast<float>(s.momentum), static_cast<float>(s.weight_decay)});
+  return model;
+}
+
+/// Ranges of the step and its phases on the training thread.
+struct StepNames {
+  nvtx::Name step = nvtx::intern("step");
+  nvtx::Name input = nvtx::intern("input");
+  nvtx::Name forward = nvtx::intern("forward");
+  nvtx::Name backward = nvtx::intern("backward");
+  nvtx::Name update = nvtx::intern("update");
+};
+const StepNames& names() {
+  static const StepNames kNames;
+  return kNames;
+}
+
+RangePayload range(RangeKind kind, Phase phase, std::int64_t step, std::int64_t batch) {
+  RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(kind);
+  payload.phase = static_cast<std::uint32_t>(phase);
+  payload.step = step;
+  payload.batch = batch;
+  return payload;
+}
+
+}  // namespace
+
+std::int64_t total_steps(const Settings& settings, std::int64_t samples) {
+  return settings.steps > 0 ? settings.steps : settings.epochs * (samples / settings.batch);
+}
+
+Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& data)
+    : settings_(settings),
+      device_(device),
+      data_(data),
+      steps_(total_steps(settings, data.train->count())),
+      compute_(device.create_stream("compute")),
+      model_(build_training_model(settings, data)),
+      ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
+  compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d)});
+  initialise_values();
+  publish_graph(model_.graph, 0);
+  ExecutorOptions options;
+  options.launch_cost =
+      std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
+  options.sync_every = settings.sync.ops;
+  executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
+  LoaderOptions loader;
+  loader.batch = settings.batch;
+  loader.height = data.height;
+  loader.width = data.width;
+  loader.workers = static_cast<int>(settings.workers);
+  loader.prefetch = static_cast<int>(settings.prefetch);
+  loader.in_use = static_cast<int>(settings.run_ahead) + 2;
+  loader.memory = settings.pinned ? MemoryKind::kPinned : MemoryKind::kPageable;
+  loader.shuffle = settings.shuffle;
+  loader.batches = steps_;
+  loader.seed = static_cast<std::uint64_t>(settings.seed);
+  loader.augmentation = {settings.augment, 2, data.statistics};
+  loader_ = std::make_unique<Loader>(*data.train, device, loader);
+  feed_ = std::make_unique<InputFeed>(device, compute_, *loader_, *compiled_, model_, settings.h2d,
+                                      loader.in_use);
+  for (std::size_t i = 0; i < ring_; ++i)
+    figures_.push_back(device.allocate(sizeof(LossFigures), MemoryKind::kPinned));
+  ends_.resize(ring_);
+}
+
+/// A stream of random numbers per value, so that passes that add values do not change the others.
+void Trainer::initialise_values() {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < model_.graph.value_count(); ++i) {
+    const Value& value = model_.graph.values()[i];
+    const bool parameter = value.role == Role::kParameter;
+    if (!parameter && value.role != Role::kState) continue;
+    std::vector<float> start(static_cast<std::size_t>(value.shape.elements()), value.initial.value);
+    if (parameter) ++number;
+    if (value.initial.kind == Initial::Kind::kNormal) {
+      Random random(static_cast<std::uint64_t>(settings_.seed), 0x1417, number);
+      for (float& element : start)
+        element = static_cast<float>(random.normal()) * value.initial.value;
+    }
+    compiled_->write(ValueId::from(i), start);
+  }
+}
+
+RunResult Trainer::run(const TrainerHooks& hooks) {
+  RunResult result;
+  result.batch = settings_.batch;
+  for (ValueId parameter : model_.graph.parameters())
+    result.parameters += model_.graph.value(parameter).shape.elements();
+  const auto ahead = settings_.run_ahead;
+  started_ = Clock::now();
+  std::int64_t step = 0;
+  auto report = [&](std::int64_t finished) {
+    finish_step(finished, result);
+    hooks.on_step(result.steps[static_cast<std::size_t>(finished)]);
+  };
+  for (; step < steps_; ++step) {
+    if (hooks.stop && hooks.stop->load() != 0) {
+      result.interrupted = true;
+      break;
+    }
+    take_step(step, result);
+    if (step >= ahead) report(step - ahead);
+  }
+  device_.synchronize();
+  if (step > 0) {
+    StepRecord& last = result.steps.back();
+    last.duration_s = seconds(Clock::now() - started_) - last.start_s;
+  }
+  for (std::int64_t left = std::max<std::int64_t>(0, step - ahead); left < step; ++left)
+    report(left);
+  if (settings_.eval && data_.test && !result.interrupted) {
+    result.evaluation = evaluate(settings_, device_, compute_, data_, *compiled_,
+                                 static_cast<std::int64_t>(model_.graph.node_count()), hooks);
+  }
+  return result;
+}
+
+void Trainer::take_step(std::int64_t step, RunResult& result) {
+  nvtx::Range whole(names().step, range(RangeKind::kStep, Phase::kNone, step, step));
+  StepRecord record;
+  record.step = step;
+  record.start_s = seconds(Clock::now() - started_);
+  if (!result.steps.empty()) {
+    StepRecord& before = result.steps.back();
+    before.duration_s = record.start_s - before.start_s;
+  }
+  const auto waited_before = feed_->waited();
+  auto phase = [&](Phase which) { return range(RangeKind::kPhase, which, step, step); };
+  InputFeed::Fed fed;
+  {
+    nvtx::Range input(names().input, phase(Phase::kInput));
+    if (step >= settings_.run_ahead)
+      device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead) % ring_]);
+    const std::optional<InputFeed::Fed> next = feed_->begin_step();
+    HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches as steps
+    fed = *next;
+  }
+  const LaunchArguments arguments{fed.slot, static_cast<float>(settings_.learning_rate), fed.batch};
+  {
+    nvtx::Range forward(names().forward, phase(Phase::kForward));
+    executor_->run(Phase::kForward, arguments);
+  }
+  {
+    nvtx::Range backward(names().backward, phase(Phase::kBackward));
+    executor_->run(Phase::kBackward, arguments);
+  }
+  {
+    nvtx::Range update(names().update, phase(Phase::kUpdate));
+    executor_->run(Phase::kUpdate, arguments);
+  }
+  read_figures(step);
+  const Event end = device_.record(compute_);
+  ends_[static_cast<std::size_t>(step) % ring_] = end;
+  {
+    nvtx::Range input(names().input, phase(Phase::kInput));
+    feed_->end_step(end);
+  }
+  record.input_wait_s = seconds(feed_->waited() - waited_before);
+  result.steps.push_back(record);
+}
+
+void Trainer::read_figures(std::int64_t step) {
+  if (!reads_loss(step)) return;
+  const MemoryView to = figures_[static_cast<std::size_t>(step) % ring_].view();
+  const MemoryView from = compiled_->memory(model_.figures);
+  if (settings_.loss_read == LossRead::kStep) {
+    device_.copy_blocking(compute_, to, from, sizeof(LossFigures), step);
+  } else {
+    device_.copy(compute_, to, from, sizeof(LossFigures), step);
+  }
+}
+
+/// The step's end has passed on the device, so its figures are in host memory.
+void Trainer::finish_step(std::int64_t step, RunResult& result) {
+  if (!reads_loss(step)) return;
+  const auto& figures = *figures_[static_cast<std::size_t>(step) % ring_].as<const LossFigures>();
+  StepRecord& record = result.steps[static_cast<std::size_t>(step)];
+  record.loss = figures.loss;
+  record.accuracy = figures.counted > 0 ? figures.correct / figures.counted : 0;
+  if (!std::isfinite(figures.loss))
+    fail_usage(
+        "The loss of step {} is {}: the training has diverged. Use a smaller --learning-rate "
+        "than {}.",
+        step, figures.loss, settings_.learning_rate);
+}
+
+}  // namespace headway::trainer

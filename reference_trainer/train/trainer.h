@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "reference_trainer/data/loader.h"
+#include "reference_trainer/data/source.h"
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/models/resnet.h"
+#include "reference_trainer/switches/settings.h"
+#include "reference_trainer/train/executor.h"
+#include "reference_trainer/train/input_feed.h"
+#include "reference_trainer/train/run_result.h"
+
+namespace headway::trainer {
+
+/// What the trainer reads its images from.
+struct TrainingData {
+  SampleSource* train = nullptr;
+  SampleSource* test = nullptr;  ///< may be null: no evaluation
+  int height = 0;
+  int width = 0;
+  int classes = 0;
+  PixelStatistics statistics;
+};
+
+struct TrainerHooks {
+  /// After a step's figures became known, in order of steps.
+  std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
+  /// During evaluation: images done, images in all.
+  std::function<void(std::int64_t, std::int64_t)> on_evaluation = [](auto, auto) {};
+  /// When it becomes true, the run ends in order after the current step.
+  const std::atomic<int>* stop = nullptr;
+};
+
+/// Steps that `settings` ask for with `samples` training images.
+std::int64_t total_steps(const Settings& settings, std::int64_t samples);
+
+/// One training run: builds the graph, compiles it for the device, and drives it from the calling
+/// thread. `settings.threads` must be resolved. Throws Error on bad data, failed ops, or a loss
+/// that is no number.
+class Trainer {
+ public:
+  Trainer(const Settings& settings, Device& device, const TrainingData& data);
+
+  RunResult run(const TrainerHooks& hooks);
+
+  const Graph& graph() const { return model_.graph; }
+  const CompiledGraph& compiled() const { return *compiled_; }
+  std::int64_t steps() const { return steps_; }
+
+ private:
+  void initialise_values();
+  void take_step(std::int64_t step, RunResult& result);
+  /// Enqueues (or makes) the copy of the step's loss figures to the host.
+  void read_figures(std::int64_t step);
+  void finish_step(std::int64_t step, RunResult& result);
+  bool reads_loss(std::int64_t step) const { return step % settings_.loss_every == 0; }
+
+  const Settings settings_;
+  Device& device_;
+  const TrainingData data_;
+  std::int64_t steps_ = 0;
+  StreamId compute_;
+  Model model_;
+  std::unique_ptr<CompiledGraph> compiled_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<InputFeed> feed_;
+  std::vector<Memory> figures_;  ///< by step modulo ring
+  std::vector<Event> ends_;      ///< likewise
+  std::size_t ring_ = 0;
+  std::chrono::steady_clock::time_point started_;
+};
+
+/// Runs the model forward over the first test images with the statistics and parameters that
+/// `trained` holds. Phase kEvaluation in traces; ops are numbered from `first_op_id`.
+EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
+                          const TrainingData& data, const CompiledGraph& trained,
+                          std::int64_t first_op_id, const TrainerHooks& hooks);
+
+}  // namespace headway::trainer
