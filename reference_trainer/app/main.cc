@@ -57,6 +57,7 @@ void publish_settings(const EffectiveSettings& settings) {
     nvtx::copy_text(payload.value, value);
     nvtx::describe(payload);
   };
+  publish("trainer", "headway-train");  // whose switches these are: advice names them only then
   publish("preset", settings.preset());
   for (const Switch& one : all_switches()) publish(one.name, one.get(settings.values()));
 }
