@@ -20,7 +20,8 @@ struct RuleContext {
   const Steps& steps;
   const Attribution& attribution;
   const std::vector<DevicePartition>& partitions;
-  DurationNs step;  ///< mean steady step of the slowest device: what recoverable times are shares of
+  DurationNs
+      step;  ///< mean steady step of the slowest device: what recoverable times are shares of
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:
