@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+
+#include "collector/wire/record.h"
+
+namespace headway::inject {
+
+/// The producer's end of a ring: one thread at a time. What is put is invisible to the recorder until
+/// `commit`, so a process that dies in between leaves no half record. Does not wait: the caller asks
+/// `has_room` first.
+class RingWriter {
+ public:
+  RingWriter() = default;
+  RingWriter(std::byte* data, std::uint64_t units, wire::RingControl& control)
+      : data_(data),
+        mask_(units * wire::kUnit - 1),
+        units_(units),
+        head_(control.head.load(std::memory_order_relaxed)),
+        tail_(control.tail.load(std::memory_order_acquire)),
+        control_(&control) {}
+
+  bool has_room(std::uint64_t units) {
+    if (head_ + units - tail_ <= units_) return true;
+    tail_ = control_->tail.load(std::memory_order_acquire);
+    return head_ + units - tail_ <= units_;
+  }
+
+  void put(const wire::Record& record) {
+    std::memcpy(data_ + (head_ * wire::kUnit & mask_), &record, sizeof record);
+  }
+  /// Copies to `offset` bytes behind the record, around the end of the ring where needed.
+  void put_extra(std::uint32_t offset, const void* source, std::uint32_t bytes) {
+    std::uint64_t at = ((head_ + 1) * wire::kUnit + offset) & mask_;
+    std::uint64_t to_end = mask_ + 1 - at;
+    if (bytes <= to_end) [[likely]] {
+      std::memcpy(data_ + at, source, bytes);
+    } else {
+      std::memcpy(data_ + at, source, to_end);
+      std::memcpy(data_, static_cast<const std::byte*>(source) + to_end, bytes - to_end);
+    }
+  }
+  void commit(std::uint32_t units) {
+    head_ += units;
+    control_->head.store(head_, std::memory_order_release);
+  }
+
+  wire::RingControl& control() const { return *control_; }
+  /// From here on publishes to `control` instead; for trying out.
+  void redirect(wire::RingControl& control) {
+    control.head.store(head_, std::memory_order_relaxed);
+    control.tail.store(head_, std::memory_order_relaxed);
+    tail_ = head_;
+    control_ = &control;
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t units_ = 0;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;  ///< as last seen; the recorder may have come further
+  wire::RingControl* control_ = nullptr;
+};
+
+/// Adds to a counter that only this thread writes: no locked instruction.
+inline void add_own(std::atomic<std::uint64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+}  // namespace headway::inject
