@@ -23,7 +23,8 @@ void describe_cuda(Cupti& cupti, char* text, std::size_t capacity) {
   }
   // One subscriber per process: the program's own profiler may want to be it.
   cupti.unsubscribe();
-  std::snprintf(text, capacity, "off: CUPTI %u answers, but this version of Headway records NVTX only",
+  std::snprintf(text, capacity,
+                "off: CUPTI %u answers, but this version of Headway records NVTX only",
                 cupti.version());
 }
 

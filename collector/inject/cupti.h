@@ -5,8 +5,8 @@
 
 namespace headway::inject {
 
-/// The one thing in Headway that calls CUPTI; tests put a fake in its place. libcupti is looked up at
-/// run time, never linked: the library has to load in programs and on machines without CUDA.
+/// The one thing in Headway that calls CUPTI; tests put a fake in its place. libcupti is looked up
+/// at run time, never linked: the library has to load in programs and on machines without CUDA.
 class Cupti {
  public:
   /// Null when CUPTI can be called, else why not.

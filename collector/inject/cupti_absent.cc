@@ -18,6 +18,8 @@ constinit CuptiAbsent g_absent{};
 
 }  // namespace
 
-Cupti& installed_cupti() { return g_absent; }
+Cupti& installed_cupti() {
+  return g_absent;
+}
 
 }  // namespace headway::inject

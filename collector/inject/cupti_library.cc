@@ -61,6 +61,8 @@ constinit CuptiLibrary g_library{};
 
 }  // namespace
 
-Cupti& installed_cupti() { return g_library; }
+Cupti& installed_cupti() {
+  return g_library;
+}
 
 }  // namespace headway::inject

@@ -6,9 +6,9 @@
 
 namespace headway::inject {
 
-/// Finds definitions in the log by their content: an open-addressing table in anonymous memory of its
-/// own (no malloc: the program may have replaced it). Private to the process, inherited by fork. Not
-/// thread-safe.
+/// Finds definitions in the log by their content: an open-addressing table in anonymous memory of
+/// its own (no malloc: the program may have replaced it). Private to the process, inherited by
+/// fork. Not thread-safe.
 class DefinitionIndex {
  public:
   struct Entry {

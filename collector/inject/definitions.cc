@@ -56,9 +56,9 @@ bool make_room(const Segment& segment, std::uint64_t bytes) {
   std::uint64_t needed = g_log.end + bytes;
   if (needed > segment.layout->definition_bytes) return false;
   if (needed <= g_log.populated) return true;
-  std::uint64_t target = std::min<std::uint64_t>(
-      (needed + kPopulateStep - 1) / kPopulateStep * kPopulateStep,
-      segment.layout->definition_bytes);
+  std::uint64_t target =
+      std::min<std::uint64_t>((needed + kPopulateStep - 1) / kPopulateStep * kPopulateStep,
+                              segment.layout->definition_bytes);
   if (!populate(segment, segment.definitions() + g_log.populated, target - g_log.populated))
     return false;
   g_log.populated = target;
@@ -76,8 +76,8 @@ std::uint64_t next_id(DefinitionType type) {
   }
 }
 
-/// Appends an entry unless the same is there already; its id, which is `id` when that is not 0, else
-/// that of the same entry, else a new one.
+/// Appends an entry unless the same is there already; its id, which is `id` when that is not 0,
+/// else that of the same entry, else a new one.
 template <class WriteBody>
 std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::uint16_t domain,
                             std::uint64_t id, WriteBody write_body) {
@@ -176,7 +176,8 @@ std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t&
         schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES, schema.numEntries, 0);
     if (!entries) count = 0;
     count = std::min(count, wire::kMaxSchemaEntries);
-    out.number(field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE, schema.type, 0));
+    out.number(
+        field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE, schema.type, 0));
     out.number(
         field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS, schema.flags, 0));
     out.number(field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
@@ -203,8 +204,8 @@ void copy_definitions(const Segment& from, const Segment& to) {
   g_log.populated = 0;
   std::uint64_t bytes = g_log.end;
   if (!from || bytes == 0) return;
-  // Cannot fail for want of room: a child's limits are its parent's. If it does, the names are lost,
-  // not the events.
+  // Cannot fail for want of room: a child's limits are its parent's. If it does, the names are
+  // lost, not the events.
   g_log.end = 0;
   if (!make_room(to, bytes)) {
     g_log.end = bytes;

@@ -7,9 +7,9 @@
 #include "collector/inject/segment.h"
 #include "collector/wire/definition.h"
 
-/// Everything a program registers: appended to the log of the segment, each distinct thing once. Not
-/// for the hot path (a lock, a hash, sometimes a page of memory). Called inside an Entry. The result
-/// 0 says that there was no room or no recorder.
+/// Everything a program registers: appended to the log of the segment, each distinct thing once.
+/// Not for the hot path (a lock, a hash, sometimes a page of memory). Called inside an Entry. The
+/// result 0 says that there was no room or no recorder.
 namespace headway::inject {
 
 /// Text from the program, narrow or wide; null is "".

@@ -7,12 +7,14 @@
 #include "collector/inject/clock.h"
 #include "collector/inject/nvtx_types.h"
 #include "collector/inject/ring_writer.h"
+#include "collector/inject/short_text.h"
 #include "collector/inject/thread.h"
 #include "collector/inject/utf8.h"
 
 namespace headway::inject {
 
-/// What an NVTX call says, in pointers to the caller's memory. At most one of text, wide and handle.
+/// What an NVTX call says, in pointers to the caller's memory. At most one of text, wide and
+/// handle.
 struct Event {
   const char* text = nullptr;
   const wchar_t* wide = nullptr;
@@ -47,7 +49,7 @@ inline Shape measure(wire::RecordType type, Event& event) {
   if (event.handle) {
     shape.flags |= wire::kTextHandle;
   } else if (event.text) {
-    shape.text_bytes = static_cast<std::uint32_t>(::strnlen(event.text, wire::kMaxText + 1));
+    shape.text_bytes = text_length(event.text);
     if (shape.text_bytes > wire::kMaxText) [[unlikely]] {
       shape.text_bytes = wire::kMaxText;
       cut = true;
@@ -66,15 +68,16 @@ inline Shape measure(wire::RecordType type, Event& event) {
     cut |= blobs_cut;
   }
   bool value_taken = type == wire::RecordType::kStart || type == wire::RecordType::kEnd;
-  if (event.category > 0xffff ||
-      (value_taken && event.payload_kind != wire::PayloadKind::kNone)) [[unlikely]] {
+  if (event.category > 0xffff || (value_taken && event.payload_kind != wire::PayloadKind::kNone))
+      [[unlikely]] {
     shape.flags |= wire::kHasAttributes;
     shape.extra_bytes += sizeof(wire::Attributes);
   }
   if (event.has_color) shape.flags |= wire::kHasColor;
-  if (cut) [[unlikely]] shape.flags |= wire::kCut;
-  shape.flags |= static_cast<std::uint8_t>(static_cast<unsigned>(event.payload_kind)
-                                           << wire::kPayloadShift);
+  if (cut) [[unlikely]]
+    shape.flags |= wire::kCut;
+  shape.flags |=
+      static_cast<std::uint8_t>(static_cast<unsigned>(event.payload_kind) << wire::kPayloadShift);
   return shape;
 }
 
@@ -83,15 +86,11 @@ inline Shape measure(wire::RecordType type, Event& event) {
 inline void write(ThreadState& thread, wire::RecordType type, std::uint16_t domain,
                   const Event& event, const Shape& shape, std::uint64_t value) {
   RingWriter& ring = thread.ring;
-  wire::Record record;
-  record.type = static_cast<std::uint8_t>(type);
-  record.flags = shape.flags;
-  record.extra_units = static_cast<std::uint16_t>(shape.units() - 1);
-  record.domain = domain;
-  record.category = static_cast<std::uint16_t>(event.category);
-  record.text = event.handle ? event.handle : shape.text_bytes;
-  record.color = event.color;
-  record.value = value ? value : event.payload;
+  RecordWords words;
+  words.head = RecordWords::make_head(type, shape.flags, shape.units() - 1, domain, event.category);
+  words.text_and_color =
+      (event.handle ? event.handle : shape.text_bytes) | std::uint64_t{event.color} << 32;
+  words.value = value ? value : event.payload;
   std::uint32_t offset = 0;
   if (shape.flags & wire::kHasAttributes) [[unlikely]] {
     wire::Attributes attributes{event.payload, event.category, {}};
@@ -99,15 +98,14 @@ inline void write(ThreadState& thread, wire::RecordType type, std::uint16_t doma
     offset = sizeof attributes;
   }
   if (event.text) {
-    ring.put_extra(offset, event.text, shape.text_bytes);
+    put_text(ring, offset, event.text, shape.text_bytes);
   } else if (event.wide) {
     put_wide(ring, offset, event.wide, shape.text_bytes);
   }
   if (event.payload_kind == wire::PayloadKind::kBlobs)
     put_blobs(ring, offset + wire::padded(shape.text_bytes), event);
   // Last: the range begins when our work is done, so that it does not measure us.
-  record.time = now(thread.clock);
-  ring.put(record);
+  ring.put(now(thread.clock), words);
   ring.commit(shape.units());
 }
 
@@ -156,11 +154,7 @@ inline int pop(ThreadState& thread, std::uint16_t domain, Event& event) {
       return static_cast<int>(--stack->depth);
     }
   }
-  wire::Record record{};
-  record.time = time;
-  record.type = static_cast<std::uint8_t>(wire::RecordType::kPop);
-  record.domain = domain;
-  thread.ring.put(record);
+  thread.ring.put(time, {RecordWords::make_head(wire::RecordType::kPop, 0, 0, domain), 0, 0});
   thread.ring.commit(1);
   --thread.open;
   return static_cast<int>(--stack->depth);

@@ -90,8 +90,8 @@ int above_standard_streams(int fd) {
 
 bool hand_over(const char* socket_path, const wire::Hello& hello, int fd, wire::Welcome& welcome) {
   std::int64_t deadline = now_ms() + wire::kHelloTimeoutMs;
-  int connection = above_standard_streams(
-      ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  int connection =
+      above_standard_streams(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (connection < 0) return false;
   bool accepted = connect_to(connection, socket_path, deadline) &&
                   send_hello(connection, hello, fd) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NVTX calls that are events: marks, push/pop ranges, start/end ranges, of the default domain (core)
-// and of any domain (core2). These are the hot path.
+// NVTX calls that are events: marks, push/pop ranges, start/end ranges, of the default domain
+// (core) and of any domain (core2). These are the hot path.
 #include "collector/inject/nvtx_handlers.h"
 
 namespace headway::inject {
@@ -13,16 +13,11 @@ constexpr unsigned kNumberBits = 38;
 constexpr std::uint64_t kDropped = std::uint64_t{1} << 63;
 static_assert(wire::kMaxRings == 1u << kSlotBits);
 
-Event with_text(const char* text) {
-  Event event;
+void set_text(Event& event, const char* text) {
   event.text = text;
-  return event;
 }
-
-Event with_text(const wchar_t* text) {
-  Event event;
+void set_text(Event& event, const wchar_t* text) {
   event.wide = text;
-  return event;
 }
 
 /// Runs `body(thread)` inside an Entry; `otherwise` when nothing can be recorded.
@@ -30,13 +25,18 @@ template <class Result, class Body>
 inline Result in_entry(Result otherwise, Body body) {
   Entry entry;
   ThreadState* thread = entry.thread();
-  if (!thread) [[unlikely]] return otherwise;
+  if (!thread) [[unlikely]]
+    return otherwise;
   return body(*thread);
 }
 
-int push_event(std::uint16_t domain, Event event) {
-  return in_entry(NVTX_NO_PUSH_POP_TRACKING,
-                  [&](ThreadState& thread) { return push(thread, domain, event); });
+template <class Char>
+int push_text(const Char* text) {
+  return in_entry(NVTX_NO_PUSH_POP_TRACKING, [&](ThreadState& thread) {
+    Event event;
+    set_text(event, text);
+    return push(thread, 0, event);
+  });
 }
 
 int pop_event(nvtxDomainHandle_t domain) {
@@ -49,42 +49,62 @@ int pop_event(nvtxDomainHandle_t domain) {
 void mark_event(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   Entry entry;
   ThreadState* thread = entry.thread();
-  if (thread)
-    mark(wire::RecordType::kMark, thread, domain_of(thread, domain), event_from(thread, attributes));
+  if (!thread) return;
+  Event event = event_from(thread, attributes);
+  mark(*thread, domain_of(thread, domain), event);
 }
 
 template <class Char>
 void mark_text(const Char* text) {
   Entry entry;
   ThreadState* thread = entry.thread();
-  if (thread) mark(wire::RecordType::kMark, thread, 0, with_text(text));
+  if (!thread) return;
+  Event event;
+  set_text(event, text);
+  mark(*thread, 0, event);
 }
 
 template <class Char>
 nvtxRangeId_t start_text(const Char* text) {
   Entry entry;
-  return start_range(entry.thread(), 0, with_text(text));
+  Event event;
+  set_text(event, text);
+  return start_range(entry.thread(), 0, event);
 }
 
 // The functions in NVTX's tables.
-void on_mark_ex(const nvtxEventAttributes_t* attributes) { mark_event(nullptr, attributes); }
-void on_mark_a(const char* text) { mark_text(text); }
-void on_mark_w(const wchar_t* text) { mark_text(text); }
+void on_mark_ex(const nvtxEventAttributes_t* attributes) {
+  mark_event(nullptr, attributes);
+}
+void on_mark_a(const char* text) {
+  mark_text(text);
+}
+void on_mark_w(const wchar_t* text) {
+  mark_text(text);
+}
 nvtxRangeId_t on_domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   Entry entry;
   ThreadState* thread = entry.thread();
-  return start_range(thread, domain_of(thread, domain), event_from(thread, attributes));
+  Event event = event_from(thread, attributes);
+  return start_range(thread, domain_of(thread, domain), event);
 }
 nvtxRangeId_t on_start_ex(const nvtxEventAttributes_t* attributes) {
   return on_domain_start(nullptr, attributes);
 }
-nvtxRangeId_t on_start_a(const char* text) { return start_text(text); }
-nvtxRangeId_t on_start_w(const wchar_t* text) { return start_text(text); }
+nvtxRangeId_t on_start_a(const char* text) {
+  return start_text(text);
+}
+nvtxRangeId_t on_start_w(const wchar_t* text) {
+  return start_text(text);
+}
 void on_end(nvtxRangeId_t id) {
   Entry entry;
-  end_range(entry.thread(), id, {});
+  Event event;
+  end_range(entry.thread(), id, event);
 }
-void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { on_end(id); }
+void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
+  on_end(id);
+}
 int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   return in_entry(NVTX_NO_PUSH_POP_TRACKING, [&](ThreadState& thread) {
     Event event = event_from(&thread, attributes);
@@ -94,10 +114,18 @@ int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attri
 int on_push_ex(const nvtxEventAttributes_t* attributes) {
   return on_domain_push(nullptr, attributes);
 }
-int on_push_a(const char* text) { return push_event(0, with_text(text)); }
-int on_push_w(const wchar_t* text) { return push_event(0, with_text(text)); }
-int on_pop() { return pop_event(nullptr); }
-int on_domain_pop(nvtxDomainHandle_t domain) { return pop_event(domain); }
+int on_push_a(const char* text) {
+  return push_text(text);
+}
+int on_push_w(const wchar_t* text) {
+  return push_text(text);
+}
+int on_pop() {
+  return pop_event(nullptr);
+}
+int on_domain_pop(nvtxDomainHandle_t domain) {
+  return pop_event(domain);
+}
 void on_domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   mark_event(domain, attributes);
 }
@@ -171,16 +199,16 @@ Event event_from(ThreadState* thread, const nvtxEventAttributes_t* attributes) {
   return event;
 }
 
-void mark(wire::RecordType type, ThreadState* thread, std::uint16_t domain, Event event) {
-  Shape shape = measure(type, event);
-  if (thread->ring.has_room(shape.units() + std::uint64_t{thread->open} + wire::kEndReserve)) {
-    write(*thread, type, domain, event, shape, 0);
+void mark(ThreadState& thread, std::uint16_t domain, Event& event) {
+  Shape shape = measure(wire::RecordType::kMark, event);
+  if (thread.ring.has_room(shape.units() + std::uint64_t{thread.open} + wire::kEndReserve)) {
+    write(thread, wire::RecordType::kMark, domain, event, shape, 0);
   } else {
-    thread->count_dropped();
+    thread.count_dropped();
   }
 }
 
-nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event event) {
+nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& event) {
   if (!thread) return kDropped;
   std::uint64_t id = std::uint64_t{thread->generation} << (kSlotBits + kNumberBits) & ~kDropped;
   id |= std::uint64_t{thread->slot} << kNumberBits;
@@ -194,7 +222,7 @@ nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event event
   return id;
 }
 
-void end_range(ThreadState* thread, nvtxRangeId_t id, Event event) {
+void end_range(ThreadState* thread, nvtxRangeId_t id, Event& event) {
   if (!thread) return;
   if (id & kDropped) {
     thread->count_dropped();

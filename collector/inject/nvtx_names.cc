@@ -7,7 +7,9 @@ namespace headway::inject {
 namespace {
 
 /// A domain index without counting foreign handles: registering is not an event.
-std::uint16_t index_of(nvtxDomainHandle_t domain) { return domain_of(nullptr, domain); }
+std::uint16_t index_of(nvtxDomainHandle_t domain) {
+  return domain_of(nullptr, domain);
+}
 
 nvtxDomainHandle_t create_domain(Text name) {
   Entry entry;
@@ -39,8 +41,12 @@ void on_name_category_a(std::uint32_t category, const char* name) {
 void on_name_category_w(std::uint32_t category, const wchar_t* name) {
   name_category(nullptr, category, {nullptr, name});
 }
-void on_name_thread_a(std::uint32_t tid, const char* name) { name_thread(tid, {name, nullptr}); }
-void on_name_thread_w(std::uint32_t tid, const wchar_t* name) { name_thread(tid, {nullptr, name}); }
+void on_name_thread_a(std::uint32_t tid, const char* name) {
+  name_thread(tid, {name, nullptr});
+}
+void on_name_thread_w(std::uint32_t tid, const wchar_t* name) {
+  name_thread(tid, {nullptr, name});
+}
 void on_domain_name_category_a(nvtxDomainHandle_t domain, std::uint32_t category,
                                const char* name) {
   name_category(domain, category, {name, nullptr});
@@ -55,7 +61,9 @@ nvtxStringHandle_t on_register_string_a(nvtxDomainHandle_t domain, const char* t
 nvtxStringHandle_t on_register_string_w(nvtxDomainHandle_t domain, const wchar_t* text) {
   return register_string(domain, {nullptr, text});
 }
-nvtxDomainHandle_t on_domain_create_a(const char* name) { return create_domain({name, nullptr}); }
+nvtxDomainHandle_t on_domain_create_a(const char* name) {
+  return create_domain({name, nullptr});
+}
 nvtxDomainHandle_t on_domain_create_w(const wchar_t* name) {
   return create_domain({nullptr, name});
 }

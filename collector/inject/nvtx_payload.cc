@@ -23,8 +23,9 @@ std::uint64_t on_enum_register(nvtxDomainHandle_t, const nvtxPayloadEnumAttr_t* 
 void on_mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* blobs, std::size_t count) {
   Entry entry;
   ThreadState* thread = entry.thread();
-  if (thread)
-    mark(wire::RecordType::kMark, thread, domain_of(thread, domain), event_from(blobs, count));
+  if (!thread) return;
+  Event event = event_from(blobs, count);
+  mark(*thread, domain_of(thread, domain), event);
 }
 
 int on_push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* blobs, std::size_t count) {
@@ -47,16 +48,20 @@ nvtxRangeId_t on_start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_
                                std::size_t count) {
   Entry entry;
   ThreadState* thread = entry.thread();
-  return start_range(thread, domain_of(thread, domain), event_from(blobs, count));
+  Event event = event_from(blobs, count);
+  return start_range(thread, domain_of(thread, domain), event);
 }
 
 void on_end_payload(nvtxDomainHandle_t, nvtxRangeId_t id, const nvtxPayloadData_t* blobs,
                     std::size_t count) {
   Entry entry;
-  end_range(entry.thread(), id, event_from(blobs, count));
+  Event event = event_from(blobs, count);
+  end_range(entry.thread(), id, event);
 }
 
-std::uint8_t on_domain_is_enabled(nvtxDomainHandle_t) { return 1; }
+std::uint8_t on_domain_is_enabled(nvtxDomainHandle_t) {
+  return 1;
+}
 
 template <class Function>
 void set_extension_slot(nvtxExtModuleSegment_t& segment, std::size_t index, Function* function) {
@@ -75,8 +80,8 @@ Event event_from(const nvtxPayloadData_t* blobs, std::size_t count) {
   return event;
 }
 
-// The slots' numbers have been stable since the extension's version 1.1 (compatId 0x0101); NCCL 2.28
-// registers with 0x0103, the CUDA 13 headers with 0x0104.
+// The slots' numbers have been stable since the extension's version 1.1 (compatId 0x0101);
+// NCCL 2.28 registers with 0x0103, the CUDA 13 headers with 0x0104.
 void fill_payload_slots(nvtxExtModuleSegment_t& segment) {
   set_extension_slot(segment, NVTX3EXT_CBID_nvtxPayloadSchemaRegister, on_schema_register);
   set_extension_slot(segment, NVTX3EXT_CBID_nvtxPayloadEnumRegister, on_enum_register);

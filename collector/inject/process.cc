@@ -52,8 +52,7 @@ void after_fork_in_child() {
 }
 
 ForkPage* make_fork_page() {
-  void* page =
-      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return &g_static_page;
   if (::madvise(page, 4096, MADV_WIPEONFORK) == 0) return new (page) ForkPage{};
   ::munmap(page, 4096);

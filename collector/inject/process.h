@@ -15,9 +15,9 @@ enum class Mode : std::uint32_t {
   kOff = 2,  ///< no recorder, or something failed: nothing is recorded, for good
 };
 
-/// The part of the state that a child must not inherit. It lies in a page that the kernel empties in
-/// the child of any fork, also one that pthread_atfork does not see (MADV_WIPEONFORK): mode, lock and
-/// generation are then as at the start, and no thread state of the parent matches.
+/// The part of the state that a child must not inherit. It lies in a page that the kernel empties
+/// in the child of any fork, also one that pthread_atfork does not see (MADV_WIPEONFORK): mode,
+/// lock and generation are then as at the start, and no thread state of the parent matches.
 struct ForkPage {
   /// Number of the process image in its line of forks; 0: not connected. A thread whose state bears
   /// another number has to begin anew.
@@ -41,7 +41,8 @@ extern constinit Process g_process;
 /// any thread. False when this process is not being recorded at all.
 bool set_up_process();
 
-/// Connects to the recorder if that is still to be done; the lock must be held. True when recording.
+/// Connects to the recorder if that is still to be done; the lock must be held. True when
+/// recording.
 bool connect_locked();
 
 /// set_up_process() and connect_locked(): what the entry points call. Keeps errno.

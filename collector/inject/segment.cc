@@ -89,8 +89,8 @@ Segment create_segment(int& fd, wire::Problem& problem, int& error) {
     segment.populates = can_populate(segment.base);
     // Without it all memory has to be taken while the descriptor is known to be ours, which is too
     // much for the large layout (128 MiB in every process).
-    bool usable = segment.populates ||
-                  (i > 0 && ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0);
+    bool usable =
+        segment.populates || (i > 0 && ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)) == 0);
     if (usable && populate(segment, segment.base, wire::definitions_offset(layout)) &&
         ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
       auto* header = new (segment.base) wire::SegmentHeader{};

@@ -34,10 +34,8 @@ void release_thread(void* argument) {
   if (!entry) return;
   if (state->generation == g_process.page->generation.load(std::memory_order_relaxed)) {
     if (state->ring.has_room(std::uint64_t{state->open} + 1)) {
-      wire::Record record{};
-      record.time = now(state->clock);
-      record.type = static_cast<std::uint8_t>(wire::RecordType::kThreadEnd);
-      state->ring.put(record);
+      state->ring.put(now(state->clock),
+                      {RecordWords::make_head(wire::RecordType::kThreadEnd), 0, 0});
       state->ring.commit(1);
     }
     Locked locked(g_process.page->lock);
@@ -80,12 +78,10 @@ void begin(ThreadState& state) {
     g_process.segment.header().event_cost_ps = measure_event_cost_ps(state);
     g_process.event_cost_known = true;
   }
-  wire::Record record{};
-  record.time = now(state.clock);
-  record.type = static_cast<std::uint8_t>(wire::RecordType::kThreadBegin);
   // A system call of 170 ns, which is why the records do not carry the id.
-  record.value = static_cast<std::uint64_t>(::syscall(SYS_gettid));
-  state.ring.put(record);
+  auto tid = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+  state.ring.put(now(state.clock),
+                 {RecordWords::make_head(wire::RecordType::kThreadBegin), 0, tid});
   state.ring.commit(1);
   state.generation = g_process.page->generation.load(std::memory_order_relaxed);
 }

@@ -23,7 +23,8 @@ struct alignas(64) ThreadState {
   std::uint32_t generation;  ///< ForkPage::generation it was made under; 0: free
   std::uint32_t slot;        ///< number of the ring
   wire::Clock clock;
-  std::uint32_t open;  ///< pushes in the ring, not popped yet, all domains: room is kept for their pops
+  std::uint32_t
+      open;  ///< pushes in the ring, not popped yet, all domains: room is kept for their pops
   RingWriter ring;
   std::uint64_t ranges;  ///< start/end ranges begun under this state; goes on when it is reused
   DomainStack near[kNearDomains];
@@ -31,7 +32,8 @@ struct alignas(64) ThreadState {
 
   /// Null when there is no memory for it.
   DomainStack* stack(std::uint16_t domain) {
-    if (domain < kNearDomains) [[likely]] return &near[domain];
+    if (domain < kNearDomains) [[likely]]
+      return &near[domain];
     return far_stack(domain);
   }
   DomainStack* far_stack(std::uint16_t domain);
@@ -61,7 +63,8 @@ class Entry {
   }
   ~Entry() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (entered_) [[likely]] t_entry.busy = 0;
+    if (entered_) [[likely]]
+      t_entry.busy = 0;
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -70,10 +73,11 @@ class Entry {
   /// This thread's state, with a ring; null when nothing can be recorded (counted where that is a
   /// loss).
   ThreadState* thread() const {
-    if (!entered_) [[unlikely]] return nullptr;
+    if (!entered_) [[unlikely]]
+      return nullptr;
     ThreadState* state = t_entry.thread;
-    if (state && state->generation ==
-                     g_process.page->generation.load(std::memory_order_relaxed)) [[likely]] {
+    if (state && state->generation == g_process.page->generation.load(std::memory_order_relaxed))
+        [[likely]] {
       return state;
     }
     return attach_thread();

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-/// What a program registers once and refers to by id: an append-only log in the segment. An entry is
-/// a DefinitionHeader and a body of 64-bit numbers and texts (length, bytes, padded to 8).
+/// What a program registers once and refers to by id: an append-only log in the segment. An entry
+/// is a DefinitionHeader and a body of 64-bit numbers and texts (length, bytes, padded to 8).
 namespace headway::wire {
 
 enum class DefinitionType : std::uint16_t {

@@ -55,7 +55,7 @@ struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t layout;
-  std::uint32_t clock;  ///< Clock; set before the first record
+  std::uint32_t clock;          ///< Clock; set before the first record
   std::uint32_t event_cost_ps;  ///< cost of one event, measured by the process at its start
   std::atomic<std::uint32_t> rings_used;  ///< rings from here on were never taken
 

@@ -22,8 +22,8 @@ enum class RecordType : std::uint8_t {
 };
 
 enum RecordFlag : std::uint8_t {
-  kTextInline = 1,     ///< `text` is the length in bytes of the text that follows
-  kTextHandle = 2,     ///< `text` is the id of a string definition
+  kTextInline = 1,  ///< `text` is the length in bytes of the text that follows
+  kTextHandle = 2,  ///< `text` is the id of a string definition
   kHasColor = 4,
   kHasAttributes = 8,  ///< category and payload are in the Attributes that follow
   kCut = 16,           ///< text or payload was over the limit
