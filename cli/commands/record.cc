@@ -79,6 +79,8 @@ class Record final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_record() { return std::make_unique<Record>(); }
+std::unique_ptr<Command> make_record() {
+  return std::make_unique<Record>();
+}
 
 }  // namespace headway::cli

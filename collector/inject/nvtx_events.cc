@@ -100,7 +100,7 @@ nvtxRangeId_t on_start_w(const wchar_t* text) {
 void on_end(nvtxRangeId_t id) {
   Entry entry;
   Event event;
-  end_range(entry.thread(), id, event);
+  end_range(entry.thread(), 0, id, event);
 }
 void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
   on_end(id);
@@ -222,7 +222,7 @@ nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& even
   return id;
 }
 
-void end_range(ThreadState* thread, nvtxRangeId_t id, Event& event) {
+void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Event& event) {
   if (!thread) return;
   if (id & kDropped) {
     thread->count_dropped();
@@ -231,7 +231,7 @@ void end_range(ThreadState* thread, nvtxRangeId_t id, Event& event) {
   Shape shape = measure(wire::RecordType::kEnd, event);
   // Ends may use the reserve: a range whose end is lost would look as if it had never ended.
   if (thread->ring.has_room(shape.units() + std::uint64_t{thread->open})) {
-    write(*thread, wire::RecordType::kEnd, 0, event, shape, id);
+    write(*thread, wire::RecordType::kEnd, domain, event, shape, id);
   } else {
     thread->count_dropped();
   }

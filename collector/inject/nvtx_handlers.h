@@ -41,6 +41,6 @@ Event event_from(const nvtxPayloadData_t* blobs, std::size_t count);
 // By reference throughout: copying an Event right after filling it in costs 15 ns.
 void mark(ThreadState& thread, std::uint16_t domain, Event& event);
 nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& event);
-void end_range(ThreadState* thread, nvtxRangeId_t id, Event& event);
+void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Event& event);
 
 }  // namespace headway::inject

@@ -52,11 +52,12 @@ nvtxRangeId_t on_start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_
   return start_range(thread, domain_of(thread, domain), event);
 }
 
-void on_end_payload(nvtxDomainHandle_t, nvtxRangeId_t id, const nvtxPayloadData_t* blobs,
+void on_end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t* blobs,
                     std::size_t count) {
   Entry entry;
+  ThreadState* thread = entry.thread();
   Event event = event_from(blobs, count);
-  end_range(entry.thread(), id, event);
+  end_range(thread, domain_of(thread, domain), id, event);
 }
 
 std::uint8_t on_domain_is_enabled(nvtxDomainHandle_t) {

@@ -59,13 +59,14 @@ ForkPage* make_fork_page() {
   return &g_static_page;
 }
 
-bool tsc_allowed() {
+/// A process may have had its time-stamp counter switched off (PR_SET_TSC): then reading it is
+/// fatal, and so is clock_gettime, whose vDSO reads it.
+bool clocks_are_readable() {
 #ifdef __x86_64__
   int state = 0;
-  // A process may have had its counter switched off (PR_SET_TSC): reading it would be fatal.
-  return ::prctl(PR_GET_TSC, &state) == 0 && state == PR_TSC_ENABLE;
+  return ::prctl(PR_GET_TSC, &state) != 0 || state == PR_TSC_ENABLE;
 #else
-  return false;
+  return true;
 #endif
 }
 
@@ -92,9 +93,8 @@ bool connect_to_recorder() {
     return false;
   }
   destroy_segment(inherited);
-  bool tsc = welcome.clock == static_cast<std::uint32_t>(wire::Clock::kTsc) && tsc_allowed();
+  bool tsc = welcome.clock == static_cast<std::uint32_t>(wire::Clock::kTsc);
   g_process.clock = tsc ? wire::Clock::kTsc : wire::Clock::kRealtime;
-  segment.header().clock = static_cast<std::uint32_t>(g_process.clock);
   g_process.segment = segment;
   g_process.event_cost_known = false;
   return true;
@@ -113,7 +113,8 @@ bool set_up_process() {
   // Copied: the program may change its environment later, when its children still need this.
   const char* session = ::getenv(wire::kSessionVariable);
   std::size_t length = session ? std::strlen(session) : 0;
-  bool usable = length > 0 && length < sizeof g_session && set_up_threads();
+  bool usable =
+      length > 0 && length < sizeof g_session && clocks_are_readable() && set_up_threads();
   if (usable) {
     std::memcpy(g_session, session, length);
     g_process.page = make_fork_page();

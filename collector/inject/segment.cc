@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <new>
@@ -36,7 +37,10 @@ std::uint64_t address_space_budget() {
   ::close(fd);
   if (got <= 0 || std::sscanf(text, "%llu", &pages) != 1) return 0;
   std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return used < limit.rlim_cur ? (limit.rlim_cur - used) / 16 : 0;
+  std::uint64_t left = used < limit.rlim_cur ? limit.rlim_cur - used : 0;
+  // A sixty-fourth of what is left, or the smallest layout (3 MiB) where that is a small part too.
+  constexpr std::uint64_t kSmallest = wire::segment_bytes(wire::kLayouts.back());
+  return left >= 10 * kSmallest ? std::max(left / 64, kSmallest) : 0;
 }
 
 /// Growing a file beyond RLIMIT_FSIZE raises SIGXFSZ, memfd or not.

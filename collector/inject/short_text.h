@@ -9,9 +9,9 @@
 #include <emmintrin.h>
 #endif
 
-/// Names of ranges are mostly shorter than a unit: for those, length and copy without calls into the C
-/// library (8 of 47 ns a pair). As strlen does, this reads beyond the end of the text, never into
-/// another page.
+/// Names of ranges are mostly shorter than a unit: for those, length and copy without calls into
+/// the C library (8 of 47 ns a pair). As strlen does, this reads beyond the end of the text, never
+/// into another page.
 namespace headway::inject {
 
 inline constexpr std::uint32_t kShortText = wire::kUnit;
@@ -26,8 +26,8 @@ __attribute__((no_sanitize("address", "thread"))) inline std::uint32_t short_len
     const char* text) {
   const __m128i zero = _mm_setzero_si128();
   const auto* from = reinterpret_cast<const __m128i*>(text);
-  auto low = static_cast<std::uint32_t>(
-      _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(from), zero)));
+  auto low =
+      static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(from), zero)));
   auto high = static_cast<std::uint32_t>(
       _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(from + 1), zero)));
   std::uint32_t ends = low | high << 16;
@@ -42,8 +42,12 @@ __attribute__((no_sanitize("address", "thread"))) inline void copy_unit(std::byt
   _mm_store_si128(target + 1, _mm_loadu_si128(from + 1));
 }
 #else
-inline bool may_read_unit(const char*) { return false; }
-inline std::uint32_t short_length(const char*) { return kShortText; }
+inline bool may_read_unit(const char*) {
+  return false;
+}
+inline std::uint32_t short_length(const char*) {
+  return kShortText;
+}
 inline void copy_unit(std::byte*, const char*) {}
 #endif
 
@@ -51,7 +55,8 @@ inline void copy_unit(std::byte*, const char*) {}
 inline std::uint32_t text_length(const char* text) {
   if (may_read_unit(text)) [[likely]] {
     std::uint32_t length = short_length(text);
-    if (length < kShortText) [[likely]] return length;
+    if (length < kShortText) [[likely]]
+      return length;
   }
   return static_cast<std::uint32_t>(::strnlen(text, wire::kMaxText + 1));
 }

@@ -119,9 +119,10 @@ TimeNs TimeAxis::from_tsc(std::uint64_t tsc) const {
   const ClockReading& a = anchors_[upper - 1];
   const ClockReading& b = anchors_[upper];
   if (b.tsc == a.tsc) return from_monotonic(b.monotonic_ns);
-  double rate = static_cast<double>(b.monotonic_ns - a.monotonic_ns) /
-                static_cast<double>(b.tsc - a.tsc);
-  double ticks = tsc >= a.tsc ? static_cast<double>(tsc - a.tsc) : -static_cast<double>(a.tsc - tsc);
+  double rate =
+      static_cast<double>(b.monotonic_ns - a.monotonic_ns) / static_cast<double>(b.tsc - a.tsc);
+  double ticks =
+      tsc >= a.tsc ? static_cast<double>(tsc - a.tsc) : -static_cast<double>(a.tsc - tsc);
   return from_monotonic(a.monotonic_ns + static_cast<std::int64_t>(ticks * rate));
 }
 

@@ -19,14 +19,15 @@ struct ClockReading {
 /// Best of several attempts: the three lie within some 30 ns. Costs about 1 us.
 ClockReading read_clocks();
 
-/// Whether programs may stamp with the time-stamp counter here: it must run at one rate on all cores,
-/// in all sleep states, and the kernel must trust it as its own clock. Else `why_not` says why.
+/// Whether programs may stamp with the time-stamp counter here: it must run at one rate on all
+/// cores, in all sleep states, and the kernel must trust it as its own clock. Else `why_not` says
+/// why.
 bool tsc_is_safe(std::string& why_not);
 
 /// Turns stamps into times since the session start. The axis is CLOCK_MONOTONIC, which is never
-/// stepped; readings of all clocks are its anchors. Between two anchors the conversion is linear and
-/// fixed for good, so it is strictly monotonic and the nesting of events survives it. One thread at
-/// a time.
+/// stepped; readings of all clocks are its anchors. Between two anchors the conversion is linear
+/// and fixed for good, so it is strictly monotonic and the nesting of events survives it. One
+/// thread at a time.
 class TimeAxis {
  public:
   explicit TimeAxis(const ClockReading& origin);

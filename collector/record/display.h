@@ -8,9 +8,9 @@
 
 namespace headway::record {
 
-/// What the user sees on stderr while a recording runs. The recorded program's own output goes to the
-/// same terminal, so a line that is drawn over and over is only shown when its standard output goes
-/// elsewhere.
+/// What the user sees on stderr while a recording runs. The recorded program's own output goes to
+/// the same terminal, so a line that is drawn over and over is only shown when its standard output
+/// goes elsewhere.
 class Display {
  public:
   Display(bool quiet, std::string file);

@@ -21,17 +21,17 @@ struct LiveSegment {
 };
 
 /// Empties the rings of all segments into the queue, in rounds: every 2 ms while there is traffic,
-/// slowing down to every 20 ms without, at once again when a ring is filling up. Apart from the thread
-/// that writes the trace, so that a slow disk does not make rings overflow: up to kMaxQueued bytes
-/// wait in memory.
+/// slowing down to every 20 ms without, at once again when a ring is filling up. Apart from the
+/// thread that writes the trace, so that a slow disk does not make rings overflow: up to kMaxQueued
+/// bytes wait in memory.
 class Drain {
  public:
   explicit Drain(MessageQueue& queue) : queue_(queue) {}
 
   /// Thread-safe.
   void add(std::shared_ptr<LiveSegment> segment);
-  /// Works until `finish`, then until everything that was committed by then is in the queue. Runs in
-  /// a thread of its own.
+  /// Works until `finish`, then until everything that was committed by then is in the queue. Runs
+  /// in a thread of its own.
   void run();
   /// Thread-safe.
   void finish() { finishing_ = true; }

@@ -73,10 +73,12 @@ std::filesystem::path find_command(const std::string& command) {
     std::error_code error;
     if (!std::filesystem::exists(command, error))
       throw Error(ExitCode::kCommandNotFound, fmt::format("{}: there is no such file.", command));
-    if (std::filesystem::is_directory(command, error)) fail_cannot_execute(command, "it is a folder");
+    if (std::filesystem::is_directory(command, error))
+      fail_cannot_execute(command, "it is a folder");
     if (!is_executable(command))
-      fail_cannot_execute(command, "it lacks the permission (chmod +x), or it is a script for an "
-                                   "interpreter, which then is the command (python3 script.py)");
+      fail_cannot_execute(command,
+                          "it lacks the permission (chmod +x), or it is a script for an "
+                          "interpreter, which then is the command (python3 script.py)");
     return command;
   }
   std::filesystem::path not_executable;
@@ -156,9 +158,9 @@ pid_t launch(const std::filesystem::path& program, const std::vector<std::string
   } while (got < 0 && errno == EINTR);
   if (got != sizeof code) return child;
   ::waitpid(child, nullptr, 0);
-  fail_cannot_execute(program.string(),
-                      code == ENOENT ? "the interpreter in its first line is missing"
-                                     : system_error_text(code));
+  fail_cannot_execute(program.string(), code == ENOENT
+                                            ? "the interpreter in its first line is missing"
+                                            : system_error_text(code));
 }
 
 }  // namespace headway::record

@@ -31,12 +31,13 @@ class SignalState {
   struct sigaction pipe_;
 };
 
-/// Environment of the recorded program: ours, with `changes` ("NAME=value") in place of what it had.
+/// Environment of the recorded program: ours, with `changes` ("NAME=value") in place of what it
+/// had.
 std::vector<std::string> environment_with(const std::vector<std::string>& changes);
 
-/// Starts the command. The working directory, the standard streams and the process group are those of
-/// the recorder. Throws Error(kCannotExecute) when the system refuses the file. Call it before making
-/// threads.
+/// Starts the command. The working directory, the standard streams and the process group are those
+/// of the recorder. Throws Error(kCannotExecute) when the system refuses the file. Call it before
+/// making threads.
 pid_t launch(const std::filesystem::path& program, const std::vector<std::string>& command,
              const std::vector<std::string>& environment, const SignalState& signals);
 

@@ -80,8 +80,8 @@ struct ClockTick {
 using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused, SegmentRound,
                              Samples, ClockTick>;
 
-/// Many senders, one receiver, in order. Unbounded: the senders of what is large (the drain) look at
-/// `bytes` first. Thread-safe.
+/// Many senders, one receiver, in order. Unbounded: the senders of what is large (the drain) look
+/// at `bytes` first. Thread-safe.
 class MessageQueue {
  public:
   void send(Message message, std::size_t bytes = 0) {

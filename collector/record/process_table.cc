@@ -57,7 +57,9 @@ void ProcessTable::ended(const ProcessEnded& message) {
   if (message.signal) target.row.signal = *message.signal;
 }
 
-void ProcessTable::injected(std::int32_t pid) { process(pid).row.injected = 1; }
+void ProcessTable::injected(std::int32_t pid) {
+  process(pid).row.injected = 1;
+}
 
 void ProcessTable::add_records(std::int32_t pid, std::int64_t count) {
   process(pid).row.records += count;
@@ -76,7 +78,8 @@ void ProcessTable::thread_named(std::int32_t pid, std::int32_t tid, std::string_
 }
 
 void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
-  // Programs name threads at their start, some a little later; 10 us each is too much for every second.
+  // Programs name threads at their start, some a little later; 10 us each is too much for every
+  // second.
   constexpr std::int64_t kAgainAfter[] = {kSecond / 4, kSecond, 10 * kSecond};
   for (auto& [key, thread] : threads_) {
     if (thread.named_by_program || thread.next_read_ns > monotonic_ns) continue;

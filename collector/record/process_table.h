@@ -14,10 +14,12 @@
 namespace headway::record {
 
 /// globalPid of Nsight Systems' tables, without host bits.
-constexpr std::int64_t global_pid(std::int32_t pid) { return std::int64_t{pid} << 24; }
+constexpr std::int64_t global_pid(std::int32_t pid) {
+  return std::int64_t{pid} << 24;
+}
 
-/// What is known of the processes and threads of the recorded tree; written when the recording ends,
-/// because only then all of it is known. One thread.
+/// What is known of the processes and threads of the recorded tree; written when the recording
+/// ends, because only then all of it is known. One thread.
 class ProcessTable {
  public:
   explicit ProcessTable(const TimeAxis& axis) : axis_(axis) {}

@@ -36,9 +36,10 @@ wire::Clock choose_clock(ClockChoice choice) {
   std::string why_not;
   if (tsc_is_safe(why_not)) return wire::Clock::kTsc;
   if (choice == ClockChoice::kTsc)
-    fail_usage("--clock tsc: the time-stamp counter of this machine cannot be trusted: {}. Use "
-               "--clock auto.",
-               why_not);
+    fail_usage(
+        "--clock tsc: the time-stamp counter of this machine cannot be trusted: {}. Use "
+        "--clock auto.",
+        why_not);
   return wire::Clock::kRealtime;
 }
 
@@ -51,7 +52,9 @@ void remove_trace(const std::filesystem::path& path) {
 DurationNs own_cpu_time() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  auto ns = [](const timeval& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1000; };
+  auto ns = [](const timeval& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1000;
+  };
   return {ns(usage.ru_utime) + ns(usage.ru_stime)};
 }
 
@@ -78,19 +81,20 @@ std::thread guarded_thread(std::string& trouble, Body body) {
 /// The threads of a recording, from after the launch to the end.
 class Recording {
  public:
-  Recording(const RecordOptions& options, const ClockReading& origin, TraceSink& sink,
-            SessionSocket& socket, Display& display)
+  Recording(const RecordOptions& options, const ClockReading& origin, wire::Clock clock,
+            TraceSink& sink, SessionSocket& socket, Display& display)
       : options_(options),
+        clock_(clock),
         socket_(socket),
         display_(display),
         drain_(queue_),
         sampler_(options.sample_hz, queue_),
-        assembler_(sink, origin, progress_, [this](SegmentId id) {
+        assembler_(sink, origin, clock, progress_, [this](SegmentId id) {
           if (Supervisor* supervisor = supervisor_.load()) supervisor->set_aside(id);
         }) {}
 
-  Outcome run(pid_t primary, wire::Clock clock) {
-    Supervisor::Options options{options_.wait, clock, options_.command.front(), options_.quiet};
+  Outcome run(pid_t primary) {
+    Supervisor::Options options{options_.wait, clock_, options_.command.front(), options_.quiet};
     Supervisor supervisor(primary, options, socket_, drain_, queue_,
                           [this] { display_.update(progress_); });
     supervisor_ = &supervisor;
@@ -124,6 +128,7 @@ class Recording {
 
  private:
   const RecordOptions& options_;
+  wire::Clock clock_;
   SessionSocket& socket_;
   Display& display_;
   MessageQueue queue_;
@@ -165,9 +170,9 @@ int record(const RecordOptions& options) {
   display.started();
   raise_descriptor_limit();
 
-  Recording recording(options, origin, sink, socket, display);
+  Recording recording(options, origin, clock, sink, socket, display);
   Summary summary;
-  summary.outcome = recording.run(primary, clock);
+  summary.outcome = recording.run(primary);
   TraceAssembler& assembler = recording.assembler();
   assembler.finish();
   summary.command = options.command.front();
@@ -182,7 +187,7 @@ int record(const RecordOptions& options) {
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();
   summary.nvtx = options.nvtx;
-  describe_outcome(sink, summary, assembler, clock);
+  describe_outcome(sink, summary, assembler);
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();
   summary.losses = sink.counted_losses();

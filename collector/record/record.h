@@ -24,9 +24,9 @@ struct RecordOptions {
   std::string tool_version;
 };
 
-/// Runs the command and records it into a trace; returns what the program should exit with, which is
-/// the command's own status. Uses the process's signal mask, its children and stderr, so once per
-/// process. Throws Error before the command has been started; afterwards it always returns.
+/// Runs the command and records it into a trace; returns what the program should exit with, which
+/// is the command's own status. Uses the process's signal mask, its children and stderr, so once
+/// per process. Throws Error before the command has been started; afterwards it always returns.
 int record(const RecordOptions& options);
 
 }  // namespace headway::record

@@ -36,8 +36,8 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
   }
   // CUDA is not recorded yet, so a tool that does record it keeps its place.
   if (std::string other = other_tool(kCuda, library); !other.empty()) {
-    notes_.push_back(fmt::format("{} is set to {}: it keeps its place", kCuda,
-                                 escape_terminal(other)));
+    notes_.push_back(
+        fmt::format("{} is set to {}: it keeps its place", kCuda, escape_terminal(other)));
   } else {
     changes.push_back(fmt::format("{}={}", kCuda, library.string()));
   }

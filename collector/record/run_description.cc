@@ -72,22 +72,18 @@ void describe_run(TraceSink& sink, const RecordOptions& options, const ClockRead
   sink.add<trace::tables::SessionStart>(row);
 }
 
-void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssembler& assembler,
-                      wire::Clock offered) {
+void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssembler& assembler) {
   const Outcome& outcome = summary.outcome;
   sink.set_meta(meta::kDurationNs, std::to_string(summary.duration.ns));
   if (outcome.exit_code) sink.set_meta(meta::kExitCode, std::to_string(*outcome.exit_code));
   if (outcome.signal) sink.set_meta(meta::kExitSignal, std::to_string(*outcome.signal));
   if (outcome.interrupted) sink.set_meta(meta::kInterrupted, "1");
-  sink.set_meta(meta::kCuda, assembler.cuda().empty() ? "off: no process initialised CUDA"
-                                                      : assembler.cuda());
+  sink.set_meta(meta::kCuda,
+                assembler.cuda().empty() ? "off: no process initialised CUDA" : assembler.cuda());
   sink.set_meta(meta::kRecords, std::to_string(summary.events));
   sink.set_meta(meta::kRecorderCpuNs, std::to_string(summary.recorder_cpu.ns));
   if (summary.event_cost_ns > 0)
     sink.set_meta(meta::kOverheadNsPerEvent, fmt::format("{:.1f}", summary.event_cost_ns));
-  // A process may refuse the counter that it was offered.
-  wire::Clock used = assembler.used_tsc() ? wire::Clock::kTsc : wire::Clock::kRealtime;
-  sink.set_meta(meta::kClock, clock_name(summary.events > 0 ? used : offered));
 }
 
 }  // namespace headway::record

@@ -12,7 +12,6 @@ namespace headway::record {
 void describe_run(TraceSink& sink, const RecordOptions& options, const ClockReading& origin,
                   wire::Clock clock);
 /// What is known when it has ended.
-void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssembler& assembler,
-                      wire::Clock offered);
+void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssembler& assembler);
 
 }  // namespace headway::record

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "common/error.h"
 #include "collector/wire/record.h"
+#include "common/error.h"
 
 namespace headway::record {
 
@@ -47,7 +47,9 @@ std::unique_ptr<SegmentReader> SegmentReader::map(const FileDescriptor& memory,
 SegmentReader::SegmentReader(std::byte* base, const wire::Layout& layout)
     : base_(base), layout_(layout) {}
 
-SegmentReader::~SegmentReader() { ::munmap(base_, wire::segment_bytes(layout_)); }
+SegmentReader::~SegmentReader() {
+  ::munmap(base_, wire::segment_bytes(layout_));
+}
 
 bool SegmentReader::snapshot() {
   std::uint32_t used = header().rings_used.load(std::memory_order_acquire);
@@ -61,8 +63,8 @@ bool SegmentReader::snapshot() {
     std::uint64_t units = wire::ring_place(layout_, i).units;
     if (head < ring.head || head - ring.tail > units) return false;
     ring.head = head;
-    fullest_ = std::max(fullest_,
-                        static_cast<double>(head - ring.tail) / static_cast<double>(units));
+    fullest_ =
+        std::max(fullest_, static_cast<double>(head - ring.tail) / static_cast<double>(units));
   }
   std::uint64_t end = header().definitions_end.load(std::memory_order_acquire);
   if (end < definitions_taken_ || end > layout_.definition_bytes) return false;
@@ -110,8 +112,6 @@ SegmentCounters SegmentReader::counters() const {
   sum.reentrant_events = header().reentrant_events.load(kRelaxed);
   sum.definitions_lost = header().definitions_lost.load(kRelaxed);
   sum.event_cost_ps = header().event_cost_ps;
-  if (header().clock == static_cast<std::uint32_t>(wire::Clock::kTsc))
-    sum.clock = wire::Clock::kTsc;
   return sum;
 }
 

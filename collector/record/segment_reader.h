@@ -36,12 +36,11 @@ struct SegmentCounters {
   std::uint64_t reentrant_events = 0;
   std::uint64_t definitions_lost = 0;
   std::uint32_t event_cost_ps = 0;
-  wire::Clock clock = wire::Clock::kRealtime;
 };
 
-/// The recorder's end of a process's shared memory, which is untrusted: every number read from it is
-/// checked against the layout that was agreed on, and content is copied before it is looked at. One
-/// thread at a time.
+/// The recorder's end of a process's shared memory, which is untrusted: every number read from it
+/// is checked against the layout that was agreed on, and content is copied before it is looked at.
+/// One thread at a time.
 class SegmentReader {
  public:
   /// Maps the memory; null and `why_not` when it is not what a process of ours would hand over.
@@ -55,9 +54,9 @@ class SegmentReader {
   /// whatever a record refers to is among the definitions of the same round or earlier. False when
   /// the memory is damaged.
   bool snapshot();
-  /// Second step: copies up to the snapshot and gives the rings' room back to the process. Rings that
-  /// would take more than `limit` bytes together are left for the next round; `complete` says whether
-  /// none was.
+  /// Second step: copies up to the snapshot and gives the rings' room back to the process. Rings
+  /// that would take more than `limit` bytes together are left for the next round; `complete` says
+  /// whether none was.
   void take(SegmentData& data, std::size_t limit, bool& complete);
   /// How full the fullest ring was at the snapshot, 0 to 1.
   double fullest() const { return fullest_; }

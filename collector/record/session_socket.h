@@ -23,8 +23,8 @@ struct Arrival {
 };
 
 /// The socket through which recorded processes hand over their shared memory: in a fresh folder of
-/// mode 0700 with an unpredictable name in XDG_RUNTIME_DIR, TMPDIR or /tmp, whichever is writable and
-/// short enough for a socket address. Removed again on destruction. One thread.
+/// mode 0700 with an unpredictable name in XDG_RUNTIME_DIR, TMPDIR or /tmp, whichever is writable
+/// and short enough for a socket address. Removed again on destruction. One thread.
 class SessionSocket {
  public:
   /// Throws Error(kInternal) that lists the places tried.
@@ -53,8 +53,8 @@ class SessionSocket {
   std::int64_t refused_ = 0;
 };
 
-/// Answers an arrival and closes its connection. False when the process had given up waiting: it does
-/// not record then.
+/// Answers an arrival and closes its connection. False when the process had given up waiting: it
+/// does not record then.
 bool welcome(Arrival& arrival, bool accepted, wire::Clock clock);
 
 }  // namespace headway::record

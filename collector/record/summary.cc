@@ -22,7 +22,8 @@ std::string counted(std::int64_t count, std::string_view singular, std::string_v
 
 std::string outcome_line(const Summary& s) {
   std::string command = escape_terminal(s.command);
-  if (s.outcome.left_running) return fmt::format("{} is still running, unrecorded from here on", command);
+  if (s.outcome.left_running)
+    return fmt::format("{} is still running, unrecorded from here on", command);
   if (s.outcome.signal)
     return fmt::format("{} was ended by signal {} ({}); what it had recorded is kept", command,
                        *s.outcome.signal, ::strsignal(*s.outcome.signal));
@@ -39,7 +40,8 @@ std::string nothing_line(const Summary& s) {
     return "no event came: the program loaded NVTX but ended before its first range. The trace "
            "holds processes and counters only";
   return "no event came: the program does not use NVTX, is statically linked or 32-bit, clears its "
-         "environment, or ended before its first range. The trace holds processes and counters only";
+         "environment, or ended before its first range. The trace holds processes and counters "
+         "only";
 }
 
 std::string cost_line(const Summary& s) {
@@ -48,8 +50,9 @@ std::string cost_line(const Summary& s) {
   if (s.event_cost_ns <= 0 || s.busiest_thread_events == 0) return recorder;
   double cost_ns = s.event_cost_ns * static_cast<double>(s.busiest_thread_events);
   double share = s.duration.ns > 0 ? cost_ns / static_cast<double>(s.duration.ns) : 0;
-  return fmt::format("recording cost the busiest thread about {} of its time ({:.0f} ns an event); {}",
-                     format_percent(share), s.event_cost_ns, recorder);
+  return fmt::format(
+      "recording cost the busiest thread about {} of its time ({:.0f} ns an event); {}",
+      format_percent(share), s.event_cost_ns, recorder);
 }
 
 std::vector<std::string> loss_lines(const Summary& s) {
@@ -99,15 +102,17 @@ std::string summary_text(const Summary& s) {
   for (std::size_t i = 0; i < std::min(s.refusals.size(), kRefusalsShown); ++i)
     lines.push_back("not recorded: " + escape_terminal(s.refusals[i]));
   if (s.refusals.size() > kRefusalsShown)
-    lines.push_back(fmt::format("not recorded: {} more processes",
-                                s.refusals.size() - kRefusalsShown));
+    lines.push_back(
+        fmt::format("not recorded: {} more processes", s.refusals.size() - kRefusalsShown));
   for (std::string& line : loss_lines(s)) lines.push_back(std::move(line));
   if (!s.failure.empty())
-    lines.push_back(fmt::format("writing stopped early: {} The file holds what was written until "
-                                "then; keep {}-wal beside it if there is one",
-                                escape_terminal(s.failure), escape_terminal(s.file.string())));
+    lines.push_back(
+        fmt::format("writing stopped early: {} The file holds what was written until "
+                    "then; keep {}-wal beside it if there is one",
+                    escape_terminal(s.failure), escape_terminal(s.file.string())));
   lines.push_back(cost_line(s));
-  lines.push_back(fmt::format("next: headway report {}", shell_word(escape_terminal(s.file.string()))));
+  lines.push_back(
+      fmt::format("next: headway report {}", shell_word(escape_terminal(s.file.string()))));
   std::string text;
   for (const std::string& line : lines) text += "headway: " + line + "\n";
   return text;

@@ -24,7 +24,7 @@ struct Summary {
   std::int64_t processes = 0;  ///< of the tree
   std::vector<TraceSink::CountedLoss> losses;
   std::vector<std::string> refusals;
-  std::string failure;             ///< why rows were not stored; empty when all were
+  std::string failure;  ///< why rows were not stored; empty when all were
   std::int64_t busiest_thread_events = 0;
   double event_cost_ns = 0;
   DurationNs recorder_cpu;

@@ -168,8 +168,9 @@ void Supervisor::admit(Arrival& arrival) {
   drain_.add(segment);
   if (!welcome(arrival, true, options_.clock)) {
     segment->ended = true;
-    queue_.send(ProcessRefused{arrival.pid, "it gave up waiting for the recorder; is the machine "
-                                            "overloaded?"});
+    queue_.send(ProcessRefused{arrival.pid,
+                               "it gave up waiting for the recorder; is the machine "
+                               "overloaded?"});
   }
 }
 
@@ -234,8 +235,7 @@ void Supervisor::handle_signals() {
 
 void Supervisor::handle_signal(int number, bool from_terminal, pid_t sender) {
   // A program that signals its whole process group means itself, not the recorder.
-  if (!from_terminal && sender != 0 && sender != ::getpid() &&
-      descends_from(sender, ::getpid())) {
+  if (!from_terminal && sender != 0 && sender != ::getpid() && descends_from(sender, ::getpid())) {
     return;
   }
   // The terminal sends to the whole foreground group: the program has it already.

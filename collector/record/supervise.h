@@ -30,8 +30,8 @@ struct Outcome {
   int exit_status() const;
 };
 
-/// Blocks the signals that Supervisor handles, for all threads made afterwards; becomes the parent of
-/// orphaned descendants. Call before `launch`.
+/// Blocks the signals that Supervisor handles, for all threads made afterwards; becomes the parent
+/// of orphaned descendants. Call before `launch`.
 void prepare_to_supervise();
 
 /// Watches over the recorded processes: lets them connect, passes signals on, notices who ends and

@@ -10,10 +10,11 @@ namespace headway::record {
 
 using trace::Loss;
 
-TraceAssembler::TraceAssembler(TraceSink& sink, const ClockReading& origin, Progress& progress,
-                               std::function<void(SegmentId)> set_aside)
+TraceAssembler::TraceAssembler(TraceSink& sink, const ClockReading& origin, wire::Clock clock,
+                               Progress& progress, std::function<void(SegmentId)> set_aside)
     : sink_(sink),
       axis_(origin),
+      clock_(clock),
       progress_(progress),
       set_aside_(std::move(set_aside)),
       processes_(axis_) {}
@@ -28,7 +29,7 @@ void TraceAssembler::run(MessageQueue& queue) {
 
 void TraceAssembler::handle(SegmentAdded& message) {
   segments_[message.segment] =
-      std::make_unique<SegmentDecoder>(message.pid, domains_, processes_, axis_, sink_);
+      std::make_unique<SegmentDecoder>(message.pid, domains_, processes_, axis_, clock_, sink_);
   processes_.injected(message.pid);
   progress_.processes = static_cast<std::int64_t>(processes_.injected_count());
 }
@@ -44,14 +45,13 @@ void TraceAssembler::handle(SegmentRound& message) {
   SegmentDecoder& decoder = *found->second;
   std::int64_t process = global_pid(decoder.pid());
   std::int64_t events_before = decoder.events();
-  bool intact = !message.damaged && decoder.read(message.data, message.counters.clock);
+  bool intact = !message.damaged && decoder.read(message.data);
   progress_.events += decoder.events() - events_before;
   if (std::optional<std::string> note = decoder.definitions().take_note(wire::NoteKey::kCuda))
     cuda_ = *note;
   if (intact && !message.last) return;
   if (intact) {
     count_losses(message.counters, process);
-    used_tsc_ |= message.counters.clock == wire::Clock::kTsc;
     if (message.counters.event_cost_ps > 0) {
       cost_sum_ps_ += message.counters.event_cost_ps;
       ++cost_count_;
@@ -114,8 +114,9 @@ void TraceAssembler::finish() {
 }
 
 double TraceAssembler::event_cost_ns() const {
-  return cost_count_ == 0 ? 0
-                          : static_cast<double>(cost_sum_ps_) / static_cast<double>(cost_count_) / 1000;
+  return cost_count_ == 0
+             ? 0
+             : static_cast<double>(cost_sum_ps_) / static_cast<double>(cost_count_) / 1000;
 }
 
 }  // namespace headway::record

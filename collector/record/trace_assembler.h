@@ -24,7 +24,7 @@ struct Progress {
 class TraceAssembler {
  public:
   /// `set_aside(segment)` is called when the content of a segment turned out damaged.
-  TraceAssembler(TraceSink& sink, const ClockReading& origin, Progress& progress,
+  TraceAssembler(TraceSink& sink, const ClockReading& origin, wire::Clock clock, Progress& progress,
                  std::function<void(SegmentId)> set_aside);
 
   /// Works off the queue until it is closed and empty.
@@ -36,7 +36,6 @@ class TraceAssembler {
   std::int64_t busiest_thread_events() const { return busiest_; }
   /// Mean of the processes' own measurements; 0 when there is none.
   double event_cost_ns() const;
-  bool used_tsc() const { return used_tsc_; }
   const std::vector<std::string>& refusals() const { return refusals_; }
   /// What the library says about CUDA; empty when no process initialised it.
   const std::string& cuda() const { return cuda_; }
@@ -53,6 +52,7 @@ class TraceAssembler {
 
   TraceSink& sink_;
   TimeAxis axis_;
+  wire::Clock clock_;
   Progress& progress_;
   std::function<void(SegmentId)> set_aside_;
   ProcessTable processes_;
@@ -64,7 +64,6 @@ class TraceAssembler {
   std::int64_t busiest_ = 0;
   std::int64_t cost_sum_ps_ = 0;
   std::int64_t cost_count_ = 0;
-  bool used_tsc_ = false;
 };
 
 }  // namespace headway::record

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kVersion = 1;
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;
 
-/// Stamp that the records of a segment carry.
+/// Stamp that the records carry: the recorder chooses one for all processes.
 enum class Clock : std::uint32_t {
   kRealtime = 0,  ///< CLOCK_REALTIME in ns
   kTsc = 1,       ///< ticks of the processor's time-stamp counter
@@ -55,7 +55,6 @@ struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t layout;
-  std::uint32_t clock;          ///< Clock; set before the first record
   std::uint32_t event_cost_ps;  ///< cost of one event, measured by the process at its start
   std::atomic<std::uint32_t> rings_used;  ///< rings from here on were never taken
 

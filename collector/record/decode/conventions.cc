@@ -56,9 +56,8 @@ std::optional<Convention> Convention::recognise(const trace::PayloadSchema& sche
                                  field("correlation"), field("sync_id"), field("bytes")});
   if (schema.name == conventions::kGraphOpSchema)
     return Convention(GraphOp{field("op"), field("forward_op"), field("phase"),
-                              field("input_count"), field("inputs"), field("flops"),
-                              field("bytes"), field("output_bytes"), field("type"), field("name"),
-                              field("shape")});
+                              field("input_count"), field("inputs"), field("flops"), field("bytes"),
+                              field("output_bytes"), field("type"), field("name"), field("shape")});
   if (schema.name == conventions::kDeviceSchema)
     return Convention(Device{field("device"), field("type"), field("cores"), field("name")});
   if (schema.name == conventions::kStreamSchema)
@@ -155,8 +154,8 @@ void Convention::write(const GraphOp& f, Bytes p, std::int64_t global_pid, Trace
 }
 
 void Convention::write(const Device& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
-  sink.add<trace::tables::Device>({global_pid, int32(f.device, p), int32(f.type, p),
-                                   int32(f.cores, p), text(f.name, p, sink)});
+  sink.add<trace::tables::Device>(
+      {global_pid, int32(f.device, p), int32(f.type, p), int32(f.cores, p), text(f.name, p, sink)});
 }
 
 void Convention::write(const Stream& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {

@@ -15,12 +15,13 @@
 
 namespace headway::record {
 
-/// What a range says about itself by its payload: as a row in which times, thread and name are still
-/// to be filled in. Nothing for payloads that are not one of the conventions.
+/// What a range says about itself by its payload: as a row in which times, thread and name are
+/// still to be filled in. Nothing for payloads that are not one of the conventions.
 using Meaning = std::variant<std::monostate, trace::tables::RangeInfo::Row,
                              trace::tables::DeviceOp::Row, trace::tables::DeviceCall::Row>;
 
-/// A schema of common/nvtx_conventions.h as one process registered it: fields are found by name, once.
+/// A schema of common/nvtx_conventions.h as one process registered it: fields are found by name,
+/// once.
 class Convention {
  public:
   /// Nullopt when the schema is none of the conventions. The caller checks the domain.

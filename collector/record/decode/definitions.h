@@ -31,8 +31,8 @@ struct KnownSchema {
   std::optional<Convention> convention;
 };
 
-/// What one process image has registered, written to the trace as it arrives and kept for its records
-/// to refer to.
+/// What one process image has registered, written to the trace as it arrives and kept for its
+/// records to refer to.
 class Definitions {
  public:
   Definitions(std::int64_t global_pid, DomainNumbers& domains, TraceSink& sink)

@@ -69,37 +69,37 @@ trace::PayloadSchema single_value_schema(std::uint64_t type, std::size_t bytes) 
 }  // namespace
 
 SegmentDecoder::SegmentDecoder(std::int32_t pid, DomainNumbers& domains, ProcessTable& processes,
-                               const TimeAxis& axis, TraceSink& sink)
+                               const TimeAxis& axis, wire::Clock clock, TraceSink& sink)
     : pid_(pid),
       processes_(processes),
       axis_(axis),
+      clock_(clock),
       sink_(sink),
       definitions_(global_pid(pid), domains, sink) {}
 
-bool SegmentDecoder::read(const SegmentData& data, wire::Clock clock) {
+bool SegmentDecoder::read(const SegmentData& data) {
   if (!definitions_.read(data.definitions)) return false;
-  for (auto& [tid, name] : definitions_.take_thread_names()) processes_.thread_named(pid_, tid, name);
+  for (auto& [tid, name] : definitions_.take_thread_names())
+    processes_.thread_named(pid_, tid, name);
   std::span<const std::byte> records(data.records);
   for (const RingSlice& slice : data.slices) {
-    if (!read_ring(rings_[slice.ring], records.subspan(slice.offset, slice.bytes), clock))
-      return false;
+    if (!read_ring(rings_[slice.ring], records.subspan(slice.offset, slice.bytes))) return false;
   }
   return true;
 }
 
-bool SegmentDecoder::read_ring(Ring& ring, std::span<const std::byte> bytes, wire::Clock clock) {
+bool SegmentDecoder::read_ring(Ring& ring, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     std::optional<RecordView> view = next_record(bytes);
     TimeNs time;
-    if (!view || !to_time(view->record.time, clock, time) || !read_record(ring, *view, time))
-      return false;
+    if (!view || !to_time(view->record.time, time) || !read_record(ring, *view, time)) return false;
   }
   return true;
 }
 
-bool SegmentDecoder::to_time(std::uint64_t stamp, wire::Clock clock, TimeNs& time) const {
+bool SegmentDecoder::to_time(std::uint64_t stamp, TimeNs& time) const {
   TimeNs latest = axis_.from_monotonic(axis_.newest().monotonic_ns);
-  if (clock == wire::Clock::kTsc) {
+  if (clock_ == wire::Clock::kTsc) {
     time = axis_.from_tsc(stamp);
     return time.ns >= 0 && time <= latest + kTolerance;
   }
@@ -190,8 +190,7 @@ SegmentDecoder::OpenRange SegmentDecoder::open(const Ring& ring, const RecordVie
     if (!row.text_id) sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
   }
   set_payload_value(row, view.payload_kind, view.payload);
-  if (!view.blobs.empty())
-    range.json = to_json(view.record.domain, view.blobs, &range);
+  if (!view.blobs.empty()) range.json = to_json(view.record.domain, view.blobs, &range);
   return range;
 }
 
@@ -223,8 +222,8 @@ void SegmentDecoder::Json::add(const Json& other) {
   count += other.count;
 }
 
-SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain,
-                                             std::span<const std::byte> blobs, OpenRange* range) {
+SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain, std::span<const std::byte> blobs,
+                                             OpenRange* range) {
   Json json;
   for_each_blob(blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
     const KnownSchema* known = definitions_.schema(domain, id);
@@ -243,8 +242,8 @@ SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain,
       sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
       return;
     }
-    json.add(trace::payload_to_json(
-        known ? known->schema : single_value_schema(id, payload.size()), payload));
+    json.add(trace::payload_to_json(known ? known->schema : single_value_schema(id, payload.size()),
+                                    payload));
   });
   return json;
 }

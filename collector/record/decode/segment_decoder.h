@@ -16,16 +16,16 @@
 
 namespace headway::record {
 
-/// Turns what one process image recorded into rows. The row of a range is written when it ends, that
-/// of a range that never does when the image is gone. Any content is safe. One thread.
+/// Turns what one process image recorded into rows. The row of a range is written when it ends,
+/// that of a range that never does when the image is gone. Any content is safe. One thread.
 class SegmentDecoder {
  public:
   SegmentDecoder(std::int32_t pid, DomainNumbers& domains, ProcessTable& processes,
-                 const TimeAxis& axis, TraceSink& sink);
+                 const TimeAxis& axis, wire::Clock clock, TraceSink& sink);
 
-  /// In order: the definitions and records of one round. False when the content is damaged; what came
-  /// before the damage is kept, and the caller sends nothing more.
-  bool read(const SegmentData& data, wire::Clock clock);
+  /// In order: the definitions and records of one round. False when the content is damaged; what
+  /// came before the damage is kept, and the caller sends nothing more.
+  bool read(const SegmentData& data);
   /// The image is gone, or the recording ends: ranges that are open stay open.
   void finish();
 
@@ -52,8 +52,8 @@ class SegmentDecoder {
     Json json;  ///< of payloads that are not a convention
   };
   struct Ring {
-    std::int32_t tid = 0;     ///< 0: no thread
-    std::int64_t events = 0;  ///< of this thread
+    std::int32_t tid = 0;                                    ///< 0: no thread
+    std::int64_t events = 0;                                 ///< of this thread
     std::map<std::uint16_t, std::vector<OpenRange>> stacks;  ///< by domain
   };
   struct EarlyEnd {
@@ -62,10 +62,10 @@ class SegmentDecoder {
     Json json;
   };
 
-  bool read_ring(Ring& ring, std::span<const std::byte> bytes, wire::Clock clock);
+  bool read_ring(Ring& ring, std::span<const std::byte> bytes);
   bool read_record(Ring& ring, const RecordView& view, TimeNs time);
   /// False when no clock that was handed out can say this.
-  bool to_time(std::uint64_t stamp, wire::Clock clock, TimeNs& time) const;
+  bool to_time(std::uint64_t stamp, TimeNs& time) const;
   void begin_thread(Ring& ring, std::int32_t tid);
   void end_thread(Ring& ring);
 
@@ -81,6 +81,7 @@ class SegmentDecoder {
   std::int32_t pid_;
   ProcessTable& processes_;
   const TimeAxis& axis_;
+  wire::Clock clock_;
   TraceSink& sink_;
   Definitions definitions_;
   std::unordered_map<std::uint32_t, Ring> rings_;

@@ -50,9 +50,9 @@ void MachineSampler::sample_cpu(std::vector<Sample>& samples) {
     if (i != kIdle && i != kIoWait) busy += ticks;
   }
   if (cpu_total_ > 0 && total > cpu_total_ && busy >= cpu_busy_)
-    samples.push_back({"machine.cpu", "%", "Busy share of all processors.", 0,
-                       100 * static_cast<double>(busy - cpu_busy_) /
-                           static_cast<double>(total - cpu_total_)});
+    samples.push_back(
+        {"machine.cpu", "%", "Busy share of all processors.", 0,
+         100 * static_cast<double>(busy - cpu_busy_) / static_cast<double>(total - cpu_total_)});
   cpu_total_ = total;
   cpu_busy_ = busy;
 }

@@ -65,7 +65,8 @@ std::string_view ProcFile::read(std::string& buffer) const {
 
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
-    if (at == 0 || text[at - 1] == '\n') return leading_number(trim_left(text.substr(at + key.size())));
+    if (at == 0 || text[at - 1] == '\n')
+      return leading_number(trim_left(text.substr(at + key.size())));
   }
   return std::nullopt;
 }

@@ -46,7 +46,8 @@ bool descends_from(pid_t pid, pid_t ancestor);
 /// CLOCK_MONOTONIC of a time on CLOCK_BOOTTIME: they differ by the time spent suspended.
 std::int64_t boottime_to_monotonic(std::int64_t boottime_ns);
 
-/// The number after `key` in text of the form "key: 123" or "key 123"; nullopt when it is not there.
+/// The number after `key` in text of the form "key: 123" or "key 123"; nullopt when it is not
+/// there.
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view key);
 /// The `index`-th (from 0) of numbers separated by spaces.
 std::optional<std::int64_t> number_at(std::string_view text, std::size_t index);

@@ -16,9 +16,10 @@ bool ProcessSampler::sample(std::int64_t monotonic_ns, std::vector<Sample>& samp
   std::int64_t pages = number_at(memory, 1).value_or(0);
   if (pages == 0) return false;  // gone, or a zombie
   static const std::int64_t page_bytes = ::sysconf(_SC_PAGESIZE);
-  samples.push_back({"process.rss", "bytes", "Resident memory.", pid_,
-                     static_cast<double>(pages * page_bytes)});
-  // The clock of another process: all its threads, in ns, where /proc/<pid>/stat has steps of 10 ms.
+  samples.push_back(
+      {"process.rss", "bytes", "Resident memory.", pid_, static_cast<double>(pages * page_bytes)});
+  // The clock of another process: all its threads, in ns, where /proc/<pid>/stat has steps of 10
+  // ms.
   timespec time{};
   if (has_cpu_clock_ && ::clock_gettime(cpu_clock_, &time) == 0) {
     std::int64_t used = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;

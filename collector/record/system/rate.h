@@ -12,9 +12,9 @@ class Rate {
  public:
   std::optional<double> next(std::int64_t time_ns, std::int64_t sum) {
     bool usable = known_ && time_ns > time_ns_ && sum >= sum_;
-    double rate = usable ? static_cast<double>(sum - sum_) * 1e9 /
-                               static_cast<double>(time_ns - time_ns_)
-                         : 0;
+    double rate =
+        usable ? static_cast<double>(sum - sum_) * 1e9 / static_cast<double>(time_ns - time_ns_)
+               : 0;
     known_ = true;
     time_ns_ = time_ns;
     sum_ = sum;

@@ -11,9 +11,9 @@
 
 namespace headway::record {
 
-/// Reads the clocks once a second and, `hz` times a second, what /proc says about every process below
-/// this one and about the machine. Costs the recorded programs nothing; itself about 15 us per sample
-/// and process. Runs in a thread of its own.
+/// Reads the clocks once a second and, `hz` times a second, what /proc says about every process
+/// below this one and about the machine. Costs the recorded programs nothing; itself about 15 us
+/// per sample and process. Runs in a thread of its own.
 class Sampler {
  public:
   /// `hz` 0: clocks only.
