@@ -68,6 +68,12 @@ class RingWriter {
       std::memcpy(data_, static_cast<const std::byte*>(source) + to_end, bytes - to_end);
     }
   }
+  /// Two words behind the record; `offset` is a multiple of 8.
+  void put_words(std::uint32_t offset, std::uint64_t first, std::uint64_t second) {
+    std::uint64_t at = (head_ + 1) * wire::kUnit + offset;
+    *reinterpret_cast<std::uint64_t*>(data_ + (at & mask_)) = first;
+    *reinterpret_cast<std::uint64_t*>(data_ + ((at + 8) & mask_)) = second;
+  }
   /// The unit behind the record, whole: units never wrap.
   std::byte* second_unit() const { return data_ + ((head_ + 1) * wire::kUnit & mask_); }
   void commit(std::uint32_t units) {
