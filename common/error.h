@@ -16,6 +16,9 @@ enum class ExitCode : int {
   kUsage = 2,       ///< wrong command line
   kBadInput = 3,    ///< a file that cannot be used: missing, empty, corrupt, newer
   kInternal = 4,    ///< a bug, or the system refused something that should work
+  // `record` only, as a shell does:
+  kCannotExecute = 126,    ///< the command to record is there but cannot be executed
+  kCommandNotFound = 127,  ///< there is no such command
 };
 
 /// The one exception of Headway: thrown where the outside world comes in (arguments, files, the

@@ -122,12 +122,27 @@ void TraceWriter::commit() {
   database_.execute("BEGIN");
 }
 
-void TraceWriter::finish() {
+void TraceWriter::drop_uncommitted() {
+  // SQLite has rolled back by itself after some errors, not after others.
+  if (database_.in_transaction()) database_.execute("ROLLBACK");
+  // Tables that only the lost transaction knew are made again when they get a row.
+  batches_.clear();
+  known_strings_.clear();
+  strings_.clear();
+  kept_.clear();
+  pending_ = 0;
+  meta_changed_ = true;
+  losses_changed_ = !losses_.empty();
+  database_.execute("BEGIN");
+}
+
+void TraceWriter::finish(Indexes indexes) {
   set_meta(meta::kState, "complete");
   commit();
   database_.execute("COMMIT");
+  finished_ = true;
   for_each_table([&]<class Table>() {
-    if (!batches_.contains(Table::name)) return;
+    if (indexes == Indexes::kSkip || !batches_.contains(Table::name)) return;
     for (std::string_view columns : Table::indexes) {
       database_.execute(fmt::format("CREATE INDEX {0}_{1} ON {0}({1})", Table::name, columns));
     }
@@ -135,7 +150,6 @@ void TraceWriter::finish() {
   batches_.clear();
   database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   database_.execute("PRAGMA journal_mode=DELETE");
-  finished_ = true;
 }
 
 }  // namespace headway::trace

@@ -26,6 +26,8 @@ namespace headway::trace {
 /// thread at a time. Times in rows are nanoseconds since `session start`.
 class TraceWriter {
  public:
+  enum class Indexes : std::uint8_t { kBuild, kSkip };
+
   /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`.
   explicit TraceWriter(const std::filesystem::path& path, bool overwrite = false);
   ~TraceWriter();
@@ -51,7 +53,11 @@ class TraceWriter {
   /// Makes everything added so far durable in one transaction.
   void commit();
   /// Ends the recording: state=complete, indexes, log folded into the file, journal off.
-  void finish();
+  void finish(Indexes indexes = Indexes::kBuild);
+  /// After `add` or `commit` threw because the file could not be written (a full disk): forgets
+  /// what is not committed. From here on only losses and meta data may be added, which need little
+  /// room.
+  void drop_uncommitted();
 
   std::int64_t rows_pending() const { return pending_; }
   std::int64_t rows_written() const { return written_; }

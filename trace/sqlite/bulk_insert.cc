@@ -117,7 +117,7 @@ const sqlite3_module* module() {
 BulkInsert::BulkInsert(Database& db, const TableDescription& table)
     : source_(std::make_unique<Source>()) {
   source_->table = &table;
-  db.execute(create_table_sql(table));
+  if (!db.has_table(table.name)) db.execute(create_table_sql(table));
   std::string rows = fmt::format("headway_rows_of_{}", table.name);
   int code = sqlite3_create_module_v2(db.handle(), rows.c_str(), module(), source_.get(), nullptr);
   if (code != SQLITE_OK)

@@ -12,7 +12,7 @@ namespace headway::trace::sqlite {
 /// Inserts arrays of rows into one table. SQLite pulls the values itself through a virtual table
 /// (`INSERT INTO t SELECT * FROM rows`), so one statement handles a whole batch: 1.3-1.7 M rows/s
 /// for the kernel table against 0.63 M with bind/step/reset per row (docs/performance.md). Creates
-/// the table on construction.
+/// the table on construction if it is not there.
 class BulkInsert {
  public:
   BulkInsert(Database& db, const TableDescription& table);

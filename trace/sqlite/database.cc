@@ -217,6 +217,10 @@ std::int64_t Database::file_bytes() const {
   return error ? 0 : static_cast<std::int64_t>(size);
 }
 
+bool Database::in_transaction() const {
+  return sqlite3_get_autocommit(db_.get()) == 0;
+}
+
 bool Database::has_table(std::string_view table) const {
   Statement statement = prepare("SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1");
   statement.bind(1, table);

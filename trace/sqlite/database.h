@@ -56,6 +56,7 @@ class Database {
   /// The single value of a query, 0 when there is no row.
   std::int64_t int64(std::string_view sql) const;
 
+  bool in_transaction() const;
   bool has_table(std::string_view table) const;
   std::vector<std::string> columns_of(std::string_view table) const;
 

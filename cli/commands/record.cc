@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/record.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/commands/commands.h"
+#include "cli/version.h"
+
+namespace headway::cli {
+namespace {
+
+/// CLI11 knows no way to say that the rest of the line is a command.
+class RecordFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: headway record [OPTIONS] -- COMMAND [ARGUMENT]...\n";
+  }
+};
+
+class Record final : public Command {
+ public:
+  std::string_view name() const override { return "record"; }
+  std::string_view summary() const override { return "Run a command and record it into a trace"; }
+
+  void declare(CLI::App& app) override {
+    auto formatter = std::make_shared<RecordFormatter>();
+    formatter->column_width(app.get_formatter()->get_column_width());
+    app.formatter(formatter);
+    app.footer(
+        "Example: headway record -o slow.sqlite -- python3 train.py --epochs 1\n"
+        "The exit status is that of the command.");
+    app.add_option("-o,--output", options_.output,
+                   "Trace file to write. Default: the first free of run.sqlite, run-2.sqlite, …")
+        ->type_name("FILE");
+    app.add_flag("--force", options_.force, "Overwrite the trace file if it exists");
+    app.add_flag("--quiet", options_.quiet, "Print nothing but errors");
+    app.add_option("--sample-hz", options_.sample_hz,
+                   "Samples a second of CPU, memory and I/O of each process; 0: none")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1000))
+        ->capture_default_str();
+    app.add_option("--wait", wait_,
+                   "Whom to wait for: 'all' processes that the command starts, or the 'primary' "
+                   "one only")
+        ->check(CLI::IsMember({"all", "primary"}))
+        ->capture_default_str();
+    app.add_option("--clock", clock_,
+                   "Clock of the events: 'tsc' (the processor's counter, cheaper), 'realtime', or "
+                   "'auto': tsc where it can be trusted")
+        ->check(CLI::IsMember({"auto", "tsc", "realtime"}))
+        ->capture_default_str();
+    app.add_option("--nvtx", nvtx_, "Record NVTX ranges")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+    app.add_option("command", options_.command, "Command to record, with its arguments")
+        ->type_name("");
+    // What follows the command is the command's, with or without "--".
+    app.positionals_at_end();
+  }
+
+  int run() override {
+    options_.wait = wait_ == "all" ? record::WaitFor::kAll : record::WaitFor::kPrimary;
+    options_.clock = clock_ == "tsc"        ? record::ClockChoice::kTsc
+                     : clock_ == "realtime" ? record::ClockChoice::kRealtime
+                                            : record::ClockChoice::kAuto;
+    options_.nvtx = nvtx_ == "on";
+    options_.tool_version = kVersion;
+    return record::record(options_);
+  }
+
+ private:
+  record::RecordOptions options_;
+  std::string wait_ = "all";
+  std::string clock_ = "auto";
+  std::string nvtx_ = "on";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_record_command() {
+  return std::make_unique<Record>();
+}
+
+}  // namespace headway::cli

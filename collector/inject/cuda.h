@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "collector/inject/cupti.h"
+
+namespace headway::inject {
+
+/// Starts what can be collected from CUDA and says in the definitions (NoteKey::kCuda) what that is
+/// or why nothing is. Once per process; never fails the program.
+void start_cuda(Cupti& cupti);
+
+/// The sentence for the trace; also tries to subscribe, because only that tells whether CUPTI is
+/// free to use.
+void describe_cuda(Cupti& cupti, char* text, std::size_t capacity);
+
+}  // namespace headway::inject

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "collector/inject/definitions.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "collector/inject/definition_index.h"
+#include "collector/inject/process.h"
+#include "collector/inject/thread.h"
+#include "collector/inject/utf8.h"
+
+namespace headway::inject {
+namespace {
+
+using wire::DefinitionHeader;
+using wire::DefinitionType;
+using wire::DefinitionWriter;
+
+constexpr std::uint32_t kPopulateStep = 64 * wire::kKiB;
+
+/// All under the process lock.
+struct Log {
+  DefinitionIndex index;
+  std::uint64_t end;        ///< bytes of complete entries
+  std::uint64_t populated;  ///< bytes with memory behind them
+  std::uint32_t domains;    ///< made so far; domain 0 is the default one and is not in the log
+  std::uint32_t strings;
+  std::uint32_t schemas;
+};
+constinit Log g_log{};
+
+std::uint64_t hash_of(const std::byte* data, std::size_t bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (std::size_t i = 0; i < bytes; ++i)
+    hash = (hash ^ static_cast<std::uint8_t>(data[i])) * 0x100000001b3;
+  return hash;
+}
+
+void put_text(DefinitionWriter& out, Text text) {
+  if (!text.wide) return out.text(text.narrow ? text.narrow : "");
+  bool cut = false;
+  std::uint32_t length = utf8_length(text.wide, wire::kMaxDefinitionText, cut);
+  out.number(length);
+  char encoded[4];
+  const wchar_t* wide = text.wide;
+  for (std::uint32_t done = 0; done < length; ++wide) {
+    std::uint32_t bytes = std::min(encode_utf8(*wide, encoded), length - done);
+    out.bytes(encoded, bytes);
+    done += bytes;
+  }
+  out.pad();
+}
+
+bool make_room(const Segment& segment, std::uint64_t bytes) {
+  std::uint64_t needed = g_log.end + bytes;
+  if (needed > segment.layout->definition_bytes) return false;
+  if (needed <= g_log.populated) return true;
+  std::uint64_t target =
+      std::min<std::uint64_t>((needed + kPopulateStep - 1) / kPopulateStep * kPopulateStep,
+                              segment.layout->definition_bytes);
+  if (!populate(segment, segment.definitions() + g_log.populated, target - g_log.populated))
+    return false;
+  g_log.populated = target;
+  return true;
+}
+
+std::uint64_t next_id(DefinitionType type) {
+  switch (type) {
+    case DefinitionType::kDomain:
+      return g_log.domains + 1 < kMaxDomains ? ++g_log.domains : 0;
+    case DefinitionType::kString:
+      return ++g_log.strings;
+    default:
+      return NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + ++g_log.schemas;
+  }
+}
+
+/// Appends an entry unless the same is there already; its id, which is `id` when that is not 0,
+/// else that of the same entry, else a new one.
+template <class WriteBody>
+std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::uint16_t domain,
+                            std::uint64_t id, WriteBody write_body) {
+  DefinitionWriter counter;
+  write_body(counter);
+  std::uint64_t bytes = sizeof(DefinitionHeader) + counter.size();
+  if (!make_room(segment, bytes)) return 0;
+  std::byte* log = segment.definitions();
+  std::byte* at = log + g_log.end;
+  DefinitionHeader header{static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(type),
+                          domain, id};
+  std::memcpy(at, &header, sizeof header);
+  DefinitionWriter body(at + sizeof header, bytes - sizeof header);
+  write_body(body);
+  // A text that another thread changes while we read it twice.
+  if (body.size() != counter.size()) return 0;
+  std::uint64_t hash = hash_of(at, bytes);
+  auto same = [&](const DefinitionIndex::Entry& entry) {
+    if (entry.bytes != bytes) return false;
+    DefinitionHeader other;
+    std::memcpy(&other, log + entry.offset, sizeof other);
+    if (id == 0) other.id = 0;
+    return std::memcmp(&other, &header, sizeof header) == 0 &&
+           std::memcmp(log + entry.offset + sizeof header, at + sizeof header,
+                       bytes - sizeof header) == 0;
+  };
+  if (const DefinitionIndex::Entry* known = g_log.index.find(hash, same)) return known->id;
+  if (id == 0) {
+    id = next_id(type);
+    if (id == 0) return 0;
+    header.id = id;
+    std::memcpy(at, &header, sizeof header);
+  }
+  std::uint32_t offset = static_cast<std::uint32_t>(g_log.end);
+  g_log.end += bytes;
+  g_log.index.add({hash, id, offset, static_cast<std::uint32_t>(bytes)});
+  segment.header().definitions_end.store(g_log.end, std::memory_order_release);
+  return id;
+}
+
+template <class WriteBody>
+std::uint64_t define(DefinitionType type, std::uint16_t domain, std::uint64_t id,
+                     WriteBody write_body) {
+  int saved = errno;
+  std::uint64_t result = 0;
+  {
+    Locked locked(g_process.page->lock);
+    if (connect_locked()) {
+      result = define_locked(g_process.segment, type, domain, id, write_body);
+      if (result == 0)
+        g_process.segment.header().definitions_lost.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  errno = saved;
+  return result;
+}
+
+std::uint64_t define_text(DefinitionType type, std::uint16_t domain, std::uint64_t id, Text text) {
+  return define(type, domain, id, [&](DefinitionWriter& out) { put_text(out, text); });
+}
+
+template <class T>
+T field_or(const nvtxPayloadSchemaAttr_t& schema, std::uint64_t field, T value, T fallback) {
+  return schema.fieldMask & field ? value : fallback;
+}
+
+}  // namespace
+
+std::uint32_t define_domain(Text name) {
+  return static_cast<std::uint32_t>(define_text(DefinitionType::kDomain, 0, 0, name));
+}
+
+std::uint32_t define_string(std::uint16_t domain, Text text) {
+  return static_cast<std::uint32_t>(define_text(DefinitionType::kString, domain, 0, text));
+}
+
+void define_category(std::uint16_t domain, std::uint32_t category, Text name) {
+  define_text(DefinitionType::kCategory, domain, category, name);
+}
+
+void define_thread_name(std::uint64_t tid, Text name) {
+  define_text(DefinitionType::kThreadName, 0, tid, name);
+}
+
+void define_note(wire::NoteKey key, const char* text) {
+  define_text(DefinitionType::kNote, 0, static_cast<std::uint64_t>(key), {text, nullptr});
+}
+
+std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema) {
+  std::uint64_t given =
+      field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID, schema.schemaId, 0);
+  return define(DefinitionType::kSchema, domain, given, [&](DefinitionWriter& out) {
+    const nvtxPayloadSchemaEntry_t* entries = field_or<const nvtxPayloadSchemaEntry_t*>(
+        schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES, schema.entries, nullptr);
+    std::uint64_t count = field_or<std::uint64_t>(
+        schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES, schema.numEntries, 0);
+    if (!entries) count = 0;
+    count = std::min(count, wire::kMaxSchemaEntries);
+    out.number(
+        field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE, schema.type, 0));
+    out.number(
+        field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS, schema.flags, 0));
+    out.number(field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+                                       schema.payloadStaticSize, 0));
+    out.number(field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT,
+                                       schema.packAlign, 0));
+    out.number(count);
+    put_text(out, {field_or<const char*>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME, schema.name,
+                                         nullptr),
+                   nullptr});
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const nvtxPayloadSchemaEntry_t& entry = entries[i];
+      out.number(entry.flags);
+      out.number(entry.type);
+      out.number(entry.arrayOrUnionDetail);
+      out.number(entry.offset);
+      put_text(out, {entry.name, nullptr});
+      put_text(out, {entry.description, nullptr});
+    }
+  });
+}
+
+void copy_definitions(const Segment& from, const Segment& to) {
+  g_log.populated = 0;
+  std::uint64_t bytes = g_log.end;
+  if (!from || bytes == 0) return;
+  // Cannot fail for want of room: a child's limits are its parent's. If it does, the names are
+  // lost, not the events.
+  g_log.end = 0;
+  if (!make_room(to, bytes)) {
+    g_log.end = bytes;
+    return;
+  }
+  g_log.end = bytes;
+  std::memcpy(to.definitions(), from.definitions(), bytes);
+  to.header().definitions_end.store(bytes, std::memory_order_release);
+}
+
+}  // namespace headway::inject

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "collector/inject/nvtx_types.h"
+#include "collector/inject/segment.h"
+#include "collector/wire/definition.h"
+
+/// Everything a program registers: appended to the log of the segment, each distinct thing once.
+/// Not for the hot path (a lock, a hash, sometimes a page of memory). Called inside an Entry. The
+/// result 0 says that there was no room or no recorder.
+namespace headway::inject {
+
+/// Text from the program, narrow or wide; null is "".
+struct Text {
+  const char* narrow = nullptr;
+  const wchar_t* wide = nullptr;
+};
+
+/// The index of the domain with this name, for this process the same however often it is made.
+std::uint32_t define_domain(Text name);
+std::uint32_t define_string(std::uint16_t domain, Text text);
+void define_category(std::uint16_t domain, std::uint32_t category, Text name);
+void define_thread_name(std::uint64_t tid, Text name);
+/// The schema's id: the given one, or a new one.
+std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema);
+void define_note(wire::NoteKey key, const char* text);
+
+/// Copies the log of the parent of a fork into the segment of the child, which inherited the index.
+void copy_definitions(const Segment& from, const Segment& to);
+
+}  // namespace headway::inject

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+#include <cwchar>
+
+#include "collector/inject/clock.h"
+#include "collector/inject/nvtx_types.h"
+#include "collector/inject/ring_writer.h"
+#include "collector/inject/short_text.h"
+#include "collector/inject/thread.h"
+#include "collector/inject/utf8.h"
+
+namespace headway::inject {
+
+/// What an NVTX call says, in pointers to the caller's memory. At most one of text, wide and
+/// handle.
+struct Event {
+  const char* text = nullptr;
+  const wchar_t* wide = nullptr;
+  std::uint32_t handle = 0;
+  std::uint32_t category = 0;
+  std::uint32_t color = 0;
+  bool has_color = false;
+  wire::PayloadKind payload_kind = wire::PayloadKind::kNone;
+  std::uint64_t payload = 0;  ///< for kBlobs: their size, set by `measure`
+  const nvtxPayloadData_t* blobs = nullptr;
+  std::uint32_t blob_count = 0;
+};
+
+/// How much room an event takes.
+struct Shape {
+  std::uint32_t text_bytes = 0;
+  std::uint32_t extra_bytes = 0;
+  std::uint8_t flags = 0;
+  std::uint32_t units() const { return 1 + wire::units_for(extra_bytes); }
+};
+
+/// Bytes of one extended payload that can be taken; `cut` when not all of it.
+std::uint32_t blob_bytes(const nvtxPayloadData_t& blob, std::uint32_t limit, bool& cut);
+/// Size of all blobs with their headers, padded, within kMaxBlobs.
+std::uint32_t measure_blobs(const Event& event, bool& cut);
+void put_blobs(RingWriter& ring, std::uint32_t offset, const Event& event);
+
+/// One payload of known size, as nearly all events with payloads have: without the loops (15 ns).
+inline bool is_single_blob(const Event& event) {
+  return event.blob_count == 1 && event.blobs->payload &&
+         event.blobs->size <= wire::kMaxBlobs - sizeof(wire::BlobHeader);
+}
+void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::uint32_t bytes);
+
+inline Shape measure(wire::RecordType type, Event& event) {
+  Shape shape;
+  bool cut = false;
+  if (event.handle) {
+    shape.flags |= wire::kTextHandle;
+  } else if (event.text) {
+    shape.text_bytes = text_length(event.text);
+    if (shape.text_bytes > wire::kMaxText) [[unlikely]] {
+      shape.text_bytes = wire::kMaxText;
+      cut = true;
+    }
+    shape.flags |= wire::kTextInline;
+  } else if (event.wide) {
+    shape.text_bytes = utf8_length(event.wide, wire::kMaxText, cut);
+    shape.flags |= wire::kTextInline;
+  }
+  shape.extra_bytes = wire::padded(shape.text_bytes);
+  if (event.payload_kind == wire::PayloadKind::kBlobs) {
+    std::uint32_t bytes;
+    if (is_single_blob(event)) [[likely]] {
+      bytes =
+          sizeof(wire::BlobHeader) + wire::padded(static_cast<std::uint32_t>(event.blobs->size));
+    } else {
+      bool blobs_cut = false;
+      bytes = measure_blobs(event, blobs_cut);
+      cut |= blobs_cut;
+    }
+    event.payload = bytes;
+    shape.extra_bytes += bytes;
+  }
+  bool value_taken = type == wire::RecordType::kStart || type == wire::RecordType::kEnd;
+  if (event.category > 0xffff || (value_taken && event.payload_kind != wire::PayloadKind::kNone))
+      [[unlikely]] {
+    shape.flags |= wire::kHasAttributes;
+    shape.extra_bytes += sizeof(wire::Attributes);
+  }
+  if (event.has_color) shape.flags |= wire::kHasColor;
+  if (cut) [[unlikely]]
+    shape.flags |= wire::kCut;
+  shape.flags |=
+      static_cast<std::uint8_t>(static_cast<unsigned>(event.payload_kind) << wire::kPayloadShift);
+  return shape;
+}
+
+/// Puts and commits the event, for which there is room. `value` is the range id of types that have
+/// one.
+inline void write(ThreadState& thread, wire::RecordType type, std::uint16_t domain,
+                  const Event& event, const Shape& shape, std::uint64_t value) {
+  RingWriter& ring = thread.ring;
+  RecordWords words;
+  words.head = RecordWords::make_head(type, shape.flags, shape.units() - 1, domain, event.category);
+  words.text_and_color =
+      (event.handle ? event.handle : shape.text_bytes) | std::uint64_t{event.color} << 32;
+  words.value = value ? value : event.payload;
+  std::uint32_t offset = 0;
+  if (shape.flags & wire::kHasAttributes) [[unlikely]] {
+    wire::Attributes attributes{event.payload, event.category, {}};
+    ring.put_extra(0, &attributes, sizeof attributes);
+    offset = sizeof attributes;
+  }
+  if (event.text) {
+    put_text(ring, offset, event.text, shape.text_bytes);
+  } else if (event.wide) {
+    put_wide(ring, offset, event.wide, shape.text_bytes);
+  }
+  if (event.payload_kind == wire::PayloadKind::kBlobs) {
+    offset += wire::padded(shape.text_bytes);
+    if (is_single_blob(event)) [[likely]] {
+      // Not more than was measured, should the program change it meanwhile.
+      std::uint64_t measured = event.payload - sizeof(wire::BlobHeader);
+      auto bytes =
+          static_cast<std::uint32_t>(event.blobs->size < measured ? event.blobs->size : measured);
+      ring.put_words(offset, event.blobs->schemaId, bytes);
+      ring.put_extra(offset + sizeof(wire::BlobHeader), event.blobs->payload, bytes);
+    } else {
+      put_blobs(ring, offset, event);
+    }
+  }
+  // Last: the range begins when our work is done, so that it does not measure us.
+  ring.put(now(thread.clock), words);
+  ring.commit(shape.units());
+}
+
+/// Pushes the event; the level of the new range. Room is kept for its pop.
+inline int push(ThreadState& thread, std::uint16_t domain, Event& event) {
+  DomainStack* stack = thread.stack(domain);
+  if (!stack) [[unlikely]] {
+    thread.count_dropped();
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  if (stack->skipped == 0) [[likely]] {
+    Shape shape = measure(wire::RecordType::kPush, event);
+    if (thread.ring.has_room(shape.units() + std::uint64_t{thread.open} + 1 + wire::kEndReserve))
+        [[likely]] {
+      ++thread.open;
+      write(thread, wire::RecordType::kPush, domain, event, shape, 0);
+      return static_cast<int>(stack->depth++);
+    }
+  }
+  thread.count_dropped();
+  return static_cast<int>(stack->depth + stack->skipped++);
+}
+
+/// Pops the innermost range of the domain, with the payload when there is room for it; the level of
+/// the range that ended.
+inline int pop(ThreadState& thread, std::uint16_t domain, Event& event) {
+  std::uint64_t time = now(thread.clock);  // first: the range ends when we are called
+  DomainStack* stack = thread.stack(domain);
+  if (!stack) [[unlikely]] {
+    thread.count_dropped();
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  if (stack->skipped) [[unlikely]] {
+    thread.count_dropped();
+    return static_cast<int>(stack->depth + --stack->skipped);
+  }
+  if (stack->depth == 0) [[unlikely]] {
+    add_own(thread.ring.control().pops_without_push);
+    return -1;
+  }
+  if (event.payload_kind != wire::PayloadKind::kNone) [[unlikely]] {
+    Shape shape = measure(wire::RecordType::kPop, event);
+    if (thread.ring.has_room(shape.units() + std::uint64_t{thread.open} + wire::kEndReserve)) {
+      --thread.open;
+      write(thread, wire::RecordType::kPop, domain, event, shape, 0);
+      return static_cast<int>(--stack->depth);
+    }
+  }
+  thread.ring.put(time, {RecordWords::make_head(wire::RecordType::kPop, 0, 0, domain), 0, 0});
+  thread.ring.commit(1);
+  --thread.open;
+  return static_cast<int>(--stack->depth);
+}
+
+/// Cost in ps of one push or pop on this thread, on this machine, now: a few hundred pairs into the
+/// free part of the ring, unseen by the recorder (~20 us).
+std::uint32_t measure_event_cost_ps(const ThreadState& thread);
+
+}  // namespace headway::inject

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "collector/inject/futex_lock.h"
+#include "collector/inject/segment.h"
+
+namespace headway::inject {
+
+enum class Mode : std::uint32_t {
+  kFresh = 0,  ///< not connected yet: at the start, and again in a forked child
+  kOn = 1,
+  kOff = 2,  ///< no recorder, or something failed: nothing is recorded, for good
+};
+
+/// The part of the state that a child must not inherit. It lies in a page that the kernel empties
+/// in the child of any fork, also one that pthread_atfork does not see (MADV_WIPEONFORK): mode,
+/// lock and generation are then as at the start, and no thread state of the parent matches.
+struct ForkPage {
+  /// Number of the process image in its line of forks; 0: not connected. A thread whose state bears
+  /// another number has to begin anew.
+  std::atomic<std::uint32_t> generation;
+  std::atomic<Mode> mode;
+  /// Guards everything that is not on the hot path: connecting, taking rings, definitions.
+  FutexLock lock;
+};
+
+/// Process-wide state: one per process image, never destroyed. Constant-initialised.
+struct Process {
+  ForkPage* page;  ///< never null
+  Segment segment;
+  wire::Clock clock;
+  std::uint32_t last_generation;
+  bool event_cost_known;
+};
+extern constinit Process g_process;
+
+/// Once per image, from the entry points: reads the environment, makes the fork page. Idempotent,
+/// any thread. False when this process is not being recorded at all.
+bool set_up_process();
+
+/// Connects to the recorder if that is still to be done; the lock must be held. True when
+/// recording.
+bool connect_locked();
+
+/// set_up_process() and connect_locked(): what the entry points call. Keeps errno.
+bool start_recording();
+
+}  // namespace headway::inject

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "collector/inject/process.h"
+#include "collector/inject/ring_writer.h"
+
+namespace headway::inject {
+
+/// Push/pop nesting of one domain on one thread.
+struct DomainStack {
+  std::uint32_t depth;    ///< pushes in the ring, not popped yet
+  std::uint32_t skipped;  ///< pushes above those that were dropped: their pops are dropped too
+};
+
+inline constexpr std::uint32_t kMaxDomains = 4096;
+inline constexpr std::uint32_t kNearDomains = 16;
+
+/// What a thread needs to record; one for each ring, reused with it.
+struct alignas(64) ThreadState {
+  std::uint32_t generation;  ///< ForkPage::generation it was made under; 0: free
+  std::uint32_t slot;        ///< number of the ring
+  wire::Clock clock;
+  std::uint32_t
+      open;  ///< pushes in the ring, not popped yet, all domains: room is kept for their pops
+  RingWriter ring;
+  std::uint64_t ranges;  ///< start/end ranges begun under this state; goes on when it is reused
+  DomainStack near[kNearDomains];
+  DomainStack* far;  ///< domains from kNearDomains on; mapped on first use
+
+  /// Null when there is no memory for it.
+  DomainStack* stack(std::uint16_t domain) {
+    if (domain < kNearDomains) [[likely]]
+      return &near[domain];
+    return far_stack(domain);
+  }
+  DomainStack* far_stack(std::uint16_t domain);
+  void count_dropped() { add_own(ring.control().dropped); }
+};
+
+/// The library's whole thread-local storage: small, because a library loaded late shares the 1664
+/// bytes that the C library keeps for all of them.
+struct EntryState {
+  ThreadState* thread;
+  std::uint32_t busy;         ///< 1 inside an entry point
+  std::uint32_t skip_attach;  ///< events to drop before asking for a ring again
+};
+extern constinit thread_local EntryState t_entry __attribute__((tls_model("initial-exec")));
+
+/// The scope of one NVTX call. False when the call comes from a signal handler that interrupted
+/// another one on this thread: it has to do nothing (it is counted).
+class Entry {
+ public:
+  Entry() : entered_(t_entry.busy == 0) {
+    if (entered_) [[likely]] {
+      t_entry.busy = 1;
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      count_reentrant();
+    }
+  }
+  ~Entry() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (entered_) [[likely]]
+      t_entry.busy = 0;
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  explicit operator bool() const { return entered_; }
+
+  /// This thread's state, with a ring; null when nothing can be recorded (counted where that is a
+  /// loss).
+  ThreadState* thread() const {
+    if (!entered_) [[unlikely]]
+      return nullptr;
+    ThreadState* state = t_entry.thread;
+    if (state && state->generation == g_process.page->generation.load(std::memory_order_relaxed))
+        [[likely]] {
+      return state;
+    }
+    return attach_thread();
+  }
+
+ private:
+  static void count_reentrant();
+  static ThreadState* attach_thread();
+  bool entered_;
+};
+
+/// Once per process image, before any event. False when the system refuses.
+bool set_up_threads();
+/// Frees all rings; called in a child before it connects. The lock must be held.
+void forget_threads();
+
+}  // namespace headway::inject

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/decode/conventions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/nvtx_conventions.h"
+#include "common/text.h"
+#include "trace/tables/device.h"
+#include "trace/tables/graph_op.h"
+#include "trace/tables/setting.h"
+#include "trace/tables/stream.h"
+
+namespace headway::record {
+namespace {
+
+using conventions::kAbsent;
+using trace::PayloadField;
+
+std::int32_t int32(const PayloadField& field, std::span<const std::byte> payload) {
+  return static_cast<std::int32_t>(field.integer(payload, 0));
+}
+
+std::int64_t int64(const PayloadField& field, std::span<const std::byte> payload) {
+  return field.integer(payload, 0);
+}
+
+/// NULL where the program says "does not apply" or leaves the field out.
+std::optional<std::int64_t> unless(const PayloadField& field, std::span<const std::byte> payload,
+                                   std::int64_t absent) {
+  std::int64_t value = field.integer(payload, absent);
+  return value == absent ? std::nullopt : std::optional(value);
+}
+
+/// Texts in tables are UTF-8 whatever the program sent.
+std::string_view text(const PayloadField& field, std::span<const std::byte> payload,
+                      TraceSink& sink) {
+  return sink.keep(to_valid_utf8(field.text(payload)));
+}
+
+}  // namespace
+
+std::optional<Convention> Convention::recognise(const trace::PayloadSchema& schema) {
+  auto field = [&](std::string_view name) { return Field::find(schema, name); };
+  if (schema.name == conventions::kRangeSchema)
+    return Convention(Range{field("kind"), field("phase"), field("op"), field("batch"),
+                            field("step"), field("bytes"), field("flops")});
+  if (schema.name == conventions::kDeviceOpSchema)
+    return Convention(DeviceOp{field("kind"), field("device"), field("stream"), field("phase"),
+                               field("correlation"), field("op"), field("batch"), field("bytes"),
+                               field("flops"), field("source_memory"), field("destination_memory"),
+                               field("math_unit")});
+  if (schema.name == conventions::kDeviceCallSchema)
+    return Convention(DeviceCall{field("kind"), field("device"), field("stream"),
+                                 field("correlation"), field("sync_id"), field("bytes")});
+  if (schema.name == conventions::kGraphOpSchema)
+    return Convention(GraphOp{field("op"), field("forward_op"), field("phase"),
+                              field("input_count"), field("inputs"), field("flops"), field("bytes"),
+                              field("output_bytes"), field("type"), field("name"), field("shape")});
+  if (schema.name == conventions::kDeviceSchema)
+    return Convention(Device{field("device"), field("type"), field("cores"), field("name")});
+  if (schema.name == conventions::kStreamSchema)
+    return Convention(Stream{field("device"), field("stream"), field("name")});
+  if (schema.name == conventions::kSettingSchema)
+    return Convention(Setting{field("name"), field("value")});
+  return std::nullopt;
+}
+
+Meaning Convention::meaning(std::span<const std::byte> payload) const {
+  return std::visit(
+      [&](const auto& fields) -> Meaning {
+        if constexpr (requires { read(fields, payload); }) {
+          return read(fields, payload);
+        } else {
+          return std::monostate();
+        }
+      },
+      fields_);
+}
+
+bool Convention::write_mark(std::span<const std::byte> payload, std::int64_t global_pid,
+                            TraceSink& sink) const {
+  return std::visit(
+      [&](const auto& fields) {
+        if constexpr (requires { write(fields, payload, global_pid, sink); }) {
+          write(fields, payload, global_pid, sink);
+          return true;
+        } else {
+          return false;
+        }
+      },
+      fields_);
+}
+
+Meaning Convention::read(const Range& f, Bytes p) {
+  trace::tables::RangeInfo::Row row;
+  row.kind = int32(f.kind, p);
+  row.phase = int32(f.phase, p);
+  row.op = unless(f.op, p, kAbsent);
+  row.batch = unless(f.batch, p, kAbsent);
+  row.step = unless(f.step, p, kAbsent);
+  row.bytes = int64(f.bytes, p);
+  row.flops = int64(f.flops, p);
+  return row;
+}
+
+Meaning Convention::read(const DeviceOp& f, Bytes p) {
+  trace::tables::DeviceOp::Row row;
+  row.kind = int32(f.kind, p);
+  row.device_id = int32(f.device, p);
+  row.stream_id = int32(f.stream, p);
+  row.phase = int32(f.phase, p);
+  row.correlation_id = unless(f.correlation, p, 0);
+  row.op = unless(f.op, p, kAbsent);
+  row.batch = unless(f.batch, p, kAbsent);
+  row.bytes = int64(f.bytes, p);
+  row.flops = int64(f.flops, p);
+  row.source_memory = int32(f.source_memory, p);
+  row.destination_memory = int32(f.destination_memory, p);
+  row.math_unit = int32(f.math_unit, p);
+  return row;
+}
+
+Meaning Convention::read(const DeviceCall& f, Bytes p) {
+  trace::tables::DeviceCall::Row row;
+  row.kind = int32(f.kind, p);
+  row.device_id = int32(f.device, p);
+  row.stream_id = int32(f.stream, p);
+  row.correlation_id = unless(f.correlation, p, 0);
+  row.sync_id = unless(f.sync_id, p, 0);
+  row.bytes = int64(f.bytes, p);
+  return row;
+}
+
+void Convention::write(const GraphOp& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
+  trace::tables::GraphOp::Row row;
+  row.global_pid = global_pid;
+  row.op = f.op.integer(p, kAbsent);
+  row.forward_op = unless(f.forward_op, p, kAbsent);
+  row.phase = int32(f.phase, p);
+  row.op_name = text(f.name, p, sink);
+  row.type = text(f.type, p, sink);
+  row.shape = text(f.shape, p, sink);
+  std::string inputs;
+  auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, int64(f.input_count, p)));
+  for (std::size_t i = 0; i < std::min(count, f.inputs.count()); ++i)
+    inputs += fmt::format("{}{}", i ? " " : "", f.inputs.integer(p, kAbsent, i));
+  row.inputs = sink.keep(inputs);
+  row.flops = int64(f.flops, p);
+  row.bytes = int64(f.bytes, p);
+  row.output_bytes = int64(f.output_bytes, p);
+  sink.add<trace::tables::GraphOp>(row);
+}
+
+void Convention::write(const Device& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
+  sink.add<trace::tables::Device>(
+      {global_pid, int32(f.device, p), int32(f.type, p), int32(f.cores, p), text(f.name, p, sink)});
+}
+
+void Convention::write(const Stream& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
+  sink.add<trace::tables::Stream>(
+      {global_pid, int32(f.device, p), int32(f.stream, p), text(f.name, p, sink)});
+}
+
+void Convention::write(const Setting& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
+  sink.add<trace::tables::Setting>({global_pid, text(f.name, p, sink), text(f.value, p, sink)});
+}
+
+}  // namespace headway::record

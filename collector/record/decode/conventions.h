@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "collector/record/trace_sink.h"
+#include "trace/payload.h"
+#include "trace/tables/device_call.h"
+#include "trace/tables/device_op.h"
+#include "trace/tables/range_info.h"
+
+namespace headway::record {
+
+/// What a range says about itself by its payload: as a row in which times, thread and name are
+/// still to be filled in. Nothing for payloads that are not one of the conventions.
+using Meaning = std::variant<std::monostate, trace::tables::RangeInfo::Row,
+                             trace::tables::DeviceOp::Row, trace::tables::DeviceCall::Row>;
+
+/// A schema of common/nvtx_conventions.h as one process registered it: fields are found by name,
+/// once.
+class Convention {
+ public:
+  /// Nullopt when the schema is none of the conventions. The caller checks the domain.
+  static std::optional<Convention> recognise(const trace::PayloadSchema& schema);
+
+  /// For schemas of ranges.
+  Meaning meaning(std::span<const std::byte> payload) const;
+  /// For schemas of marks: writes the row. False when this is not such a schema.
+  bool write_mark(std::span<const std::byte> payload, std::int64_t global_pid,
+                  TraceSink& sink) const;
+
+ private:
+  using Field = trace::PayloadField;
+  struct Range {
+    Field kind, phase, op, batch, step, bytes, flops;
+  };
+  struct DeviceOp {
+    Field kind, device, stream, phase, correlation, op, batch, bytes, flops, source_memory,
+        destination_memory, math_unit;
+  };
+  struct DeviceCall {
+    Field kind, device, stream, correlation, sync_id, bytes;
+  };
+  struct GraphOp {
+    Field op, forward_op, phase, input_count, inputs, flops, bytes, output_bytes, type, name, shape;
+  };
+  struct Device {
+    Field device, type, cores, name;
+  };
+  struct Stream {
+    Field device, stream, name;
+  };
+  struct Setting {
+    Field name, value;
+  };
+  using Fields = std::variant<Range, DeviceOp, DeviceCall, GraphOp, Device, Stream, Setting>;
+  explicit Convention(Fields fields) : fields_(fields) {}
+
+  using Bytes = std::span<const std::byte>;
+  static Meaning read(const Range& fields, Bytes payload);
+  static Meaning read(const DeviceOp& fields, Bytes payload);
+  static Meaning read(const DeviceCall& fields, Bytes payload);
+  static void write(const GraphOp& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
+  static void write(const Device& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
+  static void write(const Stream& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
+  static void write(const Setting& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
+
+  Fields fields_;
+};
+
+}  // namespace headway::record

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/record/decode/conventions.h"
+#include "collector/record/trace_sink.h"
+#include "collector/wire/definition.h"
+
+namespace headway::record {
+
+/// Numbers of domains in NVTX_EVENTS.domainId: by name, the same in all processes of the file; 0 is
+/// the default domain.
+class DomainNumbers {
+ public:
+  std::int64_t of(std::string_view name);
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> numbers_;
+};
+
+/// A payload schema that a process registered.
+struct KnownSchema {
+  trace::PayloadSchema schema;
+  std::optional<Convention> convention;
+};
+
+/// What one process image has registered, written to the trace as it arrives and kept for its
+/// records to refer to.
+class Definitions {
+ public:
+  Definitions(std::int64_t global_pid, DomainNumbers& domains, TraceSink& sink)
+      : global_pid_(global_pid), domains_(domains), sink_(sink) {}
+
+  /// Whole entries of the log, in order. False when they are damaged: nothing more can be trusted.
+  bool read(std::span<const std::byte> log);
+
+  bool has_domain(std::uint16_t domain) const {
+    return domain == 0 || domain_numbers_.contains(domain);
+  }
+  std::int64_t domain_number(std::uint16_t domain) const;
+  /// Nullopt when nothing was registered under that id.
+  std::optional<trace::StringId> string(std::uint32_t id) const;
+  const std::string* string_text(std::uint32_t id) const;
+  const KnownSchema* schema(std::uint16_t domain, std::uint64_t id) const;
+
+  /// Names that the program gave its threads, and its notes; taken by the caller after each `read`.
+  std::vector<std::pair<std::int32_t, std::string>> take_thread_names();
+  std::optional<std::string> take_note(wire::NoteKey key);
+
+ private:
+  bool add(const wire::DefinitionHeader& header, std::span<const std::byte> body);
+  bool add_schema(const wire::DefinitionHeader& header, wire::DefinitionReader& body);
+  void write_schema(std::int64_t domain, const trace::PayloadSchema& schema);
+
+  struct KnownString {
+    trace::StringId id;
+    std::string text;
+  };
+  std::int64_t global_pid_;
+  DomainNumbers& domains_;
+  TraceSink& sink_;
+  std::unordered_map<std::uint16_t, std::int64_t> domain_numbers_;
+  std::unordered_map<std::uint16_t, std::string> domain_names_;
+  std::unordered_map<std::uint32_t, KnownString> strings_;
+  std::map<std::pair<std::uint16_t, std::uint64_t>, KnownSchema> schemas_;
+  std::vector<std::pair<std::int32_t, std::string>> thread_names_;
+  std::map<wire::NoteKey, std::string> notes_;
+};
+
+}  // namespace headway::record

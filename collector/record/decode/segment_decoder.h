@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/record/clock.h"
+#include "collector/record/decode/definitions.h"
+#include "collector/record/decode/record_view.h"
+#include "collector/record/process_table.h"
+#include "collector/record/segment_reader.h"
+#include "trace/tables/nvtx_events.h"
+
+namespace headway::record {
+
+/// Turns what one process image recorded into rows. The row of a range is written when it ends,
+/// that of a range that never does when the image is gone. Any content is safe. One thread.
+class SegmentDecoder {
+ public:
+  SegmentDecoder(std::int32_t pid, DomainNumbers& domains, ProcessTable& processes,
+                 const TimeAxis& axis, wire::Clock clock, TraceSink& sink);
+
+  /// In order: the definitions and records of one round. False when the content is damaged; what
+  /// came before the damage is kept, and the caller sends nothing more.
+  bool read(const SegmentData& data);
+  /// The image is gone, or the recording ends: ranges that are open stay open.
+  void finish();
+
+  std::int32_t pid() const { return pid_; }
+  /// Events read so far, of all threads.
+  std::int64_t events() const { return events_; }
+  Definitions& definitions() { return definitions_; }
+  /// Most events of one thread, after `finish`.
+  std::int64_t busiest_thread() const { return busiest_; }
+
+ private:
+  /// Payloads of one event: an object, or an array of several.
+  struct Json {
+    std::string objects;  ///< joined by commas
+    int count = 0;
+    void add(std::string_view object);
+    void add(const Json& other);
+    std::string text() const { return count > 1 ? "[" + objects + "]" : objects; }
+  };
+  /// A range that has begun.
+  struct OpenRange {
+    trace::tables::NvtxEvents::Row row;
+    Meaning meaning;
+    Json json;  ///< of payloads that are not a convention
+  };
+  struct Ring {
+    std::int32_t tid = 0;                                    ///< 0: no thread
+    std::int64_t events = 0;                                 ///< of this thread
+    std::map<std::uint16_t, std::vector<OpenRange>> stacks;  ///< by domain
+  };
+  struct EarlyEnd {
+    std::int64_t end = 0;
+    std::int64_t global_tid = 0;
+    Json json;
+  };
+
+  bool read_ring(Ring& ring, std::span<const std::byte> bytes);
+  bool read_record(Ring& ring, const RecordView& view, TimeNs time);
+  /// False when no clock that was handed out can say this.
+  bool to_time(std::uint64_t stamp, TimeNs& time) const;
+  void begin_thread(Ring& ring, std::int32_t tid);
+  void end_thread(Ring& ring);
+
+  OpenRange open(const Ring& ring, const RecordView& view, TimeNs time, std::int32_t event_type);
+  Json to_json(std::uint16_t domain, std::span<const std::byte> blobs, OpenRange* range);
+  std::string message_in_payload(const KnownSchema& schema, std::span<const std::byte> payload);
+  bool pop(Ring& ring, const RecordView& view, TimeNs time);
+  void mark(const Ring& ring, const RecordView& view, TimeNs time);
+  void end_range(const Ring& ring, const RecordView& view, TimeNs time);
+  void write(OpenRange& range, std::optional<std::int64_t> end);
+  std::int64_t global_tid(const Ring& ring) const { return global_pid(pid_) | ring.tid; }
+
+  std::int32_t pid_;
+  ProcessTable& processes_;
+  const TimeAxis& axis_;
+  wire::Clock clock_;
+  TraceSink& sink_;
+  Definitions definitions_;
+  std::unordered_map<std::uint32_t, Ring> rings_;
+  std::unordered_map<std::uint64_t, OpenRange> ranges_;  ///< start/end, by range id
+  /// Ends that were drained before their starts, which lie in another thread's ring.
+  std::unordered_map<std::uint64_t, EarlyEnd> early_ends_;
+  std::int64_t events_ = 0;
+  std::int64_t busiest_ = 0;
+};
+
+}  // namespace headway::record

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/display.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "common/format.h"
+#include "common/text.h"
+
+namespace headway::record {
+
+Display::Display(bool quiet, std::string file)
+    : quiet_(quiet),
+      terminal_(!quiet && ::isatty(STDERR_FILENO) == 1),
+      progress_(terminal_ && ::isatty(STDOUT_FILENO) == 0),
+      file_(escape_terminal(file)) {}
+
+void Display::started() {
+  if (terminal_) fmt::print(stderr, "headway: recording to {}\n", file_);
+}
+
+void Display::update(const Progress& progress) {
+  if (!progress_ || Clock::now() < next_) return;
+  next_ = Clock::now() + std::chrono::seconds(1);
+  auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
+  fmt::print(stderr, "\r\033[Kheadway: {} s, {} events from {} processes", elapsed.count(),
+             format_count(progress.events), progress.processes.load());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Display::clear() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+  drawn_ = false;
+}
+
+void Display::finishing() {
+  clear();
+  if (!terminal_) return;
+  fmt::print(stderr, "headway: finishing {} …", file_);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Display::finished(const std::string& text) {
+  clear();
+  if (!quiet_) fmt::print(stderr, "{}", text);
+}
+
+void Display::note(const std::string& line) {
+  clear();
+  if (!quiet_) fmt::print(stderr, "headway: {}\n", line);
+}
+
+}  // namespace headway::record

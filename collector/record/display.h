@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "collector/record/trace_assembler.h"
+
+namespace headway::record {
+
+/// What the user sees on stderr while a recording runs. The recorded program's own output goes to
+/// the same terminal, so a line that is drawn over and over is only shown when its standard output
+/// goes elsewhere.
+class Display {
+ public:
+  Display(bool quiet, std::string file);
+
+  void started();
+  void update(const Progress& progress);
+  void finishing();
+  /// Removes what is drawn, prints the lines.
+  void finished(const std::string& text);
+  /// A remark before or between; also without a terminal.
+  void note(const std::string& line);
+
+ private:
+  void clear();
+  using Clock = std::chrono::steady_clock;
+
+  bool quiet_;
+  bool terminal_;
+  bool progress_;
+  bool drawn_ = false;
+  std::string file_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point next_ = start_;
+};
+
+}  // namespace headway::record

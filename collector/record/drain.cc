@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/drain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace headway::record {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds kBusy{2'000};
+constexpr microseconds kIdle{20'000};
+// With a ring this full, a burst would overflow it before the next round.
+constexpr double kHurry = 0.25;
+constexpr microseconds kHurried{200};
+constexpr std::size_t kRoundLimit = 16u << 20;
+
+}  // namespace
+
+void Drain::add(std::shared_ptr<LiveSegment> segment) {
+  std::lock_guard lock(mutex_);
+  added_.push_back(std::move(segment));
+}
+
+std::size_t Drain::round(bool last) {
+  {
+    std::lock_guard lock(mutex_);
+    segments_.insert(segments_.end(), added_.begin(), added_.end());
+    added_.clear();
+  }
+  std::erase_if(segments_, [](const auto& segment) { return segment->set_aside.load(); });
+  struct Work {
+    LiveSegment* segment;
+    bool ending;
+    bool intact;
+  };
+  std::vector<Work> work;
+  fullest_ = 0;
+  for (const auto& segment : segments_) {
+    // Before the snapshot: what was written before the end is then in it.
+    bool ending = last || segment->ended.load();
+    bool intact = segment->reader->snapshot();
+    work.push_back({segment.get(), ending, intact});
+    if (intact) fullest_ = std::max(fullest_, segment->reader->fullest());
+  }
+  ClockReading anchor = read_clocks();
+  std::size_t moved = 0;
+  std::vector<const LiveSegment*> done;
+  for (const Work& item : work) {
+    SegmentRound message;
+    message.segment = item.segment->id;
+    message.anchor = anchor;
+    message.damaged = !item.intact;
+    bool complete = true;
+    if (item.intact) {
+      std::size_t queued = queue_.bytes();
+      std::size_t room = queued < kMaxQueued ? kMaxQueued - queued : 0;
+      item.segment->reader->take(message.data, std::min(room, kRoundLimit), complete);
+    }
+    message.counters = item.segment->reader->counters();
+    message.last = !item.intact || (item.ending && complete);
+    std::size_t bytes = message.data.bytes();
+    moved += bytes;
+    if (message.last) done.push_back(item.segment);
+    if (bytes > 0 || message.last) queue_.send(std::move(message), bytes);
+  }
+  std::erase_if(segments_, [&](const auto& segment) {
+    return std::find(done.begin(), done.end(), segment.get()) != done.end();
+  });
+  return moved;
+}
+
+void Drain::run() {
+  microseconds pause = kBusy;
+  for (;;) {
+    bool finishing = finishing_.load();
+    std::size_t moved = round(finishing);
+    if (finishing && segments_.empty()) return;
+    pause = moved > 0 ? kBusy : std::min(pause * 2, kIdle);
+    if (fullest_ > kHurry) pause = kHurried;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace headway::record

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "collector/record/clock.h"
+#include "collector/record/segment_reader.h"
+
+/// What the recorder's threads tell the one that writes the trace.
+namespace headway::record {
+
+/// One image of one process: a pid has several when it calls exec.
+using SegmentId = std::uint64_t;
+
+/// A process of the recorded tree was seen; sent again when more is known (its image changed).
+struct ProcessSeen {
+  std::int32_t pid = 0;
+  std::int32_t parent_pid = 0;
+  std::int64_t start_monotonic_ns = 0;
+  std::string name;
+  std::string command_line;
+};
+
+struct ProcessEnded {
+  std::int32_t pid = 0;
+  std::int64_t monotonic_ns = 0;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+
+/// A process has handed over memory.
+struct SegmentAdded {
+  SegmentId segment = 0;
+  std::int32_t pid = 0;
+};
+
+/// A process wanted to be recorded and cannot be, with the reason.
+struct ProcessRefused {
+  std::int32_t pid = 0;
+  std::string reason;
+};
+
+/// What a round of draining found in one segment. `anchor` was read after the snapshot, so no stamp
+/// in the data is newer.
+struct SegmentRound {
+  SegmentId segment = 0;
+  ClockReading anchor;
+  SegmentData data;
+  SegmentCounters counters;
+  bool damaged = false;
+  bool last = false;  ///< the process image is gone, or the recording ends
+};
+
+/// A value of a sampled series. `name` etc. are literals.
+struct Sample {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view description;
+  std::int32_t pid = 0;  ///< 0: of the machine
+  double value = 0;
+};
+struct Samples {
+  std::int64_t monotonic_ns = 0;
+  std::vector<Sample> samples;
+};
+
+/// The clocks, once a second.
+struct ClockTick {
+  ClockReading reading;
+};
+
+using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused, SegmentRound,
+                             Samples, ClockTick>;
+
+/// Many senders, one receiver, in order. Unbounded: the senders of what is large (the drain) look
+/// at `bytes` first. Thread-safe.
+class MessageQueue {
+ public:
+  void send(Message message, std::size_t bytes = 0) {
+    {
+      std::lock_guard lock(mutex_);
+      messages_.push_back({std::move(message), bytes});
+      bytes_ += bytes;
+    }
+    arrived_.notify_one();
+  }
+  /// No more will be sent.
+  void close() {
+    {
+      std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    arrived_.notify_one();
+  }
+  /// The next message; nullopt when none came within the time, or when all have been received and
+  /// the queue is closed (`done`).
+  std::optional<Message> receive(std::chrono::milliseconds timeout, bool& done) {
+    std::unique_lock lock(mutex_);
+    arrived_.wait_for(lock, timeout, [&] { return !messages_.empty() || closed_; });
+    done = messages_.empty() && closed_;
+    if (messages_.empty()) return std::nullopt;
+    Item item = std::move(messages_.front());
+    messages_.pop_front();
+    bytes_ -= item.bytes;
+    return std::move(item.message);
+  }
+  /// Payload waiting to be written.
+  std::size_t bytes() const {
+    std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  struct Item {
+    Message message;
+    std::size_t bytes;
+  };
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<Item> messages_;
+  std::size_t bytes_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace headway::record

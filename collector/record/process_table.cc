@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/process_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/text.h"
+#include "trace/tables/processes.h"
+#include "trace/tables/thread_names.h"
+
+namespace headway::record {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// Empty when the thread is gone.
+std::string name_of_thread(std::int32_t pid, std::int32_t tid) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+}  // namespace
+
+ProcessTable::Process& ProcessTable::process(std::int32_t pid) {
+  auto [slot, is_new] = processes_.try_emplace(pid);
+  if (is_new) slot->second.row.global_pid = global_pid(pid);
+  return slot->second;
+}
+
+void ProcessTable::seen(const ProcessSeen& message) {
+  Process& target = process(message.pid);
+  target.row.parent_pid = message.parent_pid;
+  target.row.start = std::max<std::int64_t>(0, axis_.from_monotonic(message.start_monotonic_ns).ns);
+  // A process that is caught between fork and exec still has its parent's command line; later news
+  // are better.
+  if (!message.command_line.empty()) target.command_line = message.command_line;
+  if (!message.name.empty()) target.name = message.name;
+  auto early = early_ends_.find(message.pid);
+  if (early == early_ends_.end()) return;
+  ProcessEnded end = early->second;
+  early_ends_.erase(early);
+  if (end.monotonic_ns >= message.start_monotonic_ns) ended(end);
+}
+
+void ProcessTable::ended(const ProcessEnded& message) {
+  if (!processes_.contains(message.pid)) {
+    early_ends_[message.pid] = message;
+    return;
+  }
+  Process& target = process(message.pid);
+  if (!target.row.end) target.row.end = axis_.from_monotonic(message.monotonic_ns).ns;
+  if (message.exit_code) target.row.exit_code = *message.exit_code;
+  if (message.signal) target.row.signal = *message.signal;
+}
+
+void ProcessTable::injected(std::int32_t pid) {
+  process(pid).row.injected = 1;
+}
+
+void ProcessTable::add_records(std::int32_t pid, std::int64_t count) {
+  process(pid).row.records += count;
+}
+
+void ProcessTable::thread_seen(std::int32_t pid, std::int32_t tid) {
+  auto [slot, is_new] = threads_.try_emplace({pid, tid});
+  // At once: it may not live until the next refresh.
+  if (is_new) slot->second.name = to_valid_utf8(name_of_thread(pid, tid));
+}
+
+void ProcessTable::thread_named(std::int32_t pid, std::int32_t tid, std::string_view name) {
+  Thread& thread = threads_[{pid, tid}];
+  thread.name = name;
+  thread.named_by_program = true;
+}
+
+void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
+  // Programs name threads at their start, some a little later; 10 us each is too much for every
+  // second.
+  constexpr std::int64_t kAgainAfter[] = {kSecond / 4, kSecond, 10 * kSecond};
+  for (auto& [key, thread] : threads_) {
+    if (thread.named_by_program || thread.next_read_ns > monotonic_ns) continue;
+    std::string name = name_of_thread(key.first, key.second);
+    if (!name.empty()) thread.name = to_valid_utf8(name);
+    bool again = !name.empty() && thread.reads < static_cast<int>(std::size(kAgainAfter));
+    thread.next_read_ns = again ? monotonic_ns + kAgainAfter[thread.reads] : INT64_MAX;
+    ++thread.reads;
+  }
+}
+
+void ProcessTable::write(TraceSink& sink) const {
+  std::int64_t without = 0;
+  for (const auto& [pid, process] : processes_) {
+    trace::tables::Process::Row row = process.row;
+    row.command_line = sink.keep(process.command_line);
+    sink.add<trace::tables::Process>(row);
+    sink.add<trace::tables::Processes>({row.global_pid, pid, sink.keep(process.name)});
+    if (!row.injected) ++without;
+  }
+  for (const auto& [key, thread] : threads_) {
+    std::string_view name = thread.name;
+    auto owner = processes_.find(key.first);
+    bool main_thread = key.first == key.second && owner != processes_.end();
+    if (name.empty() && main_thread) name = owner->second.name;
+    if (name.empty()) continue;
+    sink.add<trace::tables::ThreadNames>(
+        {sink.intern(name), std::nullopt, global_pid(key.first) | key.second});
+  }
+  if (without > 0) sink.count_loss(trace::Loss::kProcessNotInjected, without);
+}
+
+std::size_t ProcessTable::injected_count() const {
+  return static_cast<std::size_t>(
+      std::count_if(processes_.begin(), processes_.end(),
+                    [](const auto& item) { return item.second.row.injected != 0; }));
+}
+
+std::int64_t ProcessTable::records() const {
+  std::int64_t sum = 0;
+  for (const auto& [pid, process] : processes_) sum += process.row.records;
+  return sum;
+}
+
+}  // namespace headway::record

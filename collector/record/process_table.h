@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "collector/record/clock.h"
+#include "collector/record/messages.h"
+#include "collector/record/trace_sink.h"
+#include "trace/tables/process.h"
+
+namespace headway::record {
+
+/// globalPid of Nsight Systems' tables, without host bits.
+constexpr std::int64_t global_pid(std::int32_t pid) {
+  return std::int64_t{pid} << 24;
+}
+
+/// What is known of the processes and threads of the recorded tree; written when the recording
+/// ends, because only then all of it is known. One thread.
+class ProcessTable {
+ public:
+  explicit ProcessTable(const TimeAxis& axis) : axis_(axis) {}
+
+  void seen(const ProcessSeen& message);
+  void ended(const ProcessEnded& message);
+  /// Our library is in the process.
+  void injected(std::int32_t pid);
+  void add_records(std::int32_t pid, std::int64_t count);
+
+  /// A thread has recorded something.
+  void thread_seen(std::int32_t pid, std::int32_t tid);
+  /// The program named it through NVTX, which beats the name that the system knows.
+  void thread_named(std::int32_t pid, std::int32_t tid, std::string_view name);
+  /// Reads the system's names of threads that are new or may have been renamed since.
+  void refresh_thread_names(std::int64_t monotonic_ns);
+
+  void write(TraceSink& sink) const;
+
+  std::size_t process_count() const { return processes_.size(); }
+  std::size_t injected_count() const;
+  std::size_t thread_count() const { return threads_.size(); }
+  std::int64_t records() const;
+
+ private:
+  struct Process {
+    trace::tables::Process::Row row;
+    std::string name;
+    std::string command_line;
+  };
+  struct Thread {
+    std::string name;
+    bool named_by_program = false;
+    int reads = 0;
+    std::int64_t next_read_ns = 0;
+  };
+  Process& process(std::int32_t pid);
+
+  const TimeAxis& axis_;
+  std::map<std::int32_t, Process> processes_;
+  std::map<std::int32_t, ProcessEnded> early_ends_;  ///< of processes that are not known (yet)
+  std::map<std::pair<std::int32_t, std::int32_t>, Thread> threads_;  ///< by pid, tid
+};
+
+}  // namespace headway::record

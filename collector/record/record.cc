@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/record.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "collector/record/display.h"
+#include "collector/record/launch.h"
+#include "collector/record/recorded_environment.h"
+#include "collector/record/run_description.h"
+#include "collector/record/summary.h"
+#include "collector/record/system/proc_files.h"
+#include "collector/record/system/sampler.h"
+#include "common/error.h"
+#include "trace/meta_keys.h"
+
+namespace headway::record {
+namespace {
+
+std::filesystem::path free_output() {
+  for (int i = 1;; ++i) {
+    std::filesystem::path path = i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i);
+    std::error_code error;
+    if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error))
+      return path;
+  }
+}
+
+wire::Clock choose_clock(ClockChoice choice) {
+  if (choice == ClockChoice::kRealtime) return wire::Clock::kRealtime;
+  std::string why_not;
+  if (tsc_is_safe(why_not)) return wire::Clock::kTsc;
+  if (choice == ClockChoice::kTsc)
+    fail_usage(
+        "--clock tsc: the time-stamp counter of this machine cannot be trusted: {}. Use "
+        "--clock auto.",
+        why_not);
+  return wire::Clock::kRealtime;
+}
+
+void remove_trace(const std::filesystem::path& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm"})
+    std::filesystem::remove(path.string() + suffix, ignored);
+}
+
+DurationNs own_cpu_time() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  auto ns = [](const timeval& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1000;
+  };
+  return {ns(usage.ru_utime) + ns(usage.ru_stime)};
+}
+
+/// Many processes mean many descriptors; the recorded program keeps the limit it has.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Runs `body`; what it throws is the recorder's own trouble, told at the end, never the program's.
+template <class Body>
+std::thread guarded_thread(std::string& trouble, Body body) {
+  return std::thread([&trouble, body] {
+    try {
+      body();
+    } catch (const std::exception& error) {
+      trouble = error.what();
+    }
+  });
+}
+
+/// The threads of a recording, from after the launch to the end.
+class Recording {
+ public:
+  Recording(const RecordOptions& options, const ClockReading& origin, wire::Clock clock,
+            TraceSink& sink, SessionSocket& socket, Display& display)
+      : options_(options),
+        clock_(clock),
+        socket_(socket),
+        display_(display),
+        drain_(queue_),
+        sampler_(options.sample_hz, queue_),
+        assembler_(sink, origin, clock, progress_, [this](SegmentId id) {
+          if (Supervisor* supervisor = supervisor_.load()) supervisor->set_aside(id);
+        }) {}
+
+  Outcome run(pid_t primary) {
+    Supervisor::Options options{options_.wait, clock_, options_.command.front(), options_.quiet};
+    Supervisor supervisor(primary, options, socket_, drain_, queue_,
+                          [this] { display_.update(progress_); });
+    supervisor_ = &supervisor;
+    if (std::optional<ProcessDescription> process = describe_process(primary))
+      queue_.send(ProcessSeen{primary, process->parent_pid,
+                              boottime_to_monotonic(process->start_boottime_ns),
+                              std::move(process->name), std::move(process->command_line)});
+    std::thread assembling = guarded_thread(trouble_[0], [this] { assembler_.run(queue_); });
+    std::thread draining = guarded_thread(trouble_[1], [this] { drain_.run(); });
+    std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
+    Outcome outcome = supervisor.run();
+    display_.finishing();
+    sampler_.finish();
+    drain_.finish();
+    sampling.join();
+    draining.join();
+    queue_.close();
+    assembling.join();
+    supervisor_ = nullptr;
+    return outcome;
+  }
+
+  TraceAssembler& assembler() { return assembler_; }
+  /// What went wrong in the recorder itself; empty when nothing did.
+  std::string trouble() const {
+    for (const std::string& text : trouble_) {
+      if (!text.empty()) return text;
+    }
+    return "";
+  }
+
+ private:
+  const RecordOptions& options_;
+  wire::Clock clock_;
+  SessionSocket& socket_;
+  Display& display_;
+  MessageQueue queue_;
+  Progress progress_;
+  Drain drain_;
+  Sampler sampler_;
+  TraceAssembler assembler_;
+  std::atomic<Supervisor*> supervisor_ = nullptr;
+  std::string trouble_[3];
+};
+
+}  // namespace
+
+int record(const RecordOptions& options) {
+  if (options.command.empty())
+    fail_usage("no command to record. Example: headway record -- python3 train.py");
+  std::filesystem::path program = find_command(options.command.front());
+  std::filesystem::path library = find_inject_library();
+  wire::Clock clock = choose_clock(options.clock);
+  std::filesystem::path output = options.output.empty() ? free_output() : options.output;
+  SignalState signals;
+  SessionSocket socket;
+  ClockReading origin = read_clocks();
+  TraceSink sink(output, options.force);
+  Display display(options.quiet, output.string());
+  describe_run(sink, options, origin, clock);
+  sink.commit();
+
+  RecordedEnvironment environment(library, socket.path(), options.nvtx);
+  for (const std::string& note : environment.notes()) display.note(note);
+  prepare_to_supervise();
+  pid_t primary;
+  try {
+    primary = launch(program, options.command, environment.variables(), signals);
+  } catch (const Error&) {
+    remove_trace(output);
+    throw;
+  }
+  display.started();
+  raise_descriptor_limit();
+
+  Recording recording(options, origin, clock, sink, socket, display);
+  Summary summary;
+  summary.outcome = recording.run(primary);
+  TraceAssembler& assembler = recording.assembler();
+  assembler.finish();
+  summary.command = options.command.front();
+  summary.file = output;
+  summary.duration = {read_clocks().monotonic_ns - origin.monotonic_ns};
+  summary.events = assembler.processes().records();
+  summary.threads = static_cast<std::int64_t>(assembler.processes().thread_count());
+  summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());
+  summary.processes = static_cast<std::int64_t>(assembler.processes().process_count());
+  summary.refusals = assembler.refusals();
+  summary.busiest_thread_events = assembler.busiest_thread_events();
+  summary.event_cost_ns = assembler.event_cost_ns();
+  summary.recorder_cpu = own_cpu_time();
+  summary.nvtx = options.nvtx;
+  describe_outcome(sink, summary, assembler);
+  sink.finish();
+  summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();
+  summary.losses = sink.counted_losses();
+  std::error_code error;
+  summary.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(output, error));
+  display.finished(summary_text(summary));
+  return summary.outcome.exit_status();
+}
+
+}  // namespace headway::record

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "collector/record/supervise.h"
+
+namespace headway::record {
+
+enum class ClockChoice : std::uint8_t { kAuto, kTsc, kRealtime };
+
+struct RecordOptions {
+  std::vector<std::string> command;  ///< program and arguments
+  std::filesystem::path output;      ///< empty: the first free of run.sqlite, run-2.sqlite, …
+  bool force = false;                ///< overwrite `output`
+  bool quiet = false;                ///< only errors on stderr
+  bool nvtx = true;
+  int sample_hz = 10;  ///< 0: no /proc counters
+  WaitFor wait = WaitFor::kAll;
+  ClockChoice clock = ClockChoice::kAuto;
+  std::string tool_version;
+};
+
+/// Runs the command and records it into a trace; returns what the program should exit with, which
+/// is the command's own status. Uses the process's signal mask, its children and stderr, so once
+/// per process. Throws Error before the command has been started; afterwards it always returns.
+int record(const RecordOptions& options);
+
+}  // namespace headway::record

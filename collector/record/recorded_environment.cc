@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/recorded_environment.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "collector/record/launch.h"
+#include "collector/wire/hello.h"
+#include "common/text.h"
+
+namespace headway::record {
+namespace {
+
+constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
+constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
+
+/// Another tool's library in `variable`; empty when there is none, or it is ours.
+std::string other_tool(const char* variable, const std::filesystem::path& ours) {
+  const char* value = std::getenv(variable);
+  if (!value || !*value) return "";
+  bool same = std::filesystem::path(value).filename() == ours.filename();
+  return same ? "" : value;
+}
+
+}  // namespace
+
+RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
+                                         const std::string& session, bool nvtx) {
+  std::vector<std::string> changes = {fmt::format("{}={}", wire::kSessionVariable, session)};
+  if (nvtx) {
+    changes.push_back(fmt::format("{}={}", kNvtx, library.string()));
+    if (std::string other = other_tool(kNvtx, library); !other.empty())
+      notes_.push_back(fmt::format("{} was set to {}: for this run Headway takes its place", kNvtx,
+                                   escape_terminal(other)));
+  }
+  // CUDA is not recorded yet, so a tool that does record it keeps its place.
+  if (std::string other = other_tool(kCuda, library); !other.empty()) {
+    notes_.push_back(
+        fmt::format("{} is set to {}: it keeps its place", kCuda, escape_terminal(other)));
+  } else {
+    changes.push_back(fmt::format("{}={}", kCuda, library.string()));
+  }
+  variables_ = environment_with(changes);
+}
+
+}  // namespace headway::record

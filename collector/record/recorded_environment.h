@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace headway::record {
+
+/// The environment of the recorded program: how NVTX, the CUDA driver and their children find our
+/// library and the recorder.
+class RecordedEnvironment {
+ public:
+  RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx);
+  const std::vector<std::string>& variables() const { return variables_; }
+  /// Sentences about other tools that the user has set up there, and who wins.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::vector<std::string> variables_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace headway::record

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "collector/record/clock.h"
+#include "collector/record/record.h"
+#include "collector/record/summary.h"
+#include "collector/record/trace_assembler.h"
+
+namespace headway::record {
+
+/// What is known before the command runs: HEADWAY_META, META_DATA_CAPTURE, session start.
+void describe_run(TraceSink& sink, const RecordOptions& options, const ClockReading& origin,
+                  wire::Clock clock);
+/// What is known when it has ended.
+void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssembler& assembler);
+
+}  // namespace headway::record

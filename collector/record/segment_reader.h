@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/record/file_descriptor.h"
+#include "collector/wire/layout.h"
+
+namespace headway::record {
+
+/// Records of one ring, in SegmentData::records.
+struct RingSlice {
+  std::uint32_t ring = 0;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// What one round took out of a segment: private copies, so that nothing changes under its decoder.
+struct SegmentData {
+  std::vector<std::byte> definitions;  ///< whole entries
+  std::vector<std::byte> records;
+  std::vector<RingSlice> slices;
+  std::size_t bytes() const { return definitions.size() + records.size(); }
+};
+
+/// Sums over the segment since its beginning.
+struct SegmentCounters {
+  std::uint64_t dropped = 0;
+  std::uint64_t pops_without_push = 0;
+  std::uint64_t unknown_handles = 0;
+  std::uint64_t events_without_ring = 0;
+  std::uint64_t reentrant_events = 0;
+  std::uint64_t definitions_lost = 0;
+  std::uint32_t event_cost_ps = 0;
+};
+
+/// The recorder's end of a process's shared memory, which is untrusted: every number read from it
+/// is checked against the layout that was agreed on, and content is copied before it is looked at.
+/// One thread at a time.
+class SegmentReader {
+ public:
+  /// Maps the memory; null and `why_not` when it is not what a process of ours would hand over.
+  static std::unique_ptr<SegmentReader> map(const FileDescriptor& memory, std::uint32_t layout,
+                                            std::string& why_not);
+  ~SegmentReader();
+  SegmentReader(const SegmentReader&) = delete;
+  SegmentReader& operator=(const SegmentReader&) = delete;
+
+  /// First step of a round: notes how far each ring has come, then how far the definitions have. So
+  /// whatever a record refers to is among the definitions of the same round or earlier. False when
+  /// the memory is damaged.
+  bool snapshot();
+  /// Second step: copies up to the snapshot and gives the rings' room back to the process. Rings
+  /// that would take more than `limit` bytes together are left for the next round; `complete` says
+  /// whether none was.
+  void take(SegmentData& data, std::size_t limit, bool& complete);
+  /// How full the fullest ring was at the snapshot, 0 to 1.
+  double fullest() const { return fullest_; }
+  SegmentCounters counters() const;
+
+ private:
+  SegmentReader(std::byte* base, const wire::Layout& layout);
+  wire::SegmentHeader& header() const { return *reinterpret_cast<wire::SegmentHeader*>(base_); }
+  wire::RingControl& control(std::uint32_t ring) const {
+    return reinterpret_cast<wire::RingControl*>(base_ + wire::kControlOffset)[ring];
+  }
+
+  struct Ring {
+    std::uint64_t tail = 0;  ///< ours; the copy in the segment is only for the process
+    std::uint64_t head = 0;  ///< at the snapshot
+  };
+  std::byte* base_;
+  const wire::Layout& layout_;
+  std::vector<Ring> rings_;  ///< those that were ever used
+  std::uint64_t definitions_taken_ = 0;
+  std::uint64_t definitions_end_ = 0;
+  double fullest_ = 0;
+};
+
+}  // namespace headway::record

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/session_socket.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/error.h"
+
+namespace headway::record {
+namespace {
+
+constexpr int kBacklog = 1024;
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+/// A private folder in `parent`, empty when it cannot be; `why_not` is added to.
+std::filesystem::path make_folder(const std::filesystem::path& parent, std::string& why_not) {
+  std::string pattern = (parent / "headway-XXXXXX").string();
+  std::string problem;
+  if (pattern.size() + std::strlen("/s") >= sizeof(sockaddr_un::sun_path)) {
+    problem = "too long for the address of a socket";
+  } else if (::mkdtemp(pattern.data())) {  // mode 0700
+    return pattern;
+  } else {
+    problem = system_error_text(errno);
+  }
+  why_not += fmt::format("{}{}: {}", why_not.empty() ? "" : "; ", parent.string(), problem);
+  return {};
+}
+
+bool same_user(int connection, pid_t& pid) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  pid = peer.pid;
+  return peer.uid == ::geteuid() && peer.pid > 0;
+}
+
+/// The first descriptor that came with the message; others are closed.
+FileDescriptor attached_descriptor(msghdr& message) {
+  FileDescriptor result;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+      FileDescriptor owned(fd);
+      if (!result) result = std::move(owned);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+SessionSocket::SessionSocket() {
+  std::string tried;
+  for (const char* variable : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
+    const char* value = std::getenv(variable);
+    if (folder_.empty() && value && *value == '/') folder_ = make_folder(value, tried);
+  }
+  if (folder_.empty()) folder_ = make_folder("/tmp", tried);
+  if (folder_.empty())
+    fail_internal(
+        "no place for the recorder's socket ({}). Set TMPDIR to a folder that you may write to.",
+        tried);
+  path_ = (folder_ / "s").string();
+  listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
+  sockaddr_un address = address_of(path_);
+  epoll_event event{EPOLLIN, {.fd = listener_.get()}};
+  if (!listener_ || !poll_ ||
+      ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener_.get(), kBacklog) != 0 ||
+      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, listener_.get(), &event) != 0) {
+    int code = errno;
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+    fail_internal("{}: cannot listen on the recorder's socket: {}. Set TMPDIR to another folder.",
+                  path_, system_error_text(code));
+  }
+}
+
+SessionSocket::~SessionSocket() {
+  ::unlink(path_.c_str());
+  ::rmdir(folder_.c_str());
+}
+
+void SessionSocket::accept_all() {
+  for (;;) {
+    FileDescriptor connection(
+        ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      return;  // EAGAIN: all taken; EMFILE and the like: later
+    }
+    int fd = connection.get();
+    epoll_event event{EPOLLIN, {.fd = fd}};
+    if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0)
+      pending_[fd] = std::move(connection);
+  }
+}
+
+bool SessionSocket::read_hello(FileDescriptor connection, std::vector<Arrival>& arrivals) {
+  Arrival arrival;
+  iovec part{&arrival.hello, sizeof arrival.hello};
+  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t got = ::recvmsg(connection.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (got < 0) return false;
+  arrival.memory = attached_descriptor(message);
+  if (got != sizeof arrival.hello || !same_user(connection.get(), arrival.pid) ||
+      arrival.hello.magic != wire::kMagic || arrival.hello.version != wire::kVersion) {
+    return false;
+  }
+  arrival.connection = std::move(connection);
+  arrivals.push_back(std::move(arrival));
+  return true;
+}
+
+std::vector<Arrival> SessionSocket::receive() {
+  std::vector<Arrival> arrivals;
+  epoll_event events[64];
+  int count = ::epoll_wait(poll_.get(), events, std::size(events), 0);
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.fd == listener_.get()) {
+      accept_all();
+      continue;
+    }
+    auto found = pending_.find(events[i].data.fd);
+    if (found == pending_.end()) continue;
+    FileDescriptor connection = std::move(found->second);
+    pending_.erase(found);
+    ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.get(), nullptr);
+    if (!read_hello(std::move(connection), arrivals)) ++refused_;
+  }
+  return arrivals;
+}
+
+bool welcome(Arrival& arrival, bool accepted, wire::Clock clock) {
+  wire::Welcome answer;
+  answer.accepted = accepted ? 1 : 0;
+  answer.clock = static_cast<std::uint32_t>(clock);
+  ssize_t sent =
+      ::send(arrival.connection.get(), &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
+  arrival.connection.reset();
+  return sent == sizeof answer;
+}
+
+}  // namespace headway::record

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collector/record/file_descriptor.h"
+#include "collector/wire/hello.h"
+
+namespace headway::record {
+
+/// A process that has introduced itself and waits for `welcome`.
+struct Arrival {
+  pid_t pid = 0;  ///< as the kernel vouches for it (SO_PEERCRED), in this process's namespace
+  wire::Hello hello;
+  FileDescriptor memory;  ///< none when hello.problem says why
+  FileDescriptor connection;
+};
+
+/// The socket through which recorded processes hand over their shared memory: in a fresh folder of
+/// mode 0700 with an unpredictable name in XDG_RUNTIME_DIR, TMPDIR or /tmp, whichever is writable
+/// and short enough for a socket address. Removed again on destruction. One thread.
+class SessionSocket {
+ public:
+  /// Throws Error(kInternal) that lists the places tried.
+  SessionSocket();
+  ~SessionSocket();
+  SessionSocket(const SessionSocket&) = delete;
+  SessionSocket& operator=(const SessionSocket&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Readable when `receive` has something to do.
+  int fd() const { return poll_.get(); }
+  /// Never blocks. Connections of other users, of other versions and with other content are closed
+  /// and counted.
+  std::vector<Arrival> receive();
+  std::int64_t refused() const { return refused_; }
+
+ private:
+  void accept_all();
+  bool read_hello(FileDescriptor connection, std::vector<Arrival>& arrivals);
+
+  std::filesystem::path folder_;
+  std::string path_;
+  FileDescriptor listener_;
+  FileDescriptor poll_;
+  std::map<int, FileDescriptor> pending_;  ///< connected, not introduced yet
+  std::int64_t refused_ = 0;
+};
+
+/// Answers an arrival and closes its connection. False when the process had given up waiting: it
+/// does not record then.
+bool welcome(Arrival& arrival, bool accepted, wire::Clock clock);
+
+}  // namespace headway::record

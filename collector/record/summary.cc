@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "common/format.h"
+#include "common/text.h"
+
+namespace headway::record {
+namespace {
+
+using trace::Loss;
+using trace::Severity;
+
+std::string counted(std::int64_t count, std::string_view singular, std::string_view plural) {
+  return fmt::format("{} {}", format_count(count), count == 1 ? singular : plural);
+}
+
+std::string outcome_line(const Summary& s) {
+  std::string command = escape_terminal(s.command);
+  if (s.outcome.left_running)
+    return fmt::format("{} is still running, unrecorded from here on", command);
+  if (s.outcome.signal)
+    return fmt::format("{} was ended by signal {} ({}); what it had recorded is kept", command,
+                       *s.outcome.signal, ::strsignal(*s.outcome.signal));
+  if (s.outcome.exit_code.value_or(0) != 0)
+    return fmt::format("{} ended with exit code {}", command, *s.outcome.exit_code);
+  return "";
+}
+
+/// Why there may be no events; empty when there are some.
+std::string nothing_line(const Summary& s) {
+  if (s.events > 0) return "";
+  if (!s.nvtx) return "NVTX was off (--nvtx off): the trace holds processes and counters only";
+  if (s.injected > 0)
+    return "no event came: the program loaded NVTX but ended before its first range. The trace "
+           "holds processes and counters only";
+  return "no event came: the program does not use NVTX, is statically linked or 32-bit, clears its "
+         "environment, or ended before its first range. The trace holds processes and counters "
+         "only";
+}
+
+std::string cost_line(const Summary& s) {
+  std::string recorder = fmt::format("the recorder used {} of processor time beside it",
+                                     format_duration(s.recorder_cpu));
+  if (s.event_cost_ns <= 0 || s.busiest_thread_events == 0) return recorder;
+  double cost_ns = s.event_cost_ns * static_cast<double>(s.busiest_thread_events);
+  double share = s.duration.ns > 0 ? cost_ns / static_cast<double>(s.duration.ns) : 0;
+  return fmt::format(
+      "recording cost the busiest thread about {} of its time ({:.0f} ns an event); {}",
+      format_percent(share), s.event_cost_ns, recorder);
+}
+
+std::vector<std::string> loss_lines(const Summary& s) {
+  std::map<Loss, std::int64_t> totals;
+  for (const TraceSink::CountedLoss& loss : s.losses) totals[loss.loss] += loss.count;
+  std::vector<std::string> lines;
+  bool lost = false;
+  for (const auto& [loss, count] : totals) {
+    // Told in the line about processes.
+    if (loss == Loss::kProcessNotInjected || count == 0) continue;
+    const trace::LossDeclaration& declaration = trace::declaration_of(loss);
+    lost |= declaration.severity == Severity::kLoss;
+    lines.push_back(fmt::format("{}: {} x {}. {}",
+                                declaration.severity == Severity::kLoss ? "lost" : "note",
+                                format_count(count), declaration.name, declaration.text));
+  }
+  if (!lost && s.events > 0) lines.insert(lines.begin(), "nothing was lost");
+  return lines;
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string summary_text(const Summary& s) {
+  std::vector<std::string> lines;
+  if (std::string line = outcome_line(s); !line.empty()) lines.push_back(line);
+  lines.push_back(fmt::format("recorded {} to {} ({})", format_duration(s.duration),
+                              escape_terminal(s.file.string()), format_bytes(s.file_bytes)));
+  if (std::string line = nothing_line(s); !line.empty()) {
+    lines.push_back(line);
+  } else {
+    std::string of_tree = s.processes > s.injected ? fmt::format(" of {}", s.processes) : "";
+    lines.push_back(fmt::format("{} from {} in {}{} process{}",
+                                counted(s.events, "event", "events"),
+                                counted(s.threads, "thread", "threads"), s.injected, of_tree,
+                                s.processes == 1 ? "" : "es"));
+  }
+  constexpr std::size_t kRefusalsShown = 3;
+  for (std::size_t i = 0; i < std::min(s.refusals.size(), kRefusalsShown); ++i)
+    lines.push_back("not recorded: " + escape_terminal(s.refusals[i]));
+  if (s.refusals.size() > kRefusalsShown)
+    lines.push_back(
+        fmt::format("not recorded: {} more processes", s.refusals.size() - kRefusalsShown));
+  for (std::string& line : loss_lines(s)) lines.push_back(std::move(line));
+  if (!s.failure.empty())
+    lines.push_back(
+        fmt::format("writing stopped early: {} The file holds what was written until "
+                    "then; keep {}-wal beside it if there is one",
+                    escape_terminal(s.failure), escape_terminal(s.file.string())));
+  lines.push_back(cost_line(s));
+  lines.push_back(
+      fmt::format("next: headway report {}", shell_word(escape_terminal(s.file.string()))));
+  std::string text;
+  for (const std::string& line : lines) text += "headway: " + line + "\n";
+  return text;
+}
+
+}  // namespace headway::record

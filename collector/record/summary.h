@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/record/supervise.h"
+#include "collector/record/trace_sink.h"
+#include "common/time.h"
+
+namespace headway::record {
+
+/// What the closing summary tells.
+struct Summary {
+  std::string command;  ///< name of the program
+  std::filesystem::path file;
+  Outcome outcome;
+  DurationNs duration;
+  std::int64_t file_bytes = 0;
+  std::int64_t events = 0;
+  std::int64_t threads = 0;    ///< that recorded
+  std::int64_t injected = 0;   ///< processes that recorded
+  std::int64_t processes = 0;  ///< of the tree
+  std::vector<TraceSink::CountedLoss> losses;
+  std::vector<std::string> refusals;
+  std::string failure;  ///< why rows were not stored; empty when all were
+  std::int64_t busiest_thread_events = 0;
+  double event_cost_ns = 0;
+  DurationNs recorder_cpu;
+  bool nvtx = true;
+};
+
+/// Lines for stderr, each with its line end. Names are escaped for a terminal.
+std::string summary_text(const Summary& summary);
+
+/// `text` as one word of a POSIX shell.
+std::string shell_word(const std::string& text);
+
+}  // namespace headway::record

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/supervise.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "collector/record/system/proc_files.h"
+#include "common/error.h"
+#include "common/text.h"
+
+namespace headway::record {
+namespace {
+
+constexpr std::array<int, 6> kPassedOn = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr int kTickMs = 250;
+// One press of Ctrl-C, or one `timeout`, may arrive as several signals at once.
+constexpr std::int64_t kSecondRequestMs = 250;
+
+sigset_t handled_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGCHLD);
+  for (int number : kPassedOn) ::sigaddset(&set, number);
+  return set;
+}
+
+std::int64_t monotonic_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool is_gone(const FileDescriptor& pidfd, pid_t pid) {
+  if (!pidfd) return ::kill(pid, 0) != 0 && errno == ESRCH;
+  pollfd item{pidfd.get(), POLLIN, 0};
+  return ::poll(&item, 1, 0) > 0;
+}
+
+std::string reason_of(const wire::Hello& hello) {
+  std::string error = hello.problem_errno ? ": " + system_error_text(hello.problem_errno) : "";
+  switch (static_cast<wire::Problem>(hello.problem)) {
+    case wire::Problem::kMemfd:
+      return "the system refuses it shared memory (memfd_create)" + error;
+    case wire::Problem::kMap:
+      return "the system refuses it shared memory (mmap)" + error;
+    default:
+      return "its limits (ulimit -f, ulimit -v) leave no room for shared memory" + error;
+  }
+}
+
+}  // namespace
+
+int Outcome::exit_status() const {
+  if (left_running) return 128 + SIGINT;
+  return signal ? 128 + *signal : exit_code.value_or(static_cast<int>(ExitCode::kInternal));
+}
+
+void prepare_to_supervise() {
+  sigset_t set = handled_signals();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  // The summary may go to a pipe that nobody reads any more; the trace comes first.
+  ::signal(SIGPIPE, SIG_IGN);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+Supervisor::Supervisor(pid_t primary, Options options, SessionSocket& socket, Drain& drain,
+                       MessageQueue& queue, std::function<void()> on_tick)
+    : primary_(primary),
+      options_(std::move(options)),
+      socket_(socket),
+      drain_(drain),
+      queue_(queue),
+      on_tick_(std::move(on_tick)) {
+  sigset_t set = handled_signals();
+  signals_ = FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) fail_internal("signalfd: {}.", system_error_text(errno));
+}
+
+Outcome Supervisor::run() {
+  std::int64_t next_tick = 0;
+  reap();
+  while (!finished()) {
+    std::vector<pollfd> items = {{signals_.get(), POLLIN, 0}, {socket_.fd(), POLLIN, 0}};
+    for (const auto& [id, image] : images_) {
+      if (image.pidfd) items.push_back({image.pidfd.get(), POLLIN, 0});
+    }
+    ::poll(items.data(), items.size(), kTickMs);
+    accept_arrivals();
+    handle_signals();
+    check_image_ends();
+    std::int64_t now = monotonic_ns();
+    if (now >= next_tick) {
+      next_tick = now + kTickMs * 1'000'000;
+      reap();  // should a SIGCHLD have been merged with another
+      on_tick_();
+    }
+  }
+  accept_arrivals();
+  outcome_.left_running = leave_ && !primary_ended_;
+  return outcome_;
+}
+
+bool Supervisor::finished() {
+  if (leave_) return true;
+  if (!primary_ended_) return false;
+  if (options_.wait == WaitFor::kPrimary || no_children_) return true;
+  if (!told_waiting_ && !options_.quiet) {
+    std::vector<pid_t> rest = children_of(::getpid());
+    std::string list;
+    for (std::size_t i = 0; i < rest.size() && i < 4; ++i)
+      list += fmt::format("{}{}", i ? ", " : "", rest[i]);
+    if (rest.size() > 4) list += ", …";
+    // Those that end with their parent are reaped within milliseconds; they are not worth a word.
+    if (asked_to_end_ms_ == 0 && !rest.empty() && monotonic_ns() - ended_ns_ > 500'000'000) {
+      fmt::print(stderr,
+                 "headway: {} has ended; waiting for the processes it left behind (pid {}). Ctrl-C "
+                 "twice to stop waiting.\n",
+                 escape_terminal(options_.name), list);
+      told_waiting_ = true;
+    }
+  }
+  return false;
+}
+
+void Supervisor::accept_arrivals() {
+  for (Arrival& arrival : socket_.receive()) admit(arrival);
+}
+
+void Supervisor::admit(Arrival& arrival) {
+  if (std::optional<ProcessDescription> process = describe_process(arrival.pid)) {
+    queue_.send(ProcessSeen{arrival.pid, process->parent_pid,
+                            boottime_to_monotonic(process->start_boottime_ns),
+                            std::move(process->name), std::move(process->command_line)});
+  }
+  std::string reason;
+  std::unique_ptr<SegmentReader> reader;
+  if (arrival.hello.problem != 0) {
+    reason = reason_of(arrival.hello);
+  } else {
+    reader = SegmentReader::map(arrival.memory, arrival.hello.layout, reason);
+  }
+  if (!reader) {
+    welcome(arrival, false, options_.clock);
+    queue_.send(ProcessRefused{arrival.pid, std::move(reason)});
+    return;
+  }
+  end_images_of(arrival.pid);  // it has called exec
+  auto segment = std::make_shared<LiveSegment>();
+  segment->id = next_segment_++;
+  segment->reader = std::move(reader);
+  Image& image = images_[segment->id];
+  image.segment = segment;
+  image.pid = arrival.pid;
+  image.pidfd = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, arrival.pid, 0)));
+  {
+    std::lock_guard lock(mutex_);
+    live_[segment->id] = segment;
+  }
+  queue_.send(SegmentAdded{segment->id, arrival.pid});
+  drain_.add(segment);
+  if (!welcome(arrival, true, options_.clock)) {
+    segment->ended = true;
+    queue_.send(ProcessRefused{arrival.pid,
+                               "it gave up waiting for the recorder; is the machine "
+                               "overloaded?"});
+  }
+}
+
+void Supervisor::end_images_of(pid_t pid) {
+  std::erase_if(images_, [&](auto& item) {
+    if (item.second.pid != pid) return false;
+    item.second.segment->ended = true;
+    return true;
+  });
+}
+
+void Supervisor::check_image_ends() {
+  std::vector<pid_t> gone;
+  for (const auto& [id, image] : images_) {
+    if (is_gone(image.pidfd, image.pid)) gone.push_back(image.pid);
+  }
+  for (pid_t pid : gone) {
+    end_images_of(pid);
+    queue_.send(ProcessEnded{pid, monotonic_ns(), {}, {}});
+  }
+}
+
+void Supervisor::set_aside(SegmentId id) {
+  std::lock_guard lock(mutex_);
+  auto found = live_.find(id);
+  if (found == live_.end()) return;
+  if (std::shared_ptr<LiveSegment> segment = found->second.lock()) segment->set_aside = true;
+  live_.erase(found);
+}
+
+void Supervisor::reap() {
+  for (;;) {
+    int status = 0;
+    pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    no_children_ = pid < 0 && errno == ECHILD;
+    if (pid <= 0) return;
+    ProcessEnded message{pid, monotonic_ns(), {}, {}};
+    if (WIFEXITED(status)) message.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) message.signal = WTERMSIG(status);
+    if (pid == primary_) {
+      primary_ended_ = true;
+      ended_ns_ = message.monotonic_ns;
+      outcome_.exit_code = message.exit_code;
+      outcome_.signal = message.signal;
+    }
+    end_images_of(pid);
+    queue_.send(std::move(message));
+  }
+}
+
+void Supervisor::handle_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGCHLD) {
+      reap();
+      continue;
+    }
+    handle_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL,
+                  static_cast<pid_t>(info.ssi_pid));
+  }
+}
+
+void Supervisor::handle_signal(int number, bool from_terminal, pid_t sender) {
+  // A program that signals its whole process group means itself, not the recorder.
+  if (!from_terminal && sender != 0 && sender != ::getpid() && descends_from(sender, ::getpid())) {
+    return;
+  }
+  // The terminal sends to the whole foreground group: the program has it already.
+  if (!from_terminal) forward(number);
+  if (number == SIGUSR1 || number == SIGUSR2) return;
+  outcome_.interrupted = true;
+  std::int64_t now_ms = monotonic_ns() / 1'000'000;
+  bool second = asked_to_end_ms_ != 0 && now_ms - asked_to_end_ms_ >= kSecondRequestMs;
+  if (asked_to_end_ms_ == 0) asked_to_end_ms_ = now_ms;
+  // A closed terminal is not a wish to leave the program behind.
+  if (number != SIGHUP && (second || (primary_ended_ && !from_terminal))) leave_ = true;
+}
+
+void Supervisor::forward(int number) {
+  if (!primary_ended_) ::kill(primary_, number);
+}
+
+}  // namespace headway::record

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "collector/record/drain.h"
+#include "collector/record/file_descriptor.h"
+#include "collector/record/messages.h"
+#include "collector/record/session_socket.h"
+
+namespace headway::record {
+
+enum class WaitFor : std::uint8_t {
+  kAll,      ///< every process of the tree
+  kPrimary,  ///< only the command itself
+};
+
+/// How the recorded command ended.
+struct Outcome {
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  bool left_running = false;  ///< a second Ctrl-C ended the recording, not the command
+  bool interrupted = false;   ///< a signal asked to end
+  /// What `headway record` exits with: as a shell would.
+  int exit_status() const;
+};
+
+/// Blocks the signals that Supervisor handles, for all threads made afterwards; becomes the parent
+/// of orphaned descendants. Call before `launch`.
+void prepare_to_supervise();
+
+/// Watches over the recorded processes: lets them connect, passes signals on, notices who ends and
+/// how. The thread that calls `run` does nothing else, so none of this waits for the disk.
+class Supervisor {
+ public:
+  struct Options {
+    WaitFor wait = WaitFor::kAll;
+    wire::Clock clock = wire::Clock::kRealtime;
+    std::string name;  ///< of the command, for messages
+    bool quiet = false;
+  };
+  /// `on_tick` is called about four times a second.
+  Supervisor(pid_t primary, Options options, SessionSocket& socket, Drain& drain,
+             MessageQueue& queue, std::function<void()> on_tick);
+
+  /// Until the processes to wait for have ended, or the user does not want to wait for them.
+  Outcome run();
+  /// Thread-safe: the content of this segment is damaged.
+  void set_aside(SegmentId id);
+
+ private:
+  struct Image {
+    std::shared_ptr<LiveSegment> segment;
+    FileDescriptor pidfd;  ///< none on kernels before 5.3
+    pid_t pid = 0;
+  };
+  void accept_arrivals();
+  void admit(Arrival& arrival);
+  void end_images_of(pid_t pid);
+  void check_image_ends();
+  void reap();
+  void handle_signals();
+  void handle_signal(int number, bool from_terminal, pid_t sender);
+  void forward(int number);
+  bool finished();
+
+  pid_t primary_;
+  Options options_;
+  SessionSocket& socket_;
+  Drain& drain_;
+  MessageQueue& queue_;
+  std::function<void()> on_tick_;
+  FileDescriptor signals_;
+  Outcome outcome_;
+  bool primary_ended_ = false;
+  bool no_children_ = false;
+  bool told_waiting_ = false;
+  bool leave_ = false;
+  std::int64_t ended_ns_ = 0;
+  std::int64_t asked_to_end_ms_ = 0;  ///< when the first signal that asks to end came
+  SegmentId next_segment_ = 1;
+  std::map<SegmentId, Image> images_;
+  std::mutex mutex_;  ///< for set_aside
+  std::map<SegmentId, std::weak_ptr<LiveSegment>> live_;
+};
+
+}  // namespace headway::record

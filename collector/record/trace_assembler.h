@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "collector/record/decode/segment_decoder.h"
+#include "collector/record/messages.h"
+#include "collector/record/process_table.h"
+#include "collector/record/trace_sink.h"
+
+namespace headway::record {
+
+/// Figures for the progress line, readable while another thread writes.
+struct Progress {
+  std::atomic<std::int64_t> events = 0;
+  std::atomic<std::int64_t> processes = 0;
+};
+
+/// Turns messages into the trace: the only code that touches the file between its creation and its
+/// end. One thread.
+class TraceAssembler {
+ public:
+  /// `set_aside(segment)` is called when the content of a segment turned out damaged.
+  TraceAssembler(TraceSink& sink, const ClockReading& origin, wire::Clock clock, Progress& progress,
+                 std::function<void(SegmentId)> set_aside);
+
+  /// Works off the queue until it is closed and empty.
+  void run(MessageQueue& queue);
+  /// Writes what is only known at the end; the caller finishes the sink.
+  void finish();
+
+  const ProcessTable& processes() const { return processes_; }
+  std::int64_t busiest_thread_events() const { return busiest_; }
+  /// Mean of the processes' own measurements; 0 when there is none.
+  double event_cost_ns() const;
+  const std::vector<std::string>& refusals() const { return refusals_; }
+  /// What the library says about CUDA; empty when no process initialised it.
+  const std::string& cuda() const { return cuda_; }
+
+ private:
+  void handle(ProcessSeen& message) { processes_.seen(message); }
+  void handle(ProcessEnded& message) { processes_.ended(message); }
+  void handle(SegmentAdded& message);
+  void handle(ProcessRefused& message);
+  void handle(SegmentRound& message);
+  void handle(Samples& message);
+  void handle(ClockTick& message);
+  void count_losses(const SegmentCounters& counters, std::int64_t global_pid);
+
+  TraceSink& sink_;
+  TimeAxis axis_;
+  wire::Clock clock_;
+  Progress& progress_;
+  std::function<void(SegmentId)> set_aside_;
+  ProcessTable processes_;
+  DomainNumbers domains_;
+  std::map<SegmentId, std::unique_ptr<SegmentDecoder>> segments_;
+  std::map<std::pair<std::string_view, std::int32_t>, std::int64_t> series_;  ///< name, pid -> id
+  std::vector<std::string> refusals_;
+  std::string cuda_;
+  std::int64_t busiest_ = 0;
+  std::int64_t cost_sum_ps_ = 0;
+  std::int64_t cost_count_ = 0;
+};
+
+}  // namespace headway::record

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "common/error.h"
+#include "trace/writer.h"
+
+namespace headway::record {
+
+/// The trace file as the recorder writes it: committed every 20 000 rows or 200 ms, and a file that
+/// cannot be written any more (a full disk) is not an error but a state, in which rows are counted
+/// instead of stored. One thread.
+class TraceSink {
+ public:
+  /// Throws as TraceWriter does.
+  TraceSink(const std::filesystem::path& path, bool overwrite) : writer_(path, overwrite) {}
+
+  /// The row's id; 0 when it was not stored.
+  template <class Table>
+  std::int64_t add(const typename Table::Row& row) {
+    std::int64_t id = 0;
+    guarded(1, [&] { id = writer_.add<Table>(row); });
+    return id;
+  }
+  trace::StringId intern(std::string_view text) {
+    trace::StringId id{0};
+    guarded(0, [&] { id = writer_.intern(text); });
+    return id;
+  }
+  /// As TraceWriter::keep; `intern` everything of the row before, because it may flush.
+  std::string_view keep(std::string_view text) {
+    return failure_.empty() ? writer_.keep(text) : std::string_view();
+  }
+  void count_loss(trace::Loss loss, std::int64_t count, std::int64_t global_pid = 0) {
+    writer_.count_loss(loss, count, global_pid);
+    counted_.push_back({loss, count});
+  }
+  void set_meta(std::string_view key, std::string_view value) { writer_.set_meta(key, value); }
+
+  void commit();
+  void commit_if_due();
+  /// Ends the file as well as it can be.
+  void finish();
+
+  /// Why rows are no longer stored; empty while they are.
+  const std::string& failure() const { return failure_; }
+  const std::filesystem::path& path() const { return writer_.path(); }
+
+  struct CountedLoss {
+    trace::Loss loss;
+    std::int64_t count;
+  };
+  /// Every loss counted so far, for the closing summary.
+  const std::vector<CountedLoss>& counted_losses() const { return counted_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  template <class Body>
+  void guarded(std::int64_t rows, Body body) {
+    if (!failure_.empty()) {
+      rows_lost_ += rows;
+      return;
+    }
+    try {
+      body();
+      uncommitted_ += rows;
+    } catch (const Error& error) {
+      fail(error.what(), rows);
+    }
+  }
+  void fail(const std::string& reason, std::int64_t rows);
+
+  trace::TraceWriter writer_;
+  std::vector<CountedLoss> counted_;
+  std::string failure_;
+  std::int64_t uncommitted_ = 0;
+  std::int64_t rows_lost_ = 0;
+  Clock::time_point last_commit_ = Clock::now();
+};
+
+}  // namespace headway::record

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+/// What a program registers once and refers to by id: an append-only log in the segment. An entry
+/// is a DefinitionHeader and a body of 64-bit numbers and texts (length, bytes, padded to 8).
+namespace headway::wire {
+
+enum class DefinitionType : std::uint16_t {
+  kDomain = 1,      ///< id: index used in records; text: name
+  kString = 2,      ///< id: handle used in records; text
+  kCategory = 3,    ///< id: category; text: name
+  kSchema = 4,      ///< id: schema id; see below
+  kThreadName = 5,  ///< id: tid; text: name
+  kNote = 6,        ///< id: NoteKey; text
+};
+
+/// Body of kSchema: type, flags, static size, alignment, number of entries, text: name; then for
+/// each entry: flags, type, array or union detail, offset, text: name, text: description.
+struct DefinitionHeader {
+  std::uint32_t bytes;  ///< of the whole entry, a multiple of 8
+  std::uint16_t type;
+  std::uint16_t domain;
+  std::uint64_t id;
+};
+static_assert(sizeof(DefinitionHeader) == 16);
+
+/// What the library has to say about itself in this process.
+enum class NoteKey : std::uint64_t {
+  kCuda = 1,  ///< state of CUDA collection: why it is off
+};
+
+/// Registered texts over this are cut.
+inline constexpr std::uint32_t kMaxDefinitionText = 64 * 1024 - 8;
+inline constexpr std::uint64_t kMaxSchemaEntries = 1024;
+
+/// Writes a body; without a buffer it only counts. Never writes beyond `capacity`.
+class DefinitionWriter {
+ public:
+  DefinitionWriter() = default;
+  DefinitionWriter(std::byte* buffer, std::size_t capacity)
+      : buffer_(buffer), capacity_(capacity) {}
+
+  void number(std::uint64_t value) { bytes(&value, sizeof value); }
+  void text(std::string_view text) {
+    std::uint64_t length = text.size() < kMaxDefinitionText ? text.size() : kMaxDefinitionText;
+    number(length);
+    bytes(text.data(), length);
+    pad();
+  }
+  /// The parts of a text, for one that is made piece by piece: its length, its bytes, the padding.
+  void bytes(const void* data, std::size_t count) {
+    if (buffer_ && size_ + count <= capacity_ && count) std::memcpy(buffer_ + size_, data, count);
+    size_ += count;
+  }
+  void pad() {
+    static constexpr char kZeros[8] = {};
+    bytes(kZeros, (8 - size_ % 8) % 8);
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::byte* buffer_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::size_t size_ = 0;
+};
+
+/// Reads a body of untrusted bytes: after the first value that is not there, everything is 0 or ""
+/// and `ok()` is false.
+class DefinitionReader {
+ public:
+  explicit DefinitionReader(std::span<const std::byte> body) : rest_(body) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    if (!take(sizeof value)) return 0;
+    std::memcpy(&value, taken_, sizeof value);
+    return value;
+  }
+  std::string_view text() {
+    std::uint64_t length = number();
+    if (length > kMaxDefinitionText || !take((length + 7) / 8 * 8)) {
+      ok_ = false;
+      return {};
+    }
+    return {reinterpret_cast<const char*>(taken_), length};
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  bool take(std::size_t bytes) {
+    if (bytes > rest_.size()) ok_ = false;
+    if (!ok_) return false;
+    taken_ = rest_.data();
+    rest_ = rest_.subspan(bytes);
+    return true;
+  }
+  std::span<const std::byte> rest_;
+  const std::byte* taken_ = nullptr;
+  bool ok_ = true;
+};
+
+}  // namespace headway::wire

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "collector/wire/layout.h"
+
+/// The hand-over, once per process image: the process connects to the SOCK_SEQPACKET socket named
+/// by HEADWAY_SESSION, sends Hello with the memfd attached (SCM_RIGHTS), waits for Welcome and
+/// closes both descriptors. From then on the two sides share nothing but the mapping.
+namespace headway::wire {
+
+inline constexpr const char* kSessionVariable = "HEADWAY_SESSION";
+
+/// How long a process waits for the recorder in all. Only a recorder that is stopped costs this
+/// much, once per process; one that is gone refuses the connection at once.
+inline constexpr int kHelloTimeoutMs = 1000;
+
+/// Why a process has no segment.
+enum class Problem : std::uint32_t {
+  kNone = 0,
+  kMemfd = 1,  ///< memfd_create was refused
+  kSize = 2,   ///< no layout fits the limits (RLIMIT_FSIZE, RLIMIT_AS, memory)
+  kMap = 3,    ///< mmap was refused
+};
+
+struct Hello {
+  std::uint64_t magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t layout = 0;   ///< index into kLayouts
+  std::uint32_t problem = 0;  ///< Problem; then there is no descriptor
+  std::int32_t problem_errno = 0;
+};
+
+struct Welcome {
+  std::uint64_t magic = kMagic;
+  std::uint32_t accepted = 0;  ///< 0: the process switches its recording off
+  std::uint32_t clock = 0;     ///< Clock that it may use
+};
+
+}  // namespace headway::wire

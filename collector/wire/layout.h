@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+/// The shared memory between a recorded process and `headway record`: one memfd ("segment") per
+/// process, made by the process and handed over at its first NVTX call (hello.h). Offsets follow
+/// from the layout's number alone, so that nothing in the memory itself says where to read.
+///
+///   header | one RingControl per ring | definitions log | rings, largest class first
+///
+/// Both sides come from one build; `kVersion` only makes a mix of two installations fail clearly.
+namespace headway::wire {
+
+inline constexpr std::uint64_t kMagic = 0x314d5359'41574448;  // "HDWAYSM1"
+inline constexpr std::uint32_t kVersion = 1;
+
+/// Granule of a ring: every record is a multiple of it, so a header never wraps.
+inline constexpr std::uint32_t kUnit = 32;
+
+/// Stamp that the records carry: the recorder chooses one for all processes.
+enum class Clock : std::uint32_t {
+  kRealtime = 0,  ///< CLOCK_REALTIME in ns
+  kTsc = 1,       ///< ticks of the processor's time-stamp counter
+};
+
+struct RingClass {
+  std::uint32_t count;
+  std::uint32_t bytes;  ///< a power of two
+};
+
+/// How a segment is divided. Memory is taken page by page when a ring is first used: the sizes are
+/// address space. The first threads, which do most of the work, get the large rings.
+struct Layout {
+  std::array<RingClass, 3> classes;
+  std::uint32_t definition_bytes;
+};
+
+inline constexpr std::uint32_t kKiB = 1024;
+inline constexpr std::uint32_t kMiB = 1024 * kKiB;
+
+/// In order of preference; the process takes the first that it can have.
+inline constexpr std::array<Layout, 3> kLayouts = {{
+    {{{{32, 1 * kMiB}, {96, 256 * kKiB}, {896, 64 * kKiB}}}, 8 * kMiB},
+    {{{{8, 1 * kMiB}, {24, 256 * kKiB}, {32, 64 * kKiB}}}, 2 * kMiB},
+    {{{{1, 1 * kMiB}, {3, 256 * kKiB}, {12, 64 * kKiB}}}, 512 * kKiB},
+}};
+inline constexpr std::uint32_t kMaxRings = 1024;
+
+/// At offset 0 of the segment. Written by the process, read by the recorder.
+struct SegmentHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t layout;
+  std::uint32_t event_cost_ps;  ///< cost of one event, measured by the process at its start
+  std::atomic<std::uint32_t> rings_used;  ///< rings from here on were never taken
+
+  /// Bytes of complete definitions in the log: a definition is published before any record that
+  /// refers to it.
+  alignas(64) std::atomic<std::uint64_t> definitions_end;
+
+  // What could not be recorded, and belongs to no ring.
+  alignas(64) std::atomic<std::uint64_t> events_without_ring;
+  std::atomic<std::uint64_t> reentrant_events;
+  std::atomic<std::uint64_t> definitions_lost;
+};
+
+/// State of one ring, single producer (a thread), single consumer (the recorder). `head` and `tail`
+/// count units since the beginning and never wrap; unit n lies at n modulo the ring's size.
+struct RingControl {
+  alignas(64) std::atomic<std::uint64_t> head;
+  // Counted by the producer only.
+  std::atomic<std::uint64_t> dropped;  ///< events for which there was no room
+  std::atomic<std::uint64_t> pops_without_push;
+  std::atomic<std::uint64_t> unknown_handles;
+  alignas(64) std::atomic<std::uint64_t> tail;
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between processes");
+static_assert(sizeof(SegmentHeader) == 192 && sizeof(RingControl) == 128);
+
+constexpr std::uint32_t ring_count(const Layout& layout) {
+  std::uint32_t count = 0;
+  for (const RingClass& c : layout.classes) count += c.count;
+  return count;
+}
+
+inline constexpr std::uint64_t kControlOffset = 4096;
+
+constexpr std::uint64_t definitions_offset(const Layout& layout) {
+  std::uint64_t end = kControlOffset + std::uint64_t{ring_count(layout)} * sizeof(RingControl);
+  return (end + 65535) / 65536 * 65536;
+}
+
+struct RingPlace {
+  std::uint64_t offset = 0;
+  std::uint64_t units = 0;  ///< 0: no such ring
+};
+
+constexpr RingPlace ring_place(const Layout& layout, std::uint32_t ring) {
+  std::uint64_t offset = definitions_offset(layout) + layout.definition_bytes;
+  for (const RingClass& c : layout.classes) {
+    if (ring < c.count) return {offset + std::uint64_t{ring} * c.bytes, c.bytes / kUnit};
+    ring -= c.count;
+    offset += std::uint64_t{c.count} * c.bytes;
+  }
+  return {};
+}
+
+constexpr std::uint64_t segment_bytes(const Layout& layout) {
+  std::uint64_t bytes = definitions_offset(layout) + layout.definition_bytes;
+  for (const RingClass& c : layout.classes) bytes += std::uint64_t{c.count} * c.bytes;
+  return bytes;
+}
+
+static_assert(ring_count(kLayouts[0]) == kMaxRings);
+static_assert(segment_bytes(kLayouts[0]) <= 128u * kMiB);
+
+}  // namespace headway::wire

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "tests/collector/run_recorder.h"
+
+namespace headway::test {
+namespace {
+
+Finished run(std::vector<std::string> arguments, const std::filesystem::path& folder = {}) {
+  Recorder recorder(std::move(arguments));
+  if (!folder.empty()) recorder.in(folder);
+  recorder.start();
+  return recorder.wait();
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool has_nothing(const std::filesystem::path& folder) {
+  return std::filesystem::is_empty(folder);
+}
+
+}  // namespace
+
+TEST_CASE("without -o the first free name in the folder is taken") {
+  TemporaryFolder folder;
+  std::filesystem::path work = folder / "work";
+  std::filesystem::create_directory(work);
+  for (const char* name : {"run.sqlite", "run-2.sqlite", "run-3.sqlite"}) {
+    Finished finished = run({"--", "true"}, work);
+    CHECK(finished.status == 0);
+    CHECK(std::filesystem::exists(work / name));
+    CHECK(contains(finished.err, std::string("next: headway report ") + name));
+  }
+}
+
+TEST_CASE("a path with a space works, and the summary quotes it for the shell") {
+  TemporaryFolder folder;
+  std::string path = (folder / "my run.sqlite").string();
+  Finished finished = run({"-o", path, "--", "true"});
+  CHECK(finished.status == 0);
+  CHECK(intact(path));
+  CHECK(contains(finished.err, "next: headway report '" + path + "'"));
+}
+
+TEST_CASE("an existing file is kept unless --force is given, and a folder is refused") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  std::ofstream(path) << "precious";
+  Finished finished = run({"-o", path, "--", "true"});
+  CHECK(finished.status == 2);
+  CHECK(contains(finished.err, "already exists. Use --force"));
+  CHECK(std::filesystem::file_size(path) == 8);
+  CHECK(run({"-o", path, "--force", "--", "true"}).status == 0);
+  CHECK(intact(path));
+  finished = run({"-o", folder.path().string(), "--", "true"});
+  CHECK(finished.status == 2);
+  CHECK(contains(finished.err, "is a folder"));
+}
+
+TEST_CASE("a command that does not exist or cannot run ends like in a shell and leaves no file") {
+  TemporaryFolder folder;
+  std::filesystem::path work = folder / "work";
+  std::filesystem::create_directory(work);
+  Finished finished = run({"--", "no-such-command-anywhere"}, work);
+  CHECK(finished.status == 127);
+  CHECK(contains(finished.err, "no-such-command-anywhere: command not found"));
+  finished = run({"--", "./missing"}, work);
+  CHECK(finished.status == 127);
+  finished = run({"--", "/etc/passwd"}, work);
+  CHECK(finished.status == 126);
+  CHECK(contains(finished.err, "chmod +x"));
+  finished = run({"--", "/"}, work);
+  CHECK(finished.status == 126);
+  CHECK(has_nothing(work));
+
+  std::ofstream(work / "train") << "#!/no/such/interpreter\n";
+  ::chmod((work / "train").c_str(), 0700);
+  finished = run({"--", "train"}, work);
+  CHECK(finished.status == 127);
+  CHECK(contains(finished.err, "Did you mean './train'?"));
+  finished = run({"--", "./train"}, work);
+  CHECK(finished.status == 126);
+  CHECK(contains(finished.err, "interpreter in its first line is missing"));
+  CHECK(!std::filesystem::exists(work / "run.sqlite"));
+}
+
+TEST_CASE("a script without a first line runs as in a shell") {
+  TemporaryFolder folder;
+  std::ofstream(folder / "script") << "echo \"$1\"; exit 6\n";
+  ::chmod((folder / "script").c_str(), 0700);
+  Finished finished = run(
+      {"-o", (folder / "run.sqlite").string(), "--", (folder / "script").string(), "an argument"});
+  CHECK(finished.status == 6);
+  CHECK(finished.out == "an argument\n");
+}
+
+TEST_CASE("wrong use is explained") {
+  Finished finished = run({});
+  CHECK(finished.status == 2);
+  CHECK(contains(finished.err, "Example: headway record -- python3 train.py"));
+  CHECK(run({"--clock", "sundial", "--", "true"}).status == 2);
+  CHECK(run({"--sample-hz", "-1", "--", "true"}).status == 2);
+  CHECK(run({"--no-such-option", "--", "true"}).status == 2);
+}
+
+TEST_CASE("the command's own options stay the command's, with and without --") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  CHECK(run({"--quiet", "-o", path, "echo", "--force", "-o", "x", "--", "y"}).out ==
+        "--force -o x -- y\n");
+  CHECK(run({"--quiet", "--force", "-o", path, "--", "echo", "--quiet", "--"}).out ==
+        "--quiet --\n");
+}
+
+TEST_CASE("a folder that cannot be written to is refused before the command runs") {
+  TemporaryFolder folder;
+  std::filesystem::path locked = folder / "locked";
+  std::filesystem::create_directory(locked);
+  std::string output = (locked / "run.sqlite").string();
+  std::string marker = (folder / "ran").string();
+  // Root may write anywhere, so the folder is one where nobody can: a read-only mount, or none at all.
+  bool mounted =
+      ::geteuid() == 0 && ::mount("none", locked.c_str(), "tmpfs", MS_RDONLY, nullptr) == 0;
+  if (::geteuid() != 0) ::chmod(locked.c_str(), 0500);
+  if (!mounted && ::geteuid() == 0) output = "/proc/run.sqlite";
+  Finished finished = run({"-o", output, "--", "touch", marker});
+  CHECK(finished.status == 4);
+  CHECK(contains(finished.err, "cannot be created"));
+  CHECK(!std::filesystem::exists(marker));
+  if (mounted) ::umount(locked.c_str());
+}
+
+TEST_CASE("a full disk stops the writing, not the command, and the file stays valid") {
+  TemporaryFolder folder;
+  std::filesystem::path small = folder / "small";
+  std::filesystem::create_directory(small);
+  if (::mount("none", small.c_str(), "tmpfs", 0, "size=3m") != 0) {
+    MESSAGE("[skipped] mounting a small tmpfs is not permitted: " << std::strerror(errno));
+    return;
+  }
+  std::string output = (small / "run.sqlite").string();
+  Finished finished = run({"-o", output, "--", target("worker"), (folder / "side").string(), "1",
+                           "1", "return", "100000"});
+  CHECK(finished.status == 5);
+  CHECK(contains(finished.err, "the disk is full"));
+  CHECK(contains(finished.err, "disk_full"));
+  CHECK(intact(output));
+  CHECK(ranges(output, "slot 0") > 1000);
+  CHECK(loss(output, "disk_full") > 1000);
+  ::umount(small.c_str());
+}
+
+TEST_CASE("a program that uses no NVTX gives a trace of processes and counters, and a reason") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  Finished finished = run({"-o", path, "--", "sleep", "0.6"});
+  CHECK(finished.status == 0);
+  CHECK(contains(finished.err, "no event came: the program does not use NVTX"));
+  CHECK(number(path, "SELECT count(*) FROM HEADWAY_PROCESS WHERE commandLine='sleep 0.6'") == 1);
+  CHECK(number(path, "SELECT count(*) FROM HEADWAY_COUNTER") > 10);
+}
+
+TEST_CASE("--nvtx off, --sample-hz 0 and --quiet do what they say") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  Finished finished =
+      run({"-o", path, "--nvtx", "off", "--sample-hz", "0", "--", target("threads"), "2", "1"});
+  CHECK(finished.status == 0);
+  CHECK(contains(finished.err, "NVTX was off"));
+  CHECK(number(path, "SELECT count(*) FROM NVTX_EVENTS") == 0);
+  CHECK(number(path, "SELECT count(*) FROM HEADWAY_COUNTER") == 0);
+  finished = run({"-o", path, "--force", "--quiet", "--", target("threads"), "2", "1"});
+  CHECK(finished.err.empty());
+  CHECK(ranges(path, "on a thread") == 20);
+}
+
+TEST_CASE("another tool's injection is replaced for NVTX, kept for CUDA, and both are said") {
+  TemporaryFolder folder;
+  Recorder recorder({"-o", (folder / "run.sqlite").string(), "--", "sh", "-c",
+                     "echo $NVTX_INJECTION64_PATH; echo $CUDA_INJECTION64_PATH"});
+  recorder.with("NVTX_INJECTION64_PATH=/other/nvtx.so")
+      .with("CUDA_INJECTION64_PATH=/other/cuda.so");
+  recorder.start();
+  Finished finished = recorder.wait();
+  CHECK(finished.out == program("libheadway_inject.so") + "\n/other/cuda.so\n");
+  CHECK(contains(finished.err, "Headway takes its place"));
+  CHECK(contains(finished.err, "/other/cuda.so: it keeps its place"));
+}
+
+TEST_CASE("secrets of the environment are not stored, settings that explain the run are") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  Recorder recorder({"--quiet", "-o", path, "--", "true"});
+  recorder.with("OMP_NUM_THREADS=3")
+      .with("SLURM_JWT_TOKEN=hush")
+      .with("MY_PASSWORD=hush")
+      .with("NCCL_DEBUG=INFO")
+      .with("RANK=7");
+  recorder.start();
+  recorder.wait();
+  CHECK(meta(path, "env.OMP_NUM_THREADS") == "3");
+  CHECK(meta(path, "env.NCCL_DEBUG") == "INFO");
+  CHECK(meta(path, "env.RANK") == "7");
+  CHECK(number(path, "SELECT count(*) FROM HEADWAY_META WHERE value LIKE '%hush%'") == 0);
+  CHECK(number(path, "SELECT count(*) FROM META_DATA_CAPTURE WHERE value LIKE '%hush%'") == 0);
+  CHECK(number(path, "SELECT count(*) FROM HEADWAY_META WHERE name='env.HEADWAY_SESSION'") == 0);
+}
+
+TEST_CASE("the session folder is private and gone afterwards") {
+  TemporaryFolder folder;
+  std::filesystem::path runtime = folder / "runtime";
+  std::filesystem::create_directory(runtime);
+  Recorder recorder({"--quiet", "-o", (folder / "run.sqlite").string(), "--", "sh", "-c",
+                     "stat -c %a \"$(dirname \"$HEADWAY_SESSION\")\"; echo $HEADWAY_SESSION"});
+  recorder.with("XDG_RUNTIME_DIR=" + runtime.string());
+  recorder.start();
+  Finished finished = recorder.wait();
+  CHECK(finished.out.starts_with("700\n" + runtime.string() + "/headway-"));
+  CHECK(has_nothing(runtime));
+}
+
+TEST_CASE("a runtime folder that is missing or too long for a socket is passed over") {
+  TemporaryFolder folder;
+  std::filesystem::path deep = folder / std::string(120, 'd');
+  std::filesystem::create_directory(deep);
+  for (const std::string& value : {deep.string(), std::string("/no/such/folder")}) {
+    Recorder recorder({"--quiet", "--force", "-o", (folder / "run.sqlite").string(), "--",
+                       target("threads"), "2", "1"});
+    recorder.with("XDG_RUNTIME_DIR=" + value).with("TMPDIR=" + value);
+    recorder.start();
+    CHECK(recorder.wait().status == 0);
+    CHECK(ranges(folder / "run.sqlite", "on a thread") == 20);
+  }
+}
+
+TEST_CASE("nohup, pipes that break and ignored signals reach the command as they were") {
+  TemporaryFolder folder;
+  Finished finished = run({"--quiet", "-o", (folder / "run.sqlite").string(), "--", "sh", "-c",
+                           "grep -E 'SigBlk|SigIgn' /proc/self/status"});
+  Recorder plain({"--quiet", "--force", "-o", (folder / "run.sqlite").string(), "--", "sh", "-c",
+                  "trap '' HUP; exec '" + program("headway") + "' record --quiet --force -o '" +
+                      (folder / "inner.sqlite").string() + "' -- grep SigIgn /proc/self/status"});
+  CHECK(contains(finished.out, "SigBlk:\t0000000000000000"));
+  CHECK(contains(finished.out, "SigIgn:\t0000000000000000"));
+  plain.start();
+  CHECK(contains(plain.wait().out, "SigIgn:\t0000000000000001"));
+}
+
+}  // namespace headway::test

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/summary.h"
+
+#include <doctest/doctest.h>
+
+namespace headway::record {
+namespace {
+
+Summary healthy() {
+  Summary s;
+  s.command = "python3";
+  s.file = "run.sqlite";
+  s.outcome.exit_code = 0;
+  s.duration = {12'300'000'000};
+  s.file_bytes = 1'230'000;
+  s.events = 450;
+  s.threads = 3;
+  s.injected = 2;
+  s.processes = 5;
+  s.busiest_thread_events = 400;
+  s.event_cost_ns = 20;
+  s.recorder_cpu = {210'000'000};
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("the summary of a healthy run is short and ends with what to do next") {
+  CHECK(summary_text(healthy()) ==
+        "headway: recorded 12.3 s to run.sqlite (1.23 MB)\n"
+        "headway: 450 events from 3 threads in 2 of 5 processes\n"
+        "headway: nothing was lost\n"
+        "headway: recording cost the busiest thread about <0.1 % of its time (20 ns an event); the "
+        "recorder used 210 ms of processor time beside it\n"
+        "headway: next: headway report run.sqlite\n");
+}
+
+TEST_CASE("losses are summed over processes and explained") {
+  Summary s = healthy();
+  s.losses = {{trace::Loss::kRingFull, 5},
+              {trace::Loss::kNvtxPopWithoutPush, 1},
+              {trace::Loss::kRingFull, 2},
+              {trace::Loss::kProcessNotInjected, 3}};
+  std::string text = summary_text(s);
+  CHECK(text.find("headway: lost: 7 x ring_full. Events were dropped because") !=
+        std::string::npos);
+  CHECK(text.find("headway: note: 1 x nvtx_pop_without_push.") != std::string::npos);
+  CHECK(text.find("nothing was lost") == std::string::npos);
+  CHECK(text.find("process_not_injected") == std::string::npos);
+}
+
+TEST_CASE("the summary says how the command ended when that was not well") {
+  Summary s = healthy();
+  s.outcome.exit_code = 3;
+  CHECK(summary_text(s).starts_with("headway: python3 ended with exit code 3\n"));
+  s.outcome.exit_code.reset();
+  s.outcome.signal = 9;
+  CHECK(summary_text(s).starts_with("headway: python3 was ended by signal 9 (Killed)"));
+  s.outcome.left_running = true;
+  CHECK(summary_text(s).starts_with("headway: python3 is still running"));
+}
+
+TEST_CASE("names cannot control the terminal or the shell") {
+  Summary s = healthy();
+  s.command = "evil\x1b]0;title\x07";
+  s.outcome.exit_code = 1;
+  s.file = "it's $(here)\n";
+  s.refusals = {"process 1: \x1b[2J"};
+  std::string text = summary_text(s);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(shell_word("it's $(here)") == "'it'\\''s $(here)'");
+  CHECK(shell_word("plain/path-1.sqlite") == "plain/path-1.sqlite");
+  CHECK(shell_word("") == "''");
+}
+
+TEST_CASE("many refusals do not flood the terminal") {
+  Summary s = healthy();
+  s.refusals.assign(50, "process 1: refused");
+  CHECK(summary_text(s).find("not recorded: 47 more processes") != std::string::npos);
+}
+
+TEST_CASE("exit statuses are those of a shell") {
+  Outcome outcome;
+  outcome.exit_code = 7;
+  CHECK(outcome.exit_status() == 7);
+  outcome.signal = 11;
+  CHECK(outcome.exit_status() == 139);
+  outcome.left_running = true;
+  CHECK(outcome.exit_status() == 130);
+}
+
+}  // namespace headway::record

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// worker SIDE_FILE PROCESSES THREADS ENDING [RANGES]
+// Records ranges on THREADS threads of each of PROCESSES processes (the first and its forked children)
+// and, after each range, counts it in SIDE_FILE, which survives any death. The range of counter i is
+// called "slot i". ENDING is how each process ends after RANGES ranges per thread: return, exit,
+// kill, segv, abort, or wait (for ever: the test ends it). A third kind of survivor, "ignore", ignores
+// SIGINT and ends when it finds the file SIDE_FILE.stop.
+#include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Counter = std::atomic<std::uint64_t>;
+constexpr int kMaxSlots = 64;
+
+void record_ranges(Counter& counter, int slot, long ranges) {
+  std::string name = "slot " + std::to_string(slot);
+  for (long i = 0; ranges < 0 || i < ranges; ++i) {
+    nvtxRangePushA(name.c_str());
+    nvtxRangePop();
+    counter.fetch_add(1);
+    if (i % 100 == 99) ::usleep(500);  // within what the recorder can take
+  }
+}
+
+void work(Counter* counters, int process, int threads, long ranges) {
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) {
+    int slot = process * threads + t;
+    others.emplace_back([=] { record_ranges(counters[slot], slot, ranges); });
+  }
+  record_ranges(counters[process * threads], process * threads, ranges);
+  for (std::thread& other : others) other.join();
+}
+
+[[noreturn]] void finish(const std::string& how) {
+  if (how == "exit") ::_exit(7);
+  if (how == "kill") ::kill(::getpid(), SIGKILL);
+  if (how == "segv") *static_cast<volatile int*>(nullptr) = 1;
+  if (how == "abort") std::abort();
+  std::exit(5);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) return 2;
+  std::string side = argv[1];
+  int processes = std::atoi(argv[2]);
+  int threads = std::atoi(argv[3]);
+  std::string ending = argv[4];
+  bool forever = ending == "wait" || ending == "ignore";
+  long ranges = forever ? -1 : (argc > 5 ? std::atol(argv[5]) : 1000);
+  int fd = ::open(side.c_str(), O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || ::ftruncate(fd, kMaxSlots * sizeof(Counter)) != 0) return 2;
+  auto* counters = static_cast<Counter*>(
+      ::mmap(nullptr, kMaxSlots * sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  if (ending == "ignore") {
+    std::signal(SIGINT, SIG_IGN);
+    std::thread([&] {
+      while (::access((side + ".stop").c_str(), F_OK) != 0) ::usleep(10'000);
+      ::_exit(0);
+    }).detach();
+  }
+  nvtxMarkA("before the fork");
+  for (int p = 1; p < processes; ++p) {
+    if (::fork() == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      work(counters, p, threads, ranges);
+      finish(ending);
+    }
+  }
+  work(counters, 0, threads, ranges);
+  while (::wait(nullptr) > 0) {
+  }
+  finish(ending);
+}
