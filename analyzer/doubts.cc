@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "common/format.h"
+#include "trace/meta_keys.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::Trace;
+
+constexpr std::int64_t kFewSteps = 10;
+
+/// Not strsignal(): its text depends on the locale, and reports must not.
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+std::string process_label(const trace::Process& process) {
+  return process.name.empty() ? fmt::format("Process {}", process.pid)
+                              : fmt::format("Process {} ({})", process.pid, process.name);
+}
+
+void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
+  if (!trace.complete) {
+    doubts.push_back({"loss",
+                      "The recording was cut: the recorder itself ended before it could finish. "
+                      "What it had stored until then is here."});
+  }
+  for (const trace::Process& process : trace.processes) {
+    if (!process.injected && !process.signal) continue;
+    if (process.signal && *process.signal > 0) {
+      std::string when =
+          process.end ? fmt::format(" after {}", format_duration(*process.end - process.start))
+                      : "";
+      doubts.push_back(
+          {"loss", fmt::format("The run was cut: {} was ended by {}{}. Everything it had recorded "
+                               "until then is here; ranges that were "
+                               "open have no end.",
+                               process_label(process), signal_name(*process.signal), when)});
+    } else if (process.exit_code && *process.exit_code != 0) {
+      doubts.push_back({"doubt", fmt::format("{} failed with exit code {}.", process_label(process),
+                                             *process.exit_code)});
+    }
+  }
+  std::int64_t open = 0;
+  for (std::uint8_t flags : trace.ranges.flags) open += (flags & trace::Ranges::kUnfinished) != 0;
+  if (open)
+    doubts.push_back({"info", fmt::format("{} ranges were still open when their process ended.",
+                                          format_count(open))});
+  if (trace.meta_value(trace::meta::kInterrupted) == "1") {
+    doubts.push_back({"info", "The recording was ended by a signal to the recorder (Ctrl-C)."});
+  }
+}
+
+void add_steps(const Analysis& analysis, std::vector<Doubt>& doubts) {
+  const Steps& steps = analysis.steps;
+  if (steps.source == StepSource::kNone) {
+    doubts.push_back(
+        {"doubt",
+         fmt::format("No training steps were found ({}): figures are over the whole trace.",
+                     steps.how)});
+  } else if (steps.steady.empty()) {
+    doubts.push_back({"doubt", "No steady step: all steps are first, last, warm-up or cut."});
+  } else if (static_cast<std::int64_t>(steps.steady.size()) < kFewSteps) {
+    doubts.push_back(
+        {"doubt", fmt::format("Only {} steady steps: medians are shaky. Record more steps.",
+                              steps.steady.size())});
+  }
+  if (steps.source != StepSource::kNone && analysis.partitions.empty()) {
+    doubts.push_back(
+        {"doubt",
+         "No device work lies inside the steps, so where their time went cannot be told."});
+  }
+}
+
+void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
+  DurationNs total;
+  DurationNs unattributed;
+  for (std::size_t i = 0; i < trace.device_ops.size(); ++i) {
+    DurationNs time = trace.device_ops.end[i] - trace.device_ops.start[i];
+    total += time;
+    if (analysis.attribution.op_of[i].value == 0) unattributed += time;
+  }
+  if (ratio(unattributed, total) > 0.05) {
+    doubts.push_back({"doubt", fmt::format("{} of the device time belongs to no range or op.",
+                                           format_percent(ratio(unattributed, total)))});
+  }
+  for (const DevicePartition& partition : analysis.partitions) {
+    double unknown =
+        ratio(partition.per_steady_step[TimeClass::kUnknown], partition.per_steady_step.total());
+    if (unknown > 0.02)
+      doubts.push_back(
+          {"doubt",
+           fmt::format("{} of the step is idle for reasons that nothing in the trace explains.",
+                       format_percent(unknown))});
+  }
+  for (const trace::Device& device : trace.devices) {
+    if (device.type == trace::DeviceType::kSimulated) {
+      doubts.push_back(
+          {"doubt", fmt::format("Device {} is simulated: its times come from a cost model.",
+                                device.ordinal)});
+    }
+  }
+}
+
+int rank(const Doubt& doubt) {
+  return doubt.severity == "loss" ? 0 : doubt.severity == "doubt" ? 1 : 2;
+}
+
+}  // namespace
+
+std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
+  std::vector<Doubt> doubts;
+  add_cuts(trace, doubts);
+  for (const trace::LossCount& loss : trace.losses) {
+    doubts.push_back({loss.severity,
+                      fmt::format("{} ({}: {})", loss.text, loss.name, format_count(loss.count))});
+  }
+  add_steps(analysis, doubts);
+  add_coverage(trace, analysis, doubts);
+  std::stable_sort(doubts.begin(), doubts.end(),
+                   [](const Doubt& a, const Doubt& b) { return rank(a) < rank(b); });
+  return doubts;
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/partition/device_steps.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/device_view.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+struct Boundary {
+  TimeNs first_start = TimeNs::max();
+  TimeNs last_update = TimeNs::min();
+  TimeNs last_kernel = TimeNs::min();
+  TimeNs last_op = TimeNs::min();
+
+  TimeNs end() const {
+    if (last_update != TimeNs::min()) return last_update;
+    return last_kernel != TimeNs::min() ? last_kernel : last_op;
+  }
+};
+
+/// The process whose steps cut this device's time: the one with most work on it.
+ProcessId main_process(const Trace& trace, const DeviceWork& work) {
+  std::map<ProcessId, std::size_t> counts;
+  for (DeviceOpId op : work.ops)
+    ++counts[trace.streams[trace.device_ops.stream[op.value].value].process];
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+}  // namespace
+
+std::vector<StepWindow> step_windows(const Trace& trace, const Steps& steps,
+                                     const Attribution& attribution, const DeviceWork& work) {
+  ProcessId process = main_process(trace, work);
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t i = 0; i < steps.all.size(); ++i) {
+    if (trace.threads[steps.all[i].thread.value].process == process) mine.push_back(i);
+  }
+  std::vector<Boundary> boundaries(mine.size());
+  const DeviceOps& ops = trace.device_ops;
+  for (DeviceOpId op : work.ops) {
+    CallId call = ops.call[op.value];
+    if (!call.valid()) continue;
+    TimeNs launched = trace.calls.start[call.value];
+    auto after =
+        std::upper_bound(mine.begin(), mine.end(), launched,
+                         [&](TimeNs t, std::uint32_t i) { return t < steps.all[i].host.begin; });
+    if (after == mine.begin() || launched >= steps.all[*(after - 1)].host.end) continue;
+    Boundary& boundary = boundaries[static_cast<std::size_t>(after - mine.begin() - 1)];
+    boundary.first_start = std::min(boundary.first_start, ops.start[op.value]);
+    boundary.last_op = std::max(boundary.last_op, ops.end[op.value]);
+    if (ops.kind[op.value] != DeviceOpKind::kKernel) continue;
+    boundary.last_kernel = std::max(boundary.last_kernel, ops.end[op.value]);
+    if (attribution.phase_of[op.value] == Phase::kUpdate)
+      boundary.last_update = std::max(boundary.last_update, ops.end[op.value]);
+  }
+  std::vector<StepWindow> windows;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const Boundary& boundary = boundaries[i];
+    if (boundary.last_op == TimeNs::min()) continue;
+    TimeNs begin = windows.empty() ? std::min(boundary.first_start, steps.all[mine[i]].host.begin)
+                                   : windows.back().interval.end;
+    Interval interval{begin, boundary.end()};
+    if (!interval.empty()) windows.push_back({mine[i], interval});
+  }
+  return windows;
+}
+
+}  // namespace headway::analyzer

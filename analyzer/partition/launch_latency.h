@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "analyzer/partition/device_ops.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+/// How long a device needs, measured in this trace, so that thresholds fit the machine.
+struct DeviceLatencies {
+  DurationNs
+      launch;  ///< p95 from the start of a launch to the start of its op, when the stream was empty
+  DurationNs
+      frontend;  ///< p95 between two ops of a stream when the second was launched long before
+};
+
+/// `previous` holds for each device op the one before it on its stream (none for the first).
+DeviceLatencies measure_latencies(const trace::Trace& trace, const DeviceWork& work,
+                                  const std::vector<trace::DeviceOpId>& previous);
+
+}  // namespace headway::analyzer

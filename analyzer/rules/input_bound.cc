@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// input-bound: the device waits for the next batch.
+//
+// Symptom: the device idles at the start of steps while the training thread waits for the loader.
+// Mechanism: making a batch (read, decode, augment, collate) takes longer than a step, over all
+// workers. Formula: recoverable = io_read + decode + input_other per step, the idle time whose
+// binding constraint is an
+//   op launched after a wait for input. The sub-cause is what the worker of the awaited batch did
+//   meanwhile.
+// Falsified by: a device that is busy during the waits (then they are hidden and count nothing
+// here). Known false positives: a first epoch that fills the page cache; warm-up steps are dropped
+// for that reason. Source: the 5 %/20 % thresholds are those of the TensorFlow profiler's
+// input-pipeline analysis.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/partition/input_wait.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr double kSevereShare = 0.20;
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  std::string_view doing = segment.time_class == TimeClass::kIoRead   ? "reads"
+                           : segment.time_class == TimeClass::kDecode ? "decodes"
+                                                                      : "";
+  if (segment.cause.kind != EventRef::Kind::kRange || doing.empty())
+    return "the training thread waits for input";
+  trace::RangeId range{segment.cause.index};
+  std::string text = fmt::format(
+      "{} {}", thread_label(context.trace, context.trace.ranges.thread[range.value]), doing);
+  const trace::RangeInfo* info = context.trace.info(range);
+  return info && info->batch >= 0 ? fmt::format("{} for batch {}", text, info->batch) : text;
+}
+
+std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
+  const trace::Trace& trace = context.trace;
+  std::vector<Advice> list;
+  auto add = [&](std::string framework, std::string text, std::string knob,
+                 std::string current = "") {
+    list.push_back({std::move(framework), std::move(text), std::move(knob), std::move(current)});
+  };
+  if (cause == TimeClass::kIoRead) {
+    add("headway-train",
+        "Read packed shards instead of one file per image: each open and each small read costs the "
+        "storage's latency.",
+        "--storage shards", setting(trace, "storage"));
+    add("PyTorch",
+        "Pack samples into shards and read them in order; keep them on local NVMe or in the page "
+        "cache.",
+        "webdataset.WebDataset(…) or torchdata, instead of ImageFolder");
+    add("TensorFlow/JAX", "Read TFRecord shards with parallel interleave.",
+        "tf.data.TFRecordDataset(…).interleave(…, num_parallel_calls=tf.data.AUTOTUNE)");
+  } else if (cause == TimeClass::kDecode) {
+    add("headway-train", "Decode once, offline, and train from decoded shards.", "--storage shards",
+        setting(trace, "storage"));
+    add("PyTorch",
+        "Decode offline or on the GPU (DALI, torchvision.io.decode_jpeg(device='cuda')).",
+        "nvidia.dali.fn.decoders.image(device='mixed')");
+    add("TensorFlow/JAX", "Decode in parallel, and cache what was decoded if it fits.",
+        "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()");
+  }
+  add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
+      "--workers N --prefetch N",
+      fmt::format("{} {}", setting(trace, "workers"), setting(trace, "prefetch")));
+  add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
+      "DataLoader(num_workers=…, prefetch_factor=4, persistent_workers=True, pin_memory=True)");
+  add("TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
+      "dataset.prefetch(tf.data.AUTOTUNE)");
+  for (Advice& a : list) {
+    if (a.current == " ") a.current.clear();
+  }
+  return list;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare input =
+      worst_share(context, {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther});
+  if (!input.device)
+    return cannot_tell(rule,
+                       "No steady step has work on a device, so there is no idle time to explain.");
+  const ClassTimes& times = input.device->per_steady_step;
+  if (input.share() < kFindingShare) {
+    DurationNs unexplained =
+        times[TimeClass::kUnknown] + times[TimeClass::kHostOther] + times[TimeClass::kLaunchGap];
+    HostActivity activity(context.trace);
+    bool evidence = InputWaits(context.trace, activity).any_wait_declared() || input.time.ns > 0;
+    // Without any sign of where the program waits for input, its waits would hide in the host's
+    // classes.
+    if (!evidence && ratio(unexplained, input.step) >= kFindingShare) {
+      return cannot_tell(rule, fmt::format("{} of the step is idle for reasons on the host, and no "
+                                           "range says when the training thread "
+                                           "waits for input. Mark the wait "
+                                           "(docs/reference/nvtx-conventions.md) and record again.",
+                                           format_percent(ratio(unexplained, input.step))));
+    }
+    return fine(rule,
+                fmt::format("The device waits for input {}.", of_step(input.time, input.step)));
+  }
+  static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kCauses = {
+      {{TimeClass::kIoRead, "read"},
+       {TimeClass::kDecode, "decode"},
+       {TimeClass::kInputOther, "hand-over"}}};
+  auto cause = *std::max_element(kCauses.begin(), kCauses.end(), [&](const auto& a, const auto& b) {
+    return times[a.first] < times[b.first];
+  });
+  Finding finding = found(rule, input.time, context);
+  finding.sub_cause = std::string(cause.second);
+  finding.claim = fmt::format(
+      "The device waits for input {}{}: {} while the worker reads, {} while it decodes or "
+      "augments, {} otherwise.",
+      of_step(input.time, input.step), input.share() >= kSevereShare ? ", severe" : "",
+      format_duration(times[TimeClass::kIoRead]), format_duration(times[TimeClass::kDecode]),
+      format_duration(times[TimeClass::kInputOther]));
+  // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
+  finding.confidence =
+      0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);
+  finding.evidence =
+      longest_segments(context, *input.device,
+                       {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note);
+  finding.advice = advice(context, cause.first);
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kInputBound = {
+    "input-bound", "Input-bound",
+    "Idle device time in which the next batch was not ready, over 5 % of the step.", check};
+
+}  // namespace headway::analyzer

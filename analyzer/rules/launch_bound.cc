@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// launch-bound: the host cannot launch ops as fast as the device finishes them.
+//
+// Symptom: many short kernels with gaps between them, and launches that come just in time or late.
+// Mechanism: each op costs the host a fixed time (framework, driver); when the kernels are shorter
+// than that, the
+//   queue stays empty and every launch latency is exposed.
+// Formula: recoverable = launch_gap: idle time before ops whose launch was the last thing they
+// waited for. Falsified by: long queues at the time of the gaps (then something else holds the ops
+// back). Known false positives: a debug build or a profiler that inflates host time. Source: CUDA
+// Graphs and fusion exist for this; the binding-constraint definition is in
+// docs/reference/time-classes.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+#include "common/statistics.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  if (segment.cause.kind == EventRef::Kind::kNone) return "the host has not launched the next op";
+  std::string_view what =
+      segment.cause.kind == EventRef::Kind::kCall ? "launch of" : "host work in";
+  return fmt::format("{} '{}'", what, name_of(context.trace, segment.cause));
+}
+
+struct Kernels {
+  double per_step = 0;
+  double median_ns = 0;
+};
+
+Kernels kernels_in_steady_steps(const RuleContext& context, const DevicePartition& device) {
+  std::vector<double> durations;
+  std::int64_t steps = 0;
+  const trace::DeviceOps& ops = context.trace.device_ops;
+  for (const DeviceStep& step : device.steps) {
+    if (!context.steps.all.empty() && !context.steps.all[step.step].steady) continue;
+    ++steps;
+    auto first = std::partition_point(ops.start.begin(), ops.start.end(),
+                                      [&](TimeNs t) { return t < step.interval.begin; });
+    for (auto i = static_cast<std::size_t>(first - ops.start.begin());
+         i < ops.size() && ops.start[i] < step.interval.end; ++i) {
+      bool here = context.trace.streams[ops.stream[i].value].device == device.device;
+      if (here && ops.kind[i] == trace::DeviceOpKind::kKernel)
+        durations.push_back(static_cast<double>((ops.end[i] - ops.start[i]).ns));
+    }
+  }
+  Kernels result;
+  if (steps) result.per_step = static_cast<double>(durations.size()) / static_cast<double>(steps);
+  result.median_ns = median(durations);
+  return result;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare gap = worst_share(context, {TimeClass::kLaunchGap});
+  if (!gap.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (context.trace.calls.size() == 0)
+    return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
+  if (gap.share() < kFindingShare)
+    return fine(rule,
+                fmt::format("The device waits for launches {}.", of_step(gap.time, gap.step)));
+  Kernels kernels = kernels_in_steady_steps(context, *gap.device);
+  Finding finding = found(rule, gap.time, context);
+  finding.claim = fmt::format(
+      "The device waits {} for the host to launch; {:.0f} kernels per step with a median of {} "
+      "leave it no time to run ahead.",
+      of_step(gap.time, gap.step), kernels.per_step,
+      format_duration({static_cast<std::int64_t>(kernels.median_ns)}));
+  finding.confidence = 0.85;
+  finding.evidence = longest_segments(context, *gap.device, {TimeClass::kLaunchGap}, note);
+  finding.advice = {
+      {"headway-train",
+       "Give each launch more work with a larger batch; fuse ops so that there are fewer launches.",
+       "--batch N --fused-bn on --fused-optimizer on",
+       fmt::format("{} {} {}", setting(context.trace, "batch"), setting(context.trace, "fused_bn"),
+                   setting(context.trace, "fused_optimizer"))},
+      {"PyTorch",
+       "Replay the step as a CUDA graph, or let a compiler fuse it; a larger batch makes kernels "
+       "longer.",
+       "torch.compile(model, mode='reduce-overhead') or torch.cuda.make_graphed_callables(…)", ""},
+      {"TensorFlow/JAX", "Compile the whole step into one program.",
+       "tf.function(jit_compile=True), jax.jit over the whole step", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kLaunchBound = {
+    "launch-bound", "Launch-bound",
+    "Idle device time before ops that the host launched too late, over 5 % of the step.", check};
+
+}  // namespace headway::analyzer

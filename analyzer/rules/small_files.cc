@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// small-files: reading is slow because the data set is many small files.
+//
+// Symptom: input-bound with io_read as its cause, and each read brings little.
+// Mechanism: every file costs an open, a look-up and a seek or a round trip, whatever its size;
+// below about
+//   1 MB that fixed cost dominates the transfer.
+// Formula: fires when io_read > 5 % of the step and the mean read is < 1 MB. Recoverable: io_read,
+// less what the
+//   same bytes take at the best rate that any read of this run reached.
+// Falsified by: small reads from packed shards through the page cache, which are fast: then io_read
+// is small. Known false positives: a program that reads large files in small pieces; its ranges
+// show one read per piece. Source: the measured effect of packing in the I/O literature (RecordIO,
+// TFRecord, WebDataset): 1-128 MB shards.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr std::int64_t kSmallRead = 1'000'000;
+constexpr std::int64_t kLargeRead = 65'536;
+constexpr double kAssumedRate = 100e6;  // bytes/s
+
+struct Reads {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  DurationNs time;
+  double large_read_rate = kAssumedRate;  ///< bytes/s that large reads reach
+  double seconds_if_large() const { return static_cast<double>(bytes) / large_read_rate; }
+};
+
+Reads sum_reads(const trace::Trace& trace) {
+  Reads reads;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || info->kind != trace::RangeKind::kRead || info->bytes <= 0) continue;
+    DurationNs time = trace.ranges.interval(trace::RangeId{i}).length();
+    ++reads.count;
+    reads.bytes += info->bytes;
+    reads.time += time;
+    if (time.ns > 0 && info->bytes >= kLargeRead) {
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
+    }
+  }
+  return reads;
+}
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  const trace::RangeInfo* info = segment.cause.kind == EventRef::Kind::kRange
+                                     ? context.trace.info(trace::RangeId{segment.cause.index})
+                                     : nullptr;
+  if (!info || info->bytes <= 0) return "the worker reads";
+  return fmt::format("a read of {} takes {}", format_bytes(info->bytes),
+                     format_duration(interval_of(context.trace, segment.cause).length()));
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare reading = worst_share(context, {TimeClass::kIoRead});
+  if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (reading.share() < kFindingShare)
+    return fine(rule,
+                fmt::format("The device waits for reads {}.", of_step(reading.time, reading.step)));
+  Reads reads = sum_reads(context.trace);
+  if (reads.count == 0)
+    return cannot_tell(rule,
+                       "The reads carry no sizes. Put `bytes` into the payload of the read ranges "
+                       "and record again.");
+  std::int64_t mean = reads.bytes / reads.count;
+  if (mean >= kSmallRead) {
+    return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
+                                  format_bytes(mean)));
+  }
+  double ideal_share =
+      std::min(1.0, reads.seconds_if_large() / std::max(1e-9, reads.time.seconds()));
+  DurationNs recoverable{
+      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * (1 - ideal_share))};
+  if (ratio(recoverable, reading.step) < kFindingShare) {
+    return fine(rule, fmt::format("Reads bring only {} each, but as fast as large reads would.",
+                                  format_bytes(mean)));
+  }
+  Finding finding = found(rule, recoverable, context);
+  auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
+                                        std::max(1e-9, reads.time.seconds()));
+  finding.claim = fmt::format(
+      "{} reads bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
+      "save {}.",
+      format_count(reads.count), format_bytes(mean), format_bytes(rate),
+      format_bytes(static_cast<std::int64_t>(reads.large_read_rate)),
+      of_step(recoverable, reading.step));
+  finding.confidence = 0.8;
+  finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
+  finding.advice = {{"headway-train", "Pack the images into shards that are read in one piece.",
+                     "--storage shards", setting(context.trace, "storage")},
+                    {"PyTorch", "Pack samples into tar or record shards of 1-128 MB.",
+                     "webdataset.ShardWriter(…), then webdataset.WebDataset(…)", ""},
+                    {"TensorFlow/JAX", "Pack samples into TFRecord shards of 1-128 MB.",
+                     "tf.io.TFRecordWriter(…), then tf.data.TFRecordDataset(…)", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kSmallFiles = {"small-files", "Small files",
+                                 "Reading limits the input and the mean read is below 1 MB.",
+                                 check};
+
+}  // namespace headway::analyzer

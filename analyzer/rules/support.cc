@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/rules/support.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+bool contains(std::initializer_list<TimeClass> classes, TimeClass c) {
+  return std::find(classes.begin(), classes.end(), c) != classes.end();
+}
+
+}  // namespace
+
+std::string_view status_id(Status status) {
+  switch (status) {
+    case Status::kFound:
+      return "found";
+    case Status::kFine:
+      return "fine";
+    case Status::kCannotTell:
+      return "cannot_tell";
+  }
+  return "cannot_tell";
+}
+
+ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
+  ClassShare worst;
+  for (const DevicePartition& device : context.partitions) {
+    if (device.steady_steps == 0) continue;
+    DurationNs time;
+    for (TimeClass c : classes) time += device.per_steady_step[c];
+    ClassShare share{&device, time, device.per_steady_step.total()};
+    if (!worst.device || share.share() > worst.share()) worst = share;
+  }
+  return worst;
+}
+
+std::vector<Evidence> longest_segments(const RuleContext& context, const DevicePartition& device,
+                                       std::initializer_list<TimeClass> classes,
+                                       std::string (*note)(const RuleContext&, const Segment&),
+                                       std::size_t limit) {
+  struct Piece {
+    Interval where;
+    Segment dominant;
+  };
+  std::vector<Piece> pieces;
+  for (const DeviceStep& step : device.steps) {
+    if (!context.steps.all.empty() && !context.steps.all[step.step].steady) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      if (!contains(classes, segment.time_class)) continue;
+      if (!pieces.empty() && pieces.back().where.end == segment.interval.begin) {
+        pieces.back().where.end = segment.interval.end;
+        if (segment.interval.length() > pieces.back().dominant.interval.length())
+          pieces.back().dominant = segment;
+      } else {
+        pieces.push_back({segment.interval, segment});
+      }
+    }
+  }
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return a.where.length() > b.where.length();
+  });
+  if (pieces.size() > limit) pieces.resize(limit);
+  std::vector<Evidence> evidence;
+  for (const Piece& piece : pieces)
+    evidence.push_back({piece.where, piece.dominant.cause, note(context, piece.dominant)});
+  return evidence;
+}
+
+Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleContext& context) {
+  Finding finding;
+  finding.rule = rule.id;
+  finding.title = rule.title;
+  finding.status = Status::kFound;
+  finding.recoverable_per_step = recoverable_per_step;
+  finding.share_of_step = ratio(recoverable_per_step, context.median_step);
+  return finding;
+}
+
+Finding fine(const Rule& rule, std::string what_was_checked) {
+  Finding finding;
+  finding.rule = rule.id;
+  finding.title = rule.title;
+  finding.status = Status::kFine;
+  finding.claim = std::move(what_was_checked);
+  finding.confidence = 1;
+  return finding;
+}
+
+Finding cannot_tell(const Rule& rule, std::string what_is_missing) {
+  Finding finding;
+  finding.rule = rule.id;
+  finding.title = rule.title;
+  finding.status = Status::kCannotTell;
+  finding.claim = std::move(what_is_missing);
+  return finding;
+}
+
+std::string of_step(DurationNs time, DurationNs step) {
+  return fmt::format("{} of the {} step ({})", format_duration(time), format_duration(step),
+                     format_percent(ratio(time, step)));
+}
+
+std::string thread_label(const trace::Trace& trace, trace::ThreadId thread) {
+  const trace::Thread& t = trace.threads[thread.value];
+  return t.name.empty() ? fmt::format("thread {}", t.tid) : fmt::format("thread '{}'", t.name);
+}
+
+std::string setting(const trace::Trace& trace, std::string_view name) {
+  std::string_view value = trace.setting(name);
+  return value.empty() ? std::string() : fmt::format("{}={}", name, value);
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/steps/steps.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/trace_builder.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TraceBuilder;
+
+void add_steps(TraceBuilder& builder, std::string_view name, int count,
+               std::int64_t duration = 100) {
+  for (int i = 0; i < count; ++i)
+    builder.range(1, std::string(name) + std::to_string(i), i * 1000, i * 1000 + duration);
+}
+
+}  // namespace
+
+TEST_CASE("declared steps win over named ones, and keep the program's numbers") {
+  TraceBuilder builder;
+  add_steps(builder, "iteration ", 6);
+  for (int i = 0; i < 6; ++i)
+    builder.range(2, "work", i * 1000, i * 1000 + 500,
+                  {.kind = trace::RangeKind::kStep, .step = 40 + i});
+  trace::Trace trace = builder.load();
+  Steps steps = find_steps(trace);
+  CHECK(steps.source == StepSource::kDeclared);
+  REQUIRE(steps.all.size() == 6);
+  CHECK(steps.all[0].number == 40);
+  CHECK(steps.steady.size() == 4);  // without the first and the last
+}
+
+TEST_CASE("names that mean a step are found in their usual spellings") {
+  for (const char* name : {"ProfilerStep#", "step ", "train_step ", "Iteration "}) {
+    CAPTURE(name);
+    TraceBuilder builder;
+    add_steps(builder, name, 4);
+    builder.range(1, "stepwise refinement of nothing", 10'000, 20'000);
+    trace::Trace trace = builder.load();
+    Steps steps = find_steps(trace);
+    CHECK(steps.source == StepSource::kNamed);
+    CHECK(steps.all.size() == 4);
+    CHECK(steps.all[3].number == 3);
+  }
+}
+
+TEST_CASE("no steps is an answer with a reason") {
+  TraceBuilder builder;
+  builder.range(1, "forward", 0, 10);
+  trace::Trace trace = builder.load();
+  Steps steps = find_steps(trace);
+  CHECK(steps.source == StepSource::kNone);
+  CHECK(steps.how.find("--step-range") != std::string::npos);
+}
+
+TEST_CASE("the user's pattern decides, with or without a star") {
+  TraceBuilder builder;
+  add_steps(builder, "epoch ", 4);
+  trace::Trace trace = builder.load();
+  CHECK(find_steps(trace, {.range = "epoch *"}).all.size() == 4);
+  CHECK(find_steps(trace, {.range = "epoch 2"}).all.size() == 1);
+  CHECK(find_steps(trace, {.range = "nothing"}).source == StepSource::kNone);
+}
+
+TEST_CASE("slow steps at the start are warm-up, slow steps later are not") {
+  TraceBuilder builder;
+  std::int64_t t = 0;
+  for (int i = 0; i < 40; ++i) {
+    std::int64_t duration = i < 3 ? 900 : i == 30 ? 5000 : 100 + i % 3;
+    builder.range(1, "step", t, t + duration, {.kind = trace::RangeKind::kStep, .step = i});
+    t += duration + 10;
+  }
+  trace::Trace trace = builder.load();
+  Steps steps = find_steps(trace);
+  CHECK(steps.dropped_warm_up == 2);  // the first is dropped as the first
+  CHECK(!steps.all[2].steady);
+  CHECK(steps.all[3].steady);
+  CHECK(steps.all[30].steady);
+}
+
+TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {
+  TraceBuilder builder;
+  for (int i = 0; i < 8; ++i)
+    builder.range(1, "step", i * 100, i * 100 + 90, {.kind = trace::RangeKind::kStep});
+  builder.range(1, "step", 210, 220, {.kind = trace::RangeKind::kStep});
+  builder.open_range(1, "step", 800, {.kind = trace::RangeKind::kStep});
+  builder.process_killed(9, 850);
+  trace::Trace trace = builder.load();
+  Steps steps = find_steps(trace);
+  CHECK(steps.all.size() == 9);
+  CHECK(!steps.all.back().steady);
+}
+
+}  // namespace headway::analyzer
