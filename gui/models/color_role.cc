@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "gui/models/color_role.h"
 
-#include <functional>
-
-#include "analyzer/device_view.h"
+#include "analyzer/partition/device_ops.h"
 
 namespace headway::gui {
 
 using analyzer::TimeClass;
 using trace::DeviceCallKind;
-using trace::DeviceOpKind;
 using trace::Phase;
 using trace::RangeKind;
 
 namespace {
 
-ColorRole role_of_name(trace::StringId name) {
-  // Ids are handed out in order of first sight, so neighbours in the program get different colours.
-  constexpr std::uint32_t kNames =
-      static_cast<std::uint32_t>(ColorRole::kCount_) - static_cast<std::uint32_t>(ColorRole::kName0);
-  return static_cast<ColorRole>(static_cast<std::uint32_t>(ColorRole::kName0) +
-                                name.value % kNames);
+/// One colour per kind of name: what stands before the first comma and is no digit, so that
+/// "aten::item, op_id = 317127" and the next aten::item look alike.
+ColorRole role_of_name(std::string_view name) {
+  constexpr std::uint32_t kNames = static_cast<std::uint32_t>(ColorRole::kCount_) -
+                                   static_cast<std::uint32_t>(ColorRole::kName0);
+  constexpr std::size_t kMostRead = 64;
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (char c : name.substr(0, kMostRead)) {
+    if (c == ',') break;
+    if (c >= '0' && c <= '9') continue;
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  }
+  hash ^= hash >> 15;
+  return static_cast<ColorRole>(static_cast<std::uint32_t>(ColorRole::kName0) + hash % kNames);
 }
 
 ColorRole role_of_phase(Phase phase) {
@@ -45,7 +50,7 @@ ColorRole role_of_phase(Phase phase) {
 ColorRole role_of(const trace::Trace& trace, trace::RangeId range) {
   if (trace.ranges.is(range, trace::Ranges::kMark)) return ColorRole::kMark;
   const trace::RangeInfo* info = trace.info(range);
-  if (!info) return role_of_name(trace.ranges.name[range.value]);
+  if (!info) return role_of_name(trace.strings[trace.ranges.name[range.value]]);
   switch (info->kind) {
     case RangeKind::kStep:
       return ColorRole::kStep;
@@ -62,7 +67,7 @@ ColorRole role_of(const trace::Trace& trace, trace::RangeId range) {
     case RangeKind::kAugment:
       return role_of(TimeClass::kDecode);
     default:
-      return role_of_name(trace.ranges.name[range.value]);
+      return role_of_name(trace.strings[trace.ranges.name[range.value]]);
   }
 }
 
@@ -89,23 +94,7 @@ ColorRole role_of(DeviceCallKind call) {
 
 ColorRole role_of(const trace::Trace& trace, const analyzer::Attribution& attribution,
                   trace::DeviceOpId op) {
-  switch (trace.device_ops.kind[op.value]) {
-    case DeviceOpKind::kCopyHostToDevice:
-      return role_of(TimeClass::kH2d);
-    case DeviceOpKind::kCopyDeviceToHost:
-    case DeviceOpKind::kCopyDeviceToDevice:
-    case DeviceOpKind::kCopyHostToHost:
-      return role_of(TimeClass::kD2hOther);
-    default:
-      break;
-  }
-  if (analyzer::is_communication(trace, op)) return role_of(TimeClass::kCommTransfer);
-  Phase phase = op.value < attribution.phase_of.size() ? attribution.phase_of[op.value]
-                                                       : trace.device_ops.phase[op.value];
-  if (phase == Phase::kUpdate) return role_of(TimeClass::kOptimizer);
-  return role_of(trace.device_ops.math_unit[op.value] == trace::MathUnit::kTensor
-                     ? TimeClass::kComputeTensor
-                     : TimeClass::kComputeOther);
+  return role_of(analyzer::busy_class(trace, attribution, op));
 }
 
 }  // namespace headway::gui

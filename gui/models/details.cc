@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analyzer/event_ref.h"
 #include "common/format.h"
@@ -53,8 +54,26 @@ namespace {
 
 class Description {
  public:
-  explicit Description(const TimelineModel& model)
-      : model_(model), trace_(*model.trace), analysis_(*model.analysis) {}
+  explicit Description(const TimelineModel& model, bool brief = false)
+      : model_(model), trace_(*model.trace), analysis_(*model.analysis), brief_(brief) {}
+
+  void target(const Target& target) {
+    switch (target.kind) {
+      case Target::Kind::kEvent:
+        if (target.event.kind == EventRef::Kind::kRange) range({target.event.index});
+        if (target.event.kind == EventRef::Kind::kDeviceOp) device_op({target.event.index});
+        if (target.event.kind == EventRef::Kind::kCall) call({target.event.index});
+        break;
+      case Target::Kind::kSegment:
+        segment(analysis_.partitions[target.partition].segments[target.index]);
+        break;
+      case Target::Kind::kStep:
+        step(target.index);
+        break;
+      case Target::Kind::kNone:
+        break;
+    }
+  }
 
   void add(std::string label, std::string value, Target link = {}) {
     if (!value.empty()) lines_.push_back({std::move(label), std::move(value), link});
@@ -74,6 +93,7 @@ class Description {
   }
 
   void step_of(TimeNs t) {
+    if (brief_) return;
     for (std::size_t i = 0; i < analysis_.steps.all.size(); ++i) {
       const analyzer::Step& step = analysis_.steps.all[i];
       if (!step.host.contains(t)) continue;
@@ -94,6 +114,7 @@ class Description {
   }
 
   void same_name(EventRef event) {
+    if (brief_) return;
     NameStatistics same = statistics_of_name(trace_, event);
     if (same.count < 2) return;
     Interval own = analyzer::interval_of(trace_, event);
@@ -114,7 +135,7 @@ class Description {
       add("At", format_time(when.begin, {1}));
     } else {
       times(when);
-      if (!ranges.is(id, trace::Ranges::kStartEnd))
+      if (!brief_ && !ranges.is(id, trace::Ranges::kStartEnd))
         add("Own time", format_duration(own_time(trace_, id)) + " outside inner ranges");
     }
     if (ranges.is(id, trace::Ranges::kUnfinished))
@@ -313,6 +334,7 @@ class Description {
   const TimelineModel& model_;
   const Trace& trace_;
   const analyzer::Analysis& analysis_;
+  bool brief_;  ///< without what costs a pass over the trace
   std::vector<Detail> lines_;
 };
 
@@ -320,22 +342,20 @@ class Description {
 
 std::vector<Detail> describe(const TimelineModel& model, const Target& target) {
   Description description(model);
-  switch (target.kind) {
-    case Target::Kind::kEvent:
-      if (target.event.kind == EventRef::Kind::kRange) description.range({target.event.index});
-      if (target.event.kind == EventRef::Kind::kDeviceOp) description.device_op({target.event.index});
-      if (target.event.kind == EventRef::Kind::kCall) description.call({target.event.index});
-      break;
-    case Target::Kind::kSegment:
-      description.segment(model.analysis->partitions[target.partition].segments[target.index]);
-      break;
-    case Target::Kind::kStep:
-      description.step(target.index);
-      break;
-    case Target::Kind::kNone:
-      break;
-  }
+  description.target(target);
   return description.take();
+}
+
+std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& target) {
+  static constexpr std::array<std::string_view, 9> kWanted = {
+      "At", "Duration", "Op", "Means", "Because of", "Bytes", "Batch", "Note", "Thread"};
+  Description description(model, true);
+  description.target(target);
+  std::vector<Detail> all = description.take();
+  std::erase_if(all, [](const Detail& detail) {
+    return std::find(kWanted.begin(), kWanted.end(), detail.label) == kWanted.end();
+  });
+  return all;
 }
 
 std::vector<Detail> describe(const TimelineModel& model, Interval selection) {

@@ -19,6 +19,9 @@ struct Detail {
 /// Everything known about one thing of the timeline, most wanted first.
 std::vector<Detail> describe(const TimelineModel& model, const Target& target);
 
+/// The few lines of it that a note at the pointer has room for; cheap enough for every movement.
+std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& target);
+
 /// What a stretch of time amounts to: its length, the classes of each device, how busy each stream
 /// was, the names with most time. Cost grows with the events inside.
 std::vector<Detail> describe(const TimelineModel& model, Interval selection);

@@ -18,7 +18,7 @@ template <class Table>
 NameStatistics statistics(const Table& table, std::uint32_t index) {
   NameStatistics result;
   std::vector<std::int64_t> durations;
-  const StringId name = table.name[index];
+  const trace::StringId name = table.name[index];
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table.name[i] != name) continue;
     durations.push_back((table.end[i] - table.start[i]).ns);
@@ -50,7 +50,7 @@ NameStatistics statistics_of_name(const trace::Trace& trace, EventRef event) {
 std::vector<NameTotal> longest_names(const trace::Trace& trace, Interval window,
                                      std::size_t most) {
   const trace::DeviceOps& ops = trace.device_ops;
-  std::unordered_map<StringId, NameTotal> totals;
+  std::unordered_map<trace::StringId, NameTotal> totals;
   auto last = std::lower_bound(ops.start.begin(), ops.start.end(), window.end);
   for (std::size_t i = 0; i < static_cast<std::size_t>(last - ops.start.begin()); ++i) {
     DeviceOpId id = DeviceOpId::from(i);

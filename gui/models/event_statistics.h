@@ -17,7 +17,7 @@ struct NameStatistics {
 NameStatistics statistics_of_name(const trace::Trace& trace, analyzer::EventRef event);
 
 struct NameTotal {
-  StringId name;
+  trace::StringId name;
   DurationNs total;  ///< inside the window
   std::int64_t count = 0;
   trace::DeviceOpId longest;

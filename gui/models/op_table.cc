@@ -94,7 +94,7 @@ class Grouper {
   OpLine& line_of(trace::DeviceOpId op) {
     switch (table_.grouping) {
       case OpGrouping::kKernel: {
-        StringId name = trace_.device_ops.name[op.value];
+        trace::StringId name = trace_.device_ops.name[op.value];
         return line(by_name_, name, [&] {
           return OpLine{display_text(trace_.strings[name]),
                         std::string(label_of(trace_.device_ops.kind[op.value])), ""};
@@ -134,7 +134,7 @@ class Grouper {
   const trace::Trace& trace_;
   const analyzer::Attribution& attribution_;
   OpTable& table_;
-  std::unordered_map<StringId, std::size_t> by_name_;
+  std::unordered_map<trace::StringId, std::size_t> by_name_;
   std::unordered_map<std::string, std::size_t> by_type_;
   std::unordered_map<std::uint32_t, std::size_t> by_op_;
 };

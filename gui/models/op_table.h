@@ -22,9 +22,9 @@ struct OpLine {
   std::string type;
   std::string phase;
   std::int64_t count = 0;  ///< device ops
-  DurationNs total;        ///< their durations added up
-  DurationNs longest_duration;
-  trace::DeviceOpId longest;
+  DurationNs total = {};   ///< their durations added up
+  DurationNs longest_duration = {};
+  trace::DeviceOpId longest = {};
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
 };

@@ -29,7 +29,7 @@ const std::vector<TimeNs>& starts(const trace::Trace& trace, Kind kind) {
          : kind == Kind::kDeviceOp ? trace.device_ops.start
                                    : trace.calls.start;
 }
-const std::vector<StringId>& names(const trace::Trace& trace, Kind kind) {
+const std::vector<trace::StringId>& names(const trace::Trace& trace, Kind kind) {
   return kind == Kind::kRange      ? trace.ranges.name
          : kind == Kind::kDeviceOp ? trace.device_ops.name
                                    : trace.calls.name;
@@ -65,7 +65,7 @@ Search::Search(const trace::Trace& trace, const analyzer::Analysis& analysis,
   auto stop = [&](std::size_t i) { return cancelled && i % 4096 == 0 && cancelled->load(); };
   for (std::uint32_t i = 0; i < string_matches_.size(); ++i) {
     if (stop(i)) return;
-    string_matches_[i] = contains(trace.strings[StringId{i}], folded);
+    string_matches_[i] = contains(trace.strings[trace::StringId{i}], folded);
   }
   // ops[0] is "(unattributed)": not a name anyone gave.
   for (std::size_t i = 1; i < op_matches_.size(); ++i)
@@ -125,8 +125,8 @@ std::size_t Search::position(EventRef event) const {
 
 std::optional<EventRef> next_of_same_name(const trace::Trace& trace, EventRef from, bool forward) {
   if (from.kind == Kind::kNone) return std::nullopt;
-  const std::vector<StringId>& name = names(trace, from.kind);
-  const StringId wanted = name[from.index];
+  const std::vector<trace::StringId>& name = names(trace, from.kind);
+  const trace::StringId wanted = name[from.index];
   auto give = [&](std::size_t i) { return EventRef{from.kind, static_cast<std::uint32_t>(i)}; };
   if (forward) {
     for (std::size_t i = from.index + std::size_t{1}; i < name.size(); ++i) {

@@ -37,17 +37,17 @@ void finish(StepChart& chart) {
 
 }  // namespace
 
-std::vector<StepChart::Slot> StepChart::slots(std::uint32_t first, std::uint32_t last,
-                                              std::uint32_t count) const {
+std::vector<StepChart::Slot> StepChart::spread(std::uint32_t first, std::uint32_t last,
+                                               std::uint32_t places) const {
   std::vector<Slot> result;
   last = std::min(last, static_cast<std::uint32_t>(bars.size()));
-  if (first >= last || count == 0) return result;
+  if (first >= last || places == 0) return result;
   std::uint64_t total = last - first;
-  std::uint64_t places = std::min<std::uint64_t>(count, total);
-  for (std::uint64_t place = 0; place < places; ++place) {
+  std::uint64_t count = std::min<std::uint64_t>(places, total);
+  for (std::uint64_t place = 0; place < count; ++place) {
     Slot slot;
-    slot.first = first + static_cast<std::uint32_t>(place * total / places);
-    slot.last = first + static_cast<std::uint32_t>((place + 1) * total / places);
+    slot.first = first + static_cast<std::uint32_t>(place * total / count);
+    slot.last = first + static_cast<std::uint32_t>((place + 1) * total / count);
     slot.slowest = slot.first;
     for (std::uint32_t i = slot.first; i < slot.last; ++i) {
       if (bars[i].length() > bars[slot.slowest].length()) slot.slowest = i;

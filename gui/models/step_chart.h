@@ -36,8 +36,8 @@ struct StepChart {
     std::uint32_t last = 0;     ///< one past
     std::uint32_t slowest = 0;  ///< the one that is drawn
   };
-  /// Bars [first, last) spread over `slots` places.
-  std::vector<Slot> slots(std::uint32_t first, std::uint32_t last, std::uint32_t slots) const;
+  /// Bars [first, last) spread over `places` slots.
+  std::vector<Slot> spread(std::uint32_t first, std::uint32_t last, std::uint32_t places) const;
 };
 
 /// One chart per device with steps; one of host steps when no device has any; none without steps.

@@ -57,8 +57,9 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   auto at = [&](double p) {
     return format_duration({static_cast<std::int64_t>(percentile_sorted(durations, p))});
   };
-  summary.figures.push_back(
-      {"Median step", at(0.5), fmt::format("p90 {} · longest {}", at(0.9), at(1))});
+  summary.figures.push_back({"Median step", format_duration(analysis.median_step),
+                             fmt::format("on the host: p50 {} · p90 {} · longest {}", at(0.5),
+                                         at(0.9), at(1))});
   std::size_t dropped = analysis.steps.all.size() - analysis.steps.steady.size();
   summary.figures.push_back({"Steady steps", format_count(static_cast<std::int64_t>(durations.size())),
                              dropped ? fmt::format("{} left out · {}", dropped, note) : note});
@@ -116,6 +117,7 @@ std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis&
       begin += length;
     }
     const trace::Device& device = trace.devices[partition.device.value];
+    waterfall.total = analysis.steps.all.empty() ? "Total" : "Step";
     waterfall.title =
         has_steady && step.step < analysis.steps.all.size()
             ? fmt::format("Where step {} went on device {} ({}; the steady step of median length)",

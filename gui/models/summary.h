@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Waterfall {
   std::uint32_t partition = 0;
   std::uint32_t device_step = 0;  ///< index into DevicePartition::steps
   std::string title;
+  std::string total;               ///< what the bars sum to: "Step", or "Total" without steps
   std::vector<WaterfallBar> bars;  ///< in the order of the classes; they sum to `length`
   DurationNs length;
 };

@@ -67,7 +67,9 @@ std::string format_time(TimeNs time, DurationNs resolution) {
   std::int64_t whole = time.ns / 1'000'000'000;
   std::int64_t rest = std::llabs(time.ns % 1'000'000'000);
   std::string fraction = fmt::format("{:09}", rest).substr(0, static_cast<std::size_t>(decimals));
-  for (std::size_t i = 3; i < fraction.size(); i += 5) fraction.insert(i, "\u2009");
+  constexpr std::string_view kThinSpace = "\u2009";
+  for (std::size_t i = 3; i < fraction.size(); i += 3 + kThinSpace.size())
+    fraction.insert(i, kThinSpace);
   std::string sign = time.ns < 0 ? "\u2212" : "";
   return sign + grouped(std::llabs(whole)) + (decimals ? "." + fraction : "") + " s";
 }

@@ -51,6 +51,14 @@ TimeMapping TimeMapping::panned(double pixels, Interval bounds) const {
 TimeMapping TimeMapping::resized(int width) const {
   TimeMapping result = *this;
   result.width_ = std::max(1, width);
+  result.ns_per_pixel_ = std::max(kMinNsPerPixel, ns_per_pixel_ * width_ / result.width_);
+  return result;
+}
+
+TimeMapping TimeMapping::on_screen(double ratio) const {
+  TimeMapping result = *this;
+  result.width_ = static_cast<int>(std::ceil(width_ * ratio));
+  result.ns_per_pixel_ = ns_per_pixel_ / ratio;
   return result;
 }
 

@@ -32,8 +32,10 @@ class TimeMapping {
   TimeMapping zoomed(double factor, double x, Interval bounds) const;
   /// Moves the view by `pixels` (> 0: later times), within `bounds`.
   TimeMapping panned(double pixels, Interval bounds) const;
-  /// The same start and scale on another width.
+  /// The same stretch of time on another width.
   TimeMapping resized(int width) const;
+  /// The same stretch of time on a screen with `ratio` times as many pixels.
+  TimeMapping on_screen(double ratio) const;
 
  private:
   friend class ColumnGrid;

@@ -10,7 +10,6 @@
 #include <set>
 #include <thread>
 
-#include "analyzer/device_view.h"
 #include "gui/models/display_text.h"
 #include "gui/models/lane_packing.h"
 #include "gui/models/timeline_model.h"
@@ -218,7 +217,7 @@ class Builder {
     });
   }
 
-  /// The training thread first, then by name.
+  /// The training thread first, then the main thread, then by name.
   std::vector<ThreadId> threads_of(ProcessId id) const {
     std::set<ThreadId> training;
     for (const analyzer::Step& step : analysis_.steps.all) training.insert(step.thread);
@@ -227,6 +226,8 @@ class Builder {
       if (training.contains(a) != training.contains(b)) return training.contains(a);
       const trace::Thread& x = trace_.threads[a.value];
       const trace::Thread& y = trace_.threads[b.value];
+      bool x_is_main = x.tid == process(id).pid;
+      if (x_is_main != (y.tid == process(id).pid)) return x_is_main;
       if (x.name != y.name) return natural_less(x.name, y.name);
       return x.tid < y.tid;
     });
@@ -281,7 +282,6 @@ class Builder {
 
   void build_lanes(int threads) {
     std::atomic<std::size_t> next = 0;
-    classify_ops();
     auto work = [&] {
       for (std::size_t i; (i = next.fetch_add(1)) < model_.rows.size();)
         build_row(model_.rows[i]);
@@ -304,21 +304,6 @@ class Builder {
         return build_calls(row);
       default:
         return;
-    }
-  }
-
-  /// The analyzer's class of each op where it says so (the cause of a busy segment); it knows more
-  /// about kernels than their tags.
-  void classify_ops() {
-    op_class_.assign(trace_.device_ops.size(), ColorRole::kCount_);
-    for (const analyzer::DevicePartition& partition : analysis_.partitions) {
-      for (const analyzer::Segment& segment : partition.segments) {
-        if (segment.cause.kind != analyzer::EventRef::Kind::kDeviceOp) continue;
-        if (segment.time_class > analyzer::TimeClass::kD2hOther) continue;
-        Interval op = analyzer::interval_of(trace_, segment.cause);
-        if (!intersect(op, segment.interval).empty())
-          op_class_[segment.cause.index] = role_of(segment.time_class);
-      }
     }
   }
 
@@ -345,10 +330,7 @@ class Builder {
         trace_.ops_of_stream[StreamId{row.subject}],
         [&](DeviceOpId op) { return trace_.device_ops.interval(op); },
         [](DeviceOpId) { return std::size_t{0}; },
-        [&](DeviceOpId op) {
-          ColorRole known = op_class_[op.value];
-          return known != ColorRole::kCount_ ? known : role_of(trace_, analysis_.attribution, op);
-        });
+        [&](DeviceOpId op) { return role_of(trace_, analysis_.attribution, op); });
   }
 
   void build_calls(Row& row) const {
@@ -417,7 +399,6 @@ class Builder {
   std::vector<RowId> open_;
   std::vector<std::vector<ThreadId>> threads_of_process_;  ///< those with events
   std::set<std::int32_t> ranks_;
-  std::vector<ColorRole> op_class_;
 };
 
 }  // namespace
