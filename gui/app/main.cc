@@ -124,6 +124,7 @@ int run(int argc, char** argv) {
   QApplication app(argc, argv);
   check_fonts();
   MainWindow window(!options.screenshot);
+  window.set_analysis_options(options.analysis);
   if (options.size) window.resize(*options.size);
   if (options.screenshot) window.set_dark(options.dark.value_or(false));
   if (options.dark) window.set_dark(*options.dark);

@@ -25,8 +25,9 @@ QSize parse_size(const std::string& text) {
     fine = second.ec == std::errc{} && second.ptr == end;
   }
   if (!fine || width < 320 || height < 240 || width > kLargestSide || height > kLargestSide)
-    fail_usage("--size '{}': expected width and height in pixels, as in 1280x800; at least 320x240.",
-               text);
+    fail_usage(
+        "--size '{}': expected width and height in pixels, as in 1280x800; at least 320x240.",
+        text);
   return {width, height};
 }
 
@@ -57,6 +58,8 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--size", size, "Size of the window in pixels, e.g. 1280x800");
   app.add_option("--range", range, "Stretch of time to show on the timeline, e.g. 1.2s..1.5s");
   app.add_option("--find", options.find, "Select the first event whose name contains this text");
+  app.add_option("--step-range", options.analysis.steps.range,
+                 "Name of the ranges that are training steps; a trailing * matches any ending");
   app.add_option("--theme", theme, "Colours: light or dark");
   app.get_formatter()->column_width(30);
   try {

@@ -19,6 +19,7 @@ struct Options {
   std::optional<QSize> size;
   std::optional<Interval> range;
   std::optional<bool> dark;
+  analyzer::AnalysisOptions analysis;
   std::string find;  ///< a name to search for and select
 };
 

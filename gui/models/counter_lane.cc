@@ -31,8 +31,7 @@ std::size_t CounterLane::sample_at(TimeNs t) const {
     return static_cast<std::size_t>(std::lower_bound(time_.begin(), time_.end(), t) -
                                     time_.begin());
   }
-  return static_cast<std::size_t>(std::upper_bound(time_.begin(), time_.end(), t) -
-                                  time_.begin()) -
+  return static_cast<std::size_t>(std::upper_bound(time_.begin(), time_.end(), t) - time_.begin()) -
          1;
 }
 

@@ -89,7 +89,8 @@ class Description {
 
   void amounts(std::int64_t bytes, std::int64_t flops, DurationNs duration) {
     if (bytes > 0) add("Bytes", format_bytes(bytes) + rate(bytes, duration, "B/s"));
-    if (flops > 0) add("Operations", si(static_cast<double>(flops), "FLOP") + rate(flops, duration, "FLOP/s"));
+    if (flops > 0)
+      add("Operations", si(static_cast<double>(flops), "FLOP") + rate(flops, duration, "FLOP/s"));
   }
 
   void step_of(TimeNs t) {
@@ -140,10 +141,13 @@ class Description {
     }
     if (ranges.is(id, trace::Ranges::kUnfinished))
       add("Note", "never ended; shown up to the end of its process");
-    add("Kind", mark ? "Mark" : ranges.is(id, trace::Ranges::kStartEnd) ? "Start/end range" : "Range");
+    add("Kind", mark                                      ? "Mark"
+                : ranges.is(id, trace::Ranges::kStartEnd) ? "Start/end range"
+                                                          : "Range");
     add("Thread", thread_label(trace_, ranges.thread[id.value]));
     path(id);
-    if (const trace::RangeInfo* info = trace_.info(id)) range_info(*info, ranges.thread[id.value], when);
+    if (const trace::RangeInfo* info = trace_.info(id))
+      range_info(*info, ranges.thread[id.value], when);
     std::string_view domain = trace_.domains[ranges.domain[id.value].value];
     add("Domain", display_text(domain, 80));
     step_of(when.begin);
@@ -213,8 +217,9 @@ class Description {
     const trace::Calls& calls = trace_.calls;
     Interval when = calls.interval(id);
     times(when);
-    add("Kind", fmt::format("{}{}", label_of(calls.kind[id.value]),
-                            trace::is_blocking(calls.kind[id.value]) ? " (may wait for the device)" : ""));
+    add("Kind",
+        fmt::format("{}{}", label_of(calls.kind[id.value]),
+                    trace::is_blocking(calls.kind[id.value]) ? " (may wait for the device)" : ""));
     add("Thread", thread_label(trace_, calls.thread[id.value]));
     if (calls.stream[id.value].valid()) add("Stream", stream_label(trace_, calls.stream[id.value]));
     amounts(calls.bytes[id.value], 0, when.length());
@@ -247,8 +252,7 @@ class Description {
     times(step.host);
     add("Thread", thread_label(trace_, step.thread));
     if (!step.steady) add("Note", "left out of figures: first, last, cut or warm-up");
-    if (analysis_.median_step.ns > 0)
-      add("Median step", format_duration(analysis_.median_step));
+    if (analysis_.median_step.ns > 0) add("Median step", format_duration(analysis_.median_step));
     for (const analyzer::DevicePartition& partition : analysis_.partitions) {
       for (const analyzer::DeviceStep& device : partition.steps) {
         if (device.step == index) classes(partition.device, device.times, device.interval.length());
@@ -268,7 +272,8 @@ class Description {
     heading(fmt::format("Device {}", trace_.devices[device.value].ordinal));
     for (analyzer::TimeClass c : order) {
       add(std::string(analyzer::info(c).label),
-          fmt::format("{} · {}", format_duration(times[c]), format_percent(ratio(times[c], whole))));
+          fmt::format("{} · {}", format_duration(times[c]),
+                      format_percent(ratio(times[c], whole))));
     }
   }
 
@@ -300,9 +305,8 @@ class Description {
       for (const Lane& lane : row.lanes) lane.add_totals(when, totals);
       if (totals.events) streams.emplace_back(totals, trace::StreamId{row.subject});
     }
-    std::stable_sort(streams.begin(), streams.end(), [](const auto& a, const auto& b) {
-      return a.first.busy > b.first.busy;
-    });
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](const auto& a, const auto& b) { return a.first.busy > b.first.busy; });
     constexpr std::size_t kMost = 8;
     if (!streams.empty()) heading("Streams");
     for (std::size_t i = 0; i < std::min(kMost, streams.size()); ++i) {

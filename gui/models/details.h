@@ -11,9 +11,9 @@ namespace headway::gui {
 
 /// A line of the details panel. Texts are fit to be shown (display_text).
 struct Detail {
-  std::string label;   ///< "Duration"; a heading when `value` is empty
-  std::string value;   ///< "12.3 µs"
-  Target link = {};    ///< where the value leads when followed
+  std::string label;  ///< "Duration"; a heading when `value` is empty
+  std::string value;  ///< "12.3 µs"
+  Target link = {};   ///< where the value leads when followed
 };
 
 /// Everything known about one thing of the timeline, most wanted first.

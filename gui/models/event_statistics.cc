@@ -47,8 +47,7 @@ NameStatistics statistics_of_name(const trace::Trace& trace, EventRef event) {
   return {};
 }
 
-std::vector<NameTotal> longest_names(const trace::Trace& trace, Interval window,
-                                     std::size_t most) {
+std::vector<NameTotal> longest_names(const trace::Trace& trace, Interval window, std::size_t most) {
   const trace::DeviceOps& ops = trace.device_ops;
   std::unordered_map<trace::StringId, NameTotal> totals;
   auto last = std::lower_bound(ops.start.begin(), ops.start.end(), window.end);
@@ -56,7 +55,8 @@ std::vector<NameTotal> longest_names(const trace::Trace& trace, Interval window,
     DeviceOpId id = DeviceOpId::from(i);
     DurationNs inside = intersect(ops.interval(id), window).length();
     if (inside.ns <= 0) continue;
-    NameTotal& total = totals.try_emplace(ops.name[i], NameTotal{ops.name[i], {}, 0, id}).first->second;
+    NameTotal& total =
+        totals.try_emplace(ops.name[i], NameTotal{ops.name[i], {}, 0, id}).first->second;
     total.total += inside;
     ++total.count;
     if (ops.interval(id).length() > ops.interval(total.longest).length()) total.longest = id;

@@ -45,22 +45,19 @@ class SteadyFilter {
       }
     }
     for (auto& steps : steps_of_device_) {
-      std::sort(steps.begin(), steps.end(), [](const Interval& a, const Interval& b) {
-        return a.begin < b.begin;
-      });
+      std::sort(steps.begin(), steps.end(),
+                [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
     }
   }
 
   std::int64_t count() const { return count_; }
   bool admits(trace::DeviceOpId op) const {
     if (count_ == 0) return true;
-    trace::DeviceId device =
-        trace_.streams[trace_.device_ops.stream[op.value].value].device;
+    trace::DeviceId device = trace_.streams[trace_.device_ops.stream[op.value].value].device;
     const auto& steps = steps_of_device_[device.value];
     TimeNs start = trace_.device_ops.start[op.value];
-    auto after = std::upper_bound(
-        steps.begin(), steps.end(), start,
-        [](TimeNs t, const Interval& step) { return t < step.begin; });
+    auto after = std::upper_bound(steps.begin(), steps.end(), start,
+                                  [](TimeNs t, const Interval& step) { return t < step.begin; });
     return after != steps.begin() && std::prev(after)->contains(start);
   }
 
@@ -164,7 +161,9 @@ double number(const OpLine& line, OpColumn column) {
 }
 
 const std::string& words(const OpLine& line, OpColumn column) {
-  return column == OpColumn::kType ? line.type : column == OpColumn::kPhase ? line.phase : line.name;
+  return column == OpColumn::kType    ? line.type
+         : column == OpColumn::kPhase ? line.phase
+                                      : line.name;
 }
 
 bool contains(const std::string& text, const std::string& lower_needle) {
@@ -207,8 +206,9 @@ std::string OpTable::text(const OpLine& line, OpColumn column) const {
 std::vector<std::uint32_t> OpTable::arranged(OpColumn column, bool descending,
                                              std::string_view filter) const {
   std::string needle(filter);
-  std::transform(needle.begin(), needle.end(), needle.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(needle.begin(), needle.end(), needle.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < lines.size(); ++i) {
     const OpLine& line = lines[i];
@@ -237,13 +237,13 @@ OpTable make_op_table(const trace::Trace& trace, const analyzer::Analysis& analy
   std::stable_sort(table.lines.begin(), table.lines.end(), [](const OpLine& a, const OpLine& b) {
     return a.total != b.total ? a.total > b.total : a.name < b.name;
   });
-  table.basis = table.steps
-                    ? fmt::format("Mean over {} steady steps of all devices; device time {} a step.",
-                                  table.steps,
-                                  format_duration({static_cast<std::int64_t>(
-                                      table.per_step(static_cast<double>(table.total.ns)))}))
-                    : fmt::format("Over the whole trace, as it has no steady steps; device time {}.",
-                                  format_duration(table.total));
+  table.basis =
+      table.steps ? fmt::format("Mean over {} steady steps of all devices; device time {} a step.",
+                                table.steps,
+                                format_duration({static_cast<std::int64_t>(
+                                    table.per_step(static_cast<double>(table.total.ns)))}))
+                  : fmt::format("Over the whole trace, as it has no steady steps; device time {}.",
+                                format_duration(table.total));
   return table;
 }
 

@@ -49,7 +49,8 @@ class RowLayout {
   /// The lane at `y` of a shown row, clamped to those shown.
   std::uint32_t lane_at(const Shown& shown, std::int64_t y) const;
   std::int64_t lane_y(const Shown& shown, std::uint32_t lane) const {
-    return shown.y + std::int64_t{metrics_.lane} * std::min(lane, shown.lanes ? shown.lanes - 1 : 0);
+    return shown.y +
+           std::int64_t{metrics_.lane} * std::min(lane, shown.lanes ? shown.lanes - 1 : 0);
   }
 
  private:

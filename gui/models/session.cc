@@ -17,19 +17,22 @@ void report(const ProgressCallback& progress, std::string_view what, double shar
 }  // namespace
 
 std::shared_ptr<const Session> open_session(const std::filesystem::path& path,
+                                            const analyzer::AnalysisOptions& options,
                                             const ProgressCallback& progress) {
   report(progress, "Reading", 0);
-  trace::LoadOptions options;
-  options.progress = [&](double share) { report(progress, "Reading", 0.6 * share); };
-  return make_session(trace::load(path, options), progress);
+  trace::LoadOptions loading;
+  loading.progress = [&](double share) { report(progress, "Reading", 0.6 * share); };
+  return make_session(trace::load(path, loading), options, progress);
 }
 
-std::shared_ptr<const Session> make_session(trace::Trace trace, const ProgressCallback& progress) {
+std::shared_ptr<const Session> make_session(trace::Trace trace,
+                                            const analyzer::AnalysisOptions& options,
+                                            const ProgressCallback& progress) {
   auto session = std::make_shared<Session>();
   session->trace = std::move(trace);
   report(progress, "Analysing", 0.6);
   if (session->trace.event_count() > 0) {
-    session->analysis = analyzer::analyze(session->trace);
+    session->analysis = analyzer::analyze(session->trace, options);
   } else {
     session->analysis.doubts.push_back(
         {"loss", "The trace has no events: nothing that ran was recorded."});

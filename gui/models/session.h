@@ -37,10 +37,12 @@ using ProgressCallback = std::function<void(std::string_view what, double share)
 /// Opens a trace read-only, analyses it and prepares the pages. A trace without events opens, with
 /// the reason as a doubt. Throws Error(kBadInput) for files that are no traces.
 std::shared_ptr<const Session> open_session(const std::filesystem::path& path,
+                                            const analyzer::AnalysisOptions& options = {},
                                             const ProgressCallback& progress = {});
 
 /// The part after loading, for traces that are in memory.
 std::shared_ptr<const Session> make_session(trace::Trace trace,
+                                            const analyzer::AnalysisOptions& options = {},
                                             const ProgressCallback& progress = {});
 
 }  // namespace headway::gui

@@ -27,9 +27,8 @@ void finish(StepChart& chart) {
   DurationNs reach = std::max(chart.median * 3, DurationNs{1});
   if (!steady.empty() && longest > reach * 2) chart.axis_max = reach;
   for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
-    bool used = std::any_of(chart.bars.begin(), chart.bars.end(), [&](const StepBar& bar) {
-      return bar.times[info.time_class].ns > 0;
-    });
+    bool used = std::any_of(chart.bars.begin(), chart.bars.end(),
+                            [&](const StepBar& bar) { return bar.times[info.time_class].ns > 0; });
     if (used) chart.classes.push_back(info.time_class);
   }
   chart.has_classes = !chart.classes.empty();
@@ -68,8 +67,8 @@ std::vector<StepChart> make_step_charts(const trace::Trace& trace,
                               display_text(device.name, 60));
     for (const analyzer::DeviceStep& step : partition.steps) {
       if (step.step >= steps.size()) continue;
-      chart.bars.push_back({step.step, steps[step.step].number, steps[step.step].steady,
-                            step.interval, step.times});
+      chart.bars.push_back(
+          {step.step, steps[step.step].number, steps[step.step].steady, step.interval, step.times});
     }
     if (chart.bars.empty()) continue;
     finish(chart);

@@ -15,7 +15,7 @@ struct StepBar {
   std::uint32_t step = 0;  ///< index into Steps::all
   std::int64_t number = 0;
   bool steady = true;
-  Interval interval;  ///< on the device; on the host when there is no device work
+  Interval interval;           ///< on the device; on the host when there is no device work
   analyzer::ClassTimes times;  ///< sums to the interval's length; all zero without device work
 
   DurationNs length() const { return interval.length(); }

@@ -26,9 +26,9 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
         "or run it on a GPU, and record it again.";
     return;
   }
-  std::int64_t cannot_tell = std::count_if(
-      analysis.findings.begin(), analysis.findings.end(),
-      [](const Finding& finding) { return finding.status == Status::kCannotTell; });
+  std::int64_t cannot_tell =
+      std::count_if(analysis.findings.begin(), analysis.findings.end(),
+                    [](const Finding& finding) { return finding.status == Status::kCannotTell; });
   const Finding* worst = analysis.findings.empty() ? nullptr : &analysis.findings.front();
   if (worst && worst->status == Status::kFound) {
     summary.headline = fmt::format("{}: up to {} of each step can be won back", worst->title,
@@ -44,7 +44,8 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
   summary.headline = "Nothing found that holds the step back";
   std::int64_t fine = static_cast<std::int64_t>(analysis.findings.size()) - cannot_tell;
   summary.verdict = fmt::format("{} rules checked and found nothing", fine);
-  summary.verdict += cannot_tell ? fmt::format("; {} could not tell (see Findings).", cannot_tell) : ".";
+  summary.verdict +=
+      cannot_tell ? fmt::format("; {} could not tell (see Findings).", cannot_tell) : ".";
 }
 
 void add_steps(Summary& summary, const Analysis& analysis) {
@@ -57,11 +58,12 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   auto at = [&](double p) {
     return format_duration({static_cast<std::int64_t>(percentile_sorted(durations, p))});
   };
-  summary.figures.push_back({"Median step", format_duration(analysis.median_step),
-                             fmt::format("on the host: p50 {} · p90 {} · longest {}", at(0.5),
-                                         at(0.9), at(1))});
+  summary.figures.push_back(
+      {"Median step", format_duration(analysis.median_step),
+       fmt::format("on the host: p50 {} · p90 {} · longest {}", at(0.5), at(0.9), at(1))});
   std::size_t dropped = analysis.steps.all.size() - analysis.steps.steady.size();
-  summary.figures.push_back({"Steady steps", format_count(static_cast<std::int64_t>(durations.size())),
+  summary.figures.push_back({"Steady steps",
+                             format_count(static_cast<std::int64_t>(durations.size())),
                              dropped ? fmt::format("{} left out · {}", dropped, note) : note});
 }
 

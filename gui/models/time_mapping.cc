@@ -28,8 +28,8 @@ Interval TimeMapping::visible() const {
 TimeMapping TimeMapping::zoomed(double factor, double x, Interval bounds) const {
   TimeMapping result = *this;
   // No further out than the whole trace with a little air around it.
-  double widest = std::max<double>(1000, static_cast<double>((bounds.end - bounds.begin).ns)) *
-                  1.1 / width_;
+  double widest =
+      std::max<double>(1000, static_cast<double>((bounds.end - bounds.begin).ns)) * 1.1 / width_;
   result.ns_per_pixel_ =
       std::clamp(ns_per_pixel_ / factor, kMinNsPerPixel, std::max(kMinNsPerPixel, widest));
   double shift = begin_fraction_ + x * (ns_per_pixel_ - result.ns_per_pixel_);
@@ -62,8 +62,8 @@ TimeMapping TimeMapping::on_screen(double ratio) const {
   return result;
 }
 
-/// The middle of the view stays inside the trace, so nobody gets lost in empty time, and an event at
-/// either end can still be brought to the middle.
+/// The middle of the view stays inside the trace, so nobody gets lost in empty time, and an event
+/// at either end can still be brought to the middle.
 TimeMapping TimeMapping::clamped(Interval bounds) const {
   TimeMapping result = *this;
   std::int64_t half = static_cast<std::int64_t>(width_ * ns_per_pixel_ / 2);

@@ -165,9 +165,9 @@ class Builder {
     std::string prefix;
     if (device.type != trace::DeviceType::kCuda && device.process.valid())
       prefix = rank_prefix(process(device.process).rank);
-    RowId heading = add(RowKind::kDevice, id.value,
-                        fmt::format("{}{} {}", prefix, type, device.ordinal),
-                        display_text(device.name, kLabelCharacters));
+    RowId heading =
+        add(RowKind::kDevice, id.value, fmt::format("{}{} {}", prefix, type, device.ordinal),
+            display_text(device.name, kLabelCharacters));
     inside(heading, [&] {
       for (std::uint32_t p = 0; p < analysis_.partitions.size(); ++p) {
         if (analysis_.partitions[p].device == id && !analysis_.partitions[p].segments.empty())
@@ -193,7 +193,8 @@ class Builder {
   void add_stream(StreamId id, bool shared) {
     const trace::Stream& stream = trace_.streams[id.value];
     std::string detail = display_text(stream.name, kLabelCharacters);
-    if (shared) detail += fmt::format("{}pid {}", detail.empty() ? "" : " · ", process(stream.process).pid);
+    if (shared)
+      detail += fmt::format("{}pid {}", detail.empty() ? "" : " · ", process(stream.process).pid);
     model_.row_of_stream[id.value] =
         add(RowKind::kStream, id.value, fmt::format("Stream {}", stream.ordinal), detail);
   }
@@ -251,9 +252,8 @@ class Builder {
     RowId row = add(RowKind::kThread, id.value, std::move(label), detail);
     model_.row_of_thread[id.value] = row;
     if (has_calls) {
-      inside(row, [&] {
-        model_.row_of_calls[id.value] = add(RowKind::kCalls, id.value, "Device API");
-      });
+      inside(row,
+             [&] { model_.row_of_calls[id.value] = add(RowKind::kCalls, id.value, "Device API"); });
     }
   }
 
@@ -264,8 +264,8 @@ class Builder {
         const trace::CounterSeries& series = trace_.counters[c];
         std::string label = display_text(series.name, kLabelCharacters);
         if (series.device) label += fmt::format(" (device {})", *series.device);
-        add(RowKind::kCounter, static_cast<std::uint32_t>(model_.counters.size()),
-            std::move(label), display_text(series.unit, 16));
+        add(RowKind::kCounter, static_cast<std::uint32_t>(model_.counters.size()), std::move(label),
+            display_text(series.unit, 16));
         model_.counters.emplace_back(series);
       }
     });
@@ -283,8 +283,7 @@ class Builder {
   void build_lanes(int threads) {
     std::atomic<std::size_t> next = 0;
     auto work = [&] {
-      for (std::size_t i; (i = next.fetch_add(1)) < model_.rows.size();)
-        build_row(model_.rows[i]);
+      for (std::size_t i; (i = next.fetch_add(1)) < model_.rows.size();) build_row(model_.rows[i]);
     };
     std::vector<std::thread> helpers;
     for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
@@ -352,8 +351,8 @@ class Builder {
     row.lanes = pack_lanes(
         nested, interval,
         [&](RangeId range) { return std::size_t{trace_.ranges.depth[range.value]}; }, color);
-    std::vector<Lane> below =
-        pack_lanes(free, interval, [](RangeId) { return std::size_t{0}; }, color);
+    std::vector<Lane> below = pack_lanes(
+        free, interval, [](RangeId) { return std::size_t{0}; }, color);
     row.lanes.insert(row.lanes.end(), std::make_move_iterator(below.begin()),
                      std::make_move_iterator(below.end()));
   }
@@ -370,8 +369,8 @@ class Builder {
     }
     for (std::uint32_t i = 0; i < steps.size(); ++i) {
       if (steps[i].thread != first->thread) continue;
-      model_.steps.append_overlapping(
-          steps[i].host, i, steps[i].steady ? ColorRole::kStep : ColorRole::kStepDropped);
+      model_.steps.append_overlapping(steps[i].host, i,
+                                      steps[i].steady ? ColorRole::kStep : ColorRole::kStepDropped);
     }
     model_.steps.finish();
   }

@@ -56,8 +56,7 @@ std::optional<Place> TimelineModel::find(const Target& target) const {
       }
       return std::nullopt;
     case Target::Kind::kStep:
-      if (std::optional<std::uint32_t> entry =
-              steps.find(interval_of(target).begin, target.index))
+      if (std::optional<std::uint32_t> entry = steps.find(interval_of(target).begin, target.index))
         return Place{RowId::none(), 0, *entry};
       return std::nullopt;
     case Target::Kind::kNone:

@@ -36,8 +36,8 @@ struct Row {
   std::uint32_t subject = 0;
   std::uint32_t descendants = 0;  ///< rows below it in the tree; they follow it
   std::string label;
-  std::string detail;        ///< beside the label, less important
-  std::vector<Lane> lanes;   ///< rows of their entries: RangeId, DeviceOpId, CallId or segment index
+  std::string detail;       ///< beside the label, less important
+  std::vector<Lane> lanes;  ///< rows of their entries: RangeId, DeviceOpId, CallId or segment index
   bool starts_folded = false;
 
   bool is_heading() const { return lanes.empty() && kind != RowKind::kCounter; }
@@ -48,9 +48,9 @@ struct Row {
 struct Target {
   enum class Kind : std::uint8_t { kNone, kEvent, kSegment, kStep };
   Kind kind = Kind::kNone;
-  analyzer::EventRef event;         ///< kEvent
-  std::uint32_t partition = 0;      ///< kSegment: index into Analysis::partitions
-  std::uint32_t index = 0;          ///< kSegment: of the segment; kStep: into Steps::all
+  analyzer::EventRef event;     ///< kEvent
+  std::uint32_t partition = 0;  ///< kSegment: index into Analysis::partitions
+  std::uint32_t index = 0;      ///< kSegment: of the segment; kStep: into Steps::all
 
   static Target of(analyzer::EventRef event) {
     return {event.kind == analyzer::EventRef::Kind::kNone ? Kind::kNone : Kind::kEvent, event, 0,

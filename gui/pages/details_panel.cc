@@ -22,9 +22,10 @@ void DetailsPanel::set_session(std::shared_ptr<const Session> session) {
 
 void DetailsPanel::show_hint() {
   show_lines(tr("Nothing selected"),
-             {{"", tr("Click an event to see what it is. Drag along the ruler, or drag with Shift, "
-                      "to see what a stretch of time amounts to.")
-                       .toStdString(),
+             {{"",
+               tr("Click an event to see what it is. Drag along the ruler, or drag with Shift, "
+                  "to see what a stretch of time amounts to.")
+                   .toStdString(),
                {}}});
 }
 
@@ -94,7 +95,8 @@ QString DetailsPanel::text() const {
   QString text = title_ + '\n';
   for (const Detail& line : lines_) {
     text += QString::fromStdString(line.label);
-    if (!line.value.empty()) text += (line.label.empty() ? "" : ": ") + QString::fromStdString(line.value);
+    if (!line.value.empty())
+      text += (line.label.empty() ? "" : ": ") + QString::fromStdString(line.value);
     text += '\n';
   }
   return text;

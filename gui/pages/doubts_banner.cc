@@ -59,9 +59,12 @@ void DoubtsBanner::refresh() {
   if (!session_ || session_->analysis.doubts.empty()) return hide();
   const std::vector<analyzer::Doubt>& doubts = session_->analysis.doubts;
   const std::string& worst = doubts.front().severity;
-  QColor color = worst == "loss" ? theme_->error : worst == "doubt" ? theme_->warning : theme_->dim_text;
+  QColor color = worst == "loss"    ? theme_->error
+                 : worst == "doubt" ? theme_->warning
+                                    : theme_->dim_text;
   QPalette colors = theme_->palette();
-  colors.setColor(QPalette::Window, QColor::fromRgb(blend(theme_->window.rgb(), color.rgb(), 0.12)));
+  colors.setColor(QPalette::Window,
+                  QColor::fromRgb(blend(theme_->window.rgb(), color.rgb(), 0.12)));
   colors.setColor(QPalette::WindowText, theme_->text);
   setPalette(colors);
   auto text_of = [](const analyzer::Doubt& doubt) {

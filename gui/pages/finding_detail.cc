@@ -55,8 +55,7 @@ void FindingDetail::set_session(std::shared_ptr<const Session> session) {
 }
 
 void FindingDetail::show_finding(int finding) {
-  if (!session_ || finding < 0 ||
-      finding >= static_cast<int>(session_->analysis.findings.size()))
+  if (!session_ || finding < 0 || finding >= static_cast<int>(session_->analysis.findings.size()))
     return;
   finding_ = finding;
   setWidget(page_of(session_->analysis.findings[static_cast<std::size_t>(finding)]));
@@ -69,8 +68,8 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
   layout->setSpacing(6);
   FindingLine line = finding_lines(session_->analysis)[static_cast<std::size_t>(finding_)];
   layout->addWidget(heading_label(QString::fromStdString(line.title), 4));
-  QString facts = QString::fromUtf8(line.status_words.data(),
-                                    static_cast<qsizetype>(line.status_words.size()));
+  QString facts =
+      QString::fromUtf8(line.status_words.data(), static_cast<qsizetype>(line.status_words.size()));
   if (!line.gain.empty())
     facts += QStringLiteral(" · ") + QString::fromStdString(line.gain) + QStringLiteral(" · ") +
              QString::fromStdString(line.confidence);

@@ -27,8 +27,8 @@ class FindingList::Model : public QAbstractListModel {
         QString::fromUtf8(one.status_words.data(), static_cast<qsizetype>(one.status_words.size())),
         QString::fromStdString(one.title));
     if (!one.gain.empty())
-      text += QStringLiteral(", %1, %2").arg(QString::fromStdString(one.gain),
-                                             QString::fromStdString(one.confidence));
+      text += QStringLiteral(", %1, %2")
+                  .arg(QString::fromStdString(one.gain), QString::fromStdString(one.confidence));
     return text;
   }
 
@@ -75,10 +75,10 @@ class FindingList::Delegate : public QStyledItemDelegate {
     bold.setBold(line.status == analyzer::Status::kFound);
     painter->setFont(bold);
     painter->setPen(line.status == analyzer::Status::kFound ? theme->text : theme->dim_text);
-    painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-                      QFontMetrics(bold).elidedText(QString::fromStdString(line.title),
-                                                    Qt::ElideRight,
-                                                    text.width() - word_width - 12));
+    painter->drawText(
+        text, Qt::AlignLeft | Qt::AlignVCenter,
+        QFontMetrics(bold).elidedText(QString::fromStdString(line.title), Qt::ElideRight,
+                                      text.width() - word_width - 12));
     if (!line.gain.empty()) paint_gain(*painter, option, line, text);
     painter->restore();
   }

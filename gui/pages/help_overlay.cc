@@ -121,8 +121,8 @@ void HelpOverlay::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(x, y, keys + words + 20, line), Qt::AlignLeft | Qt::AlignVCenter,
                          one.left);
         painter.setFont(font());
-        painter.drawText(QRect(x + keys + 16, y, words + 4, line),
-                         Qt::AlignLeft | Qt::AlignVCenter, one.right);
+        painter.drawText(QRect(x + keys + 16, y, words + 4, line), Qt::AlignLeft | Qt::AlignVCenter,
+                         one.right);
         y += line;
       }
       y += line;

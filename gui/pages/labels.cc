@@ -73,8 +73,10 @@ QSize WrapLabel::sizeHint() const {
   int widest = 0;
   for (const QString& line : text().split('\n'))
     widest = std::max(widest, metrics.horizontalAdvance(line));
-  int width = std::min(widest + 2, single_ ? widest + 2 : kWishedWidth) + margins.left() + margins.right();
-  int height = single_ ? metrics.height() + margins.top() + margins.bottom() : heightForWidth(width);
+  int width =
+      std::min(widest + 2, single_ ? widest + 2 : kWishedWidth) + margins.left() + margins.right();
+  int height =
+      single_ ? metrics.height() + margins.top() + margins.bottom() : heightForWidth(width);
   return {width, height};
 }
 

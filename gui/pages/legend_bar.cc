@@ -20,11 +20,11 @@ constexpr int kSwatch = 11;
 std::vector<analyzer::TimeClass> used_classes(const Session& session) {
   std::vector<analyzer::TimeClass> result;
   for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
-    bool used = std::any_of(session.step_charts.begin(), session.step_charts.end(),
-                            [&](const StepChart& chart) {
-                              return std::find(chart.classes.begin(), chart.classes.end(),
-                                               info.time_class) != chart.classes.end();
-                            });
+    bool used = std::any_of(
+        session.step_charts.begin(), session.step_charts.end(), [&](const StepChart& chart) {
+          return std::find(chart.classes.begin(), chart.classes.end(), info.time_class) !=
+                 chart.classes.end();
+        });
     for (const analyzer::DevicePartition& partition : session.analysis.partitions) {
       for (const analyzer::DeviceStep& step : partition.steps)
         used = used || step.times[info.time_class].ns > 0;
@@ -76,7 +76,9 @@ std::vector<LegendBar::Entry> LegendBar::arranged(int width, int* height) const 
     entries.push_back({tr("Low bars: events narrower than a pixel, as high as the time they cover"),
                        tr("Where several events share a pixel, the bar has the colour of most of "
                           "their time. No event is left out."),
-                       theme_->dim_text, {}, true});
+                       theme_->dim_text,
+                       {},
+                       true});
   }
   QFontMetrics metrics(font());
   int line = metrics.height() + 4;

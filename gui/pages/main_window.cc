@@ -89,7 +89,8 @@ void MainWindow::build_pages() {
   pages_->addWidget(findings_ = new FindingsPage);
   pages_->addWidget(ops_ = new OpsPage);
   pages_->addWidget(steps_ = new StepsPage);
-  for (const QString& name : {tr("Summary"), tr("Timeline"), tr("Findings"), tr("Ops"), tr("Steps")})
+  for (const QString& name :
+       {tr("Summary"), tr("Timeline"), tr("Findings"), tr("Ops"), tr("Steps")})
     tabs_->addTab(name);
   banner_ = new DoubtsBanner;
   QHBoxLayout* top = new QHBoxLayout;
@@ -225,8 +226,8 @@ void MainWindow::run(Command command) {
     case Command::kPageFindings:
     case Command::kPageOps:
     case Command::kPageSteps:
-      return show_page(static_cast<Page>(static_cast<int>(command) -
-                                         static_cast<int>(Command::kPageSummary)));
+      return show_page(
+          static_cast<Page>(static_cast<int>(command) - static_cast<int>(Command::kPageSummary)));
     case Command::kSearch:
     case Command::kSearchNext:
     case Command::kSearchPrevious:
@@ -263,7 +264,7 @@ void MainWindow::open(const std::filesystem::path& path) {
   path_ = QFile::decodeName(QByteArray::fromStdString(path.string()));
   start_->show_loading(path_);
   outer_->setCurrentIndex(0);
-  loader_->start(path);
+  loader_->start(path, analysis_options_);
 }
 
 void MainWindow::show_session(std::shared_ptr<const Session> session) {
@@ -280,8 +281,9 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
       [](const analyzer::Finding& finding) { return finding.status == analyzer::Status::kFound; });
   tabs_->setTabText(static_cast<int>(Page::kFindings),
                     found ? tr("Findings (%1)").arg(found) : tr("Findings"));
-  setWindowTitle(QString::fromStdString(display_text(
-                     QFileInfo(path_).fileName().toStdString(), 120)) + tr(" – Headway"));
+  setWindowTitle(
+      QString::fromStdString(display_text(QFileInfo(path_).fileName().toStdString(), 120)) +
+      tr(" – Headway"));
   outer_->setCurrentIndex(1);
   show_page(Page::kSummary);
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());

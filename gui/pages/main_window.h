@@ -42,6 +42,10 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const std::filesystem::path& path);
+  /// For the traces opened from now on.
+  void set_analysis_options(const analyzer::AnalysisOptions& options) {
+    analysis_options_ = options;
+  }
   void show_page(Page page);
   void set_dark(bool dark);
   bool is_dark() const { return theme_->dark; }
@@ -85,6 +89,7 @@ class MainWindow : public QMainWindow {
   bool keep_settings_;
   const Theme* theme_ = &Theme::light();
   TraceLoader* loader_;
+  analyzer::AnalysisOptions analysis_options_;
   std::shared_ptr<const Session> session_;
   QString path_;
   QStackedWidget* outer_;  ///< start page or trace

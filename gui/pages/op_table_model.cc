@@ -77,7 +77,8 @@ QVariant OpTableModel::headerData(int section, Qt::Orientation orientation, int 
     if (table_.steps == 0 && column.column == OpColumn::kTimePerStep) title = tr("Time");
     if (table_.steps == 0 && column.column == OpColumn::kCountPerStep) title = tr("Count");
     // The style's own arrow would lie over a title that is aligned to the right.
-    if (column.column == sorted_by_) title += descending_ ? QStringLiteral(" ▾") : QStringLiteral(" ▴");
+    if (column.column == sorted_by_)
+      title += descending_ ? QStringLiteral(" ▾") : QStringLiteral(" ▴");
     return title;
   }
   if (role == Qt::ToolTipRole) return text(column.doc);

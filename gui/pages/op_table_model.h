@@ -20,9 +20,7 @@ class OpTableModel : public QAbstractTableModel {
   void set_table(OpTable table);
   const OpTable& table() const { return table_; }
   void set_filter(const QString& filter);
-  const OpLine& line(int row) const {
-    return table_.lines[order_[static_cast<std::size_t>(row)]];
-  }
+  const OpLine& line(int row) const { return table_.lines[order_[static_cast<std::size_t>(row)]]; }
   /// The row of the line with that name; -1 when it is filtered out.
   int row_of(std::string_view name) const;
 

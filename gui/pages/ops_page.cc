@@ -135,11 +135,10 @@ void OpsPage::show_op(trace::DeviceOpId op) {
   // By op of the model where the op has one; a kernel of no op is found by its name.
   const analyzer::Attribution& attribution = session_->analysis.attribution;
   bool attributed = op.value < attribution.op_of.size() && attribution.op_of[op.value].value != 0;
-  grouping_->setCurrentIndex(
-      static_cast<int>(attributed ? OpGrouping::kOp : OpGrouping::kKernel));
-  std::string name = attributed
-                         ? attribution.ops[attribution.op_of[op.value].value].name
-                         : std::string(session_->trace.strings[session_->trace.device_ops.name[op.value]]);
+  grouping_->setCurrentIndex(static_cast<int>(attributed ? OpGrouping::kOp : OpGrouping::kKernel));
+  std::string name =
+      attributed ? attribution.ops[attribution.op_of[op.value].value].name
+                 : std::string(session_->trace.strings[session_->trace.device_ops.name[op.value]]);
   int row = model_->row_of(display_text(name));
   if (row < 0) return;
   table_->selectRow(row);

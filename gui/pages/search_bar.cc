@@ -99,14 +99,14 @@ void SearchBar::start() {
   }
   status_->setText(tr("Searching …"));
   thread_ = std::thread([this, needle, session = session_] {
-    auto search =
-        std::make_shared<Search>(session->trace, session->analysis, needle, &cancelled_);
+    auto search = std::make_shared<Search>(session->trace, session->analysis, needle, &cancelled_);
     if (cancelled_) return;
     {
       std::lock_guard lock(mutex_);
       result_ = std::move(search);
     }
-    QMetaObject::invokeMethod(this, [this] { finished(); }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this, [this] { finished(); }, Qt::QueuedConnection);
   });
 }
 

@@ -13,7 +13,7 @@
 namespace headway::gui {
 namespace {
 
-constexpr int kLeastSlot = 4;   ///< pixels a bar needs to be told from its neighbour
+constexpr int kLeastSlot = 4;  ///< pixels a bar needs to be told from its neighbour
 constexpr int kWidestSlot = 46;
 constexpr int kRight = 14;
 constexpr int kTop = 22;
@@ -72,8 +72,8 @@ StepChartView::Shape StepChartView::shape() const {
   shape.plot = QRect(left, kTop, std::max(1, width() - left - kRight),
                      std::max(1, height() - kTop - bottom));
   if (!chart_) return shape;
-  shape.places = chart_->spread(first_, last_,
-                              static_cast<std::uint32_t>(std::max(1, shape.plot.width() / kLeastSlot)));
+  shape.places = chart_->spread(
+      first_, last_, static_cast<std::uint32_t>(std::max(1, shape.plot.width() / kLeastSlot)));
   if (!shape.places.empty())
     shape.slot = std::min<double>(kWidestSlot, static_cast<double>(shape.plot.width()) /
                                                    static_cast<double>(shape.places.size()));
@@ -125,7 +125,8 @@ void StepChartView::paint_axis(QPainter& painter, const Shape& shape) const {
 
 void StepChartView::paint_bar(QPainter& painter, const Shape& shape, const QRect& slot,
                               const StepBar& bar) const {
-  const double scale = shape.plot.height() / std::max(1.0, static_cast<double>(chart_->axis_max.ns));
+  const double scale =
+      shape.plot.height() / std::max(1.0, static_cast<double>(chart_->axis_max.ns));
   double done = 0;
   auto piece = [&](DurationNs length, QColor color) {
     if (length.ns <= 0) return;
@@ -134,7 +135,8 @@ void StepChartView::paint_bar(QPainter& painter, const Shape& shape, const QRect
     int to = std::min(shape.plot.height(), static_cast<int>(done * scale));
     if (!bar.steady) color = QColor::fromRgb(blend(color.rgb(), theme_->base.rgb(), 0.55));
     if (to > from)
-      painter.fillRect(QRect(slot.left(), shape.plot.bottom() - to, slot.width(), to - from), color);
+      painter.fillRect(QRect(slot.left(), shape.plot.bottom() - to, slot.width(), to - from),
+                       color);
   };
   if (chart_->has_classes) {
     for (analyzer::TimeClass c : chart_->classes) piece(bar.times[c], theme_->color(c));
@@ -148,7 +150,8 @@ void StepChartView::paint_bar(QPainter& painter, const Shape& shape, const QRect
     painter.setPen(theme_->text);
     int width = painter.fontMetrics().horizontalAdvance(text);
     if (slot.right() + width + 8 < shape.plot.right())
-      painter.drawText(QRect(slot.right() + 4, shape.plot.top(), width + 4, 16), Qt::AlignLeft, text);
+      painter.drawText(QRect(slot.right() + 4, shape.plot.top(), width + 4, 16), Qt::AlignLeft,
+                       text);
   }
 }
 
@@ -159,24 +162,28 @@ void StepChartView::paint_numbers(QPainter& painter, const Shape& shape) const {
     const StepBar& bar = chart_->bars[shape.places[i].slowest];
     QRect slot = shape.slot_rect(i);
     if (!bar.steady)
-      painter.fillRect(QRect(slot.left(), shape.plot.bottom() + 2, slot.width(), 3), theme_->warning);
+      painter.fillRect(QRect(slot.left(), shape.plot.bottom() + 2, slot.width(), 3),
+                       theme_->warning);
     QString text = QString::number(bar.number);
     int width = metrics.horizontalAdvance(text);
     int x = slot.center().x() - width / 2;
     if (x < next_free) continue;
     next_free = x + width + 10;
     painter.setPen(theme_->dim_text);
-    painter.drawText(QRect(x, shape.plot.bottom() + 6, width + 2, metrics.height()), Qt::AlignLeft, text);
+    painter.drawText(QRect(x, shape.plot.bottom() + 6, width + 2, metrics.height()), Qt::AlignLeft,
+                     text);
   }
   QString note = tr("Step number");
   bool dropped = std::any_of(chart_->bars.begin(), chart_->bars.end(),
                              [](const StepBar& bar) { return !bar.steady; });
-  if (dropped) note += tr(" · pale and underlined: left out of figures (first, last, cut or warm-up)");
+  if (dropped)
+    note += tr(" · pale and underlined: left out of figures (first, last, cut or warm-up)");
   if (!shape.places.empty() && shape.places.size() < last_ - first_)
     note += tr(" · each bar is the slowest of up to %1 steps; turn the wheel to see more")
                 .arg((last_ - first_ + shape.places.size() - 1) / shape.places.size());
   painter.setPen(theme_->dim_text);
-  QRect line(shape.plot.left(), height() - metrics.height() - 3, shape.plot.width(), metrics.height());
+  QRect line(shape.plot.left(), height() - metrics.height() - 3, shape.plot.width(),
+             metrics.height());
   painter.drawText(line, Qt::AlignLeft, metrics.elidedText(note, Qt::ElideRight, line.width()));
 }
 
@@ -199,8 +206,8 @@ QPoint StepChartView::place_of(std::uint32_t bar) const {
 
 QStringList StepChartView::describe_bar(std::uint32_t index, std::uint32_t shared) const {
   const StepBar& bar = chart_->bars[index];
-  QStringList lines{tr("Step %1: %2").arg(bar.number).arg(
-      QString::fromStdString(format_duration(bar.length())))};
+  QStringList lines{
+      tr("Step %1: %2").arg(bar.number).arg(QString::fromStdString(format_duration(bar.length())))};
   if (shared > 1) lines << tr("the slowest of %1 steps here").arg(shared);
   if (!bar.steady) lines << tr("left out of figures: first, last, cut or warm-up");
   std::vector<analyzer::TimeClass> order = chart_->classes;
@@ -248,7 +255,8 @@ void StepChartView::wheelEvent(QWheelEvent* event) {
   Shape shape = this->shape();
   const double count = last_ - first_;
   const double total = static_cast<double>(chart_->bars.size());
-  double at = std::clamp((event->position().x() - shape.plot.left()) / shape.plot.width(), 0.0, 1.0);
+  double at =
+      std::clamp((event->position().x() - shape.plot.left()) / shape.plot.width(), 0.0, 1.0);
   double wanted = std::clamp(count * std::pow(1.25, -event->angleDelta().y() / 120.0),
                              std::min(total, 8.0), total);
   double from = std::clamp(first_ + at * (count - wanted), 0.0, total - wanted);

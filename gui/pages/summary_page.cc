@@ -94,8 +94,9 @@ QWidget* SummaryPage::waterfall() {
   layout->addWidget(heading_label(
       typical ? QString::fromStdString(typical->title) : tr("Where the time went"), 0.5));
   if (!typical) {
-    layout->addWidget(dim_label(tr("No device work was recorded, so the time of a step cannot be "
-                                   "split into classes.")));
+    layout->addWidget(
+        dim_label(tr("No device work was recorded, so the time of a step cannot be "
+                     "split into classes.")));
     return frame;
   }
   WaterfallView* view = new WaterfallView;
@@ -103,8 +104,9 @@ QWidget* SummaryPage::waterfall() {
   view->set_waterfall(typical);
   connect(view, &WaterfallView::class_followed, this, &SummaryPage::follow_class);
   layout->addWidget(view);
-  layout->addWidget(dim_label(tr("The classes add up to the step. Click one to see its longest "
-                                 "stretch on the timeline.")));
+  layout->addWidget(
+      dim_label(tr("The classes add up to the step. Click one to see its longest "
+                   "stretch on the timeline.")));
   return frame;
 }
 

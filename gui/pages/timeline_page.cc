@@ -150,15 +150,15 @@ void TimelinePage::set_theme(const Theme& theme) {
 }
 
 void TimelinePage::show_span() {
-  span_->setText(tr("Showing %1").arg(
-      QString::fromStdString(format_duration(view_->mapping().visible().length()))));
+  span_->setText(
+      tr("Showing %1")
+          .arg(QString::fromStdString(format_duration(view_->mapping().visible().length()))));
 }
 
 void TimelinePage::show_evidence(int finding, int evidence) {
   if (!session_) return;
   const auto& all = session_->analysis.findings.at(static_cast<std::size_t>(finding)).evidence;
-  EvidencePlace place =
-      place_of(session_->timeline, all.at(static_cast<std::size_t>(evidence)));
+  EvidencePlace place = place_of(session_->timeline, all.at(static_cast<std::size_t>(evidence)));
   view_->select_range({});
   view_->jump_to(place.target, place.view);
   evidence_->set_current(finding, evidence);
@@ -188,8 +188,7 @@ void TimelinePage::show_step(std::uint32_t step, Interval where) {
 
 void TimelinePage::open_in_ops() {
   Target target = view_->selection();
-  if (target.kind == Target::Kind::kEvent &&
-      target.event.kind == analyzer::EventRef::Kind::kCall)
+  if (target.kind == Target::Kind::kEvent && target.event.kind == analyzer::EventRef::Kind::kCall)
     target = linked(session_->timeline, target);
   if (target.kind == Target::Kind::kEvent &&
       target.event.kind == analyzer::EventRef::Kind::kDeviceOp)

@@ -18,6 +18,7 @@ struct Cancelled {};
 /// mutex.
 struct TraceLoader::Job {
   std::filesystem::path path;
+  analyzer::AnalysisOptions options;
   std::atomic<bool> cancelled = false;
   std::mutex mutex;
   // guarded by `mutex`
@@ -39,7 +40,7 @@ struct TraceLoader::Job {
       done = true;
     };
     try {
-      finish(open_session(path,
+      finish(open_session(path, options,
                           [&](std::string_view stage, double part) {
                             if (cancelled) throw Cancelled();
                             {
@@ -56,8 +57,9 @@ struct TraceLoader::Job {
       finish(nullptr, error_from_file.what(), error_from_file.code());
     } catch (const std::bad_alloc&) {
       finish(nullptr,
-             path.string() + ": there is not enough memory to load this trace. Close other "
-                             "programs, or record fewer steps.",
+             path.string() +
+                 ": there is not enough memory to load this trace. Close other "
+                 "programs, or record fewer steps.",
              ExitCode::kInternal);
     } catch (const std::exception& other) {
       finish(nullptr, path.string() + ": internal error: " + other.what(), ExitCode::kInternal);
@@ -73,13 +75,18 @@ TraceLoader::~TraceLoader() {
   for (auto& job : jobs_) job->thread.join();
 }
 
-void TraceLoader::start(const std::filesystem::path& path) {
+void TraceLoader::start(const std::filesystem::path& path,
+                        const analyzer::AnalysisOptions& options) {
   cancel();
   jobs_.push_back(std::make_unique<Job>());
   Job* job = current_ = jobs_.back().get();
   job->path = path;
+  job->options = options;
   job->thread = std::thread([this, job] {
-    job->run([this] { QMetaObject::invokeMethod(this, [this] { poll(); }, Qt::QueuedConnection); });
+    job->run([this] {
+      QMetaObject::invokeMethod(
+          this, [this] { poll(); }, Qt::QueuedConnection);
+    });
   });
 }
 

@@ -19,7 +19,7 @@ class TraceLoader : public QObject {
   explicit TraceLoader(QObject* parent = nullptr);
   ~TraceLoader() override;
 
-  void start(const std::filesystem::path& path);
+  void start(const std::filesystem::path& path, const analyzer::AnalysisOptions& options);
   /// The file is left as it was; nothing is reported any more.
   void cancel();
   bool is_loading() const { return current_ != nullptr; }

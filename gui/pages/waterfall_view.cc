@@ -92,11 +92,13 @@ void WaterfallView::paintEvent(QPaintEvent*) {
     line(i++, label_of(bar.time_class), bar.begin, bar.length, theme_->color(bar.time_class));
   painter.fillRect(QRect(0, i * row, width(), 1), theme_->border);
   painter.setFont(bold);
-  line(i, QString::fromStdString(waterfall_->total), {}, waterfall_->length, theme_->color(ColorRole::kStep));
+  line(i, QString::fromStdString(waterfall_->total), {}, waterfall_->length,
+       theme_->color(ColorRole::kStep));
 }
 
 std::optional<std::size_t> WaterfallView::row_at(int y) const {
-  std::size_t row = static_cast<std::size_t>(std::max(0, y)) / static_cast<std::size_t>(row_height());
+  std::size_t row =
+      static_cast<std::size_t>(std::max(0, y)) / static_cast<std::size_t>(row_height());
   if (!waterfall_ || row >= waterfall_->bars.size()) return std::nullopt;
   return row;
 }

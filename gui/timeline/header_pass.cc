@@ -36,7 +36,8 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
   TimeMapping mapping = frame.overview_mapping();
   if (const Lane* lane = overview_lane(*frame.model)) {
     ColumnGrid grid(mapping.on_screen(frame.pixel_ratio));
-    lanes_.paint(image, device_rect(rect.adjusted(0, 3, 0, -3), frame.pixel_ratio), *lane, grid, theme);
+    lanes_.paint(image, device_rect(rect.adjusted(0, 3, 0, -3), frame.pixel_ratio), *lane, grid,
+                 theme);
   }
   Interval visible = frame.mapping.visible();
   int from = std::clamp(static_cast<int>(mapping.x_of(visible.begin)), 0, rect.width());
@@ -51,7 +52,8 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
   painter.fillRect(QRect(rect.left() + to, rect.top(), rect.width() - to, rect.height()), veil);
   painter.setPen(theme.accent);
   painter.setBrush(Qt::NoBrush);
-  painter.drawRect(QRect(rect.left() + from, rect.top(), std::max(2, to - from - 1), rect.height() - 1));
+  painter.drawRect(
+      QRect(rect.left() + from, rect.top(), std::max(2, to - from - 1), rect.height() - 1));
   painter.setPen(theme.dim_text);
   painter.drawText(QRect(8, rect.top(), frame.gutter - 12, rect.height()),
                    Qt::AlignLeft | Qt::AlignVCenter,
@@ -71,7 +73,8 @@ void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
   for (const Ticks::Tick& tick : ticks.ticks) {
     int x = rect.left() + static_cast<int>(std::floor(frame.mapping.x_of(tick.time)));
     int length = tick.major ? rect.height() - 4 : 5;
-    painter.fillRect(QRect(x, rect.bottom() - length, 1, length), tick.major ? theme.dim_text : theme.border);
+    painter.fillRect(QRect(x, rect.bottom() - length, 1, length),
+                     tick.major ? theme.dim_text : theme.border);
     QString label = QString::fromStdString(tick.label);
     int width = painter.fontMetrics().horizontalAdvance(label);
     // Whole labels only.
@@ -97,8 +100,7 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
   for (const LaneItem& item : items) {
     int width = static_cast<int>(item.width / frame.pixel_ratio);
     if (item.count != 1 || width < 26) continue;
-    const analyzer::Step& step =
-        frame.model->analysis->steps.all[steps.rows(item.entry).front()];
+    const analyzer::Step& step = frame.model->analysis->steps.all[steps.rows(item.entry).front()];
     QRect box(rect.left() + static_cast<int>(item.x / frame.pixel_ratio) + 4, rect.top(), width - 6,
               rect.height());
     QString number = QString::number(step.number);

@@ -115,8 +115,8 @@ std::optional<QRectF> box_of(const Frame& frame, const Target& target) {
 
 void paint_overlay(QPainter& painter, const Frame& frame, const Overlay& overlay) {
   painter.save();
-  painter.setClipRect(QRect(frame.gutter, frame.overview_height(), frame.area_width(),
-                            frame.size.height()));
+  painter.setClipRect(
+      QRect(frame.gutter, frame.overview_height(), frame.area_width(), frame.size.height()));
   if (!overlay.range.empty()) paint_range(painter, frame, overlay.range);
   if (overlay.pointer_x >= frame.gutter) {
     QColor line = frame.theme->dim_text;

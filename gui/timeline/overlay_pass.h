@@ -12,8 +12,8 @@ namespace headway::gui {
 struct Overlay {
   Target selection;
   Target hovered;
-  Interval range;         ///< selected time; empty: none
-  int pointer_x = -1;     ///< vertical line at the pointer; -1: none
+  Interval range;      ///< selected time; empty: none
+  int pointer_x = -1;  ///< vertical line at the pointer; -1: none
 };
 
 /// Draws selection, hovered event, the link between a call and its device op, the selected time.

@@ -15,8 +15,7 @@ namespace {
 constexpr int kIndent = 14;
 
 /// The name of what an entry of a row's lane stands for.
-trace::StringId name_of_entry(const TimelineModel& model, const Row& row,
-                              std::uint32_t trace_row) {
+trace::StringId name_of_entry(const TimelineModel& model, const Row& row, std::uint32_t trace_row) {
   switch (row.kind) {
     case RowKind::kStream:
       return model.trace->device_ops.name[trace_row];
@@ -66,7 +65,8 @@ void RowsPass::paint_background(QPainter& painter, const Frame& frame) {
   for (const Ticks::Tick& tick : make_ticks(frame.mapping, kRulerLabelWidth).ticks) {
     if (!tick.major) continue;
     int x = frame.gutter + static_cast<int>(frame.mapping.x_of(tick.time));
-    if (x >= frame.gutter) painter.fillRect(QRect(x, frame.header_height(), 1, frame.rows_rect().height()), theme.grid);
+    if (x >= frame.gutter)
+      painter.fillRect(QRect(x, frame.header_height(), 1, frame.rows_rect().height()), theme.grid);
   }
   const std::vector<RowLayout::Shown>& all = frame.layout->shown();
   std::size_t first = frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll)).value_or(0);
@@ -81,9 +81,8 @@ void RowsPass::paint_background(QPainter& painter, const Frame& frame) {
   }
 }
 
-void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
-                           LabelCache& labels, const ColumnGrid& grid,
-                           const RowLayout::Shown& shown) {
+void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
+                           const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Row& row = frame.model->row(shown.row);
   for (std::uint32_t l = 0; l < shown.lanes; ++l) {
     int y = frame.screen_y(frame.layout->lane_y(shown, l));
@@ -128,8 +127,9 @@ void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& l
 void RowsPass::paint_counter(QImage& image, QPainter& painter, const Frame& frame,
                              const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const CounterLane& counter = frame.model->counters[frame.model->row(shown.row).subject];
-  QRect band = device_rect(QRect(frame.gutter, frame.screen_y(shown.y), frame.area_width(), shown.height),
-                      frame.pixel_ratio);
+  QRect band =
+      device_rect(QRect(frame.gutter, frame.screen_y(shown.y), frame.area_width(), shown.height),
+                  frame.pixel_ratio);
   double span = counter.high() - counter.low();
   columns_.clear();
   counter.collect(grid, columns_);
@@ -163,8 +163,9 @@ void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout
   const Row& row = frame.model->row(shown.row);
   const int y = frame.screen_y(shown.y);
   const int line = row.is_heading() ? shown.height
-                   : row.kind == RowKind::kCounter ? shown.height / 2
-                                                   : std::min(shown.height, frame.layout->metrics().lane);
+                   : row.kind == RowKind::kCounter
+                       ? shown.height / 2
+                       : std::min(shown.height, frame.layout->metrics().lane);
   int x = 6 + row.depth * kIndent;
   painter.save();
   painter.setClipRect(QRect(0, frame.header_height(), frame.gutter - 2, frame.size.height()));
@@ -172,8 +173,10 @@ void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout
     bool folded = frame.layout->is_folded(shown.row);
     QPointF middle(x + 4, y + line / 2.0);
     QPolygonF triangle =
-        folded ? QPolygonF({middle + QPointF(-2, -4), middle + QPointF(3, 0), middle + QPointF(-2, 4)})
-               : QPolygonF({middle + QPointF(-4, -2), middle + QPointF(4, -2), middle + QPointF(0, 3)});
+        folded
+            ? QPolygonF({middle + QPointF(-2, -4), middle + QPointF(3, 0), middle + QPointF(-2, 4)})
+            : QPolygonF(
+                  {middle + QPointF(-4, -2), middle + QPointF(4, -2), middle + QPointF(0, 3)});
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.dim_text);
@@ -185,23 +188,25 @@ void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout
   bold.setBold(true);
   painter.setFont(row.is_heading() ? bold : frame.font);
   QFontMetrics metrics = painter.fontMetrics();
-  QString label = metrics.elidedText(QString::fromStdString(row.label), Qt::ElideRight,
-                                     frame.gutter - x - 6);
+  QString label =
+      metrics.elidedText(QString::fromStdString(row.label), Qt::ElideRight, frame.gutter - x - 6);
   painter.setPen(theme.text);
-  painter.drawText(QRect(x, y, frame.gutter - x - 4, line), Qt::AlignLeft | Qt::AlignVCenter, label);
+  painter.drawText(QRect(x, y, frame.gutter - x - 4, line), Qt::AlignLeft | Qt::AlignVCenter,
+                   label);
   QString detail = QString::fromStdString(row.detail);
   if (row.lanes.size() > 1 && frame.layout->is_folded(shown.row))
     detail += QStringLiteral("  +%1").arg(row.lanes.size() - 1);
   painter.setFont(frame.font);
   painter.setPen(theme.dim_text);
   if (row.kind == RowKind::kCounter) {
-    painter.drawText(QRect(x, y + line, frame.gutter - x - 4, line), Qt::AlignLeft | Qt::AlignVCenter,
-                     detail);
+    painter.drawText(QRect(x, y + line, frame.gutter - x - 4, line),
+                     Qt::AlignLeft | Qt::AlignVCenter, detail);
   } else {
     int after = x + metrics.horizontalAdvance(label) + 8;
     if (!detail.isEmpty() && frame.gutter - after > 36) {
-      painter.drawText(QRect(after, y, frame.gutter - after - 6, line), Qt::AlignLeft | Qt::AlignVCenter,
-                       painter.fontMetrics().elidedText(detail, Qt::ElideRight, frame.gutter - after - 6));
+      painter.drawText(
+          QRect(after, y, frame.gutter - after - 6, line), Qt::AlignLeft | Qt::AlignVCenter,
+          painter.fontMetrics().elidedText(detail, Qt::ElideRight, frame.gutter - after - 6));
     }
   }
   painter.restore();

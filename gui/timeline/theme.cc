@@ -168,8 +168,7 @@ QString Theme::style_sheet() const {
              "QHeaderView::section { background: %6; color: %1; border: 0; border-bottom: 1px "
              "solid %4; border-right: 1px solid %4; padding: 4px 3px; }"
              "QScrollArea { border: 0; }")
-      .arg(text.name(), accent.name(), dim_text.name(), border.name(), base.name(),
-           heading.name());
+      .arg(text.name(), accent.name(), dim_text.name(), border.name(), base.name(), heading.name());
 }
 
 }  // namespace headway::gui

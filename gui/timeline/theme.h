@@ -14,18 +14,18 @@ namespace headway::gui {
 /// All colours of the program. Two of them, immutable.
 struct Theme {
   bool dark = false;
-  QColor window;        ///< behind everything
-  QColor base;          ///< behind rows and tables
-  QColor heading;       ///< behind headings, rulers, the names of rows
+  QColor window;   ///< behind everything
+  QColor base;     ///< behind rows and tables
+  QColor heading;  ///< behind headings, rulers, the names of rows
   QColor border;
   QColor grid;
   QColor text;
   QColor dim_text;
-  QColor accent;        ///< selection, links
+  QColor accent;  ///< selection, links
   QColor warning;
   QColor error;
   QColor good;
-  QColor counter;       ///< line of a counter
+  QColor counter;  ///< line of a counter
   QColor counter_fill;
   std::array<QRgb, kColorRoleCount> role{};
   std::array<QRgb, kColorRoleCount> role_text{};  ///< readable on `role`

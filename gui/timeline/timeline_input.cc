@@ -31,7 +31,8 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   if (event->modifiers() & Qt::ControlModifier || over_names) {
     set_scroll(frame_.scroll -
                static_cast<std::int64_t>(notches.y() * verticalScrollBar()->singleStep()));
-  } else if (event->modifiers() & Qt::ShiftModifier || std::abs(notches.x()) > std::abs(notches.y())) {
+  } else if (event->modifiers() & Qt::ShiftModifier ||
+             std::abs(notches.x()) > std::abs(notches.y())) {
     double amount = std::abs(notches.x()) > std::abs(notches.y()) ? notches.x() : notches.y();
     set_mapping(frame_.mapping.panned(-amount * 0.1 * frame_.area_width(), frame_.model->bounds));
   } else {
@@ -88,8 +89,8 @@ void TimelineView::drag_to(const QPoint& point) {
       move_overview_to(point.x());
       break;
     case Drag::kGutter:
-      frame_.gutter = std::clamp(point.x(), kLeastGutter,
-                                 std::max(kLeastGutter, frame_.size.width() - 200));
+      frame_.gutter =
+          std::clamp(point.x(), kLeastGutter, std::max(kLeastGutter, frame_.size.width() - 200));
       layout_changed();
       break;
     case Drag::kNone:
@@ -126,7 +127,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   Hit found = hit(event->position().toPoint());
   if (found.target)
-    jump_to(found.target, with_context(frame_.model->interval_of(found.target), frame_.model->bounds));
+    jump_to(found.target,
+            with_context(frame_.model->interval_of(found.target), frame_.model->bounds));
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
@@ -160,7 +162,8 @@ void TimelineView::hover(const QPoint& point) {
   // Repaint only what changed: over X forwarding every pixel travels.
   auto touch = [&](const Target& target) {
     if (std::optional<QRectF> box = box_of(frame_, target))
-      viewport()->update(box->adjusted(-3, -3, 3, 3).intersected(viewport()->rect()).toAlignedRect());
+      viewport()->update(
+          box->adjusted(-3, -3, 3, 3).intersected(viewport()->rect()).toAlignedRect());
   };
   auto touch_line = [&] {
     viewport()->update(QRect(overlay_.pointer_x, 0, 1, frame_.size.height()));
@@ -195,8 +198,8 @@ void TimelineView::describe_hover(const Hit& found, const QPoint& point) {
   TimeMapping mapping =
       found.zone == Hit::Zone::kOverview ? frame_.overview_mapping() : frame_.mapping;
   DurationNs pixel{std::max<std::int64_t>(1, static_cast<std::int64_t>(mapping.ns_per_pixel()))};
-  emit pointed_at(QString::fromStdString(
-      format_time(mapping.time_at(point.x() - frame_.gutter), pixel)));
+  emit pointed_at(
+      QString::fromStdString(format_time(mapping.time_at(point.x() - frame_.gutter), pixel)));
 }
 
 QStringList TimelineView::hover_lines(const Hit& found) const {
@@ -208,8 +211,8 @@ QStringList TimelineView::hover_lines(const Hit& found) const {
 
 QStringList TimelineView::merged_lines(const Hit& found) const {
   const LaneItem& item = *found.item;
-  QStringList lines{tr("%1 events in this pixel")
-                        .arg(QString::fromStdString(format_count(item.count)))};
+  QStringList lines{
+      tr("%1 events in this pixel").arg(QString::fromStdString(format_count(item.count)))};
   lines << tr("They cover %1 of its time")
                .arg(QString::fromStdString(format_percent(item.fill / 255.0)));
   const Row& row = frame_.model->row(found.row);

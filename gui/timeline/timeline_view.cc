@@ -152,8 +152,8 @@ void TimelineView::paintEvent(QPaintEvent* event) {
                         "work, no API calls and no counters were recorded."));
   }
   if (hasFocus()) {
-    painter.setPen(QColor::fromRgb(
-        blend(frame_.theme->border.rgb(), frame_.theme->accent.rgb(), 0.5)));
+    painter.setPen(
+        QColor::fromRgb(blend(frame_.theme->border.rgb(), frame_.theme->accent.rgb(), 0.5)));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
   }
@@ -308,8 +308,8 @@ void TimelineView::select_same_name(bool forward) {
 void TimelineView::select_on_lane(bool forward) {
   std::optional<gui::Place> place = frame_.model->find(overlay_.selection);
   if (!place) return;
-  const Lane& lane = place->row.valid() ? frame_.model->row(place->row).lanes[place->lane]
-                                        : frame_.model->steps;
+  const Lane& lane =
+      place->row.valid() ? frame_.model->row(place->row).lanes[place->lane] : frame_.model->steps;
   if (forward ? place->entry + 1 >= lane.entries() : place->entry == 0) return;
   std::uint32_t row = lane.rows(forward ? place->entry + 1 : place->entry - 1).front();
   select_and_center(place->row.valid() ? frame_.model->target_of(place->row, row)
@@ -353,8 +353,8 @@ bool TimelineView::run(Command command) {
       if (!overlay_.range.empty()) {
         show_interval(overlay_.range);
       } else if (overlay_.selection) {
-        jump_to(overlay_.selection, with_context(frame_.model->interval_of(overlay_.selection),
-                                                 frame_.model->bounds));
+        jump_to(overlay_.selection,
+                with_context(frame_.model->interval_of(overlay_.selection), frame_.model->bounds));
       }
       return true;
     case Command::kBack:

@@ -99,17 +99,15 @@ void check_column(const ColumnGrid& grid, int x, const std::vector<Event>& event
     RC_ASSERT(item->color == events[truth.events[0]].color);
     return;
   }
-  auto length = [&](std::uint32_t i) {
-    return static_cast<double>(events[i].when.length().ns);
-  };
+  auto length = [&](std::uint32_t i) { return static_cast<double>(events[i].when.length().ns); };
   bool both_wide = truth.events.size() == 2 &&
                    length(truth.events[0]) >= 3 * grid.ns_per_column() &&
                    length(truth.events[1]) >= 3 * grid.ns_per_column();
   if (both_wide) {
-    std::uint32_t larger = overlap(grid, x, events[truth.events[1]]) >
-                                   overlap(grid, x, events[truth.events[0]])
-                               ? truth.events[1]
-                               : truth.events[0];
+    std::uint32_t larger =
+        overlap(grid, x, events[truth.events[1]]) > overlap(grid, x, events[truth.events[0]])
+            ? truth.events[1]
+            : truth.events[0];
     RC_ASSERT(item->count == 1u);
     RC_ASSERT(item->entry == larger);
     return;
@@ -132,8 +130,9 @@ TEST_CASE("what each pixel column shows is what a scan of all events says, at an
     Lane lane = lane_of(events);
     Interval all{events.front().when.begin, events.back().when.end};
     std::int64_t length = std::max<std::int64_t>(1, all.length().ns >> (random() % 16));
-    std::int64_t begin = all.begin.ns + static_cast<std::int64_t>(random() % 1'000'000) *
-                                            std::max<std::int64_t>(1, all.length().ns) / 1'000'000 -
+    std::int64_t begin = all.begin.ns +
+                         static_cast<std::int64_t>(random() % 1'000'000) *
+                             std::max<std::int64_t>(1, all.length().ns) / 1'000'000 -
                          length / 3;
     TimeMapping mapping({{begin}, {begin + length}}, 60);
     // A start between two nanoseconds, as zooming makes them.
@@ -180,7 +179,9 @@ TEST_CASE("totals of a stretch are those of a scan, clipped at both ends") {
     std::vector<Event> events = random_events(random, 1 + static_cast<int>(random() % 500));
     Lane lane = lane_of(events);
     std::int64_t end = events.back().when.end.ns + 10;
-    auto time = [&] { return TimeNs{static_cast<std::int64_t>(random() % 2'000'000) * end / 2'000'000}; };
+    auto time = [&] {
+      return TimeNs{static_cast<std::int64_t>(random() % 2'000'000) * end / 2'000'000};
+    };
     Interval window{time(), time()};
     if (window.end < window.begin) std::swap(window.begin, window.end);
     LaneTotals totals;
@@ -247,8 +248,8 @@ TEST_CASE("packing keeps every event, lets none overlap on a line, and bounds th
     std::vector<Id> ids;
     for (std::uint32_t i = 0; i < intervals.size(); ++i) ids.push_back({i});
     std::vector<Lane> lanes = pack_lanes(
-        ids, [&](Id id) { return intervals[id.value]; }, [](Id id) { return std::size_t{id.value % 3}; },
-        [](Id) { return ColorRole::kMark; });
+        ids, [&](Id id) { return intervals[id.value]; },
+        [](Id id) { return std::size_t{id.value % 3}; }, [](Id) { return ColorRole::kMark; });
     RC_ASSERT(lanes.size() <= kMaxLanes + 1);
     std::size_t events = 0;
     for (const Lane& lane : lanes) {

@@ -62,8 +62,8 @@ TEST_CASE("a range is read with units, and a wrong one says what was expected") 
   CHECK(parse_range("1.2s..1500ms") == Interval{{1'200'000'000}, {1'500'000'000}});
   CHECK(parse_range("10us..20000ns") == Interval{{10'000}, {20'000}});
   CHECK(parse_range("0..2") == Interval{{0}, {2'000'000'000}});
-  for (const char* wrong :
-       {"", "1s", "2s..1s", "1s..1s", "a..b", "1s..2parsecs", "1..inf", "1e300..2e300", "..", "1s..nan"})
+  for (const char* wrong : {"", "1s", "2s..1s", "1s..1s", "a..b", "1s..2parsecs", "1..inf",
+                            "1e300..2e300", "..", "1s..nan"})
     CHECK_THROWS_AS(parse_range(wrong), Error);
 }
 

@@ -60,8 +60,8 @@ TEST_CASE("columns partition time: each time is in the column whose edges hold i
   test::check_property("columns", [](unsigned seed) {
     std::int64_t begin = static_cast<std::int64_t>(seed) * 1'000'003;
     std::int64_t length = 1 + seed % 100'000;
-    TimeMapping mapping =
-        TimeMapping({{begin}, {begin + length}}, 77).zoomed(1.37, 33.3, {{begin}, {begin + length}});
+    TimeMapping mapping = TimeMapping({{begin}, {begin + length}}, 77)
+                              .zoomed(1.37, 33.3, {{begin}, {begin + length}});
     ColumnGrid grid(mapping);
     for (std::int64_t i = -5; i < 200; ++i) {
       TimeNs t{begin + length * i / 190};
@@ -74,8 +74,7 @@ TEST_CASE("columns partition time: each time is in the column whose edges hold i
       if (last >= 0) RC_ASSERT(grid.edge(last) < grid.relative(t));
       if (last < grid.width()) RC_ASSERT(grid.relative(t) <= grid.edge(last + 1));
     }
-    for (int x = 0; x <= grid.width(); ++x)
-      RC_ASSERT(grid.column_of(grid.first_time(x)) >= x);
+    for (int x = 0; x <= grid.width(); ++x) RC_ASSERT(grid.column_of(grid.first_time(x)) >= x);
   });
 }
 
