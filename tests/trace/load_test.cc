@@ -150,4 +150,18 @@ TEST_CASE("CUDA calls are classified by name, with or without version suffixes")
   CHECK(cuda_call_kind("pthread_mutex_lock") == DeviceCallKind::kOther);
 }
 
+TEST_CASE("loading reports its progress, and what the report throws ends it") {
+  test::TraceBuilder builder;
+  builder.range(1, "step", 0, 100);
+  std::filesystem::path path = builder.save();
+  std::vector<double> shares;
+  load(path, {.threads = 1, .progress = [&](double share) { shares.push_back(share); }});
+  REQUIRE(!shares.empty());
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.back() == 1);
+  struct Cancelled {};
+  CHECK_THROWS_AS(load(path, {.threads = 1, .progress = [](double) { throw Cancelled(); }}),
+                  Cancelled);
+}
+
 }  // namespace headway::trace

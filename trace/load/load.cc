@@ -95,6 +95,9 @@ void run_tasks(const std::vector<std::function<void()>>& tasks, int threads) {
 }  // namespace load_detail
 
 Trace load(const std::filesystem::path& path, const LoadOptions& options) {
+  auto report = [&](double share) {
+    if (options.progress) options.progress(share);
+  };
   sqlite::Database db = sqlite::Database::open_read_only(path);
   check_format(db);
   Trace trace;
@@ -109,11 +112,16 @@ Trace load(const std::filesystem::path& path, const LoadOptions& options) {
     trace.end = {db.has_table("HEADWAY_COUNTER")
                      ? db.int64("SELECT max(timestamp) FROM HEADWAY_COUNTER")
                      : 0};
+  report(0.1);
   load_detail::load_ranges(context);
+  report(0.35);
   load_detail::load_calls(context);
+  report(0.6);
   load_detail::load_device_ops(context);
+  report(0.85);
   load_detail::load_counters(context);
   load_detail::link(context);
+  report(1);
   return trace;
 }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QEventLoop>
+#include <QFontDatabase>
+#include <QStyleFactory>
+#include <QTimer>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "gui/app/options.h"
+#include "gui/pages/main_window.h"
+#include "gui/pages/timeline_page.h"
+
+namespace headway::gui {
+namespace {
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
+constexpr const char* kDisplayHelp =
+    "Over SSH, log in with `ssh -X` to get one, or make a picture without one: "
+    "`headway-gui TRACE --screenshot out.png`. `headway report TRACE` needs no display either.";
+
+/// A picture never needs a display; a window does.
+void choose_platform(const Options& options) {
+  bool display = is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+  if (is_set("QT_QPA_PLATFORM")) return;  // the user knows best
+  if (options.screenshot) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  } else if (!display) {
+    throw Error(ExitCode::kUsage,
+                fmt::format("there is no display (DISPLAY and WAYLAND_DISPLAY are not set). {}",
+                            kDisplayHelp));
+  }
+}
+
+/// Qt's messages in our words; what is no concern of the user is left out.
+void message_handler(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  if (type == QtFatalMsg) {
+    // Qt's own way out is abort() with a core file; the usual cause is a display that is gone.
+    fmt::print(stderr, "headway-gui: {}\nheadway-gui: no window could be opened. {}\n",
+               escape_terminal(message.toStdString()), kDisplayHelp);
+    std::_Exit(static_cast<int>(ExitCode::kUsage));
+  }
+  bool noise = message.contains(QStringLiteral("XDG_RUNTIME_DIR")) ||
+               message.contains(QStringLiteral("propagateSizeHints")) ||
+               message.contains(QStringLiteral("could not connect to display")) ||
+               type == QtDebugMsg || type == QtInfoMsg;
+  if (!noise) fmt::print(stderr, "headway-gui: {}\n", escape_terminal(message.toStdString()));
+}
+
+void check_fonts() {
+  if (QFontDatabase::families().isEmpty())
+    fmt::print(stderr,
+               "headway-gui: this machine has no fonts, so there will be no text. Install some: "
+               "apt-get install fonts-dejavu-core\n");
+}
+
+void show_wanted(MainWindow& window, const Options& options) {
+  if (options.page) window.show_page(*options.page);
+  if (options.range) window.timeline().view().show_interval(*options.range);
+  if (!options.find.empty())
+    window.timeline().search().search_for(QString::fromStdString(options.find));
+}
+
+/// Waits until `done` or for ever: loading ends with a trace or an error.
+void wait_for_search(MainWindow& window) {
+  QEventLoop loop;
+  QTimer poll;
+  QObject::connect(&poll, &QTimer::timeout, &loop, [&] {
+    if (window.timeline().search().search()) loop.quit();
+  });
+  poll.start(5);
+  loop.exec();
+}
+
+int take_screenshot(MainWindow& window, const Options& options) {
+  if (options.trace) {
+    QEventLoop loop;
+    std::optional<Error> failure;
+    QObject::connect(&window, &MainWindow::opened, &loop, &QEventLoop::quit);
+    QObject::connect(&window, &MainWindow::open_failed, &loop,
+                     [&](const QString& message, ExitCode code) {
+                       failure = Error(code, message.toStdString());
+                       loop.quit();
+                     });
+    window.open(*options.trace);
+    loop.exec();
+    if (failure) throw *failure;
+  }
+  window.show();
+  QApplication::processEvents();
+  show_wanted(window, options);
+  if (!options.find.empty()) wait_for_search(window);
+  QApplication::processEvents();
+  QString file = QString::fromLocal8Bit(options.screenshot->string().c_str());
+  if (!window.grab().save(file, "PNG")) {
+    throw Error(ExitCode::kInternal,
+                fmt::format("{}: the picture could not be written. Does the folder exist, and may "
+                            "you write there?",
+                            options.screenshot->string()));
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  Options options = parse_options(argc, argv);
+  choose_platform(options);
+  qInstallMessageHandler(message_handler);
+  // The same look on every desktop, and nothing that needs a plugin of one.
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QApplication::setOrganizationName(QStringLiteral("headway"));
+  QApplication::setApplicationName(QStringLiteral("headway-gui"));
+  QApplication::setApplicationVersion(QStringLiteral(HEADWAY_VERSION));
+  QApplication::setDesktopFileName(QStringLiteral("headway-gui"));
+  QApplication app(argc, argv);
+  check_fonts();
+  MainWindow window(!options.screenshot);
+  window.set_analysis_options(options.analysis);
+  if (options.size) window.resize(*options.size);
+  if (options.screenshot) window.set_dark(options.dark.value_or(false));
+  if (options.dark) window.set_dark(*options.dark);
+  if (options.screenshot) return take_screenshot(window, options);
+  QObject::connect(&window, &MainWindow::opened, &window, [&, first = true]() mutable {
+    if (first) show_wanted(window, options);
+    first = false;
+  });
+  window.show();
+  if (options.trace) window.open(*options.trace);
+  return QApplication::exec();
+}
+
+}  // namespace
+}  // namespace headway::gui
+
+int main(int argc, char** argv) {
+  try {
+    return headway::gui::run(argc, argv);
+  } catch (const headway::gui::Leave& leave) {
+    return leave.status;
+  } catch (const headway::Error& error) {
+    fmt::print(stderr, "headway-gui: {}\n", headway::escape_terminal(error.what()));
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "headway-gui: out of memory.\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "headway-gui: internal error: {}. Please report this.\n", error.what());
+  }
+  return static_cast<int>(headway::ExitCode::kInternal);
+}

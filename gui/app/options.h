@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QSize>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/time.h"
+#include "gui/pages/main_window.h"
+
+namespace headway::gui {
+
+/// The command line of headway-gui.
+struct Options {
+  std::optional<std::filesystem::path> trace;
+  std::optional<std::filesystem::path> screenshot;
+  std::optional<Page> page;
+  std::optional<QSize> size;
+  std::optional<Interval> range;
+  std::optional<bool> dark;
+  analyzer::AnalysisOptions analysis;
+  std::string find;  ///< a name to search for and select
+};
+
+/// Thrown after --help or --version were printed: leave with `status`.
+struct Leave {
+  int status = 0;
+};
+
+/// Throws Error(kUsage) that names what was expected, or Leave.
+Options parse_options(int argc, char** argv);
+
+}  // namespace headway::gui

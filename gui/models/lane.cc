@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+#include "gui/models/lane.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/error.h"
+
+namespace headway::gui {
+
+void Lane::reserve(std::size_t events) {
+  blocks_.reserve((events + kBlock - 1) / kBlock);
+  rows_.reserve(events);
+}
+
+std::int64_t Lane::long_length(std::uint32_t entry) const {
+  auto found = std::lower_bound(long_.begin(), long_.end(), std::pair(entry, INT64_MIN));
+  return found->second;
+}
+
+/// Of the last entry.
+void Lane::set_length(std::uint32_t entry, std::int64_t length) {
+  std::uint32_t& stored = blocks_[entry / kBlock].length[entry % kBlock];
+  if (length < kLong) {
+    stored = static_cast<std::uint32_t>(length);
+    return;
+  }
+  if (stored == kLong && !long_.empty() && long_.back().first == entry) long_.pop_back();
+  stored = kLong;
+  long_.emplace_back(entry, length);
+}
+
+std::uint8_t Lane::palette_index(ColorRole color) {
+  for (std::size_t i = 0; i < palette_.size(); ++i) {
+    if (palette_[i] == color) return static_cast<std::uint8_t>(i);
+  }
+  palette_.push_back(color);
+  return static_cast<std::uint8_t>(palette_.size() - 1);
+}
+
+void Lane::append(Interval when, std::uint32_t row, ColorRole color) {
+  const std::uint32_t entry = static_cast<std::uint32_t>(entries());
+  HEADWAY_INVARIANT(entry == 0 || when.begin >= end_of(entry - 1));
+  if (!first_event_.empty()) first_event_.push_back(static_cast<std::uint32_t>(rows_.size() + 1));
+  if (entry % kBlock == 0) blocks_.emplace_back();
+  ++entries_;
+  blocks_.back().start[entry % kBlock] = when.begin;
+  blocks_.back().length[entry % kBlock] = 0;
+  blocks_.back().color[entry % kBlock] = palette_index(color);
+  set_length(entry, when.length().ns);
+  rows_.push_back(row);
+}
+
+void Lane::append_overlapping(Interval when, std::uint32_t row, ColorRole color) {
+  if (entries() == 0) return append(when, row, color);
+  const std::uint32_t last = static_cast<std::uint32_t>(entries() - 1);
+  if (when.begin >= end_of(last)) return append(when, row, color);
+  HEADWAY_INVARIANT(when.begin >= start_of(last));
+  if (first_event_.empty()) {
+    // Until now every entry was an event of its own.
+    first_event_.resize(entries() + 1);
+    std::iota(first_event_.begin(), first_event_.end(), 0u);
+  }
+  // The longest event of a heap gives it its colour; as they come by start, that is the one that
+  // reaches furthest beyond what was there, near enough for a line that is drawn as merged.
+  if (when.end > end_of(last)) {
+    if ((when.end - end_of(last)).ns > length_of(last))
+      blocks_.back().color[last % kBlock] = palette_index(color);
+    set_length(last, (when.end - start_of(last)).ns);
+  }
+  rows_.push_back(row);
+  first_event_.back() = static_cast<std::uint32_t>(rows_.size());
+}
+
+void Lane::finish() {
+  const std::size_t colors = palette_.size();
+  block_start_.reserve(blocks_.size());
+  block_sums_.reserve(blocks_.size() * colors);
+  std::vector<std::int64_t> sums(colors, 0);
+  for (std::uint32_t i = 0; i < entries(); ++i) {
+    if (i % kBlock == 0) {
+      block_start_.push_back(start_of(i));
+      block_sums_.insert(block_sums_.end(), sums.begin(), sums.end());
+    }
+    sums[color_of(i)] += length_of(i);
+  }
+}
+
+std::span<const std::uint32_t> Lane::rows(std::uint32_t entry, std::uint32_t count) const {
+  if (first_event_.empty()) return std::span(rows_).subspan(entry, count);
+  return std::span(rows_).subspan(first_event_[entry],
+                                  first_event_[entry + count] - first_event_[entry]);
+}
+
+std::uint32_t Lane::first_starting_at(TimeNs t, std::uint32_t from) const {
+  const std::uint32_t count = static_cast<std::uint32_t>(entries());
+  if (from >= count || start_of(from) >= t) return from;
+  // Gallop over the blocks' starts, a table small enough to stay in the cache, then search a block.
+  std::size_t low = from / kBlock;
+  std::size_t step = 1;
+  while (low + step < block_start_.size() && block_start_[low + step] < t) {
+    low += step;
+    step *= 2;
+  }
+  std::size_t high = std::min(low + step, block_start_.size());
+  auto block = std::partition_point(block_start_.begin() + static_cast<std::ptrdiff_t>(low) + 1,
+                                    block_start_.begin() + static_cast<std::ptrdiff_t>(high),
+                                    [&](TimeNs start) { return start < t; });
+  // The block before begins before t, so the answer is in it or the start of this one.
+  std::uint32_t index = static_cast<std::uint32_t>(block - block_start_.begin()) - 1;
+  const auto& starts = blocks_[index].start;
+  auto first = starts.begin() + (from > index * kBlock ? from - index * kBlock : 0);
+  auto last = starts.begin() + std::min(kBlock, count - index * kBlock);
+  auto found = std::partition_point(first, last, [&](TimeNs start) { return start < t; });
+  return index * kBlock + static_cast<std::uint32_t>(found - starts.begin());
+}
+
+/// The first entry that touches `column` or anything right of it.
+std::uint32_t Lane::first_in_column(const ColumnGrid& grid, int column) const {
+  std::uint32_t entry = first_starting_at(grid.first_time(column), 0);
+  // Only the one before can reach in from the left, as entries do not overlap.
+  if (entry > 0 && grid.relative(end_of(entry - 1)) > grid.edge(column)) --entry;
+  return entry;
+}
+
+std::uint32_t Lane::count_events(std::uint32_t first, std::uint32_t last) const {
+  return first_event_.empty() ? last - first : first_event_[last] - first_event_[first];
+}
+
+/// The time per palette colour of all entries before `entry`.
+void Lane::sums_before(std::uint32_t entry, ColorSums& sums) const {
+  const std::size_t colors = palette_.size();
+  const std::size_t index = std::min<std::size_t>(entry / kBlock, blocks_.size() - 1);
+  std::copy_n(block_sums_.begin() + static_cast<std::ptrdiff_t>(index * colors), colors,
+              sums.begin());
+  const Block& block = blocks_[index];
+  const std::uint32_t count = entry - static_cast<std::uint32_t>(index) * kBlock;
+  if (long_.empty()) {
+    for (std::uint32_t i = 0; i < count; ++i) sums[block.color[i]] += block.length[i];
+  } else {
+    for (std::uint32_t i = 0; i < count; ++i)
+      sums[block.color[i]] += length_of(static_cast<std::uint32_t>(index) * kBlock + i);
+  }
+}
+
+/// Nanoseconds of `entry` in `column`.
+double Lane::overlap(const ColumnGrid& grid, int column, std::uint32_t entry) const {
+  double begin = std::max(grid.relative(start_of(entry)), grid.edge(column));
+  double end = std::min(grid.relative(end_of(entry)), grid.edge(column + 1));
+  return std::max(0.0, end - begin);
+}
+
+/// `at_first` may hold the sums before `first` from the column to the left; `at_last` is left with
+/// those before the last entry, for the column to the right.
+LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
+                      SumsAt& at_first, SumsAt& at_last) const {
+  if (at_first.entry != first) sums_before(first, at_first.sums);
+  at_last.entry = last - 1;
+  sums_before(last - 1, at_last.sums);
+  // All entries but the last, less what of the first lies left of the column.
+  std::array<double, kColorRoleCount> time;
+  for (std::size_t c = 0; c < palette_.size(); ++c)
+    time[c] = static_cast<double>(at_last.sums[c] - at_first.sums[c]);
+  time[color_of(first)] -= static_cast<double>(length_of(first)) - overlap(grid, column, first);
+  time[color_of(last - 1)] += overlap(grid, column, last - 1);
+  std::size_t best = color_of(first);
+  double covered = 0;
+  for (std::size_t c = 0; c < palette_.size(); ++c) {
+    covered += time[c];
+    if (time[c] > time[best]) best = c;
+  }
+  double share = std::clamp(covered / grid.ns_per_column(), 0.0, 1.0);
+  return {column,         1,
+          first,          count_events(first, last),
+          palette_[best], static_cast<std::uint8_t>(share * 255 + 0.5)};
+}
+
+/// In a view of ten million events each column is a cache miss; the next one's place can be guessed
+/// a column ahead, which halves the cost of the frame.
+void Lane::prefetch(std::uint32_t entry) const {
+  if (entry >= entries()) return;
+  const std::size_t block = entry / kBlock;
+  __builtin_prefetch(&block_start_[block]);
+  __builtin_prefetch(&block_sums_[block * palette_.size()]);
+  const char* data = reinterpret_cast<const char*>(&blocks_[block]);
+  for (std::size_t line = 0; line < sizeof(Block); line += 64) __builtin_prefetch(data + line);
+}
+
+LaneItem Lane::alone(const ColumnGrid& grid, int column, int stop, std::uint32_t entry) const {
+  double share = 1;
+  if (stop - column == 1)
+    share = std::clamp(overlap(grid, column, entry) / grid.ns_per_column(), 0.0, 1.0);
+  return {column,
+          stop - column,
+          entry,
+          count_events(entry, entry + 1),
+          palette_[color_of(entry)],
+          static_cast<std::uint8_t>(share * 255 + 0.5)};
+}
+
+void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneItem>& items) const {
+  begin = std::max(begin, 0);
+  end = std::min(end, grid.width());
+  if (begin >= end) return;
+  const std::uint32_t count = static_cast<std::uint32_t>(entries());
+  // Long enough that it has a column of its own wherever it is seen whole.
+  auto has_own_column = [&](std::uint32_t entry) {
+    return static_cast<double>(length_of(entry)) >= 3 * grid.ns_per_column();
+  };
+  SumsAt sums[2];
+  int turn = 0;
+  std::uint32_t i = first_in_column(grid, begin);
+  if (i == count) return;
+  int x = std::max(grid.column_of(start_of(i)), begin);
+  while (i < count && x < end) {
+    // Entries [i, j) touch column x.
+    std::uint32_t j = i + 1;
+    if (j < count && start_of(j) < grid.first_time(x + 1))
+      j = first_starting_at(grid.first_time(x + 1), j);
+    if (j - i == 1) {
+      int last = std::clamp(grid.last_column_before(end_of(i)), x, end - 1);
+      int next = j < count ? grid.column_of(start_of(j)) : grid.width();
+      int stop = next == last ? last : last + 1;
+      items.push_back(alone(grid, x, stop, i));
+      x = stop == last ? last : next;
+      if (stop != last) i = j;
+      continue;
+    }
+    std::uint32_t rightmost = j - 1;
+    if (j - i == 2 && has_own_column(i) && has_own_column(rightmost)) {
+      if (overlap(grid, x, rightmost) > overlap(grid, x, i)) {
+        i = rightmost;  // the column is drawn as part of it
+        continue;
+      }
+      if (!items.empty() && items.back().entry == i && items.back().x + items.back().width == x) {
+        items.back().width += 1;
+        items.back().fill = 255;
+      } else {
+        items.push_back(alone(grid, x, x + 1, i));
+      }
+    } else {
+      prefetch(j + (j - i));
+      items.push_back(merged(grid, x, i, j, sums[turn], sums[1 - turn]));
+      turn = 1 - turn;
+    }
+    if (grid.last_column_before(end_of(rightmost)) > x) {
+      i = rightmost;
+      ++x;
+    } else {
+      i = j;
+      if (j < count) x = grid.column_of(start_of(j));
+    }
+  }
+}
+
+std::pair<std::uint32_t, std::uint32_t> Lane::overlapping(Interval when) const {
+  std::uint32_t first = first_starting_at(when.begin, 0);
+  std::uint32_t last = first_starting_at(when.end, first);
+  if (first > 0 && end_of(first - 1) > when.begin) --first;
+  return {first, std::max(first, last)};
+}
+
+std::optional<std::uint32_t> Lane::find(TimeNs start, std::uint32_t row) const {
+  std::uint32_t entry = first_starting_at(start, 0);
+  // In a heap of overlapping events the entry may begin earlier than the event.
+  if (entry > 0 && !first_event_.empty()) --entry;
+  for (; entry < entries() && start_of(entry) <= start; ++entry) {
+    std::span<const std::uint32_t> held = rows(entry);
+    if (std::find(held.begin(), held.end(), row) != held.end()) return entry;
+  }
+  return std::nullopt;
+}
+
+void Lane::add_totals(Interval when, LaneTotals& totals) const {
+  if (when.empty()) return;
+  auto [first, last] = overlapping(when);
+  if (first == last) return;
+  totals.events += count_events(first, last);
+  auto add = [&](std::size_t palette_index, std::int64_t ns) {
+    totals.of_color[static_cast<std::size_t>(palette_[palette_index])] += DurationNs{ns};
+    totals.busy += DurationNs{ns};
+  };
+  auto add_clipped = [&](std::uint32_t entry) {
+    add(color_of(entry), intersect(interval(entry), when).length().ns);
+  };
+  add_clipped(first);
+  if (last - first > 1) add_clipped(last - 1);
+  if (last - first > 2) {
+    ColorSums before;
+    ColorSums after;
+    sums_before(first + 1, before);
+    sums_before(last - 1, after);
+    for (std::size_t c = 0; c < palette_.size(); ++c) add(c, after[c] - before[c]);
+  }
+}
+
+}  // namespace headway::gui

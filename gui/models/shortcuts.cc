@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "gui/models/shortcuts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.h"
+
+namespace headway::gui {
+namespace {
+
+constexpr std::string_view kGeneral = "Everywhere";
+constexpr std::string_view kMove = "Move through time";
+constexpr std::string_view kEvents = "Events";
+constexpr std::string_view kRows = "Rows";
+
+constexpr auto kShortcuts = std::to_array<Shortcut>({
+    {Command::kOpen, kGeneral, "Ctrl+O", "Open a trace"},
+    {Command::kQuit, kGeneral, "Ctrl+Q", "Quit"},
+    {Command::kPageSummary, kGeneral, "Ctrl+1", "Show the summary"},
+    {Command::kPageTimeline, kGeneral, "Ctrl+2", "Show the timeline"},
+    {Command::kPageFindings, kGeneral, "Ctrl+3", "Show the findings"},
+    {Command::kPageOps, kGeneral, "Ctrl+4", "Show the op table"},
+    {Command::kPageSteps, kGeneral, "Ctrl+5", "Show the step chart"},
+    {Command::kSearch, kGeneral, "/ | Ctrl+F", "Search for names"},
+    {Command::kSearchNext, kGeneral, "F3", "Go to the next hit of the search"},
+    {Command::kSearchPrevious, kGeneral, "Shift+F3", "Go to the previous hit of the search"},
+    {Command::kHelp, kGeneral, "? | F1", "Show or hide this help"},
+    {Command::kZoomIn, kMove, "W | +", "Zoom in at the pointer"},
+    {Command::kZoomOut, kMove, "S | -", "Zoom out"},
+    {Command::kPanLeft, kMove, "A | Left", "Move to earlier times"},
+    {Command::kPanRight, kMove, "D | Right", "Move to later times"},
+    {Command::kFitAll, kMove, "F", "Fit the whole trace"},
+    {Command::kZoomToSelection, kMove, "Z", "Zoom to the selected event or time range"},
+    {Command::kBack, kMove, "Alt+Left | Backspace", "Go back to the view before the last jump"},
+    {Command::kForward, kMove, "Alt+Right", "Go forward again"},
+    {Command::kNextSameName, kEvents, "N | ]", "Select the next event of the same name"},
+    {Command::kPreviousSameName, kEvents, "P | [", "Select the previous event of the same name"},
+    {Command::kNextOnLane, kEvents, "Ctrl+Right", "Select the next event on the same line"},
+    {Command::kPreviousOnLane, kEvents, "Ctrl+Left", "Select the previous event on the same line"},
+    {Command::kFollowLink, kEvents, "G", "Go from a call to its device op, or back"},
+    {Command::kShowInOps, kEvents, "O", "Show the selected event in the op table"},
+    {Command::kCopy, kEvents, "Ctrl+C", "Copy the details as text"},
+    {Command::kClear, kEvents, "Esc", "Clear the search, then the time range, then the selection"},
+    {Command::kScrollUp, kRows, "Up | PgUp", "Scroll up"},
+    {Command::kScrollDown, kRows, "Down | PgDown", "Scroll down"},
+    {Command::kFold, kRows, "Return", "Fold or unfold the row of the selection"},
+    {Command::kFoldAll, kRows, "Shift+Return", "Fold all rows"},
+    {Command::kUnfoldAll, kRows, "Ctrl+Return", "Unfold all rows"},
+});
+
+constexpr auto kMouseActions = std::to_array<MouseAction>({
+    {"Wheel", "Zoom at the pointer"},
+    {"Shift+wheel", "Move through time"},
+    {"Ctrl+wheel", "Scroll the rows; so does the wheel over their names"},
+    {"Drag", "Move through time and rows"},
+    {"Shift+drag", "Select a time range: its length and what it amounts to"},
+    {"Click", "Select an event; on a row's name: fold or unfold it"},
+    {"Double click", "Zoom to an event"},
+    {"Drag the edge of the names", "Make the names wider or narrower"},
+    {"Click or drag in the overview", "Move the view there"},
+});
+
+}  // namespace
+
+std::span<const Shortcut> shortcuts() {
+  return kShortcuts;
+}
+
+const Shortcut& shortcut(Command command) {
+  auto found = std::find_if(kShortcuts.begin(), kShortcuts.end(),
+                            [&](const Shortcut& s) { return s.command == command; });
+  HEADWAY_INVARIANT(found != kShortcuts.end());
+  return *found;
+}
+
+std::span<const MouseAction> mouse_actions() {
+  return kMouseActions;
+}
+
+}  // namespace headway::gui

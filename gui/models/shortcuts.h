@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace headway::gui {
+
+/// What a key can do.
+enum class Command : std::uint8_t {
+  kOpen,
+  kQuit,
+  kPageSummary,
+  kPageTimeline,
+  kPageFindings,
+  kPageOps,
+  kPageSteps,
+  kSearch,
+  kSearchNext,
+  kSearchPrevious,
+  kHelp,
+  kBack,
+  kForward,
+  kZoomIn,
+  kZoomOut,
+  kPanLeft,
+  kPanRight,
+  kScrollUp,
+  kScrollDown,
+  kFitAll,
+  kZoomToSelection,
+  kNextSameName,
+  kPreviousSameName,
+  kNextOnLane,
+  kPreviousOnLane,
+  kFollowLink,
+  kFold,
+  kFoldAll,
+  kUnfoldAll,
+  kShowInOps,
+  kCopy,
+  kClear,
+};
+
+/// A key binding, declared once (shortcuts.cc): key handling, the menus, the help overlay and the
+/// table of docs/user-guide/view.md agree because a test compares them.
+struct Shortcut {
+  Command command;
+  std::string_view group;  ///< heading in the help
+  std::string_view keys;   ///< in Qt's portable notation, alternatives separated by " | "
+  std::string_view text;   ///< what it does, in the imperative
+};
+std::span<const Shortcut> shortcuts();
+const Shortcut& shortcut(Command command);
+
+/// What the mouse does; shown with the keys.
+struct MouseAction {
+  std::string_view gesture;
+  std::string_view text;
+};
+std::span<const MouseAction> mouse_actions();
+
+}  // namespace headway::gui

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "gui/models/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/format.h"
+#include "common/statistics.h"
+#include "gui/models/display_text.h"
+
+namespace headway::gui {
+
+using analyzer::Analysis;
+using analyzer::DevicePartition;
+using analyzer::Finding;
+using analyzer::Status;
+
+namespace {
+
+void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& analysis) {
+  if (trace.event_count() == 0) {
+    summary.headline = "Nothing to judge: the trace has no events";
+    summary.verdict =
+        "No ranges, device work or API calls were recorded. Annotate the program with NVTX ranges, "
+        "or run it on a GPU, and record it again.";
+    return;
+  }
+  std::int64_t cannot_tell =
+      std::count_if(analysis.findings.begin(), analysis.findings.end(),
+                    [](const Finding& finding) { return finding.status == Status::kCannotTell; });
+  const Finding* worst = analysis.findings.empty() ? nullptr : &analysis.findings.front();
+  if (worst && worst->status == Status::kFound) {
+    summary.headline = fmt::format("{}: up to {} of each step can be won back", worst->title,
+                                   format_percent(worst->share_of_step));
+    summary.verdict = display_text(worst->claim, 600);
+    return;
+  }
+  if (static_cast<std::size_t>(cannot_tell) == analysis.findings.size()) {
+    summary.headline = "No verdict: no rule had enough to go by";
+    summary.verdict = display_text(analysis.steps.how, 600);
+    return;
+  }
+  summary.headline = "Nothing found that holds the step back";
+  std::int64_t fine = static_cast<std::int64_t>(analysis.findings.size()) - cannot_tell;
+  summary.verdict = fmt::format("{} rules checked and found nothing", fine);
+  summary.verdict +=
+      cannot_tell ? fmt::format("; {} could not tell (see Findings).", cannot_tell) : ".";
+}
+
+void add_steps(Summary& summary, const Analysis& analysis) {
+  std::vector<double> durations = analysis.steps.steady_durations_ns();
+  std::string note = display_text(analysis.steps.how, 200);
+  if (durations.empty()) {
+    summary.figures.push_back({"Median step", "–", note});
+    return;
+  }
+  auto at = [&](double p) {
+    return format_duration({static_cast<std::int64_t>(percentile_sorted(durations, p))});
+  };
+  summary.figures.push_back(
+      {"Median step", format_duration(analysis.median_step),
+       fmt::format("on the host: p50 {} · p90 {} · longest {}", at(0.5), at(0.9), at(1))});
+  std::size_t dropped = analysis.steps.all.size() - analysis.steps.steady.size();
+  summary.figures.push_back({"Steady steps",
+                             format_count(static_cast<std::int64_t>(durations.size())),
+                             dropped ? fmt::format("{} left out · {}", dropped, note) : note});
+}
+
+void add_devices(Summary& summary, const trace::Trace& trace, const Analysis& analysis) {
+  for (const analyzer::DeviceView& view : analysis.device_views) {
+    const trace::Device& device = trace.devices[view.device.value];
+    DurationNs busy = view.span - view.idle;
+    summary.figures.push_back(
+        {fmt::format("Device {} busy", device.ordinal), format_percent(ratio(busy, view.span)),
+         fmt::format("of {} from first to last op · {} kernels", format_duration(view.span),
+                     format_count(view.kernels))});
+    if (summary.figures.size() >= 6) break;
+  }
+}
+
+void add_trace(Summary& summary, const trace::Trace& trace) {
+  summary.figures.push_back(
+      {"Recording", format_duration(trace.end - TimeNs{}),
+       fmt::format("{} events · {}", format_count(static_cast<std::int64_t>(trace.event_count())),
+                   trace.complete ? "complete" : "not ended in order")});
+}
+
+std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis& analysis) {
+  for (std::uint32_t p = 0; p < analysis.partitions.size(); ++p) {
+    const DevicePartition& partition = analysis.partitions[p];
+    std::vector<std::uint32_t> steps;
+    bool has_steady = false;
+    for (std::uint32_t s = 0; s < partition.steps.size(); ++s) {
+      std::uint32_t index = partition.steps[s].step;
+      has_steady |= index < analysis.steps.all.size() && analysis.steps.all[index].steady;
+    }
+    for (std::uint32_t s = 0; s < partition.steps.size(); ++s) {
+      std::uint32_t index = partition.steps[s].step;
+      bool steady = index < analysis.steps.all.size() && analysis.steps.all[index].steady;
+      if (steady || !has_steady) steps.push_back(s);
+    }
+    if (steps.empty()) continue;
+    auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(partition.steps[a].interval.length(), a) <
+             std::pair(partition.steps[b].interval.length(), b);
+    });
+    const analyzer::DeviceStep& step = partition.steps[*middle];
+    Waterfall waterfall;
+    waterfall.partition = p;
+    waterfall.device_step = *middle;
+    waterfall.length = step.interval.length();
+    DurationNs begin;
+    for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
+      DurationNs length = step.times[info.time_class];
+      if (length.ns <= 0) continue;
+      waterfall.bars.push_back({info.time_class, begin, length});
+      begin += length;
+    }
+    const trace::Device& device = trace.devices[partition.device.value];
+    waterfall.total = analysis.steps.all.empty() ? "Total" : "Step";
+    waterfall.title =
+        has_steady && step.step < analysis.steps.all.size()
+            ? fmt::format("Where step {} went on device {} ({}; the steady step of median length)",
+                          analysis.steps.all[step.step].number, device.ordinal,
+                          format_duration(waterfall.length))
+            : fmt::format("Where the time of device {} went ({})", device.ordinal,
+                          format_duration(waterfall.length));
+    return waterfall;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Summary summarize(const trace::Trace& trace, const Analysis& analysis) {
+  Summary summary;
+  add_verdict(summary, trace, analysis);
+  add_steps(summary, analysis);
+  add_devices(summary, trace, analysis);
+  add_trace(summary, trace);
+  summary.waterfall = waterfall_of(trace, analysis);
+  return summary;
+}
+
+}  // namespace headway::gui

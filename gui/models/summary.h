@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "trace/trace.h"
+
+namespace headway::gui {
+
+struct KeyFigure {
+  std::string label;
+  std::string value;
+  std::string note;  ///< small print: denominators, how it was found
+};
+
+/// One class of the waterfall.
+struct WaterfallBar {
+  analyzer::TimeClass time_class = analyzer::TimeClass::kUnknown;
+  DurationNs begin;  ///< where it hangs: the sum of the bars before it
+  DurationNs length;
+};
+
+/// Where the time of one typical step went: the steady step of median length on the first device.
+struct Waterfall {
+  std::uint32_t partition = 0;
+  std::uint32_t device_step = 0;  ///< index into DevicePartition::steps
+  std::string title;
+  std::string total;               ///< what the bars sum to: "Step", or "Total" without steps
+  std::vector<WaterfallBar> bars;  ///< in the order of the classes; they sum to `length`
+  DurationNs length;
+};
+
+struct Summary {
+  std::string headline;  ///< the verdict: "Input-bound: 38 % of each step …"
+  std::string verdict;   ///< a sentence or two
+  std::vector<KeyFigure> figures;
+  std::optional<Waterfall> waterfall;  ///< none: no device work
+};
+
+Summary summarize(const trace::Trace& trace, const analyzer::Analysis& analysis);
+
+}  // namespace headway::gui

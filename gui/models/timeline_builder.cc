@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+// Trace and Analysis -> TimelineModel: the rows, in the order in which they are shown, and their
+// lanes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "gui/models/display_text.h"
+#include "gui/models/lane_packing.h"
+#include "gui/models/timeline_model.h"
+
+namespace headway::gui {
+namespace {
+
+using trace::CallId;
+using trace::DeviceId;
+using trace::DeviceOpId;
+using trace::ProcessId;
+using trace::RangeId;
+using trace::Ranges;
+using trace::StreamId;
+using trace::ThreadId;
+
+constexpr std::size_t kLabelCharacters = 80;
+
+/// "loader-2" before "loader-10".
+bool natural_less(std::string_view a, std::string_view b) {
+  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      auto number = [&](std::string_view& text) {
+        while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);
+        std::size_t digits = 0;
+        while (digits < text.size() && is_digit(text[digits])) ++digits;
+        std::string_view result = text.substr(0, digits);
+        text.remove_prefix(digits);
+        return result;
+      };
+      std::string_view x = number(a);
+      std::string_view y = number(b);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else {
+      if (a[0] != b[0]) return a[0] < b[0];
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
+}
+
+class Builder {
+ public:
+  Builder(const trace::Trace& trace, const analyzer::Analysis& analysis)
+      : trace_(trace), analysis_(analysis) {
+    model_.trace = &trace;
+    model_.analysis = &analysis;
+    model_.row_of_thread.resize(trace.threads.size());
+    model_.row_of_calls.resize(trace.threads.size());
+    model_.row_of_stream.resize(trace.streams.size());
+    // Lanes point into this; it must not move.
+    model_.counters.reserve(trace.counters.size());
+    threads_of_process_.resize(trace.processes.size());
+    for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+      if (has_events(ThreadId::from(t)))
+        threads_of_process_[trace.threads[t].process.value].push_back(ThreadId::from(t));
+    }
+  }
+
+  TimelineModel build(int threads) {
+    add_rows();
+    build_lanes(threads);
+    add_steps();
+    find_bounds();
+    return std::move(model_);
+  }
+
+ private:
+  RowId add(RowKind kind, std::uint32_t subject, std::string label, std::string detail = {}) {
+    Row& row = model_.rows.emplace_back();
+    row.kind = kind;
+    row.subject = subject;
+    row.label = std::move(label);
+    row.detail = std::move(detail);
+    row.depth = static_cast<std::uint8_t>(open_.size());
+    row.parent = open_.empty() ? RowId::none() : open_.back();
+    for (RowId heading : open_) ++model_.rows[heading.value].descendants;
+    return RowId::from(model_.rows.size() - 1);
+  }
+
+  template <class Body>
+  void inside(RowId heading, Body body) {
+    open_.push_back(heading);
+    body();
+    open_.pop_back();
+  }
+
+  void add_rows() {
+    std::vector<ProcessId> processes;
+    std::map<ProcessId, int> per_rank;
+    for (std::size_t i = 0; i < trace_.processes.size(); ++i) {
+      processes.push_back(ProcessId::from(i));
+      if (has_content(processes.back())) ranks_.insert(process(processes.back()).rank);
+    }
+    std::stable_sort(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) {
+      return std::pair(process(a).rank, process(a).start) <
+             std::pair(process(b).rank, process(b).start);
+    });
+    std::vector<bool> device_shown(trace_.devices.size(), false);
+    auto add_devices = [&](auto belongs) {
+      for (std::size_t d = 0; d < trace_.devices.size(); ++d) {
+        if (device_shown[d] || !has_ops(DeviceId::from(d)) || !belongs(DeviceId::from(d))) continue;
+        device_shown[d] = true;
+        add_device(DeviceId::from(d));
+      }
+    };
+    for (ProcessId id : processes) {
+      // A CUDA device stands before the first process that used it.
+      add_devices([&](DeviceId device) { return uses(id, device); });
+      add_process(id);
+    }
+    add_devices([](DeviceId) { return true; });
+    add_machine_counters();
+  }
+
+  const trace::Process& process(ProcessId id) const { return trace_.processes[id.value]; }
+  bool has_ops(StreamId stream) const { return !trace_.ops_of_stream[stream].empty(); }
+  bool has_ops(DeviceId device) const {
+    for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
+      if (trace_.streams[s].device == device && has_ops(StreamId::from(s))) return true;
+    }
+    return false;
+  }
+  bool uses(ProcessId id, DeviceId device) const {
+    for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
+      const trace::Stream& stream = trace_.streams[s];
+      if (stream.device == device && stream.process == id && has_ops(StreamId::from(s)))
+        return true;
+    }
+    return false;
+  }
+  bool has_events(ThreadId thread) const {
+    return !trace_.ranges_of_thread[thread].empty() || !trace_.calls_of_thread[thread].empty();
+  }
+  bool has_content(ProcessId id) const {
+    return !threads_of_process_[id.value].empty() ||
+           std::any_of(trace_.counters.begin(), trace_.counters.end(),
+                       [&](const trace::CounterSeries& series) { return series.process == id; });
+  }
+
+  std::string rank_prefix(int rank) const {
+    return ranks_.size() > 1 ? fmt::format("Rank {} · ", rank) : "";
+  }
+
+  void add_device(DeviceId id) {
+    const trace::Device& device = trace_.devices[id.value];
+    std::string_view type = device.type == trace::DeviceType::kCuda        ? "GPU"
+                            : device.type == trace::DeviceType::kSimulated ? "Simulated device"
+                                                                           : "Host device";
+    std::string prefix;
+    if (device.type != trace::DeviceType::kCuda && device.process.valid())
+      prefix = rank_prefix(process(device.process).rank);
+    RowId heading =
+        add(RowKind::kDevice, id.value, fmt::format("{}{} {}", prefix, type, device.ordinal),
+            display_text(device.name, kLabelCharacters));
+    inside(heading, [&] {
+      for (std::uint32_t p = 0; p < analysis_.partitions.size(); ++p) {
+        if (analysis_.partitions[p].device == id && !analysis_.partitions[p].segments.empty())
+          add(RowKind::kPartition, p, "Time classes");
+      }
+      std::vector<StreamId> streams;
+      for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
+        if (trace_.streams[s].device == id && has_ops(StreamId::from(s)))
+          streams.push_back(StreamId::from(s));
+      }
+      std::stable_sort(streams.begin(), streams.end(), [&](StreamId a, StreamId b) {
+        const trace::Stream& x = trace_.streams[a.value];
+        const trace::Stream& y = trace_.streams[b.value];
+        return std::pair(process(x.process).rank, x.ordinal) <
+               std::pair(process(y.process).rank, y.ordinal);
+      });
+      std::set<ProcessId> owners;
+      for (StreamId s : streams) owners.insert(trace_.streams[s.value].process);
+      for (StreamId s : streams) add_stream(s, owners.size() > 1);
+    });
+  }
+
+  void add_stream(StreamId id, bool shared) {
+    const trace::Stream& stream = trace_.streams[id.value];
+    std::string detail = display_text(stream.name, kLabelCharacters);
+    if (shared)
+      detail += fmt::format("{}pid {}", detail.empty() ? "" : " · ", process(stream.process).pid);
+    model_.row_of_stream[id.value] =
+        add(RowKind::kStream, id.value, fmt::format("Stream {}", stream.ordinal), detail);
+  }
+
+  void add_process(ProcessId id) {
+    if (!has_content(id)) return;
+    const trace::Process& p = process(id);
+    std::string name = display_text(p.name, kLabelCharacters);
+    if (name.find('/') != std::string::npos) name = name.substr(name.rfind('/') + 1);
+    std::string detail = fmt::format("pid {}", p.pid);
+    if (p.signal) detail += fmt::format(" · killed by signal {}", *p.signal);
+    RowId heading = add(RowKind::kProcess, id.value,
+                        rank_prefix(p.rank) + (name.empty() ? "Process" : name), detail);
+    inside(heading, [&] {
+      for (ThreadId thread : threads_of(id)) add_thread(thread);
+      std::vector<std::uint32_t> counters;
+      for (std::uint32_t c = 0; c < trace_.counters.size(); ++c) {
+        if (trace_.counters[c].process == id) counters.push_back(c);
+      }
+      add_counters(counters, "Counters");
+    });
+  }
+
+  /// The training thread first, then the main thread, then by name.
+  std::vector<ThreadId> threads_of(ProcessId id) const {
+    std::set<ThreadId> training;
+    for (const analyzer::Step& step : analysis_.steps.all) training.insert(step.thread);
+    std::vector<ThreadId> threads = threads_of_process_[id.value];
+    std::stable_sort(threads.begin(), threads.end(), [&](ThreadId a, ThreadId b) {
+      if (training.contains(a) != training.contains(b)) return training.contains(a);
+      const trace::Thread& x = trace_.threads[a.value];
+      const trace::Thread& y = trace_.threads[b.value];
+      bool x_is_main = x.tid == process(id).pid;
+      if (x_is_main != (y.tid == process(id).pid)) return x_is_main;
+      if (x.name != y.name) return natural_less(x.name, y.name);
+      return x.tid < y.tid;
+    });
+    return threads;
+  }
+
+  void add_thread(ThreadId id) {
+    const trace::Thread& thread = trace_.threads[id.value];
+    std::string label = display_text(thread.name, kLabelCharacters);
+    std::string detail = fmt::format("tid {}", thread.tid);
+    if (label.empty()) {
+      label = fmt::format("Thread {}", thread.tid);
+      detail.clear();
+    }
+    bool has_calls = !trace_.calls_of_thread[id].empty();
+    if (trace_.ranges_of_thread[id].empty()) {
+      model_.row_of_calls[id.value] =
+          add(RowKind::kCalls, id.value, std::move(label), "device API");
+      return;
+    }
+    RowId row = add(RowKind::kThread, id.value, std::move(label), detail);
+    model_.row_of_thread[id.value] = row;
+    if (has_calls) {
+      inside(row,
+             [&] { model_.row_of_calls[id.value] = add(RowKind::kCalls, id.value, "Device API"); });
+    }
+  }
+
+  void add_counters(const std::vector<std::uint32_t>& counters, std::string_view heading) {
+    if (counters.empty()) return;
+    inside(add(RowKind::kCounters, 0, std::string(heading)), [&] {
+      for (std::uint32_t c : counters) {
+        const trace::CounterSeries& series = trace_.counters[c];
+        std::string label = display_text(series.name, kLabelCharacters);
+        if (series.device) label += fmt::format(" (device {})", *series.device);
+        add(RowKind::kCounter, static_cast<std::uint32_t>(model_.counters.size()), std::move(label),
+            display_text(series.unit, 16));
+        model_.counters.emplace_back(series);
+      }
+    });
+  }
+
+  void add_machine_counters() {
+    std::vector<std::uint32_t> counters;
+    for (std::uint32_t c = 0; c < trace_.counters.size(); ++c) {
+      if (!trace_.counters[c].process.valid()) counters.push_back(c);
+    }
+    if (counters.empty()) return;
+    inside(add(RowKind::kMachine, 0, "Machine"), [&] { add_counters(counters, "Counters"); });
+  }
+
+  void build_lanes(int threads) {
+    std::atomic<std::size_t> next = 0;
+    auto work = [&] {
+      for (std::size_t i; (i = next.fetch_add(1)) < model_.rows.size();) build_row(model_.rows[i]);
+    };
+    std::vector<std::thread> helpers;
+    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+  }
+
+  void build_row(Row& row) const {
+    switch (row.kind) {
+      case RowKind::kPartition:
+        return build_partition(row);
+      case RowKind::kStream:
+        return build_stream(row);
+      case RowKind::kThread:
+        return build_thread(row);
+      case RowKind::kCalls:
+        return build_calls(row);
+      default:
+        return;
+    }
+  }
+
+  void build_partition(Row& row) const {
+    const analyzer::DevicePartition& partition = analysis_.partitions[row.subject];
+    std::vector<std::uint32_t> order(partition.segments.size());
+    std::iota(order.begin(), order.end(), 0u);
+    // Steps of two ranks that share a device may overlap.
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return partition.segments[a].interval.begin < partition.segments[b].interval.begin;
+    });
+    Lane lane;
+    lane.reserve(order.size());
+    for (std::uint32_t i : order) {
+      const analyzer::Segment& segment = partition.segments[i];
+      lane.append_overlapping(segment.interval, i, role_of(segment.time_class));
+    }
+    lane.finish();
+    row.lanes.push_back(std::move(lane));
+  }
+
+  void build_stream(Row& row) const {
+    row.lanes = pack_lanes(
+        trace_.ops_of_stream[StreamId{row.subject}],
+        [&](DeviceOpId op) { return trace_.device_ops.interval(op); },
+        [](DeviceOpId) { return std::size_t{0}; },
+        [&](DeviceOpId op) { return role_of(trace_, analysis_.attribution, op); });
+  }
+
+  void build_calls(Row& row) const {
+    row.lanes = pack_lanes(
+        trace_.calls_of_thread[ThreadId{row.subject}],
+        [&](CallId call) { return trace_.calls.interval(call); },
+        [](CallId) { return std::size_t{0}; },
+        [&](CallId call) { return role_of(trace_.calls.kind[call.value]); });
+  }
+
+  /// Nested ranges at their depth; below them those that need not nest.
+  void build_thread(Row& row) const {
+    std::vector<RangeId> nested;
+    std::vector<RangeId> free;
+    for (RangeId range : trace_.ranges_of_thread[ThreadId{row.subject}])
+      (trace_.ranges.is(range, Ranges::kStartEnd) ? free : nested).push_back(range);
+    auto interval = [&](RangeId range) { return trace_.ranges.interval(range); };
+    auto color = [&](RangeId range) { return role_of(trace_, range); };
+    row.lanes = pack_lanes(
+        nested, interval,
+        [&](RangeId range) { return std::size_t{trace_.ranges.depth[range.value]}; }, color);
+    std::vector<Lane> below = pack_lanes(
+        free, interval, [](RangeId) { return std::size_t{0}; }, color);
+    row.lanes.insert(row.lanes.end(), std::make_move_iterator(below.begin()),
+                     std::make_move_iterator(below.end()));
+  }
+
+  /// The ruler shows the steps of the first rank's training thread.
+  void add_steps() {
+    const std::vector<analyzer::Step>& steps = analysis_.steps.all;
+    const analyzer::Step* first = nullptr;
+    auto rank = [&](const analyzer::Step& step) {
+      return process(trace_.threads[step.thread.value].process).rank;
+    };
+    for (const analyzer::Step& step : steps) {
+      if (!first || rank(step) < rank(*first)) first = &step;
+    }
+    for (std::uint32_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].thread != first->thread) continue;
+      model_.steps.append_overlapping(steps[i].host, i,
+                                      steps[i].steady ? ColorRole::kStep : ColorRole::kStepDropped);
+    }
+    model_.steps.finish();
+  }
+
+  void find_bounds() {
+    TimeNs begin = TimeNs::max();
+    TimeNs end = trace_.end;
+    auto include = [&](const std::vector<TimeNs>& starts) {
+      if (!starts.empty()) begin = std::min(begin, starts.front());
+    };
+    include(trace_.ranges.start);
+    include(trace_.device_ops.start);
+    include(trace_.calls.start);
+    for (const trace::CounterSeries& series : trace_.counters) {
+      include(series.time);
+      if (!series.time.empty()) end = std::max(end, series.time.back());
+    }
+    if (begin == TimeNs::max()) begin = {0};
+    model_.bounds = {begin, std::max(end, begin + DurationNs{1})};
+  }
+
+  const trace::Trace& trace_;
+  const analyzer::Analysis& analysis_;
+  TimelineModel model_;
+  std::vector<RowId> open_;
+  std::vector<std::vector<ThreadId>> threads_of_process_;  ///< those with events
+  std::set<std::int32_t> ranks_;
+};
+
+}  // namespace
+
+TimelineModel build_timeline(const trace::Trace& trace, const analyzer::Analysis& analysis,
+                             int threads) {
+  return Builder(trace, analysis).build(threads);
+}
+
+}  // namespace headway::gui

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "gui/models/counter_lane.h"
+#include "gui/models/lane.h"
+#include "trace/trace.h"
+
+namespace headway::gui {
+
+using RowId = Id<struct RowTag>;
+
+enum class RowKind : std::uint8_t {
+  kProcess,    ///< heading; subject: ProcessId
+  kDevice,     ///< heading; subject: DeviceId
+  kMachine,    ///< heading of what belongs to no process; no subject
+  kPartition,  ///< time classes of a device; subject: index into Analysis::partitions
+  kStream,     ///< device ops; subject: StreamId
+  kThread,     ///< ranges; subject: ThreadId
+  kCalls,      ///< device API calls of a thread; subject: ThreadId
+  kCounters,   ///< heading
+  kCounter,    ///< subject: index into TimelineModel::counters
+};
+
+/// A row of the timeline: a heading, a group of lanes, or a counter.
+struct Row {
+  RowKind kind = RowKind::kMachine;
+  std::uint8_t depth = 0;  ///< in the tree
+  RowId parent;
+  std::uint32_t subject = 0;
+  std::uint32_t descendants = 0;  ///< rows below it in the tree; they follow it
+  std::string label;
+  std::string detail;       ///< beside the label, less important
+  std::vector<Lane> lanes;  ///< rows of their entries: RangeId, DeviceOpId, CallId or segment index
+  bool starts_folded = false;
+
+  bool is_heading() const { return lanes.empty() && kind != RowKind::kCounter; }
+  bool can_fold() const { return descendants > 0 || lanes.size() > 1; }
+};
+
+/// Something on the timeline that can be selected.
+struct Target {
+  enum class Kind : std::uint8_t { kNone, kEvent, kSegment, kStep };
+  Kind kind = Kind::kNone;
+  analyzer::EventRef event;     ///< kEvent
+  std::uint32_t partition = 0;  ///< kSegment: index into Analysis::partitions
+  std::uint32_t index = 0;      ///< kSegment: of the segment; kStep: into Steps::all
+
+  static Target of(analyzer::EventRef event) {
+    return {event.kind == analyzer::EventRef::Kind::kNone ? Kind::kNone : Kind::kEvent, event, 0,
+            0};
+  }
+  static Target segment(std::uint32_t partition, std::uint32_t index) {
+    return {Kind::kSegment, {}, partition, index};
+  }
+  static Target step(std::uint32_t index) { return {Kind::kStep, {}, 0, index}; }
+  explicit operator bool() const { return kind != Kind::kNone; }
+  bool operator==(const Target&) const = default;
+};
+
+/// Where something is drawn. Without a row: in the ruler (steps).
+struct Place {
+  RowId row;
+  std::uint32_t lane = 0;
+  std::uint32_t entry = 0;
+};
+
+/// Everything the timeline draws, prepared once from a trace and its analysis, both of which must
+/// outlive it. Immutable: what is folded and where the view is belongs to the view.
+struct TimelineModel {
+  const trace::Trace* trace = nullptr;
+  const analyzer::Analysis* analysis = nullptr;
+  Interval bounds;                    ///< from the first to the last thing in the trace
+  std::vector<Row> rows;              ///< depth first
+  std::vector<CounterLane> counters;  ///< by row
+  Lane steps;                         ///< rows: index into Analysis::steps.all
+
+  std::vector<RowId> row_of_thread;  ///< by ThreadId; none: no ranges
+  std::vector<RowId> row_of_calls;   ///< by ThreadId
+  std::vector<RowId> row_of_stream;  ///< by StreamId
+
+  const Row& row(RowId id) const { return rows[id.value]; }
+  /// Where an event or segment is drawn; none when the trace does not have it.
+  std::optional<Place> find(const Target& target) const;
+  /// The target that an entry of a row's lane stands for.
+  Target target_of(RowId row, std::uint32_t trace_row) const;
+  Interval interval_of(const Target& target) const;
+};
+
+/// `threads`: how many may build lanes at a time.
+TimelineModel build_timeline(const trace::Trace& trace, const analyzer::Analysis& analysis,
+                             int threads);
+
+}  // namespace headway::gui

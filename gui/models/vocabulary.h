@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace headway::gui {
+
+/// Words for the trace's enumerations; "" for what says nothing.
+std::string_view label_of(trace::RangeKind kind);
+std::string_view label_of(trace::Phase phase);
+std::string_view label_of(trace::DeviceOpKind kind);
+std::string_view label_of(trace::DeviceCallKind kind);
+std::string_view label_of(trace::MemoryKind kind);
+
+/// Three significant digits with an SI prefix: "1.23 TFLOP/s", "840 GB/s".
+std::string si(double value, std::string_view unit);
+
+/// How sure a finding is, in words: "high confidence".
+std::string_view confidence_words(double confidence);
+
+}  // namespace headway::gui

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "gui/pages/details_panel.h"
+
+#include <QGridLayout>
+
+#include "common/format.h"
+#include "gui/pages/labels.h"
+
+namespace headway::gui {
+
+DetailsPanel::DetailsPanel(QWidget* parent) : QScrollArea(parent) {
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setAccessibleName(tr("Details of the selection"));
+  show_hint();
+}
+
+void DetailsPanel::set_session(std::shared_ptr<const Session> session) {
+  session_ = std::move(session);
+  show_hint();
+}
+
+void DetailsPanel::show_hint() {
+  show_lines(tr("Nothing selected"),
+             {{"",
+               tr("Click an event to see what it is. Drag along the ruler, or drag with Shift, "
+                  "to see what a stretch of time amounts to.")
+                   .toStdString(),
+               {}}});
+}
+
+void DetailsPanel::show_target(const Target& target) {
+  if (!session_ || !target) return show_hint();
+  show_lines(QString::fromStdString(title_of(session_->timeline, target)),
+             describe(session_->timeline, target));
+}
+
+void DetailsPanel::show_range(Interval range) {
+  if (!session_ || range.empty()) return show_hint();
+  show_lines(tr("Selected time"), describe(session_->timeline, range));
+}
+
+void DetailsPanel::show_lines(const QString& title, const std::vector<Detail>& lines) {
+  title_ = title;
+  lines_ = lines;
+  QWidget* page = new QWidget;
+  page->setBackgroundRole(QPalette::Base);
+  page->setAutoFillBackground(true);
+  QGridLayout* grid = new QGridLayout(page);
+  grid->setContentsMargins(10, 8, 10, 8);
+  grid->setHorizontalSpacing(10);
+  grid->setVerticalSpacing(3);
+  grid->setColumnMinimumWidth(0, fontMetrics().horizontalAdvance(QStringLiteral("Launched by ")));
+  grid->setColumnStretch(1, 1);
+  grid->addWidget(heading_label(title, 0.5), 0, 0, 1, 2);
+  int row = 1;
+  for (const Detail& line : lines) {
+    QString label = QString::fromStdString(line.label);
+    QString value = QString::fromStdString(line.value);
+    if (line.value.empty()) {
+      QLabel* heading = heading_label(label, 0);
+      heading->setContentsMargins(0, 8, 0, 0);
+      grid->addWidget(heading, row++, 0, 1, 2);
+      continue;
+    }
+    QLabel* shown = nullptr;
+    if (line.link) {
+      LinkLabel* link = new LinkLabel(value);
+      connect(link, &LinkLabel::followed, this,
+              [this, target = line.link] { emit followed(target); });
+      shown = link;
+    } else {
+      shown = plain_label(value);
+    }
+    if (label.isEmpty()) {
+      grid->addWidget(shown, row++, 0, 1, 2);
+      continue;
+    }
+    // A name in the left column takes a line of its own when it is long.
+    QLabel* name = dim_label(label);
+    if (label.size() > 16) {
+      grid->addWidget(name, row++, 0, 1, 2);
+      shown->setContentsMargins(12, 0, 0, 0);
+      grid->addWidget(shown, row++, 0, 1, 2);
+    } else {
+      grid->addWidget(name, row, 0);
+      grid->addWidget(shown, row++, 1);
+    }
+  }
+  grid->setRowStretch(row, 1);
+  setWidget(page);
+}
+
+QString DetailsPanel::text() const {
+  QString text = title_ + '\n';
+  for (const Detail& line : lines_) {
+    text += QString::fromStdString(line.label);
+    if (!line.value.empty())
+      text += (line.label.empty() ? "" : ": ") + QString::fromStdString(line.value);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace headway::gui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QFrame>
+#include <QToolButton>
+#include <memory>
+
+#include "gui/models/session.h"
+#include "gui/timeline/theme.h"
+
+namespace headway::gui {
+
+class WrapLabel;
+
+/// What must be known before the figures are trusted: losses and doubts, above every page. One
+/// line; all of them when opened.
+class DoubtsBanner : public QFrame {
+  Q_OBJECT
+ public:
+  explicit DoubtsBanner(QWidget* parent = nullptr);
+
+  void set_session(std::shared_ptr<const Session> session);
+  void set_theme(const Theme& theme);
+  QString text() const;
+
+ private:
+  void refresh();
+
+  std::shared_ptr<const Session> session_;
+  const Theme* theme_ = &Theme::light();
+  WrapLabel* line_;
+  WrapLabel* all_;
+  QToolButton* more_;
+};
+
+/// "Lost data", "Doubt" or "Note".
+QString severity_words(const std::string& severity);
+
+}  // namespace headway::gui

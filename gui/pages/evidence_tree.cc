@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "gui/pages/evidence_tree.h"
+
+#include <QHeaderView>
+
+#include "common/format.h"
+#include "gui/models/display_text.h"
+#include "gui/models/findings.h"
+#include "gui/pages/status_icon.h"
+
+namespace headway::gui {
+namespace {
+
+constexpr int kEvidenceRole = Qt::UserRole + 1;
+
+}  // namespace
+
+EvidenceTree::EvidenceTree(QWidget* parent) : QTreeWidget(parent) {
+  setColumnCount(2);
+  setHeaderHidden(true);
+  header()->setStretchLastSection(false);
+  header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  setFrameShape(QFrame::NoFrame);
+  setIndentation(16);
+  setUniformRowHeights(true);
+  setTextElideMode(Qt::ElideMiddle);
+  setAccessibleName(tr("Findings and their evidence"));
+  auto follow = [this](QTreeWidgetItem* item) {
+    if (item->parent()) {
+      emit evidence_followed(item->parent()->data(0, Qt::UserRole).toInt(),
+                             item->data(0, kEvidenceRole).toInt());
+    } else {
+      item->setExpanded(true);
+      emit finding_opened(item->data(0, Qt::UserRole).toInt());
+    }
+  };
+  connect(this, &QTreeWidget::itemClicked, this, follow);
+  connect(this, &QTreeWidget::itemActivated, this, follow);
+}
+
+void EvidenceTree::set_session(std::shared_ptr<const Session> session, const Theme& theme) {
+  clear();
+  if (!session) return;
+  std::vector<FindingLine> lines = finding_lines(session->analysis);
+  for (std::size_t f = 0; f < lines.size(); ++f) {
+    const analyzer::Finding& finding = session->analysis.findings[f];
+    if (finding.status != analyzer::Status::kFound) continue;
+    QTreeWidgetItem* item = new QTreeWidgetItem(this);
+    item->setIcon(0, status_icon(finding.status, theme));
+    item->setText(0, QString::fromStdString(lines[f].title));
+    item->setText(1, QString::fromStdString(format_percent(finding.share_of_step)));
+    item->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
+    item->setData(0, Qt::UserRole, static_cast<int>(f));
+    for (std::size_t e = 0; e < finding.evidence.size(); ++e) {
+      const analyzer::Evidence& evidence = finding.evidence[e];
+      QTreeWidgetItem* line = new QTreeWidgetItem(item);
+      line->setText(0, QString::fromStdString(display_text(evidence.note, 200)));
+      line->setText(1, QString::fromStdString(format_duration(evidence.where.length())));
+      line->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
+      line->setData(0, kEvidenceRole, static_cast<int>(e));
+    }
+  }
+  if (topLevelItemCount()) {
+    topLevelItem(0)->setExpanded(true);
+  } else {
+    QTreeWidgetItem* item = new QTreeWidgetItem(this);
+    item->setText(0, tr("No finding holds the step back"));
+    item->setFlags(Qt::ItemIsEnabled);
+    item->setDisabled(true);
+  }
+}
+
+void EvidenceTree::set_current(int finding, int evidence) {
+  for (int i = 0; i < topLevelItemCount(); ++i) {
+    QTreeWidgetItem* item = topLevelItem(i);
+    if (item->data(0, Qt::UserRole).toInt() != finding || evidence >= item->childCount()) continue;
+    item->setExpanded(true);
+    setCurrentItem(item->child(evidence));
+    return;
+  }
+}
+
+}  // namespace headway::gui

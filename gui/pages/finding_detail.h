@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QScrollArea>
+#include <memory>
+
+#include "gui/models/session.h"
+
+namespace headway::gui {
+
+/// One finding in full: claim, evidence to jump to, advice with the knob to turn.
+class FindingDetail : public QScrollArea {
+  Q_OBJECT
+ public:
+  explicit FindingDetail(QWidget* parent = nullptr);
+
+  void set_session(std::shared_ptr<const Session> session);
+  void show_finding(int finding);
+  int finding() const { return finding_; }
+
+ signals:
+  void evidence_followed(int finding, int evidence);
+
+ private:
+  QWidget* page_of(const analyzer::Finding& finding);
+
+  std::shared_ptr<const Session> session_;
+  int finding_ = -1;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "gui/pages/legend_bar.h"
+
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+#include "gui/models/session.h"
+
+namespace headway::gui {
+namespace {
+
+constexpr int kMargin = 8;
+constexpr int kGap = 16;
+constexpr int kSwatch = 11;
+
+}  // namespace
+
+std::vector<analyzer::TimeClass> used_classes(const Session& session) {
+  std::vector<analyzer::TimeClass> result;
+  for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
+    bool used = std::any_of(
+        session.step_charts.begin(), session.step_charts.end(), [&](const StepChart& chart) {
+          return std::find(chart.classes.begin(), chart.classes.end(), info.time_class) !=
+                 chart.classes.end();
+        });
+    for (const analyzer::DevicePartition& partition : session.analysis.partitions) {
+      for (const analyzer::DeviceStep& step : partition.steps)
+        used = used || step.times[info.time_class].ns > 0;
+    }
+    if (used) result.push_back(info.time_class);
+  }
+  return result;
+}
+
+LegendBar::LegendBar(QWidget* parent) : QWidget(parent) {
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+  setAccessibleName(tr("Legend"));
+}
+
+void LegendBar::set_classes(std::vector<analyzer::TimeClass> classes) {
+  classes_ = std::move(classes);
+  QStringList names;
+  for (analyzer::TimeClass c : classes_)
+    names << QString::fromUtf8(analyzer::info(c).label.data(),
+                               static_cast<qsizetype>(analyzer::info(c).label.size()));
+  setAccessibleDescription(names.join(QStringLiteral(", ")));
+  setVisible(!classes_.empty() || explain_merging_);
+  setFixedHeight(heightForWidth(std::max(1, width())));
+  update();
+}
+
+void LegendBar::set_theme(const Theme& theme) {
+  theme_ = &theme;
+  update();
+}
+
+void LegendBar::explain_merging(bool explain) {
+  explain_merging_ = explain;
+  update();
+}
+
+std::vector<LegendBar::Entry> LegendBar::arranged(int width, int* height) const {
+  auto text = [](std::string_view view) {
+    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+  };
+  std::vector<Entry> entries;
+  for (analyzer::TimeClass c : classes_) {
+    const analyzer::TimeClassInfo& info = analyzer::info(c);
+    entries.push_back({text(info.label), text(info.doc), theme_->color(c), {}, false});
+  }
+  if (explain_merging_) {
+    entries.push_back({tr("Low bars: events narrower than a pixel, as high as the time they cover"),
+                       tr("Where several events share a pixel, the bar has the colour of most of "
+                          "their time. No event is left out."),
+                       theme_->dim_text,
+                       {},
+                       true});
+  }
+  QFontMetrics metrics(font());
+  int line = metrics.height() + 4;
+  int x = kMargin;
+  int y = 2;
+  for (Entry& entry : entries) {
+    int needed = kSwatch + 5 + metrics.horizontalAdvance(entry.text);
+    if (x > kMargin && x + needed > width - kMargin) {
+      x = kMargin;
+      y += line;
+    }
+    entry.box = QRect(x, y, needed, line);
+    x += needed + kGap;
+  }
+  *height = entries.empty() ? 0 : y + line + 2;
+  return entries;
+}
+
+int LegendBar::heightForWidth(int width) const {
+  int height = 0;
+  arranged(width, &height);
+  return height;
+}
+
+QSize LegendBar::sizeHint() const {
+  return {400, heightForWidth(std::max(400, width()))};
+}
+
+void LegendBar::resizeEvent(QResizeEvent*) {
+  setFixedHeight(std::max(1, heightForWidth(width())));
+}
+
+void LegendBar::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  int height = 0;
+  for (const Entry& entry : arranged(width(), &height)) {
+    QRect swatch(entry.box.left(), entry.box.center().y() - kSwatch / 2, kSwatch, kSwatch);
+    if (entry.merging) {
+      for (int i = 0; i < kSwatch; i += 2) {
+        int bar = 3 + i * 7 % (kSwatch - 2);
+        painter.fillRect(QRect(swatch.left() + i, swatch.bottom() + 1 - bar, 1, bar), entry.color);
+      }
+    } else {
+      painter.fillRect(swatch, entry.color);
+    }
+    painter.setPen(theme_->text);
+    painter.drawText(entry.box.adjusted(kSwatch + 5, 0, 2, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     entry.text);
+  }
+}
+
+bool LegendBar::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    QHelpEvent* help = static_cast<QHelpEvent*>(event);
+    int height = 0;
+    for (const Entry& entry : arranged(width(), &height)) {
+      if (entry.box.contains(help->pos())) {
+        QToolTip::showText(help->globalPos(), entry.doc, this);
+        return true;
+      }
+    }
+    QToolTip::hideText();
+  }
+  return QWidget::event(event);
+}
+
+}  // namespace headway::gui

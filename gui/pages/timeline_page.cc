@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "gui/pages/timeline_page.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QVBoxLayout>
+
+#include "common/format.h"
+#include "gui/models/findings.h"
+#include "gui/pages/labels.h"
+#include "gui/timeline/key_bindings.h"
+
+namespace headway::gui {
+namespace {
+
+QWidget* with_title(const QString& title, QWidget* body) {
+  QWidget* box = new QWidget;
+  QVBoxLayout* layout = new QVBoxLayout(box);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  QLabel* label = heading_label(title, 0);
+  label->setContentsMargins(10, 5, 10, 5);
+  layout->addWidget(label);
+  layout->addWidget(body, 1);
+  return box;
+}
+
+}  // namespace
+
+TimelinePage::TimelinePage(QWidget* parent)
+    : QWidget(parent),
+      view_(new TimelineView),
+      search_(new SearchBar),
+      legend_(new LegendBar),
+      details_(new DetailsPanel),
+      evidence_(new EvidenceTree),
+      pointed_(new QLabel),
+      span_(new QLabel) {
+  QWidget* left = new QWidget;
+  QVBoxLayout* left_layout = new QVBoxLayout(left);
+  left_layout->setContentsMargins(0, 0, 0, 0);
+  left_layout->setSpacing(0);
+  left_layout->addWidget(view_, 1);
+  left_layout->addWidget(legend_);
+  legend_->explain_merging(true);
+  QSplitter* splitter = new QSplitter;
+  splitter->addWidget(left);
+  splitter->addWidget(side());
+  splitter->setHandleWidth(1);
+  splitter->setStretchFactor(0, 1);
+  splitter->setSizes({960, 320});
+  splitter->setChildrenCollapsible(true);
+  QVBoxLayout* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(toolbar());
+  layout->addWidget(splitter, 1);
+  connect(view_, &TimelineView::selection_changed, this, [this](const Target& target) {
+    details_->show_target(target);
+    search_->set_current(target);
+  });
+  connect(view_, &TimelineView::range_changed, this, [this](Interval range) {
+    if (range.empty()) {
+      details_->show_target(view_->selection());
+    } else {
+      details_->show_range(range);
+    }
+  });
+  connect(view_, &TimelineView::pointed_at, pointed_, &QLabel::setText);
+  connect(view_, &TimelineView::view_changed, this, &TimelinePage::show_span);
+  connect(details_, &DetailsPanel::followed, this, &TimelinePage::show_target);
+  connect(search_, &SearchBar::found, this, [this](const Target& target) { show_target(target); });
+  connect(search_, &SearchBar::left, view_, [this] { view_->setFocus(); });
+  connect(evidence_, &EvidenceTree::evidence_followed, this, &TimelinePage::show_evidence);
+  connect(evidence_, &EvidenceTree::finding_opened, this, &TimelinePage::finding_opened);
+  setFocusProxy(view_);
+  view_->installEventFilter(this);
+}
+
+/// The page knows more commands than the view alone.
+bool TimelinePage::eventFilter(QObject* object, QEvent* event) {
+  if (object == view_ && event->type() == QEvent::KeyPress) {
+    for (Command command : commands_for(*static_cast<QKeyEvent*>(event))) {
+      if (run(command)) return true;
+    }
+  }
+  return QWidget::eventFilter(object, event);
+}
+
+QWidget* TimelinePage::toolbar() {
+  QWidget* bar = new QWidget;
+  QHBoxLayout* layout = new QHBoxLayout(bar);
+  layout->setContentsMargins(8, 5, 10, 5);
+  layout->setSpacing(6);
+  auto button = [&](const QString& text, const QString& name, Command command) {
+    QToolButton* tool = new QToolButton;
+    tool->setText(text);
+    tool->setAutoRaise(true);
+    tool->setAccessibleName(name);
+    tool->setToolTip(QStringLiteral("%1 (%2)").arg(name, keys_text(command)));
+    connect(tool, &QToolButton::clicked, this, [this, command] { run(command); });
+    layout->addWidget(tool);
+  };
+  button(tr("Fit"), tr("Fit the whole trace"), Command::kFitAll);
+  button(QStringLiteral("−"), tr("Zoom out"), Command::kZoomOut);
+  button(QStringLiteral("+"), tr("Zoom in"), Command::kZoomIn);
+  button(QStringLiteral("←"), tr("Back to the view before"), Command::kBack);
+  layout->addSpacing(8);
+  layout->addWidget(search_, 1);
+  for (QLabel* label : {pointed_, span_}) {
+    label->setTextFormat(Qt::PlainText);
+    layout->addWidget(label);
+  }
+  pointed_->setAccessibleName(tr("Time at the pointer"));
+  span_->setAccessibleName(tr("Visible time"));
+  span_->setContentsMargins(12, 0, 0, 0);
+  return bar;
+}
+
+QWidget* TimelinePage::side() {
+  QSplitter* side = new QSplitter(Qt::Vertical);
+  side->addWidget(with_title(tr("Findings"), evidence_));
+  side->addWidget(with_title(tr("Selection"), details_));
+  side->setHandleWidth(1);
+  side->setSizes({320, 480});
+  side->setStretchFactor(0, 2);
+  side->setStretchFactor(1, 3);
+  side->setChildrenCollapsible(false);
+  side->setMinimumWidth(220);
+  return side;
+}
+
+void TimelinePage::set_session(std::shared_ptr<const Session> session) {
+  details_->set_session(session);
+  search_->set_session(session);
+  evidence_->set_session(session, *theme_);
+  legend_->set_classes(session ? used_classes(*session) : std::vector<analyzer::TimeClass>());
+  session_ = session;
+  view_->set_session(std::move(session));
+  show_span();
+}
+
+void TimelinePage::set_theme(const Theme& theme) {
+  theme_ = &theme;
+  view_->set_theme(theme);
+  legend_->set_theme(theme);
+  evidence_->set_session(session_, theme);
+}
+
+void TimelinePage::show_span() {
+  span_->setText(
+      tr("Showing %1")
+          .arg(QString::fromStdString(format_duration(view_->mapping().visible().length()))));
+}
+
+void TimelinePage::show_evidence(int finding, int evidence) {
+  if (!session_) return;
+  const auto& all = session_->analysis.findings.at(static_cast<std::size_t>(finding)).evidence;
+  EvidencePlace place = place_of(session_->timeline, all.at(static_cast<std::size_t>(evidence)));
+  view_->select_range({});
+  view_->jump_to(place.target, place.view);
+  evidence_->set_current(finding, evidence);
+}
+
+void TimelinePage::show_target(const Target& target) {
+  if (!session_ || !target) return;
+  Interval when = session_->timeline.interval_of(target);
+  Interval visible = view_->mapping().visible();
+  bool wide = view_->mapping().ns_per_pixel() * 2 <= static_cast<double>(when.length().ns);
+  bool fits = when.length() <= visible.length();
+  // Change the scale only when the event would be too small to see or too long to fit.
+  if (wide && fits) {
+    view_->select_and_center(target);
+  } else {
+    view_->jump_to(target, with_context(when, session_->timeline.bounds));
+  }
+}
+
+void TimelinePage::show_step(std::uint32_t step, Interval where) {
+  if (!session_) return;
+  Interval host = session_->timeline.interval_of(Target::step(step));
+  Interval both{std::min(where.begin, host.begin), std::max(where.end, host.end)};
+  DurationNs air = both.length() / 20;
+  view_->jump_to(Target::step(step), {both.begin - air, both.end + air});
+}
+
+void TimelinePage::open_in_ops() {
+  Target target = view_->selection();
+  if (target.kind == Target::Kind::kEvent && target.event.kind == analyzer::EventRef::Kind::kCall)
+    target = linked(session_->timeline, target);
+  if (target.kind == Target::Kind::kEvent &&
+      target.event.kind == analyzer::EventRef::Kind::kDeviceOp)
+    emit op_wanted(trace::DeviceOpId{target.event.index});
+}
+
+bool TimelinePage::run(Command command) {
+  switch (command) {
+    case Command::kSearch:
+      search_->activate();
+      return true;
+    case Command::kSearchNext:
+    case Command::kSearchPrevious:
+      search_->go(command == Command::kSearchNext);
+      return true;
+    case Command::kShowInOps:
+      open_in_ops();
+      return true;
+    case Command::kCopy:
+      QGuiApplication::clipboard()->setText(details_->text());
+      return true;
+    case Command::kClear:
+      if (search_->clear()) return true;
+      return view_->run(command);
+    default:
+      return view_->run(command);
+  }
+}
+
+}  // namespace headway::gui

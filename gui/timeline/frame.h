@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QFont>
+#include <QRect>
+#include <cstdint>
+
+#include "gui/models/row_layout.h"
+#include "gui/models/time_mapping.h"
+#include "gui/models/timeline_model.h"
+#include "gui/timeline/theme.h"
+
+namespace headway::gui {
+
+/// Everything that decides what a picture of the timeline looks like. Lengths in logical pixels.
+/// The render passes take it and keep nothing.
+struct Frame {
+  const TimelineModel* model = nullptr;
+  const RowLayout* layout = nullptr;
+  const Theme* theme = nullptr;
+  QFont font;           ///< of labels; the rows' heights follow it
+  TimeMapping mapping;  ///< of the area right of the names
+  std::int64_t scroll = 0;
+  QSize size;
+  int gutter = 220;  ///< width of the names
+  double pixel_ratio = 1;
+
+  int overview_height() const { return 20; }
+  int ruler_height() const { return layout->metrics().heading + 2; }
+  int steps_height() const { return model->steps.entries() ? layout->metrics().lane + 3 : 0; }
+  int header_height() const { return overview_height() + ruler_height() + steps_height(); }
+
+  int area_width() const { return std::max(1, size.width() - gutter); }
+  QRect overview_rect() const { return {gutter, 0, area_width(), overview_height()}; }
+  QRect ruler_rect() const { return {gutter, overview_height(), area_width(), ruler_height()}; }
+  QRect steps_rect() const {
+    return {gutter, overview_height() + ruler_height(), area_width(), steps_height()};
+  }
+  /// Names and drawing area of the rows.
+  QRect rows_rect() const {
+    return {0, header_height(), size.width(), std::max(0, size.height() - header_height())};
+  }
+  QRect area_rect() const {
+    return {gutter, header_height(), area_width(), std::max(0, size.height() - header_height())};
+  }
+  /// Vertical position on screen of a `y` of the layout.
+  int screen_y(std::int64_t y) const { return static_cast<int>(y - scroll) + header_height(); }
+  /// The whole trace over the width of the overview.
+  TimeMapping overview_mapping() const { return TimeMapping(model->bounds, area_width()); }
+};
+
+/// Room for a label of the ruler, in logical pixels.
+inline constexpr int kRulerLabelWidth = 92;
+
+/// A rectangle in device pixels; neighbours stay neighbours.
+QRect device_rect(const QRect& rect, double ratio);
+/// Row heights that suit a font.
+RowMetrics metrics_for(const QFont& font);
+/// The font of labels for the program's font: a little smaller, as rows are many.
+QFont label_font(const QFont& base);
+
+}  // namespace headway::gui

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "gui/timeline/header_pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/format.h"
+#include "gui/models/ticks.h"
+
+namespace headway::gui {
+const Lane* overview_lane(const TimelineModel& model) {
+  const Lane* first = nullptr;
+  for (const Row& row : model.rows) {
+    if (row.lanes.empty()) continue;
+    if (row.kind == RowKind::kPartition) return &row.lanes.front();
+    if (!first) first = &row.lanes.front();
+  }
+  return first;
+}
+
+void HeaderPass::paint(QImage& image, QPainter& painter, const Frame& frame) {
+  const Theme& theme = *frame.theme;
+  painter.fillRect(QRect(0, 0, frame.size.width(), frame.header_height()), theme.heading);
+  painter.setFont(frame.font);
+  paint_overview(image, painter, frame);
+  paint_ruler(painter, frame);
+  if (frame.steps_height()) paint_steps(image, painter, frame);
+  painter.fillRect(QRect(0, frame.header_height() - 1, frame.size.width(), 1), theme.border);
+  painter.fillRect(QRect(frame.gutter - 1, 0, 1, frame.header_height()), theme.border);
+}
+
+void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& frame) {
+  const Theme& theme = *frame.theme;
+  QRect rect = frame.overview_rect();
+  painter.fillRect(rect, theme.base);
+  TimeMapping mapping = frame.overview_mapping();
+  if (const Lane* lane = overview_lane(*frame.model)) {
+    ColumnGrid grid(mapping.on_screen(frame.pixel_ratio));
+    lanes_.paint(image, device_rect(rect.adjusted(0, 3, 0, -3), frame.pixel_ratio), *lane, grid,
+                 theme);
+  }
+  Interval visible = frame.mapping.visible();
+  int from = std::clamp(static_cast<int>(mapping.x_of(visible.begin)), 0, rect.width());
+  int to = std::clamp(static_cast<int>(std::ceil(mapping.x_of(visible.end))), 0, rect.width());
+  if (to - from < 3) {
+    from = std::max(0, from - 1);
+    to = std::min(rect.width(), from + 3);
+  }
+  QColor veil = theme.window;
+  veil.setAlpha(165);
+  painter.fillRect(QRect(rect.left(), rect.top(), from, rect.height()), veil);
+  painter.fillRect(QRect(rect.left() + to, rect.top(), rect.width() - to, rect.height()), veil);
+  painter.setPen(theme.accent);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(
+      QRect(rect.left() + from, rect.top(), std::max(2, to - from - 1), rect.height() - 1));
+  painter.setPen(theme.dim_text);
+  painter.drawText(QRect(8, rect.top(), frame.gutter - 12, rect.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(
+                       QStringLiteral("Whole trace · ") +
+                           QString::fromStdString(format_duration(frame.model->bounds.length())),
+                       Qt::ElideRight, frame.gutter - 12));
+}
+
+void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
+  const Theme& theme = *frame.theme;
+  QRect rect = frame.ruler_rect();
+  Ticks ticks = make_ticks(frame.mapping, kRulerLabelWidth);
+  painter.fillRect(QRect(0, rect.top(), frame.size.width(), 1), theme.border);
+  painter.save();
+  painter.setClipRect(rect);
+  for (const Ticks::Tick& tick : ticks.ticks) {
+    int x = rect.left() + static_cast<int>(std::floor(frame.mapping.x_of(tick.time)));
+    int length = tick.major ? rect.height() - 4 : 5;
+    painter.fillRect(QRect(x, rect.bottom() - length, 1, length),
+                     tick.major ? theme.dim_text : theme.border);
+    QString label = QString::fromStdString(tick.label);
+    int width = painter.fontMetrics().horizontalAdvance(label);
+    // Whole labels only.
+    if (!tick.major || x < rect.left() || x + 4 + width > rect.right()) continue;
+    painter.setPen(theme.text);
+    painter.drawText(QRect(x + 4, rect.top() + 1, width + 2, rect.height() - 4),
+                     Qt::AlignLeft | Qt::AlignVCenter, label);
+  }
+  painter.restore();
+  painter.setPen(theme.dim_text);
+  QString left = ticks.base.empty() ? QStringLiteral("Time")
+                                    : QString::fromStdString(ticks.base) + QStringLiteral(" +");
+  painter.drawText(QRect(8, rect.top(), frame.gutter - 16, rect.height()),
+                   (ticks.base.empty() ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, left);
+}
+
+void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& frame) {
+  const Theme& theme = *frame.theme;
+  QRect rect = frame.steps_rect().adjusted(0, 1, 0, -2);
+  ColumnGrid grid(frame.mapping.on_screen(frame.pixel_ratio));
+  const Lane& steps = frame.model->steps;
+  const auto& items = lanes_.paint(image, device_rect(rect, frame.pixel_ratio), steps, grid, theme);
+  for (const LaneItem& item : items) {
+    int width = static_cast<int>(item.width / frame.pixel_ratio);
+    if (item.count != 1 || width < 26) continue;
+    const analyzer::Step& step = frame.model->analysis->steps.all[steps.rows(item.entry).front()];
+    QRect box(rect.left() + static_cast<int>(item.x / frame.pixel_ratio) + 4, rect.top(), width - 6,
+              rect.height());
+    QString number = QString::number(step.number);
+    QString text = QStringLiteral("Step %1 · %2%3")
+                       .arg(number, QString::fromStdString(format_duration(step.host.length())),
+                            step.steady ? QString() : QStringLiteral(" · left out"));
+    QFontMetrics metrics = painter.fontMetrics();
+    // The most that fits, never a clipped word.
+    for (const QString& shorter : {QStringLiteral("Step %1").arg(number), number, QString()}) {
+      if (metrics.horizontalAdvance(text) <= box.width()) break;
+      text = shorter;
+    }
+    painter.setPen(QColor::fromRgb(theme.role_text[static_cast<std::size_t>(item.color)]));
+    painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);
+  }
+  painter.setPen(theme.dim_text);
+  painter.drawText(QRect(8, rect.top(), frame.gutter - 12, rect.height()),
+                   Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Steps"));
+}
+
+}  // namespace headway::gui

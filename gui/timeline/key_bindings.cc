@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "gui/timeline/key_bindings.h"
+
+#include <QStringList>
+
+namespace headway::gui {
+
+QList<QKeySequence> sequences(Command command) {
+  std::string_view keys = shortcut(command).keys;
+  QList<QKeySequence> result;
+  for (const QString& key : QString::fromUtf8(keys.data(), static_cast<qsizetype>(keys.size()))
+                                .split(QStringLiteral(" | ")))
+    result << QKeySequence(key, QKeySequence::PortableText);
+  return result;
+}
+
+QString keys_text(Command command) {
+  QStringList parts;
+  for (const QKeySequence& sequence : sequences(command))
+    parts << sequence.toString(QKeySequence::NativeText);
+  return parts.join(QStringLiteral(" or "));
+}
+
+QList<Command> commands_for(const QKeyEvent& event) {
+  Qt::KeyboardModifiers modifiers = event.modifiers() & ~Qt::KeypadModifier;
+  int key = event.key() == Qt::Key_Enter ? int{Qt::Key_Return} : event.key();
+  // Which modifiers a sign such as + or ? needs depends on the keyboard.
+  bool is_sign = !event.text().isEmpty() && event.text()[0].isPrint() &&
+                 !event.text()[0].isLetterOrNumber() && !event.text()[0].isSpace();
+  if (is_sign) modifiers &= ~Qt::ShiftModifier;
+  QKeySequence pressed(QKeyCombination(modifiers, static_cast<Qt::Key>(key)));
+  QList<Command> result;
+  for (const Shortcut& one : shortcuts()) {
+    if (sequences(one.command).contains(pressed)) result << one.command;
+  }
+  return result;
+}
+
+}  // namespace headway::gui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QFont>
+#include <QPainter>
+#include <QRawFont>
+#include <QVector>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headway::gui {
+
+/// Names of events as glyphs, shaped once each, so that a frame with thousands of labels costs
+/// their blits only. Labels that do not fit end in an ellipsis. One font; UI thread.
+class LabelCache {
+ public:
+  /// Forgets everything when the font differs from the last one.
+  void set_font(const QFont& font);
+  int ascent() const { return ascent_; }
+  int line_height() const { return height_; }
+
+  /// Draws as much of the text as fits into `width` with its baseline at (x, y); nothing when not
+  /// even a few letters do.
+  void draw(QPainter& painter, trace::StringId id, std::string_view text, double x, double baseline,
+            double width);
+
+ private:
+  struct Run {
+    QRawFont font;
+    QVector<quint32> glyphs;
+    QVector<QPointF> positions;
+  };
+  struct Label {
+    std::vector<Run> runs;
+    double width = 0;
+  };
+
+  const Label& label(trace::StringId id, std::string_view text);
+  Label shape(std::string_view text) const;
+
+  QFont font_;
+  QRawFont raw_font_;
+  Label ellipsis_;
+  int ascent_ = 0;
+  int height_ = 0;
+  std::unordered_map<trace::StringId, Label> labels_;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QImage>
+#include <QRect>
+#include <vector>
+
+#include "gui/models/lane.h"
+#include "gui/timeline/theme.h"
+
+namespace headway::gui {
+
+/// Fills the boxes of lanes straight into the pixels of an image: a lane costs the same however
+/// many boxes it has. Keeps only scratch memory between calls.
+class LanePass {
+ public:
+  /// Draws what `lane` shows into `band` (device pixels; the grid's column 0 is at its left edge).
+  /// One event fills the height of the band; what is one pixel wide or merged stands on the
+  /// band's floor, as high as the share of time that events cover. The items stay valid until the
+  /// next call: labels are drawn from them.
+  const std::vector<LaneItem>& paint(QImage& image, const QRect& band, const Lane& lane,
+                                     const ColumnGrid& grid, const Theme& theme);
+
+ private:
+  std::vector<LaneItem> items_;
+  std::vector<QRgb> color_;
+  std::vector<std::int32_t> top_;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QImage>
+#include <QPainter>
+
+#include "gui/timeline/frame.h"
+#include "gui/timeline/label_cache.h"
+#include "gui/timeline/lane_pass.h"
+
+namespace headway::gui {
+
+/// Draws the rows: headings, lanes with their labels, counters, the names at the left.
+class RowsPass {
+ public:
+  /// `image` (RGB32, `frame.pixel_ratio` set) is that of the whole frame; `painter` draws on it in
+  /// logical pixels.
+  void paint(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels);
+
+ private:
+  void paint_background(QPainter& painter, const Frame& frame);
+  void paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
+                   const ColumnGrid& grid, const RowLayout::Shown& shown);
+  void paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, const Row& row,
+                    const Lane& lane, const QRect& band, const std::vector<LaneItem>& items);
+  void paint_counter(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,
+                     const RowLayout::Shown& shown);
+  void paint_name(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown);
+
+  LanePass lanes_;
+  std::vector<CounterColumn> columns_;
+};
+
+/// "1.50 GB" for bytes, "85 %" for shares, plain otherwise.
+QString counter_text(double value, const std::string& unit);
+
+}  // namespace headway::gui

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// The mouse and the keyboard of TimelineView.
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "common/format.h"
+#include "gui/models/details.h"
+#include "gui/models/findings.h"
+#include "gui/models/ticks.h"
+#include "gui/timeline/key_bindings.h"
+#include "gui/timeline/timeline_view.h"
+
+namespace headway::gui {
+namespace {
+
+constexpr int kClickTolerance = 3;
+constexpr int kEdgeTolerance = 4;
+constexpr int kLeastGutter = 90;
+
+}  // namespace
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  QPointF at = event->position();
+  // A wheel notch is 120; touchpads send less, often.
+  QPointF notches = QPointF(event->angleDelta()) / 120.0;
+  bool over_names = at.x() < frame_.gutter;
+  if (event->modifiers() & Qt::ControlModifier || over_names) {
+    set_scroll(frame_.scroll -
+               static_cast<std::int64_t>(notches.y() * verticalScrollBar()->singleStep()));
+  } else if (event->modifiers() & Qt::ShiftModifier ||
+             std::abs(notches.x()) > std::abs(notches.y())) {
+    double amount = std::abs(notches.x()) > std::abs(notches.y()) ? notches.x() : notches.y();
+    set_mapping(frame_.mapping.panned(-amount * 0.1 * frame_.area_width(), frame_.model->bounds));
+  } else {
+    zoom(std::pow(1.25, notches.y()), at.x() - frame_.gutter);
+  }
+  event->accept();
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  QPoint at = event->position().toPoint();
+  pressed_at_ = last_point_ = at;
+  moved_ = false;
+  card_->hide();
+  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
+  Hit::Zone zone = hit(at).zone;
+  if (std::abs(at.x() - frame_.gutter) <= kEdgeTolerance && zone != Hit::Zone::kOverview) {
+    drag_ = Drag::kGutter;
+  } else if (zone == Hit::Zone::kOverview) {
+    drag_ = Drag::kOverview;
+    remember_place();
+    move_overview_to(at.x());
+  } else if (event->modifiers() & Qt::ShiftModifier || zone == Hit::Zone::kRuler) {
+    drag_ = Drag::kRange;
+    range_anchor_ = frame_.mapping.time_at(at.x() - frame_.gutter);
+  } else {
+    drag_ = Drag::kPan;
+  }
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  QPoint at = event->position().toPoint();
+  if (drag_ != Drag::kNone) {
+    if ((at - pressed_at_).manhattanLength() > kClickTolerance) moved_ = true;
+    if (moved_) drag_to(at);
+    last_point_ = at;
+    return;
+  }
+  hover(at);
+}
+
+void TimelineView::drag_to(const QPoint& point) {
+  switch (drag_) {
+    case Drag::kPan:
+      set_mapping(frame_.mapping.panned(last_point_.x() - point.x(), frame_.model->bounds));
+      set_scroll(frame_.scroll + last_point_.y() - point.y());
+      viewport()->setCursor(Qt::ClosedHandCursor);
+      break;
+    case Drag::kRange: {
+      TimeNs here = frame_.mapping.time_at(point.x() - frame_.gutter);
+      select_range({std::min(range_anchor_, here), std::max(range_anchor_, here)});
+      break;
+    }
+    case Drag::kOverview:
+      move_overview_to(point.x());
+      break;
+    case Drag::kGutter:
+      frame_.gutter =
+          std::clamp(point.x(), kLeastGutter, std::max(kLeastGutter, frame_.size.width() - 200));
+      layout_changed();
+      break;
+    case Drag::kNone:
+      break;
+  }
+}
+
+void TimelineView::move_overview_to(int x) {
+  TimeNs middle = frame_.overview_mapping().time_at(x - frame_.gutter);
+  double off = frame_.mapping.x_of(middle) - frame_.area_width() / 2.0;
+  set_mapping(frame_.mapping.panned(off, frame_.model->bounds));
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  QPoint at = event->position().toPoint();
+  Drag drag = drag_;
+  drag_ = Drag::kNone;
+  viewport()->unsetCursor();
+  if (event->button() != Qt::LeftButton) return;
+  if (!moved_ && drag == Drag::kRange) return select_range({});
+  if (moved_ || drag != Drag::kPan) return;
+  Hit found = hit(at);
+  if (found.zone == Hit::Zone::kName) {
+    if (frame_.model->row(found.row).can_fold()) toggle_fold(found.row);
+  } else if (found.item && !found.target) {
+    // Several events in a pixel: one click closer to them.
+    remember_place();
+    zoom(8, at.x() - frame_.gutter);
+  } else {
+    select(found.target, false);
+  }
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  Hit found = hit(event->position().toPoint());
+  if (found.target)
+    jump_to(found.target,
+            with_context(frame_.model->interval_of(found.target), frame_.model->bounds));
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+  for (Command command : commands_for(*event)) {
+    if (run(command)) return event->accept();
+  }
+  event->ignore();  // the window's commands
+}
+
+bool TimelineView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave) {
+    pointer_ = {-1, -1};
+    overlay_.hovered = {};
+    overlay_.pointer_x = -1;
+    card_->hide();
+    viewport()->update();
+    emit pointed_at({});
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TimelineView::hover(const QPoint& point) {
+  pointer_ = point;
+  Hit found = hit(point);
+  bool at_edge = std::abs(point.x() - frame_.gutter) <= kEdgeTolerance;
+  if (at_edge && found.zone != Hit::Zone::kOverview) {
+    viewport()->setCursor(Qt::SplitHCursor);
+  } else {
+    viewport()->unsetCursor();
+  }
+  // Repaint only what changed: over X forwarding every pixel travels.
+  auto touch = [&](const Target& target) {
+    if (std::optional<QRectF> box = box_of(frame_, target))
+      viewport()->update(
+          box->adjusted(-3, -3, 3, 3).intersected(viewport()->rect()).toAlignedRect());
+  };
+  auto touch_line = [&] {
+    viewport()->update(QRect(overlay_.pointer_x, 0, 1, frame_.size.height()));
+  };
+  if (!(overlay_.hovered == found.target)) {
+    touch(overlay_.hovered);
+    touch(found.target);
+  }
+  touch_line();
+  overlay_.hovered = found.target;
+  overlay_.pointer_x = point.x() >= frame_.gutter ? point.x() : -1;
+  touch_line();
+  describe_hover(found, point);
+}
+
+void TimelineView::describe_hover(const Hit& found, const QPoint& point) {
+  QStringList lines;
+  if (found.target) {
+    lines = hover_lines(found);
+  } else if (found.item && found.row.valid()) {
+    lines = merged_lines(found);
+  } else if (found.zone == Hit::Zone::kName) {
+    const Row& row = frame_.model->row(found.row);
+    lines << QString::fromStdString(row.label);
+    if (!row.detail.empty()) lines << QString::fromStdString(row.detail);
+  } else if (found.zone == Hit::Zone::kRow &&
+             frame_.model->row(found.row).kind == RowKind::kCounter) {
+    lines = counter_lines(found.row, frame_.mapping.time_at(point.x() - frame_.gutter));
+  }
+  card_->show_at(point, lines);
+  if (point.x() < frame_.gutter) return emit pointed_at({});
+  TimeMapping mapping =
+      found.zone == Hit::Zone::kOverview ? frame_.overview_mapping() : frame_.mapping;
+  DurationNs pixel{std::max<std::int64_t>(1, static_cast<std::int64_t>(mapping.ns_per_pixel()))};
+  emit pointed_at(
+      QString::fromStdString(format_time(mapping.time_at(point.x() - frame_.gutter), pixel)));
+}
+
+QStringList TimelineView::hover_lines(const Hit& found) const {
+  QStringList lines{QString::fromStdString(title_of(*frame_.model, found.target))};
+  for (const Detail& detail : describe_briefly(*frame_.model, found.target))
+    lines << QString::fromStdString(detail.label + ": " + detail.value);
+  return lines;
+}
+
+QStringList TimelineView::merged_lines(const Hit& found) const {
+  const LaneItem& item = *found.item;
+  QStringList lines{
+      tr("%1 events in this pixel").arg(QString::fromStdString(format_count(item.count)))};
+  lines << tr("They cover %1 of its time")
+               .arg(QString::fromStdString(format_percent(item.fill / 255.0)));
+  const Row& row = frame_.model->row(found.row);
+  std::int64_t y = pointer_.y() - frame_.header_height() + frame_.scroll;
+  const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(found.row)];
+  const Lane& lane = row.lanes[layout_.lane_at(shown, y)];
+  // The longest says most; looking at more than this many would be felt.
+  constexpr std::uint32_t kMostLookedAt = 200'000;
+  std::uint32_t longest = item.entry;
+  std::uint32_t last = std::min<std::uint32_t>(item.entry + std::min(item.count, kMostLookedAt),
+                                               static_cast<std::uint32_t>(lane.entries()));
+  for (std::uint32_t i = item.entry; i < last; ++i) {
+    if (lane.interval(i).length() > lane.interval(longest).length()) longest = i;
+  }
+  Target target = frame_.model->target_of(found.row, lane.rows(longest).front());
+  lines << tr("Longest: %1, %2")
+               .arg(QString::fromStdString(title_of(*frame_.model, target)),
+                    QString::fromStdString(format_duration(lane.interval(longest).length())));
+  lines << tr("Click to zoom in");
+  return lines;
+}
+
+QStringList TimelineView::counter_lines(RowId id, TimeNs t) const {
+  const CounterLane& counter = frame_.model->counters[frame_.model->row(id).subject];
+  std::optional<double> value = counter.value_at(t);
+  if (!value) return {};
+  QStringList lines{QString::fromStdString(frame_.model->row(id).label),
+                    counter_text(*value, counter.series().unit)};
+  return lines;
+}
+
+}  // namespace headway::gui

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+#include "gui/timeline/timeline_view.h"
+
+#include <QAccessible>
+#include <QPainter>
+#include <QScrollBar>
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "gui/models/details.h"
+#include "gui/models/findings.h"
+#include "gui/models/search.h"
+
+namespace headway::gui {
+namespace {
+
+constexpr double kZoomStep = 1.5;
+constexpr double kPanShare = 0.15;
+constexpr std::size_t kMaxHistory = 100;
+
+/// Drawn while there is no trace, so that a frame always has something to point to.
+const TimelineModel& empty_model() {
+  static const TimelineModel model = [] {
+    TimelineModel empty;
+    empty.bounds = {{0}, {1'000'000'000}};
+    return empty;
+  }();
+  return model;
+}
+
+}  // namespace
+
+TimelineView::TimelineView(QWidget* parent)
+    : QAbstractScrollArea(parent), card_(new HoverCard(viewport())) {
+  setFrameShape(QFrame::NoFrame);
+  setFocusPolicy(Qt::StrongFocus);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  setMinimumSize(320, 160);
+  setAccessibleName(tr("Timeline"));
+  viewport()->setMouseTracking(true);
+  viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+  frame_.model = &empty_model();
+  frame_.layout = &layout_;
+  frame_.theme = &Theme::light();
+  update_font();
+}
+
+TimelineView::~TimelineView() = default;
+
+void TimelineView::set_session(std::shared_ptr<const Session> session) {
+  session_ = std::move(session);
+  frame_.model = session_ ? &session_->timeline : &empty_model();
+  layout_ = RowLayout(*frame_.model, metrics_for(frame_.font));
+  overlay_ = {};
+  back_.clear();
+  forward_.clear();
+  labels_ = {};
+  labels_.set_font(frame_.font);
+  frame_.scroll = 0;
+  frame_.mapping = TimeMapping(frame_.model->bounds, frame_.area_width());
+  rows_changed();
+  run(Command::kFitAll);
+  back_.clear();
+}
+
+void TimelineView::set_theme(const Theme& theme) {
+  frame_.theme = &theme;
+  card_->set_theme(theme);
+  picture_old_ = true;
+  viewport()->update();
+}
+
+void TimelineView::update_font() {
+  frame_.font = label_font(font());
+  card_->setFont(frame_.font);
+  labels_.set_font(frame_.font);
+  layout_.set_metrics(metrics_for(frame_.font));
+  rows_changed();
+}
+
+void TimelineView::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::FontChange) update_font();
+  QAbstractScrollArea::changeEvent(event);
+}
+
+void TimelineView::resizeEvent(QResizeEvent*) {
+  frame_.size = viewport()->size();
+  layout_changed();
+}
+
+/// The size, the names' width or the rows changed: what follows from them.
+void TimelineView::layout_changed() {
+  frame_.mapping = frame_.mapping.resized(frame_.area_width());
+  rows_changed();
+}
+
+void TimelineView::rows_changed() {
+  picture_old_ = true;
+  int page = frame_.rows_rect().height();
+  std::int64_t reach = std::max<std::int64_t>(0, layout_.height() - page);
+  verticalScrollBar()->setPageStep(std::max(1, page));
+  verticalScrollBar()->setSingleStep(3 * layout_.metrics().lane);
+  verticalScrollBar()->setRange(0, static_cast<int>(std::min<std::int64_t>(reach, INT_MAX)));
+  frame_.scroll = verticalScrollBar()->value();
+  viewport()->update();
+}
+
+void TimelineView::scrollContentsBy(int, int) {
+  frame_.scroll = verticalScrollBar()->value();
+  picture_old_ = true;
+  viewport()->update();
+}
+
+void TimelineView::set_scroll(std::int64_t scroll) {
+  verticalScrollBar()->setValue(static_cast<int>(std::clamp<std::int64_t>(scroll, 0, INT_MAX)));
+}
+
+void TimelineView::set_mapping(const TimeMapping& mapping) {
+  frame_.mapping = mapping;
+  picture_old_ = true;
+  viewport()->update();
+  emit view_changed();
+}
+
+const QImage& TimelineView::render_frame() {
+  frame_.pixel_ratio = viewport()->devicePixelRatioF();
+  QSize size = (QSizeF(frame_.size) * frame_.pixel_ratio).toSize().expandedTo({1, 1});
+  if (picture_.size() != size) picture_ = QImage(size, QImage::Format_RGB32);
+  picture_.setDevicePixelRatio(frame_.pixel_ratio);
+  QPainter painter(&picture_);
+  rows_.paint(picture_, painter, frame_, labels_);
+  header_.paint(picture_, painter, frame_);
+  picture_old_ = false;
+  return picture_;
+}
+
+void TimelineView::paintEvent(QPaintEvent* event) {
+  if (picture_old_ || frame_.pixel_ratio != viewport()->devicePixelRatioF()) render_frame();
+  QPainter painter(viewport());
+  for (const QRect& rect : event->region()) {
+    QRectF source(QPointF(rect.topLeft()) * frame_.pixel_ratio,
+                  QSizeF(rect.size()) * frame_.pixel_ratio);
+    painter.drawImage(QRectF(rect), picture_, source);
+  }
+  paint_overlay(painter, frame_, overlay_);
+  if (frame_.model->rows.empty()) {
+    painter.setPen(frame_.theme->dim_text);
+    painter.drawText(frame_.rows_rect(), Qt::AlignCenter,
+                     tr("This trace has nothing to show on a timeline:\nno ranges, no device "
+                        "work, no API calls and no counters were recorded."));
+  }
+  if (hasFocus()) {
+    painter.setPen(
+        QColor::fromRgb(blend(frame_.theme->border.rgb(), frame_.theme->accent.rgb(), 0.5)));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
+  }
+}
+
+Hit TimelineView::hit(const QPoint& point) const {
+  Hit hit;
+  const int column = point.x() - frame_.gutter;
+  auto find_item = [&](const Lane& lane) {
+    ColumnGrid grid(frame_.mapping);
+    std::vector<LaneItem> items;
+    // A box of a pixel is hard to hit: its neighbours count as well.
+    for (int off : {0, -1, 1, -2, 2}) {
+      lane.collect(grid, column + off, column + off + 1, items);
+      if (items.empty()) continue;
+      hit.item = items.front();
+      return true;
+    }
+    return false;
+  };
+  if (point.y() < frame_.header_height()) {
+    if (column < 0) return hit;
+    if (frame_.overview_rect().contains(point)) hit.zone = Hit::Zone::kOverview;
+    if (frame_.ruler_rect().contains(point)) hit.zone = Hit::Zone::kRuler;
+    if (frame_.steps_rect().contains(point)) {
+      hit.zone = Hit::Zone::kSteps;
+      const Lane& steps = frame_.model->steps;
+      if (find_item(steps) && hit.item->count == 1)
+        hit.target = Target::step(steps.rows(hit.item->entry).front());
+    }
+    return hit;
+  }
+  std::int64_t y = point.y() - frame_.header_height() + frame_.scroll;
+  std::optional<std::size_t> index = layout_.index_at(y);
+  if (!index) return hit;
+  const RowLayout::Shown& shown = layout_.shown()[*index];
+  hit.row = shown.row;
+  hit.zone = column < 0 ? Hit::Zone::kName : Hit::Zone::kRow;
+  if (hit.zone == Hit::Zone::kName || shown.lanes == 0 || y >= shown.y + shown.height) return hit;
+  const Lane& lane = frame_.model->row(shown.row).lanes[layout_.lane_at(shown, y)];
+  if (find_item(lane) && hit.item->count == 1)
+    hit.target = frame_.model->target_of(shown.row, lane.rows(hit.item->entry).front());
+  return hit;
+}
+
+void TimelineView::select(const Target& target, bool reveal) {
+  bool changed = !(overlay_.selection == target);
+  overlay_.selection = target;
+  if (reveal && target) scroll_to(target);
+  viewport()->update();
+  if (changed) emit selection_changed(target);
+  announce();
+}
+
+/// For screen readers: what is selected.
+void TimelineView::announce() {
+  QString text;
+  if (overlay_.selection) {
+    text = QString::fromStdString(title_of(*frame_.model, overlay_.selection));
+    for (const Detail& detail : describe_briefly(*frame_.model, overlay_.selection)) {
+      if (detail.label == "Duration") text += ", " + QString::fromStdString(detail.value);
+    }
+  }
+  if (text == accessibleDescription()) return;
+  setAccessibleDescription(text);
+  QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+  QAccessible::updateAccessibility(&event);
+}
+
+/// Unfolds and scrolls so that the target's line is seen.
+void TimelineView::scroll_to(const Target& target) {
+  std::optional<gui::Place> place = frame_.model->find(target);
+  if (!place || !place->row.valid()) return;
+  layout_.reveal(place->row, place->lane);
+  rows_changed();
+  const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(place->row)];
+  std::int64_t y = layout_.lane_y(shown, place->lane);
+  int page = frame_.rows_rect().height();
+  int lane = layout_.metrics().lane;
+  if (y < frame_.scroll + lane || y + 2 * lane > frame_.scroll + page) set_scroll(y - page / 3);
+}
+
+void TimelineView::select_range(Interval range) {
+  overlay_.range = range;
+  viewport()->update();
+  emit range_changed(range);
+}
+
+void TimelineView::show_interval(Interval interval) {
+  remember_place();
+  set_mapping(TimeMapping(interval, frame_.area_width()));
+}
+
+void TimelineView::jump_to(const Target& target, Interval view) {
+  show_interval(view);
+  select(target, true);
+}
+
+void TimelineView::remember_place() {
+  back_.push_back({frame_.mapping, frame_.scroll});
+  if (back_.size() > kMaxHistory) back_.erase(back_.begin());
+  forward_.clear();
+}
+
+void TimelineView::go_to(const Place& place) {
+  set_mapping(place.mapping.resized(frame_.area_width()));
+  set_scroll(place.scroll);
+}
+
+bool TimelineView::go_through_history(std::vector<Place>& from, std::vector<Place>& to) {
+  if (from.empty()) return true;
+  to.push_back({frame_.mapping, frame_.scroll});
+  Place place = from.back();
+  from.pop_back();
+  go_to(place);
+  return true;
+}
+
+void TimelineView::zoom(double factor, double x) {
+  set_mapping(frame_.mapping.zoomed(factor, x, frame_.model->bounds));
+}
+
+/// Where keys zoom: at the pointer when it is over the rows, else in the middle.
+double TimelineView::pointer_in_area() const {
+  bool inside = pointer_.x() >= frame_.gutter && pointer_.x() < frame_.size.width();
+  return inside ? pointer_.x() - frame_.gutter : frame_.area_width() / 2.0;
+}
+
+void TimelineView::toggle_fold(RowId row) {
+  layout_.set_folded(row, !layout_.is_folded(row));
+  rows_changed();
+}
+
+void TimelineView::select_and_center(const Target& target) {
+  Interval when = frame_.model->interval_of(target);
+  double left = frame_.mapping.x_of(when.begin);
+  double right = frame_.mapping.x_of(when.end);
+  if (left < 0 || right > frame_.area_width()) {
+    remember_place();
+    double middle = std::min((left + right) / 2, left + frame_.area_width() * 0.4);
+    set_mapping(frame_.mapping.panned(middle - frame_.area_width() / 2.0, frame_.model->bounds));
+  }
+  select(target, true);
+}
+
+void TimelineView::select_same_name(bool forward) {
+  if (overlay_.selection.kind != Target::Kind::kEvent) return;
+  auto next = next_of_same_name(*frame_.model->trace, overlay_.selection.event, forward);
+  if (next) select_and_center(Target::of(*next));
+}
+
+void TimelineView::select_on_lane(bool forward) {
+  std::optional<gui::Place> place = frame_.model->find(overlay_.selection);
+  if (!place) return;
+  const Lane& lane =
+      place->row.valid() ? frame_.model->row(place->row).lanes[place->lane] : frame_.model->steps;
+  if (forward ? place->entry + 1 >= lane.entries() : place->entry == 0) return;
+  std::uint32_t row = lane.rows(forward ? place->entry + 1 : place->entry - 1).front();
+  select_and_center(place->row.valid() ? frame_.model->target_of(place->row, row)
+                                       : Target::step(row));
+}
+
+void TimelineView::clear_one() {
+  if (!overlay_.range.empty()) return select_range({});
+  if (overlay_.selection) select({}, false);
+}
+
+bool TimelineView::run(Command command) {
+  const double page = frame_.area_width();
+  switch (command) {
+    case Command::kZoomIn:
+      zoom(kZoomStep, pointer_in_area());
+      return true;
+    case Command::kZoomOut:
+      zoom(1 / kZoomStep, pointer_in_area());
+      return true;
+    case Command::kPanLeft:
+      set_mapping(frame_.mapping.panned(-kPanShare * page, frame_.model->bounds));
+      return true;
+    case Command::kPanRight:
+      set_mapping(frame_.mapping.panned(kPanShare * page, frame_.model->bounds));
+      return true;
+    case Command::kScrollUp:
+      set_scroll(frame_.scroll - verticalScrollBar()->singleStep());
+      return true;
+    case Command::kScrollDown:
+      set_scroll(frame_.scroll + verticalScrollBar()->singleStep());
+      return true;
+    case Command::kFitAll: {
+      Interval all = frame_.model->bounds;
+      // A little air, so that the first and last events do not touch the edge.
+      DurationNs air{all.length().ns / 100 + 1};
+      show_interval({all.begin - air, all.end + air});
+      return true;
+    }
+    case Command::kZoomToSelection:
+      if (!overlay_.range.empty()) {
+        show_interval(overlay_.range);
+      } else if (overlay_.selection) {
+        jump_to(overlay_.selection,
+                with_context(frame_.model->interval_of(overlay_.selection), frame_.model->bounds));
+      }
+      return true;
+    case Command::kBack:
+      return go_through_history(back_, forward_);
+    case Command::kForward:
+      return go_through_history(forward_, back_);
+    case Command::kNextSameName:
+      select_same_name(true);
+      return true;
+    case Command::kPreviousSameName:
+      select_same_name(false);
+      return true;
+    case Command::kNextOnLane:
+      select_on_lane(true);
+      return true;
+    case Command::kPreviousOnLane:
+      select_on_lane(false);
+      return true;
+    case Command::kFollowLink:
+      if (Target other = linked(*frame_.model, overlay_.selection)) select_and_center(other);
+      return true;
+    case Command::kFold:
+      if (auto place = frame_.model->find(overlay_.selection); place && place->row.valid()) {
+        // The row itself, or the one it is folded into.
+        RowId row = layout_.shown()[*layout_.index_of(place->row)].row;
+        if (!frame_.model->row(row).can_fold()) row = frame_.model->row(row).parent;
+        if (row.valid()) toggle_fold(row);
+      }
+      return true;
+    case Command::kFoldAll:
+    case Command::kUnfoldAll:
+      layout_.fold_all(command == Command::kFoldAll);
+      rows_changed();
+      return true;
+    case Command::kClear:
+      clear_one();
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace headway::gui

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QImage>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gui/models/session.h"
+#include "gui/models/shortcuts.h"
+#include "gui/timeline/frame.h"
+#include "gui/timeline/header_pass.h"
+#include "gui/timeline/hover_card.h"
+#include "gui/timeline/label_cache.h"
+#include "gui/timeline/overlay_pass.h"
+#include "gui/timeline/rows_pass.h"
+
+namespace headway::gui {
+
+/// What is under a point of the timeline.
+struct Hit {
+  enum class Zone : std::uint8_t { kNothing, kOverview, kRuler, kSteps, kName, kRow };
+  Zone zone = Zone::kNothing;
+  RowId row;
+  std::optional<LaneItem> item;
+  Target target;  ///< none on empty ground and where several events are merged
+};
+
+/// The timeline: rows of a session over a stretch of time, and the hands to move through it.
+/// Paints a picture of the rows when they change and only copies it otherwise; selection, pointer
+/// and links are drawn over it.
+class TimelineView : public QAbstractScrollArea {
+  Q_OBJECT
+ public:
+  explicit TimelineView(QWidget* parent = nullptr);
+  ~TimelineView() override;
+
+  /// Null: empty. Shows the whole trace.
+  void set_session(std::shared_ptr<const Session> session);
+  void set_theme(const Theme& theme);
+
+  const TimeMapping& mapping() const { return frame_.mapping; }
+  const RowLayout& layout() const { return layout_; }
+  const Target& selection() const { return overlay_.selection; }
+  Interval range() const { return overlay_.range; }
+  const Frame& frame() const { return frame_; }
+  Hit hit(const QPoint& point) const;
+
+  /// Selects and, if `reveal`, unfolds and scrolls to its row and moves time so that it is seen.
+  void select(const Target& target, bool reveal);
+  /// Selects and reveals; moves time at the same scale when it is not fully in sight.
+  void select_and_center(const Target& target);
+  void select_range(Interval range);
+  /// Shows a stretch of time. A jump can be taken back.
+  void show_interval(Interval interval);
+  /// Shows `view`, selects and reveals `target`.
+  void jump_to(const Target& target, Interval view);
+  /// Carries out a command of the timeline; false for those that are not its.
+  bool run(Command command);
+  /// Paints the whole picture into an image of the view's size: for benchmarks.
+  const QImage& render_frame();
+
+ signals:
+  void selection_changed(const headway::gui::Target& target);
+  void range_changed(headway::Interval range);
+  void view_changed();
+  /// What the status line says about the place under the pointer.
+  void pointed_at(const QString& text);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+
+ private:
+  enum class Drag : std::uint8_t { kNone, kPan, kRange, kOverview, kGutter };
+  struct Place {
+    TimeMapping mapping;
+    std::int64_t scroll = 0;
+  };
+
+  void set_mapping(const TimeMapping& mapping);
+  void set_scroll(std::int64_t scroll);
+  void layout_changed();
+  void rows_changed();
+  void update_font();
+  void remember_place();
+  void go_to(const Place& place);
+  bool go_through_history(std::vector<Place>& from, std::vector<Place>& to);
+  void zoom(double factor, double x);
+  double pointer_in_area() const;
+  void scroll_to(const Target& target);
+  void toggle_fold(RowId row);
+  void select_same_name(bool forward);
+  void select_on_lane(bool forward);
+  void clear_one();
+  void drag_to(const QPoint& point);
+  void move_overview_to(int x);
+  void hover(const QPoint& point);
+  void describe_hover(const Hit& hit, const QPoint& point);
+  QStringList hover_lines(const Hit& hit) const;
+  QStringList merged_lines(const Hit& hit) const;
+  QStringList counter_lines(RowId row, TimeNs t) const;
+  void announce();
+
+  std::shared_ptr<const Session> session_;
+  RowLayout layout_;
+  Frame frame_;
+  Overlay overlay_;
+  LabelCache labels_;
+  RowsPass rows_;
+  HeaderPass header_;
+  QImage picture_;
+  bool picture_old_ = true;
+  HoverCard* card_;
+  std::vector<Place> back_;
+  std::vector<Place> forward_;
+  Drag drag_ = Drag::kNone;
+  bool moved_ = false;
+  QPoint pressed_at_;
+  QPoint last_point_;
+  TimeNs range_anchor_;
+  QPoint pointer_{-1, -1};
+};
+
+}  // namespace headway::gui

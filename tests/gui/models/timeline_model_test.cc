@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "gui/models/timeline_model.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <set>
+
+#include "tests/gui/support/sessions.h"
+
+namespace headway::gui {
+namespace {
+
+std::vector<std::string> outline(const TimelineModel& model) {
+  std::vector<std::string> lines;
+  for (const Row& row : model.rows) lines.push_back(std::string(row.depth, ' ') + row.label);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("rows follow the run: devices with classes and streams, then threads, then counters") {
+  auto session = test::training_session();
+  std::vector<std::string> lines = outline(session->timeline);
+  CHECK(lines == std::vector<std::string>{
+                     "Host device 0", " Time classes", " Stream 1", " Stream 2", "Process",
+                     " trainer", "  Device API", " loader 0", " loader 1", " Counters",
+                     "  process.cpu", "  process.memory", "  process.read"});
+  CHECK(session->timeline.rows[4].descendants == 8);
+  CHECK(session->timeline.rows[5].lanes.size() >= 3);  // step, phase, op
+}
+
+TEST_CASE("threads sort naturally and threads without events have no row") {
+  test::TraceBuilder builder;
+  for (int i : {10, 2, 1}) {
+    builder.thread_name(i, "loader-" + std::to_string(i));
+    builder.range(i, "work", 0, 10);
+  }
+  builder.thread_name(77, "idle");
+  builder.thread_name(5, "trainer");
+  builder.range(5, "step", 0, 10, {.kind = trace::RangeKind::kStep, .step = 0});
+  auto session = test::session_of(builder);
+  CHECK(outline(session->timeline) ==
+        std::vector<std::string>{"Process", " trainer", " loader-1", " loader-2", " loader-10"});
+}
+
+TEST_CASE("every event of the trace is on exactly one line, and is found there") {
+  test::TraceBuilder hostile;
+  test::build_hostile(hostile, 20);
+  for (const auto& session : {test::training_session(), test::session_of(hostile)}) {
+    const TimelineModel& model = session->timeline;
+    std::size_t events = 0;
+    for (const Row& row : model.rows) {
+      if (row.kind == RowKind::kPartition) continue;
+      for (const Lane& lane : row.lanes) events += lane.events();
+    }
+    CHECK(events == session->trace.event_count());
+    std::mt19937 random(1);
+    auto check = [&](analyzer::EventRef event) {
+      Target target = Target::of(event);
+      std::optional<Place> place = model.find(target);
+      REQUIRE(place);
+      const Lane& lane = model.row(place->row).lanes[place->lane];
+      auto rows = lane.rows(place->entry);
+      CHECK(std::find(rows.begin(), rows.end(), event.index) != rows.end());
+      CHECK(model.target_of(place->row, event.index) == target);
+    };
+    for (int i = 0; i < 300; ++i) {
+      check(analyzer::EventRef::of(trace::RangeId::from(random() % session->trace.ranges.size())));
+      check(analyzer::EventRef::of(
+          trace::DeviceOpId::from(random() % session->trace.device_ops.size())));
+      check(analyzer::EventRef::of(trace::CallId::from(random() % session->trace.calls.size())));
+    }
+  }
+}
+
+TEST_CASE("the event under a pixel is what a scan of the trace's tables finds there") {
+  auto session = test::training_session();
+  const TimelineModel& model = session->timeline;
+  const trace::Trace& trace = session->trace;
+  std::mt19937 random(7);
+  int looked_at = 0;
+  for (int i = 0; i < 20'000 && looked_at < 300; ++i) {
+    double zoom = std::pow(10.0, static_cast<double>(random() % 50) / 10);
+    std::int64_t length = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(static_cast<double>(model.bounds.length().ns) / zoom));
+    std::int64_t begin = model.bounds.begin.ns + static_cast<std::int64_t>(random()) %
+                                                     std::max<std::int64_t>(1, model.bounds.length().ns - length);
+    ColumnGrid grid(TimeMapping({{begin}, {begin + length}}, 400));
+    int x = static_cast<int>(random() % 400);
+    const Row& row = model.rows[random() % model.rows.size()];
+    if (row.kind != RowKind::kStream || row.lanes.size() != 1) continue;
+    std::vector<LaneItem> items;
+    row.lanes[0].collect(grid, x, x + 1, items);
+    // Straight from the table, without any index of ours.
+    std::vector<std::uint32_t> truth;
+    for (std::uint32_t op = 0; op < trace.device_ops.size(); ++op) {
+      if (trace.device_ops.stream[op].value != row.subject) continue;
+      double from = grid.relative(trace.device_ops.start[op]);
+      double to = grid.relative(trace.device_ops.end[op]);
+      if (from < grid.edge(x + 1) && grid.edge(x) < to) truth.push_back(op);
+    }
+    REQUIRE(items.size() == (truth.empty() ? 0 : 1));
+    if (truth.empty()) continue;
+    ++looked_at;
+    std::span<const std::uint32_t> shown = row.lanes[0].rows(items[0].entry, items[0].count);
+    if (items[0].count == 1) {
+      CHECK(std::find(truth.begin(), truth.end(), shown[0]) != truth.end());
+    } else {
+      CHECK(std::vector<std::uint32_t>(shown.begin(), shown.end()) == truth);
+    }
+  }
+  CHECK(looked_at == 300);
+}
+
+TEST_CASE("steps, segments and bounds come from trace and analysis") {
+  auto session = test::training_session();
+  const TimelineModel& model = session->timeline;
+  CHECK(model.steps.events() == session->analysis.steps.all.size());
+  CHECK(model.interval_of(Target::step(3)) == session->analysis.steps.all[3].host);
+  REQUIRE(model.find(Target::step(3)));
+  CHECK(!model.find(Target::step(3))->row.valid());
+  std::optional<Place> segment = model.find(Target::segment(0, 5));
+  REQUIRE(segment);
+  CHECK(model.row(segment->row).kind == RowKind::kPartition);
+  CHECK(model.bounds.begin <= session->trace.ranges.start.front());
+  CHECK(model.bounds.end >= session->trace.end);
+}
+
+TEST_CASE("a target that the trace does not have is not found") {
+  const TimelineModel& model = test::training_session()->timeline;
+  CHECK(!model.find(Target{}));
+  CHECK(!model.find(Target::of(analyzer::EventRef::of(trace::RangeId{UINT32_MAX - 1}))));
+  CHECK(!model.find(Target::of(analyzer::EventRef::of(trace::DeviceOpId{1'000'000'000}))));
+}
+
+TEST_CASE("a run of several ranks names the rank of each device and process") {
+  test::TraceBuilder builder;
+  builder.range(1, "work", 0, 10);
+  trace::Trace trace = builder.load();
+  trace.processes.push_back(trace.processes[0]);
+  trace.processes[1].rank = 1;
+  trace.threads.push_back({.global_tid = 9, .tid = 9, .process = {1}, .name = ""});
+  trace.ranges_of_thread.offset = {0, 1, 1};
+  trace.ranges_of_thread.rows = {trace::RangeId{0}};
+  trace.ranges_of_thread.offset.back() = 1;
+  trace.calls_of_thread.offset = {0, 0, 0};
+  trace.counters.push_back({"c", "%", "", trace::ProcessId{1}, {}, {{0}, {5}}, {1, 2}});
+  auto session = make_session(std::move(trace));
+  std::vector<std::string> lines = outline(session->timeline);
+  CHECK(lines[0].starts_with("Rank 0"));
+  CHECK(lines[2].starts_with("Rank 1"));
+}
+
+}  // namespace headway::gui

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "gui/models/session.h"
+#include "tests/support/trace_builder.h"
+
+namespace headway::test {
+
+/// The run of TrainingTrace with its defaults (input-bound), made once per program.
+std::shared_ptr<const gui::Session> training_session();
+/// Its file.
+std::filesystem::path training_file();
+
+std::shared_ptr<const gui::Session> session_of(TraceBuilder& builder);
+
+/// The first event with that name.
+analyzer::EventRef event_named(const trace::Trace& trace, std::string_view name);
+
+/// A trace with everything a hostile program could do: names of a megabyte, control characters and
+/// markup, events without length and at the ends of what is admitted, deep and wide nesting,
+/// thousands of threads, values that are no numbers.
+void build_hostile(TraceBuilder& builder, int threads);
+
+}  // namespace headway::test
