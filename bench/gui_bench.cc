@@ -50,7 +50,8 @@ class Generator {
     std::size_t layers = events / kEventsPerLayer / kRanks;
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) add_rank(rank);
     for (std::uint32_t n = 0; n < 40; ++n) {
-      kernels_.push_back(trace_.strings.add(fmt::format("void sm90_xmma_gemm_kernel_{}<float>", n)));
+      kernels_.push_back(
+          trace_.strings.add(fmt::format("void sm90_xmma_gemm_kernel_{}<float>", n)));
       modules_.push_back(trace_.strings.add(fmt::format("aten::module_{}", n)));
     }
     call_ = trace_.strings.add("cudaLaunchKernel");
@@ -78,8 +79,7 @@ class Generator {
                               .cores = 132,
                               .name = "Generated GPU"});
     for (int s = 0; s < 2; ++s)
-      trace_.streams.push_back(
-          {.device = {rank}, .process = {rank}, .ordinal = 7 + s, .name = ""});
+      trace_.streams.push_back({.device = {rank}, .process = {rank}, .ordinal = 7 + s, .name = ""});
   }
 
   std::int64_t random(std::int64_t below) {
@@ -208,7 +208,8 @@ class Generator {
     trace_.complete = true;
     trace_.ranges_of_thread = group<trace::RangeId>(trace_.ranges.thread, trace_.threads.size());
     trace_.calls_of_thread = group<trace::CallId>(trace_.calls.thread, trace_.threads.size());
-    trace_.ops_of_stream = group<trace::DeviceOpId>(trace_.device_ops.stream, trace_.streams.size());
+    trace_.ops_of_stream =
+        group<trace::DeviceOpId>(trace_.device_ops.stream, trace_.streams.size());
   }
 
   trace::Trace trace_;
@@ -278,7 +279,8 @@ void measure(std::size_t events, const char* name, int frames) {
   fmt::print("{} generated events, {} ranks, {} rows\n", count, kRanks, model.rows.size());
   fmt::print("analyze_{}: {:.2f} s\n", name, analysis_seconds);
   fmt::print("build_timeline_{}: {:.3f} s\n", name, build_seconds);
-  fmt::print("trace_bytes_per_event_{}: {:.1f} B\n", name, trace_bytes / static_cast<double>(count));
+  fmt::print("trace_bytes_per_event_{}: {:.1f} B\n", name,
+             trace_bytes / static_cast<double>(count));
   fmt::print("timeline_bytes_per_event_{}: {:.1f} B\n", name,
              model_bytes / static_cast<double>(count));
   model = {};

@@ -141,8 +141,7 @@ TEST_CASE("a bar of the step chart leads to its step") {
   w.show_page(Page::kSteps);
   QTest::keyClick(&chart, Qt::Key_Left);
   QTest::keyClick(&chart, Qt::Key_Return);
-  CHECK(w.timeline().view().selection() ==
-        Target::step(w.session()->step_charts[0].bars[16].step));
+  CHECK(w.timeline().view().selection() == Target::step(w.session()->step_charts[0].bars[16].step));
 }
 
 TEST_CASE("a class of the waterfall leads to its longest stretch in that step") {
@@ -280,7 +279,8 @@ TEST_CASE("widgets that can be used have names for screen readers and can be rea
       // Parts of a widget that is named, like the button inside a search box, are not on their own.
       if (widget->objectName().startsWith("qt_")) continue;
       bool labelled = qobject_cast<QLabel*>(widget) || qobject_cast<QAbstractButton*>(widget) ||
-                      qobject_cast<QScrollArea*>(widget) || qobject_cast<QScrollArea*>(widget->parent());
+                      qobject_cast<QScrollArea*>(widget) ||
+                      qobject_cast<QScrollArea*>(widget->parent());
       CAPTURE(widget->metaObject()->className());
       CHECK((labelled || !widget->accessibleName().isEmpty()));
     }

@@ -45,8 +45,8 @@ TEST_CASE("a picture is made without a display, of the page, size and theme that
   test::TemporaryFolder folder;
   for (const char* page : {"summary", "timeline", "findings", "ops", "steps"}) {
     std::filesystem::path file = folder / (std::string(page) + ".png");
-    Outcome outcome = run_gui({text(test::training_file()), "--screenshot", text(file), "--page", page,
-                               "--size", "1000x600", "--theme", "dark"});
+    Outcome outcome = run_gui({text(test::training_file()), "--screenshot", text(file), "--page",
+                               page, "--size", "1000x600", "--theme", "dark"});
     CAPTURE(outcome.err.toStdString());
     CHECK(outcome.status == 0);
     CHECK(outcome.err.isEmpty());
@@ -129,7 +129,7 @@ TEST_CASE("files that are no traces are bad input, and pictures that cannot be w
   }
   CHECK(run_gui({text(folder.path()), "--screenshot", picture}).status == 3);
   Outcome outcome = run_gui(
-      {text(test::training_file()), "--screenshot", text(folder / "no" ) + "/such/folder.png"});
+      {text(test::training_file()), "--screenshot", text(folder / "no") + "/such/folder.png"});
   CHECK(outcome.status == 4);
   CHECK(outcome.err.contains("could not be written"));
 }

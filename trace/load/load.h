@@ -12,7 +12,7 @@ struct LoadOptions {
   int threads = 0;  ///< 0: as many as the machine has, at most 8
   /// Called now and then on the loading thread with the share that is done, 0 to 1. What it throws
   /// ends the loading and comes out of `load`: the way to cancel.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 /// Reads a trace file written by Headway, or an SQLite export of Nsight Systems with the same

@@ -69,7 +69,8 @@ TEST_CASE("a range tells its own time outside of inner ranges") {
   std::vector<Detail> details =
       describe(session->timeline, Target::of(test::event_named(session->trace, "outer")));
   CHECK(value(details, "Own time").starts_with("700 ns"));
-  details = describe(session->timeline, Target::of(test::event_named(session->trace, "inner of a")));
+  details =
+      describe(session->timeline, Target::of(test::event_named(session->trace, "inner of a")));
   CHECK(value(details, "Path") == "outer › a › inner of a");
 }
 

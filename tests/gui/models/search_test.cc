@@ -43,7 +43,8 @@ std::set<EventRef> scan(const Session& session, std::string_view needle) {
 
 TEST_CASE("search finds all events that a scan finds, and goes through them once around") {
   auto session = test::training_session();
-  for (std::string_view needle : {"layer2.0.CONV1", "step", "conv2d_forward", "call", "copy batch"}) {
+  for (std::string_view needle :
+       {"layer2.0.CONV1", "step", "conv2d_forward", "call", "copy batch"}) {
     CAPTURE(needle);
     std::set<EventRef> expected = scan(*session, needle);
     REQUIRE(!expected.empty());

@@ -22,10 +22,10 @@ std::vector<std::string> outline(const TimelineModel& model) {
 TEST_CASE("rows follow the run: devices with classes and streams, then threads, then counters") {
   auto session = test::training_session();
   std::vector<std::string> lines = outline(session->timeline);
-  CHECK(lines == std::vector<std::string>{
-                     "Host device 0", " Time classes", " Stream 1", " Stream 2", "Process",
-                     " trainer", "  Device API", " loader 0", " loader 1", " Counters",
-                     "  process.cpu", "  process.memory", "  process.read"});
+  CHECK(lines == std::vector<std::string>{"Host device 0", " Time classes", " Stream 1",
+                                          " Stream 2", "Process", " trainer", "  Device API",
+                                          " loader 0", " loader 1", " Counters", "  process.cpu",
+                                          "  process.memory", "  process.read"});
   CHECK(session->timeline.rows[4].descendants == 8);
   CHECK(session->timeline.rows[5].lanes.size() >= 3);  // step, phase, op
 }
@@ -84,8 +84,9 @@ TEST_CASE("the event under a pixel is what a scan of the trace's tables finds th
     double zoom = std::pow(10.0, static_cast<double>(random() % 50) / 10);
     std::int64_t length = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(static_cast<double>(model.bounds.length().ns) / zoom));
-    std::int64_t begin = model.bounds.begin.ns + static_cast<std::int64_t>(random()) %
-                                                     std::max<std::int64_t>(1, model.bounds.length().ns - length);
+    std::int64_t begin =
+        model.bounds.begin.ns + static_cast<std::int64_t>(random()) %
+                                    std::max<std::int64_t>(1, model.bounds.length().ns - length);
     ColumnGrid grid(TimeMapping({{begin}, {begin + length}}, 400));
     int x = static_cast<int>(random() % 400);
     const Row& row = model.rows[random() % model.rows.size()];
