@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/version.h"
+#include "common/tell.h"
 
 namespace headway::cli {
 namespace {
@@ -52,7 +53,7 @@ class ReportCommand final : public Command {
     };
     for (const std::string& output : outputs_) {
       write_output(output, text(format_of(output)));
-      if (output != "-") fmt::print(stderr, "wrote {}\n", output);
+      if (output != "-") tell(fmt::format("wrote {}\n", output));
     }
     if (outputs_.empty()) write_output("-", text(*analyzer::report_format(format_)));
     return exit_status(ExitCode::kOk);

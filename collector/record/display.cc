@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/format.h"
+#include "common/tell.h"
 #include "common/text.h"
 
 namespace headway::record {
@@ -16,40 +17,38 @@ Display::Display(bool quiet, std::string file)
       file_(escape_terminal(file)) {}
 
 void Display::started() {
-  if (terminal_) fmt::print(stderr, "headway: recording to {}\n", file_);
+  if (terminal_) tell(fmt::format("headway: recording to {}\n", file_));
 }
 
 void Display::update(const Progress& progress) {
   if (!progress_ || Clock::now() < next_) return;
   next_ = Clock::now() + std::chrono::seconds(1);
   auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
-  fmt::print(stderr, "\r\033[Kheadway: {} s, {} events from {} processes", elapsed.count(),
-             format_count(progress.events), progress.processes.load());
-  std::fflush(stderr);
+  tell(fmt::format("\r\033[Kheadway: {} s, {} events from {} processes", elapsed.count(),
+                   format_count(progress.events), progress.processes.load()));
   drawn_ = true;
 }
 
 void Display::clear() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) tell("\r\033[K");
   drawn_ = false;
 }
 
 void Display::finishing() {
   clear();
   if (!terminal_) return;
-  fmt::print(stderr, "headway: finishing {} …", file_);
-  std::fflush(stderr);
+  tell(fmt::format("headway: finishing {} …", file_));
   drawn_ = true;
 }
 
 void Display::finished(const std::string& text) {
   clear();
-  if (!quiet_) fmt::print(stderr, "{}", text);
+  tell(text);
 }
 
 void Display::note(const std::string& line) {
   clear();
-  if (!quiet_) fmt::print(stderr, "headway: {}\n", line);
+  if (!quiet_) tell(fmt::format("headway: {}\n", line));
 }
 
 }  // namespace headway::record
