@@ -200,20 +200,17 @@ std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t&
   });
 }
 
-void copy_definitions(const Segment& from, const Segment& to) {
+bool copy_definitions(const Segment& from, const Segment& to) {
   g_log.populated = 0;
   std::uint64_t bytes = g_log.end;
-  if (!from || bytes == 0) return;
-  // Cannot fail for want of room: a child's limits are its parent's. If it does, the names are
-  // lost, not the events.
+  if (!from || bytes == 0) return true;
   g_log.end = 0;
-  if (!make_room(to, bytes)) {
-    g_log.end = bytes;
-    return;
-  }
+  bool room = make_room(to, bytes);
   g_log.end = bytes;
+  if (!room) return false;
   std::memcpy(to.definitions(), from.definitions(), bytes);
   to.header().definitions_end.store(bytes, std::memory_order_release);
+  return true;
 }
 
 }  // namespace headway::inject

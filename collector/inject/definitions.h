@@ -28,6 +28,7 @@ std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t&
 void define_note(wire::NoteKey key, const char* text);
 
 /// Copies the log of the parent of a fork into the segment of the child, which inherited the index.
-void copy_definitions(const Segment& from, const Segment& to);
+/// False when there is no room: the child's limits may be tighter than its parent's were.
+bool copy_definitions(const Segment& from, const Segment& to);
 
 }  // namespace headway::inject

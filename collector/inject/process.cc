@@ -76,15 +76,18 @@ bool connect_to_recorder() {
   int fd = -1;
   int error = 0;
   Segment segment = create_segment(fd, problem, error);
+  Segment inherited = g_process.segment;
+  // The child of a fork: what its parent registered stays valid in it.
+  if (segment && !copy_definitions(inherited, segment)) {
+    destroy_segment(segment);
+    ::close(fd);
+    fd = -1;
+    problem = wire::Problem::kSize;
+  }
+  if (segment) hello.layout = segment.header().layout;
   hello.problem = static_cast<std::uint32_t>(problem);
   hello.problem_errno = error;
-  Segment inherited = g_process.segment;
   wire::Welcome welcome;
-  if (segment) {
-    hello.layout = segment.header().layout;
-    // The child of a fork: what its parent registered stays valid in it.
-    copy_definitions(inherited, segment);
-  }
   bool accepted = hand_over(g_session, hello, fd, welcome);
   if (fd >= 0) ::close(fd);
   if (!accepted || !segment) {

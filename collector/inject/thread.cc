@@ -90,8 +90,10 @@ void begin(ThreadState& state) {
 
 DomainStack* ThreadState::far_stack(std::uint16_t domain) {
   if (!far) {
+    int saved = errno;
     void* memory = ::mmap(nullptr, kFarBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = saved;
     if (memory == MAP_FAILED) return nullptr;
     far = static_cast<DomainStack*>(memory);
   }

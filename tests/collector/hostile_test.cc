@@ -38,6 +38,18 @@ TEST_CASE(
   CHECK(finished.err.find("its limits (ulimit -f, ulimit -v) leave no room") != std::string::npos);
 }
 
+TEST_CASE("a child with less room than its parent's texts take runs unrecorded, and that is said") {
+  TemporaryFolder folder;
+  std::string trace = (folder / "run.sqlite").string();
+  Recorder recorder({"-o", trace, "--", target("hostile"), "narrow-child"});
+  recorder.start();
+  Finished finished = recorder.wait();
+  CHECK(finished.status == 0);
+  CHECK(finished.err.find("leave no room for shared memory") != std::string::npos);
+  CHECK(ranges(trace, "parent") == 20);
+  CHECK(loss(trace, "shared_memory_corrupt") == 0);
+}
+
 TEST_CASE("events of a signal handler that interrupts another event are dropped and counted") {
   TemporaryFolder folder;
   Recorded run = record(folder, {target("hostile"), "handler"});

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -59,6 +60,28 @@ int address_space() {
   }
   ranges("full", 10);
   return 0;
+}
+
+/// A forked child with less room than its parent's registered texts take.
+int narrow_child() {
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("wide");
+  std::string text(60'000, 'z');
+  for (int i = 0; i < 20; ++i)
+    nvtxDomainRegisterStringA(domain, (text + std::to_string(i)).c_str());
+  ranges("parent", 10);
+  pid_t child = ::fork();
+  if (child == 0) {
+    rlimit limit{4u << 20, 4u << 20};  // room for the smallest memory only
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ranges("child", 10);
+    nvtxDomainRegisterStringA(domain, "one more");
+    ranges("child", 10);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ranges("parent", 10);
+  return status;
 }
 
 int file_size() {
@@ -140,6 +163,7 @@ int main(int argc, char** argv) {
   if (kind == "no-standard-streams") return no_standard_streams();
   if (kind == "address-space") return address_space();
   if (kind == "file-size") return file_size();
+  if (kind == "narrow-child") return narrow_child();
   if (kind == "handler") return handler();
   if (kind == "no-counter") return without_counter();
   if (kind == "errno") return keeps_errno();
