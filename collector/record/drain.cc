@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace headway::record {
 namespace {
@@ -24,13 +25,19 @@ void Drain::add(std::shared_ptr<LiveSegment> segment) {
   added_.push_back(std::move(segment));
 }
 
+void Drain::set_aside(SegmentId id) {
+  std::lock_guard lock(mutex_);
+  set_aside_.push_back(id);
+}
+
 std::size_t Drain::round(bool last) {
   {
     std::lock_guard lock(mutex_);
     segments_.insert(segments_.end(), added_.begin(), added_.end());
     added_.clear();
+    for (SegmentId id : std::exchange(set_aside_, {}))
+      std::erase_if(segments_, [&](const auto& segment) { return segment->id == id; });
   }
-  std::erase_if(segments_, [](const auto& segment) { return segment->set_aside.load(); });
   struct Work {
     LiveSegment* segment;
     bool ending;

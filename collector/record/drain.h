@@ -16,8 +16,6 @@ struct LiveSegment {
   std::unique_ptr<SegmentReader> reader;
   /// Set once nothing writes to it any more; the next round is its last.
   std::atomic<bool> ended = false;
-  /// Set by the receiver when it found the content damaged: no more rounds.
-  std::atomic<bool> set_aside = false;
 };
 
 /// Empties the rings of all segments into the queue, in rounds: every 2 ms while there is traffic,
@@ -30,6 +28,8 @@ class Drain {
 
   /// Thread-safe.
   void add(std::shared_ptr<LiveSegment> segment);
+  /// The receiver found the content damaged: no more rounds for this segment. Thread-safe.
+  void set_aside(SegmentId id);
   /// Works until `finish`, then until everything that was committed by then is in the queue. Runs
   /// in a thread of its own.
   void run();
@@ -45,6 +45,7 @@ class Drain {
   MessageQueue& queue_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<LiveSegment>> added_;
+  std::vector<SegmentId> set_aside_;
   std::vector<std::shared_ptr<LiveSegment>> segments_;
   std::atomic<bool> finishing_ = false;
   double fullest_ = 0;

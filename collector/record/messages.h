@@ -87,6 +87,7 @@ class MessageQueue {
   void send(Message message, std::size_t bytes = 0) {
     {
       std::lock_guard lock(mutex_);
+      if (abandoned_) return;
       messages_.push_back({std::move(message), bytes});
       bytes_ += bytes;
     }
@@ -99,6 +100,14 @@ class MessageQueue {
       closed_ = true;
     }
     arrived_.notify_one();
+  }
+  /// Nothing will be received any more: what is sent from now on is dropped, so that no sender waits
+  /// for room.
+  void abandon() {
+    std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    messages_.clear();
+    bytes_ = 0;
   }
   /// The next message; nullopt when none came within the time, or when all have been received and
   /// the queue is closed (`done`).
@@ -128,6 +137,7 @@ class MessageQueue {
   std::deque<Item> messages_;
   std::size_t bytes_ = 0;
   bool closed_ = false;
+  bool abandoned_ = false;
 };
 
 }  // namespace headway::record

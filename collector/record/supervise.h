@@ -50,8 +50,6 @@ class Supervisor {
 
   /// Until the processes to wait for have ended, or the user does not want to wait for them.
   Outcome run();
-  /// Thread-safe: the content of this segment is damaged.
-  void set_aside(SegmentId id);
 
  private:
   struct Image {
@@ -85,8 +83,6 @@ class Supervisor {
   std::int64_t asked_to_end_ms_ = 0;  ///< when the first signal that asks to end came
   SegmentId next_segment_ = 1;
   std::map<SegmentId, Image> images_;
-  std::mutex mutex_;  ///< for set_aside
-  std::map<SegmentId, std::weak_ptr<LiveSegment>> live_;
 };
 
 }  // namespace headway::record

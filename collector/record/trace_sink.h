@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 
 #include "common/error.h"
@@ -35,7 +36,7 @@ class TraceSink {
   }
   void count_loss(trace::Loss loss, std::int64_t count, std::int64_t global_pid = 0) {
     writer_.count_loss(loss, count, global_pid);
-    counted_.push_back({loss, count});
+    counted_[loss] += count;
   }
   void set_meta(std::string_view key, std::string_view value) { writer_.set_meta(key, value); }
 
@@ -48,12 +49,8 @@ class TraceSink {
   const std::string& failure() const { return failure_; }
   const std::filesystem::path& path() const { return writer_.path(); }
 
-  struct CountedLoss {
-    trace::Loss loss;
-    std::int64_t count;
-  };
-  /// Every loss counted so far, for the closing summary.
-  const std::vector<CountedLoss>& counted_losses() const { return counted_; }
+  /// Losses counted so far, of all processes, for the closing summary.
+  const std::map<trace::Loss, std::int64_t>& counted_losses() const { return counted_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -74,7 +71,7 @@ class TraceSink {
   void fail(const std::string& reason, std::int64_t rows);
 
   trace::TraceWriter writer_;
-  std::vector<CountedLoss> counted_;
+  std::map<trace::Loss, std::int64_t> counted_;
   std::string failure_;
   std::int64_t uncommitted_ = 0;
   std::int64_t rows_lost_ = 0;

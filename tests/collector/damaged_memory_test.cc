@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "collector/record/drain.h"
 #include "collector/record/trace_assembler.h"
@@ -221,6 +222,41 @@ TEST_CASE("memory scribbled over at random never harms the recorder") {
     CHECK(test::intact(pipeline.trace()));
     CHECK(test::meta(pipeline.trace(), "state") == "complete");
   }
+}
+
+TEST_CASE("ends of ranges that never began are counted, however many") {
+  FakeProcess process;
+  Pipeline pipeline(process);
+  Drain drain(pipeline.queue);
+  drain.add(pipeline.segment);
+  process.put(0, wire::RecordType::kThreadBegin, 43);
+  constexpr int kEnds = 70'000;  // more than are kept in case their starts are still to come
+  std::thread draining([&] { drain.run(); });
+  for (int i = 0; i < kEnds; ++i) {
+    while (process.control(0).head - process.control(0).tail > 1000) std::this_thread::yield();
+    process.put(0, wire::RecordType::kEnd, 1000 + static_cast<std::uint64_t>(i));
+  }
+  drain.finish();
+  draining.join();
+  pipeline.queue.close();
+  pipeline.assembler.run(pipeline.queue);
+  pipeline.assembler.finish();
+  pipeline.sink.finish();
+  CHECK(test::loss(pipeline.trace(), "nvtx_pop_without_push") == kEnds);
+}
+
+TEST_CASE("when the writer of the trace has died, the drain still ends") {
+  FakeProcess process;
+  Pipeline pipeline(process);
+  pipeline.queue.send(SegmentAdded{2, 42}, Drain::kMaxQueued);  // no room for anything more
+  put_good_events(process);
+  Drain drain(pipeline.queue);
+  drain.add(pipeline.segment);
+  drain.finish();
+  std::thread draining([&] { drain.run(); });
+  pipeline.queue.abandon();
+  draining.join();
+  CHECK(pipeline.queue.bytes() == 0);
 }
 
 }  // namespace headway::record

@@ -278,6 +278,8 @@ void SegmentDecoder::end_range(const Ring& ring, const RecordView& view, TimeNs 
   if (found == ranges_.end()) {
     if (early_ends_.size() < kMaxEarlyEnds)
       early_ends_[view.record.value] = {time.ns, global_tid(ring), std::move(json)};
+    else
+      sink_.count_loss(trace::Loss::kNvtxPopWithoutPush, 1, global_pid(pid_));
     return;
   }
   OpenRange range = std::move(found->second);
