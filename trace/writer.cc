@@ -18,10 +18,7 @@ sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) 
   if (std::filesystem::is_directory(path, ignored)) {
     fail_usage("{}: is a folder; -o takes the name of the trace file to write.", path.string());
   }
-  if (std::filesystem::exists(path, ignored)) {
-    if (!overwrite)
-      fail_usage("{}: already exists. Use --force to overwrite it, or -o for another name.",
-                 path.string());
+  if (overwrite) {
     for (const char* suffix : {"", "-wal", "-shm", "-journal"})
       std::filesystem::remove(path.string() + suffix, ignored);
   }

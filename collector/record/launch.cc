@@ -42,6 +42,8 @@ std::vector<std::filesystem::path> search_path() {
 
 /// " Did you mean './train'?" for a program of this folder that the shell's path does not have.
 std::string hint_for(const std::string& command) {
+  if (command.ends_with(".py") && is_file(command))
+    return fmt::format(" Did you mean 'python3 {}'?", command);
   std::error_code error;
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator entry(".", error), end; !error && entry != end;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "collector/record/record.h"
 
-#include <fmt/chrono.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <exception>
 #include <memory>
@@ -22,12 +23,17 @@
 namespace headway::record {
 namespace {
 
-std::filesystem::path free_output() {
+/// The trace file that was asked for, or the first free name: several recordings may begin in one
+/// folder at the same moment (one per rank), so a name is free only when its file could be made.
+std::unique_ptr<TraceSink> create_trace(const RecordOptions& options) {
+  if (!options.output.empty()) return std::make_unique<TraceSink>(options.output, options.force);
   for (int i = 1;; ++i) {
-    std::filesystem::path path = i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i);
-    std::error_code error;
-    if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error))
-      return path;
+    try {
+      return std::make_unique<TraceSink>(i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i),
+                                         false);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kUsage) throw;  // taken
+    }
   }
 }
 
@@ -56,6 +62,14 @@ DurationNs own_cpu_time() {
     return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_usec * 1000;
   };
   return {ns(usage.ru_utime) + ns(usage.ru_stime)};
+}
+
+/// A file that got the number of a standard stream which the user has closed would receive what is
+/// meant for the stream. The recorded program finds it closed, as it would without us.
+void fill_closed_standard_streams() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR | O_CLOEXEC);  // takes the lowest
+  }
 }
 
 /// Many processes mean many descriptors; the recorded program keeps the limit it has.
@@ -89,20 +103,25 @@ class Recording {
         display_(display),
         drain_(queue_),
         sampler_(options.sample_hz, queue_),
-        assembler_(sink, origin, clock, progress_, [this](SegmentId id) {
-          if (Supervisor* supervisor = supervisor_.load()) supervisor->set_aside(id);
-        }) {}
+        assembler_(sink, origin, clock, progress_, [this](SegmentId id) { drain_.set_aside(id); }) {
+  }
 
   Outcome run(pid_t primary) {
     Supervisor::Options options{options_.wait, clock_, options_.command.front(), options_.quiet};
     Supervisor supervisor(primary, options, socket_, drain_, queue_,
                           [this] { display_.update(progress_); });
-    supervisor_ = &supervisor;
     if (std::optional<ProcessDescription> process = describe_process(primary))
       queue_.send(ProcessSeen{primary, process->parent_pid,
                               boottime_to_monotonic(process->start_boottime_ns),
                               std::move(process->name), std::move(process->command_line)});
-    std::thread assembling = guarded_thread(trouble_[0], [this] { assembler_.run(queue_); });
+    std::thread assembling = guarded_thread(trouble_[0], [this] {
+      try {
+        assembler_.run(queue_);
+      } catch (...) {
+        queue_.abandon();  // else the drain would wait for room in it, for ever
+        throw;
+      }
+    });
     std::thread draining = guarded_thread(trouble_[1], [this] { drain_.run(); });
     std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
     Outcome outcome = supervisor.run();
@@ -113,7 +132,6 @@ class Recording {
     draining.join();
     queue_.close();
     assembling.join();
-    supervisor_ = nullptr;
     return outcome;
   }
 
@@ -136,7 +154,6 @@ class Recording {
   Drain drain_;
   Sampler sampler_;
   TraceAssembler assembler_;
-  std::atomic<Supervisor*> supervisor_ = nullptr;
   std::string trouble_[3];
 };
 
@@ -145,14 +162,16 @@ class Recording {
 int record(const RecordOptions& options) {
   if (options.command.empty())
     fail_usage("no command to record. Example: headway record -- python3 train.py");
+  fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
   std::filesystem::path library = find_inject_library();
   wire::Clock clock = choose_clock(options.clock);
-  std::filesystem::path output = options.output.empty() ? free_output() : options.output;
   SignalState signals;
   SessionSocket socket;
   ClockReading origin = read_clocks();
-  TraceSink sink(output, options.force);
+  std::unique_ptr<TraceSink> created = create_trace(options);
+  TraceSink& sink = *created;
+  std::filesystem::path output = sink.path();
   Display display(options.quiet, output.string());
   describe_run(sink, options, origin, clock);
   sink.commit();
@@ -192,8 +211,9 @@ int record(const RecordOptions& options) {
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();
   summary.losses = sink.counted_losses();
   std::error_code error;
-  summary.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(output, error));
-  display.finished(summary_text(summary));
+  std::uintmax_t bytes = std::filesystem::file_size(output, error);
+  if (!error) summary.file_bytes = static_cast<std::int64_t>(bytes);
+  display.finished(options.quiet ? failure_text(summary) : summary_text(summary));
   return summary.outcome.exit_status();
 }
 

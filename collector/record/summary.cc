@@ -56,11 +56,9 @@ std::string cost_line(const Summary& s) {
 }
 
 std::vector<std::string> loss_lines(const Summary& s) {
-  std::map<Loss, std::int64_t> totals;
-  for (const TraceSink::CountedLoss& loss : s.losses) totals[loss.loss] += loss.count;
   std::vector<std::string> lines;
   bool lost = false;
-  for (const auto& [loss, count] : totals) {
+  for (const auto& [loss, count] : s.losses) {
     // Told in the line about processes.
     if (loss == Loss::kProcessNotInjected || count == 0) continue;
     const trace::LossDeclaration& declaration = trace::declaration_of(loss);
@@ -73,7 +71,25 @@ std::vector<std::string> loss_lines(const Summary& s) {
   return lines;
 }
 
+/// What kept the trace from being whole; empty when nothing did.
+std::string failure_line(const Summary& s) {
+  std::string file = escape_terminal(s.file.string());
+  if (!s.file_bytes)
+    return fmt::format("{} is gone: it was removed while the recording ran, with all it held",
+                       file);
+  if (s.failure.empty()) return "";
+  return fmt::format(
+      "writing stopped early: {} The file holds what was written until then; keep {}-wal beside it "
+      "if there is one",
+      escape_terminal(s.failure), file);
+}
+
 }  // namespace
+
+std::string failure_text(const Summary& summary) {
+  std::string line = failure_line(summary);
+  return line.empty() ? "" : "headway: " + line + "\n";
+}
 
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
@@ -87,8 +103,9 @@ std::string shell_word(const std::string& text) {
 std::string summary_text(const Summary& s) {
   std::vector<std::string> lines;
   if (std::string line = outcome_line(s); !line.empty()) lines.push_back(line);
-  lines.push_back(fmt::format("recorded {} to {} ({})", format_duration(s.duration),
-                              escape_terminal(s.file.string()), format_bytes(s.file_bytes)));
+  if (s.file_bytes)
+    lines.push_back(fmt::format("recorded {} to {} ({})", format_duration(s.duration),
+                                escape_terminal(s.file.string()), format_bytes(*s.file_bytes)));
   if (std::string line = nothing_line(s); !line.empty()) {
     lines.push_back(line);
   } else {
@@ -105,14 +122,11 @@ std::string summary_text(const Summary& s) {
     lines.push_back(
         fmt::format("not recorded: {} more processes", s.refusals.size() - kRefusalsShown));
   for (std::string& line : loss_lines(s)) lines.push_back(std::move(line));
-  if (!s.failure.empty())
-    lines.push_back(
-        fmt::format("writing stopped early: {} The file holds what was written until "
-                    "then; keep {}-wal beside it if there is one",
-                    escape_terminal(s.failure), escape_terminal(s.file.string())));
+  if (std::string line = failure_line(s); !line.empty()) lines.push_back(line);
   lines.push_back(cost_line(s));
-  lines.push_back(
-      fmt::format("next: headway report {}", shell_word(escape_terminal(s.file.string()))));
+  if (s.file_bytes)
+    lines.push_back(
+        fmt::format("next: headway report {}", shell_word(escape_terminal(s.file.string()))));
   std::string text;
   for (const std::string& line : lines) text += "headway: " + line + "\n";
   return text;

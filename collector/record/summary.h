@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +19,12 @@ struct Summary {
   std::filesystem::path file;
   Outcome outcome;
   DurationNs duration;
-  std::int64_t file_bytes = 0;
+  std::optional<std::int64_t> file_bytes;  ///< none: the file is not there any more
   std::int64_t events = 0;
   std::int64_t threads = 0;    ///< that recorded
   std::int64_t injected = 0;   ///< processes that recorded
   std::int64_t processes = 0;  ///< of the tree
-  std::vector<TraceSink::CountedLoss> losses;
+  std::map<trace::Loss, std::int64_t> losses;
   std::vector<std::string> refusals;
   std::string failure;  ///< why rows were not stored; empty when all were
   std::int64_t busiest_thread_events = 0;
@@ -33,6 +35,10 @@ struct Summary {
 
 /// Lines for stderr, each with its line end. Names are escaped for a terminal.
 std::string summary_text(const Summary& summary);
+
+/// The line that tells what kept the trace from being whole, also with --quiet; empty when nothing
+/// did.
+std::string failure_text(const Summary& summary);
 
 /// `text` as one word of a POSIX shell.
 std::string shell_word(const std::string& text);

@@ -14,6 +14,7 @@
 
 #include "collector/record/system/proc_files.h"
 #include "common/error.h"
+#include "common/tell.h"
 #include "common/text.h"
 
 namespace headway::record {
@@ -24,11 +25,17 @@ constexpr int kTickMs = 250;
 // One press of Ctrl-C, or one `timeout`, may arrive as several signals at once.
 constexpr std::int64_t kSecondRequestMs = 250;
 
+/// Without those that were ignored when the recorder was started (nohup, a job in the background of
+/// a script): they mean nothing to the command either.
 sigset_t handled_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   ::sigaddset(&set, SIGCHLD);
-  for (int number : kPassedOn) ::sigaddset(&set, number);
+  for (int number : kPassedOn) {
+    struct sigaction action {};
+    ::sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) ::sigaddset(&set, number);
+  }
   return set;
 }
 
@@ -120,10 +127,10 @@ bool Supervisor::finished() {
     if (rest.size() > 4) list += ", …";
     // Those that end with their parent are reaped within milliseconds; they are not worth a word.
     if (asked_to_end_ms_ == 0 && !rest.empty() && monotonic_ns() - ended_ns_ > 500'000'000) {
-      fmt::print(stderr,
-                 "headway: {} has ended; waiting for the processes it left behind (pid {}). Ctrl-C "
-                 "twice to stop waiting.\n",
-                 escape_terminal(options_.name), list);
+      tell(fmt::format(
+          "headway: {} has ended; waiting for the processes it left behind (pid {}). Ctrl-C twice "
+          "to stop waiting.\n",
+          escape_terminal(options_.name), list));
       told_waiting_ = true;
     }
   }
@@ -160,10 +167,6 @@ void Supervisor::admit(Arrival& arrival) {
   image.segment = segment;
   image.pid = arrival.pid;
   image.pidfd = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, arrival.pid, 0)));
-  {
-    std::lock_guard lock(mutex_);
-    live_[segment->id] = segment;
-  }
   queue_.send(SegmentAdded{segment->id, arrival.pid});
   drain_.add(segment);
   if (!welcome(arrival, true, options_.clock)) {
@@ -191,14 +194,6 @@ void Supervisor::check_image_ends() {
     end_images_of(pid);
     queue_.send(ProcessEnded{pid, monotonic_ns(), {}, {}});
   }
-}
-
-void Supervisor::set_aside(SegmentId id) {
-  std::lock_guard lock(mutex_);
-  auto found = live_.find(id);
-  if (found == live_.end()) return;
-  if (std::shared_ptr<LiveSegment> segment = found->second.lock()) segment->set_aside = true;
-  live_.erase(found);
 }
 
 void Supervisor::reap() {

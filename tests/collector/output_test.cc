@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <deque>
 #include <fstream>
 
 #include "tests/collector/run_recorder.h"
@@ -91,6 +92,10 @@ TEST_CASE("a command that does not exist or cannot run ends like in a shell and 
   CHECK(finished.status == 126);
   CHECK(contains(finished.err, "interpreter in its first line is missing"));
   CHECK(!std::filesystem::exists(work / "run.sqlite"));
+  std::ofstream(work / "train.py") << "print(1)\n";
+  finished = run({"train.py"}, work);
+  CHECK(finished.status == 127);
+  CHECK(contains(finished.err, "Did you mean 'python3 train.py'?"));
 }
 
 TEST_CASE("a script without a first line runs as in a shell") {
@@ -109,7 +114,11 @@ TEST_CASE("wrong use is explained") {
   CHECK(contains(finished.err, "Example: headway record -- python3 train.py"));
   CHECK(run({"--clock", "sundial", "--", "true"}).status == 2);
   CHECK(run({"--sample-hz", "-1", "--", "true"}).status == 2);
-  CHECK(run({"--no-such-option", "--", "true"}).status == 2);
+  finished = run({"--no-such-option", "--", "true"});
+  CHECK(finished.status == 2);
+  CHECK(finished.err ==
+        "headway record: there is no option or argument --no-such-option. See `headway record "
+        "--help`.\n");
 }
 
 TEST_CASE("the command's own options stay the command's, with and without --") {
@@ -157,6 +166,49 @@ TEST_CASE("a full disk stops the writing, not the command, and the file stays va
   CHECK(ranges(output, "slot 0") > 1000);
   CHECK(loss(output, "disk_full") > 1000);
   ::umount(small.c_str());
+}
+
+TEST_CASE("a trace that is removed while it is recorded is missed, also with --quiet") {
+  TemporaryFolder folder;
+  std::string place = (folder / "place").string();
+  for (bool quiet : {false, true}) {
+    std::filesystem::create_directory(place);
+    std::vector<std::string> arguments = {
+        "-o", place + "/run.sqlite", "--", "sh", "-c", "sleep 0.1; rm -r '" + place + "'; exit 6"};
+    if (quiet) arguments.insert(arguments.begin(), "--quiet");
+    Finished finished = run(arguments);
+    CHECK(finished.status == 6);
+    CHECK(contains(finished.err, "run.sqlite is gone: it was removed"));
+    CHECK(!contains(finished.err, "next:"));
+  }
+}
+
+TEST_CASE("where its remarks go nobody may be listening: the trace and the status are whole") {
+  TemporaryFolder folder;
+  for (std::string stream : {"2>&-", "2>/dev/full", ">&- 2>&- <&-"}) {
+    std::string path = (folder / "run.sqlite").string();
+    Recorder shell({"--quiet", "--force", "-o", (folder / "outer.sqlite").string(), "--", "sh",
+                    "-c",
+                    "'" + program("headway") + "' record --force -o '" + path + "' -- '" +
+                        target("threads") + "' 2 1 " + stream});
+    shell.start();
+    CHECK(shell.wait().status == 0);
+    CHECK(intact(path));
+    CHECK(meta(path, "state") == "complete");
+    CHECK(ranges(path, "on a thread") == 20);
+  }
+}
+
+TEST_CASE("recordings that begin in one folder at once each get a file") {
+  TemporaryFolder folder;
+  std::filesystem::path work = folder / "work";
+  std::filesystem::create_directory(work);
+  std::deque<Recorder> recorders;
+  for (int i = 0; i < 8; ++i) recorders.emplace_back(std::vector<std::string>{"--", "true"});
+  for (Recorder& recorder : recorders) recorder.in(work).start();
+  for (Recorder& recorder : recorders) CHECK(recorder.wait().status == 0);
+  CHECK(intact(work / "run.sqlite"));
+  for (int i = 2; i <= 8; ++i) CHECK(intact(work / ("run-" + std::to_string(i) + ".sqlite")));
 }
 
 TEST_CASE("a program that uses no NVTX gives a trace of processes and counters, and a reason") {
@@ -253,6 +305,22 @@ TEST_CASE("nohup, pipes that break and ignored signals reach the command as they
   CHECK(contains(finished.out, "SigIgn:\t0000000000000000"));
   plain.start();
   CHECK(contains(plain.wait().out, "SigIgn:\t0000000000000001"));
+}
+
+TEST_CASE("a signal that was ignored at the start is no wish to end") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  std::string started = (folder / "started").string();
+  Recorder recorder(
+      {"--quiet", "-o", path, "--", "sh", "-c", "touch '" + started + "'; sleep 0.9"});
+  recorder.ignoring(SIGINT).start();
+  REQUIRE(eventually([&] { return std::filesystem::exists(started); }));
+  ::kill(recorder.pid(), SIGINT);
+  sleep_ms(300);
+  ::kill(recorder.pid(), SIGINT);
+  CHECK(recorder.wait().status == 0);
+  CHECK(meta(path, "interrupted") == "");
+  CHECK(meta(path, "exit_code") == "0");
 }
 
 }  // namespace headway::test

@@ -55,6 +55,11 @@ Recorder& Recorder::with(const std::string& name_and_value) {
   return *this;
 }
 
+Recorder& Recorder::ignoring(int signal) {
+  ignored_signal_ = signal;
+  return *this;
+}
+
 Recorder& Recorder::on_terminal() {
   terminal_ = true;
   return *this;
@@ -79,6 +84,7 @@ void Recorder::start() {
     redirect(files_ / "err", 2);
   }
   if (!folder_.empty() && ::chdir(folder_.c_str()) != 0) ::_exit(99);
+  if (ignored_signal_ != 0) ::signal(ignored_signal_, SIG_IGN);
   for (std::string& variable : environment_) ::putenv(variable.data());
   std::vector<char*> pointers;
   for (std::string& argument : arguments_) pointers.push_back(argument.data());

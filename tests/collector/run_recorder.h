@@ -29,6 +29,8 @@ class Recorder {
 
   Recorder& in(const std::filesystem::path& folder);
   Recorder& with(const std::string& name_and_value);  ///< environment
+  /// The signal is ignored when it starts, as under nohup.
+  Recorder& ignoring(int signal);
   /// In a session of its own with a terminal for the three standard streams.
   Recorder& on_terminal();
   void start();
@@ -43,6 +45,7 @@ class Recorder {
   std::filesystem::path folder_;
   TemporaryFolder files_;
   bool terminal_ = false;
+  int ignored_signal_ = 0;
   int master_ = -1;
   pid_t pid_ = 0;
 };

@@ -35,11 +35,10 @@ TEST_CASE("the summary of a healthy run is short and ends with what to do next")
         "headway: next: headway report run.sqlite\n");
 }
 
-TEST_CASE("losses are summed over processes and explained") {
+TEST_CASE("losses are explained") {
   Summary s = healthy();
-  s.losses = {{trace::Loss::kRingFull, 5},
+  s.losses = {{trace::Loss::kRingFull, 7},
               {trace::Loss::kNvtxPopWithoutPush, 1},
-              {trace::Loss::kRingFull, 2},
               {trace::Loss::kProcessNotInjected, 3}};
   std::string text = summary_text(s);
   CHECK(text.find("headway: lost: 7 x ring_full. Events were dropped because") !=
@@ -71,6 +70,17 @@ TEST_CASE("names cannot control the terminal or the shell") {
   CHECK(shell_word("it's $(here)") == "'it'\\''s $(here)'");
   CHECK(shell_word("plain/path-1.sqlite") == "plain/path-1.sqlite");
   CHECK(shell_word("") == "''");
+}
+
+TEST_CASE("what kept the trace from being whole is told, also alone") {
+  Summary s = healthy();
+  CHECK(failure_text(s).empty());
+  s.failure = "the disk is full.";
+  CHECK(failure_text(s).starts_with("headway: writing stopped early: the disk is full. The file"));
+  CHECK(summary_text(s).find(failure_text(s)) != std::string::npos);
+  s.file_bytes.reset();
+  CHECK(failure_text(s).starts_with("headway: run.sqlite is gone: it was removed"));
+  CHECK(summary_text(s).find("next:") == std::string::npos);
 }
 
 TEST_CASE("many refusals do not flood the terminal") {

@@ -157,6 +157,8 @@ Database Database::create(const std::filesystem::path& path) {
   int fd = ::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
     int code_of_system = errno;
+    if (code_of_system == EEXIST)
+      fail_usage("{}: already exists. Use --force to overwrite it, or -o for another name.", name);
     fail_internal("{}: cannot be created: {}. Choose another place with -o.", name,
                   system_error_text(code_of_system));
   }

@@ -37,6 +37,7 @@ void Sampler::run() {
     }
     std::this_thread::sleep_until(std::min({next, next_clocks, Clock::now() + kStep}));
   }
+  if (hz_ > 0) sample();  // the last values, and who has ended since
   queue_.send(ClockTick{read_clocks()});
 }
 
