@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "collector/inject/definition_index.h"
+#include "collector/inject/hash.h"
 #include "collector/inject/process.h"
 #include "collector/inject/thread.h"
 #include "collector/inject/utf8.h"
@@ -29,12 +30,15 @@ struct Log {
   std::uint32_t schemas;
 };
 constinit Log g_log{};
+constinit KeptTexts g_texts{};
 
-std::uint64_t hash_of(const std::byte* data, std::size_t bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (std::size_t i = 0; i < bytes; ++i)
-    hash = (hash ^ static_cast<std::uint8_t>(data[i])) * 0x100000001b3;
-  return hash;
+void put_wide_bytes(DefinitionWriter& out, const wchar_t* wide, std::uint32_t length) {
+  char encoded[4];
+  for (std::uint32_t done = 0; done < length; ++wide) {
+    std::uint32_t bytes = std::min(encode_utf8(*wide, encoded), length - done);
+    out.bytes(encoded, bytes);
+    done += bytes;
+  }
 }
 
 void put_text(DefinitionWriter& out, Text text) {
@@ -42,14 +46,15 @@ void put_text(DefinitionWriter& out, Text text) {
   bool cut = false;
   std::uint32_t length = utf8_length(text.wide, wire::kMaxDefinitionText, cut);
   out.number(length);
-  char encoded[4];
-  const wchar_t* wide = text.wide;
-  for (std::uint32_t done = 0; done < length; ++wide) {
-    std::uint32_t bytes = std::min(encode_utf8(*wide, encoded), length - done);
-    out.bytes(encoded, bytes);
-    done += bytes;
-  }
+  put_wide_bytes(out, text.wide, length);
   out.pad();
+}
+
+/// Texts may not take the last quarter of the log: a library that is loaded late still needs its
+/// domain and its schemas.
+std::uint64_t log_limit(const Segment& segment, DefinitionType type) {
+  std::uint64_t bytes = segment.layout->definition_bytes;
+  return type == DefinitionType::kString ? bytes / 4 * 3 : bytes;
 }
 
 bool make_room(const Segment& segment, std::uint64_t bytes) {
@@ -84,7 +89,7 @@ std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::ui
   DefinitionWriter counter;
   write_body(counter);
   std::uint64_t bytes = sizeof(DefinitionHeader) + counter.size();
-  if (!make_room(segment, bytes)) return 0;
+  if (g_log.end + bytes > log_limit(segment, type) || !make_room(segment, bytes)) return 0;
   std::byte* log = segment.definitions();
   std::byte* at = log + g_log.end;
   DefinitionHeader header{static_cast<std::uint32_t>(bytes), static_cast<std::uint16_t>(type),
@@ -118,15 +123,38 @@ std::uint64_t define_locked(const Segment& segment, DefinitionType type, std::ui
   return id;
 }
 
+/// Keeps a text outside the log; its id, 0 when there is no room there either.
+std::uint32_t keep_locked(Text text) {
+  constexpr std::uint32_t kMaxKept = wire::kMaxText + 4;  // a longer one shows as cut
+  std::size_t length = 0;
+  if (text.wide) {
+    bool cut = false;
+    length = utf8_length(text.wide, kMaxKept, cut);
+  } else if (text.narrow) {
+    length = ::strnlen(text.narrow, kMaxKept);
+  }
+  char* at = g_texts.room(length + 1);
+  if (!at) return 0;
+  if (text.wide) {
+    DefinitionWriter out(reinterpret_cast<std::byte*>(at), length);
+    put_wide_bytes(out, text.wide, static_cast<std::uint32_t>(length));
+  } else if (length > 0) {
+    std::memcpy(at, text.narrow, length);
+  }
+  at[length] = '\0';
+  return g_texts.keep(length + 1);
+}
+
 template <class WriteBody>
 std::uint64_t define(DefinitionType type, std::uint16_t domain, std::uint64_t id,
-                     WriteBody write_body) {
+                     WriteBody write_body, Text text = {}) {
   int saved = errno;
   std::uint64_t result = 0;
   {
     Locked locked(g_process.page->lock);
     if (connect_locked()) {
       result = define_locked(g_process.segment, type, domain, id, write_body);
+      if (result == 0 && type == DefinitionType::kString) result = keep_locked(text);
       if (result == 0)
         g_process.segment.header().definitions_lost.fetch_add(1, std::memory_order_relaxed);
     }
@@ -136,7 +164,8 @@ std::uint64_t define(DefinitionType type, std::uint16_t domain, std::uint64_t id
 }
 
 std::uint64_t define_text(DefinitionType type, std::uint16_t domain, std::uint64_t id, Text text) {
-  return define(type, domain, id, [&](DefinitionWriter& out) { put_text(out, text); });
+  return define(
+      type, domain, id, [&](DefinitionWriter& out) { put_text(out, text); }, text);
 }
 
 template <class T>
@@ -152,6 +181,10 @@ std::uint32_t define_domain(Text name) {
 
 std::uint32_t define_string(std::uint16_t domain, Text text) {
   return static_cast<std::uint32_t>(define_text(DefinitionType::kString, domain, 0, text));
+}
+
+const char* kept_text(std::uint32_t string) {
+  return g_texts.text(string);
 }
 
 void define_category(std::uint16_t domain, std::uint32_t category, Text name) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "collector/inject/kept_texts.h"
 #include "collector/inject/nvtx_types.h"
 #include "collector/inject/segment.h"
 #include "collector/wire/definition.h"
@@ -20,7 +21,10 @@ struct Text {
 
 /// The index of the domain with this name, for this process the same however often it is made.
 std::uint32_t define_domain(Text name);
+/// The result has KeptTexts::kMark when the recorder does not know the text: kept_text() does.
 std::uint32_t define_string(std::uint16_t domain, Text text);
+/// Null when there is none. Also outside of an Entry.
+const char* kept_text(std::uint32_t string);
 void define_category(std::uint16_t domain, std::uint32_t category, Text name);
 void define_thread_name(std::uint64_t tid, Text name);
 /// The schema's id: the given one, or a new one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NVTX calls that are events: marks, push/pop ranges, start/end ranges, of the default domain
 // (core) and of any domain (core2). These are the hot path.
+#include "collector/inject/definitions.h"
 #include "collector/inject/nvtx_handlers.h"
 
 namespace headway::inject {
@@ -159,6 +160,11 @@ Event event_from(ThreadState* thread, const nvtxEventAttributes_t* attributes) {
       break;
     case NVTX_MESSAGE_TYPE_REGISTERED:
       event.handle = id_of(HandleKind::kString, attributes->message.registered);
+      if (event.handle & KeptTexts::kMark) [[unlikely]] {
+        event.text = kept_text(event.handle);
+        event.handle = 0;
+        if (event.text) break;
+      }
       if (event.handle == 0 && thread) add_own(thread->ring.control().unknown_handles);
       break;
     default:

@@ -129,6 +129,27 @@ int many_definitions() {
     std::string text = long_text + std::to_string(i);
     nvtxDomainRegisterStringA(domain, text.c_str());
   }
+  nvtxDomainHandle_t late = nvtxDomainCreateA("late");
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  for (int i = 0; i < 100; ++i) {
+    event.message.registered =
+        nvtxDomainRegisterStringA(late, ("late step " + std::to_string(i)).c_str());
+    if (event.message.registered !=
+        nvtxDomainRegisterStringA(late, ("late step " + std::to_string(i)).c_str()))
+      return 3;
+    nvtxDomainRangePushEx(late, &event);
+    nvtxDomainRangePop(late);
+  }
+  event.message.registered = nvtxDomainRegisterStringW(late, L"late \u00e4 wide");
+  if (::fork() == 0) {
+    nvtxDomainRangePushEx(late, &event);
+    nvtxDomainRangePop(late);
+    ::_exit(0);
+  }
+  ::wait(nullptr);
   ranges("after", 10);
   return 0;
 }

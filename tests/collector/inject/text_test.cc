@@ -5,10 +5,12 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "collector/inject/definition_index.h"
 #include "collector/inject/event.h"
 #include "collector/inject/handles.h"
+#include "collector/inject/kept_texts.h"
 #include "collector/inject/nvtx_types.h"
 #include "collector/inject/short_text.h"
 #include "collector/inject/utf8.h"
@@ -68,6 +70,31 @@ TEST_CASE("the index finds what was added after it has grown many times") {
     REQUIRE(entry->id == i);
   }
   CHECK(index.find(12345, [](const DefinitionIndex::Entry&) { return true; }) == nullptr);
+}
+
+TEST_CASE("texts outside the log are kept once each, as long as there is room") {
+  static KeptTexts texts;
+  auto keep = [](const std::string& text) -> std::uint32_t {
+    char* at = texts.room(text.size() + 1);
+    if (!at) return 0;
+    std::memcpy(at, text.c_str(), text.size() + 1);
+    return texts.keep(text.size() + 1);
+  };
+  std::vector<std::uint32_t> ids;
+  for (int i = 0; i < 100'000; ++i) ids.push_back(keep("a text with number " + std::to_string(i)));
+  for (int i = 0; i < 100'000; ++i) {
+    std::string text = "a text with number " + std::to_string(i);
+    REQUIRE((ids[static_cast<std::size_t>(i)] & KeptTexts::kMark) != 0);
+    REQUIRE(texts.text(ids[static_cast<std::size_t>(i)]) == text);
+    REQUIRE(keep(text) == ids[static_cast<std::size_t>(i)]);
+  }
+  CHECK(texts.text(KeptTexts::kMark | 0x7fffffff) == nullptr);
+  CHECK(texts.room(std::size_t{2} << 20) == nullptr);
+  std::string large(60'000, 'x');
+  int kept = 0;
+  while (keep(large + std::to_string(kept)) != 0) ++kept;
+  CHECK(kept > 4000);  // 256 MiB in all
+  CHECK(texts.text(ids[0]) == std::string("a text with number 0"));
 }
 
 TEST_CASE("payloads are measured within the limit, and what cannot be measured is cut") {
