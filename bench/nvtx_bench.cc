@@ -41,7 +41,7 @@ double median(std::vector<double> values) {
 
 // ---- the measured process ------------------------------------------------------------------------
 
-enum class Call { kPushA, kRegistered, kPayload };
+enum class Call { kPushA, kRegistered, kPayload, kNothing };
 
 /// What a call needs, made once.
 struct Events {
@@ -99,6 +99,8 @@ double burst_ns_per_pair(Call call, const Events& events) {
       case Call::kPayload:
         nvtxDomainRangePushEx(events.domain, &events.with_payload);
         nvtxDomainRangePop(events.domain);
+        break;
+      case Call::kNothing:
         break;
     }
   }
@@ -173,13 +175,13 @@ Run run(const std::filesystem::path& folder, const std::string& clock, Call call
     std::string text(trace.meta_value(key));
     return text.empty() ? 0.0 : std::stod(text);
   };
-  std::int64_t pairs = std::int64_t{kPairsPerBurst} * bursts * threads;
+  std::int64_t pairs = call == Call::kNothing ? 0 : std::int64_t{kPairsPerBurst} * bursts * threads;
   std::int64_t recorded = static_cast<std::int64_t>(trace.ranges.size());
   if (recorded != pairs)
     throw std::runtime_error(fmt::format("{} of {} pairs were recorded", recorded, pairs));
   result.recorder_cpu_ns = meta(headway::trace::meta::kRecorderCpuNs);
   result.events = static_cast<std::int64_t>(meta(headway::trace::meta::kRecords));
-  result.duration_ns = trace.end.ns;
+  result.duration_ns = static_cast<std::int64_t>(meta(headway::trace::meta::kDurationNs));
   result.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(trace_path));
   return result;
 }
@@ -209,16 +211,16 @@ void bench(const std::filesystem::path& folder, int repeats, int bursts) {
       std::fflush(stdout);
     }
   }
-  // What an event costs beside the program: the difference of a long and a short run.
-  Run few = run(folder, "tsc", Call::kPayload, 1, 2);
-  Run many = run(folder, "tsc", Call::kPayload, 2, 4 * bursts);
-  double events = static_cast<double>(many.events - few.events);
-  double idle_ns_per_ns = few.recorder_cpu_ns / static_cast<double>(few.duration_ns);
+  // What an event costs beside the program: the difference to a run of the same length without.
+  Run idle = run(folder, "tsc", Call::kNothing, 2, 8 * bursts);
+  Run busy = run(folder, "tsc", Call::kPayload, 2, 8 * bursts);
+  double events = static_cast<double>(busy.events);
   fmt::print("recorder_cpu_per_100k_events: {:.1f} ms\n",
-             (many.recorder_cpu_ns - few.recorder_cpu_ns) / events * 1e5 * 1e-6);
-  fmt::print("recorder_cpu_without_events: {:.2f} %\n", 100 * idle_ns_per_ns);
+             (busy.recorder_cpu_ns - idle.recorder_cpu_ns) / events * 1e5 * 1e-6);
+  fmt::print("recorder_cpu_without_events: {:.2f} %\n",
+             100 * idle.recorder_cpu_ns / static_cast<double>(idle.duration_ns));
   fmt::print("file_bytes_per_event: {:.1f} B\n",
-             static_cast<double>(many.file_bytes - few.file_bytes) / events);
+             static_cast<double>(busy.file_bytes - idle.file_bytes) / events);
 }
 
 }  // namespace
