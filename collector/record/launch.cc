@@ -110,10 +110,12 @@ std::filesystem::path find_inject_library() {
 SignalState::SignalState() {
   ::sigprocmask(SIG_SETMASK, nullptr, &mask_);
   ::sigaction(SIGPIPE, nullptr, &pipe_);
+  ::sigaction(SIGXFSZ, nullptr, &file_size_);
 }
 
 void SignalState::restore() const {
   ::sigaction(SIGPIPE, &pipe_, nullptr);
+  ::sigaction(SIGXFSZ, &file_size_, nullptr);
   ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
 }
 
@@ -139,7 +141,8 @@ pid_t launch(const std::filesystem::path& program, const std::vector<std::string
   script_command.insert(script_command.end(), command.begin() + 1, command.end());
   std::vector<char*> script_arguments = pointers_to(script_command);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail_internal("pipe: {}.", system_error_text(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    fail_internal("the system refuses a pipe: {}. Raise `ulimit -n`.", system_error_text(errno));
   FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   pid_t child = ::fork();

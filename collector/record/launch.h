@@ -29,6 +29,7 @@ class SignalState {
  private:
   sigset_t mask_;
   struct sigaction pipe_;
+  struct sigaction file_size_;
 };
 
 /// Environment of the recorded program: ours, with `changes` ("NAME=value") in place of what it

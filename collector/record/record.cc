@@ -72,7 +72,7 @@ void fill_closed_standard_streams() {
   }
 }
 
-/// Many processes mean many descriptors; the recorded program keeps the limit it has.
+/// Many processes mean many descriptors.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -96,9 +96,10 @@ std::thread guarded_thread(std::string& trouble, Body body) {
 class Recording {
  public:
   Recording(const RecordOptions& options, const ClockReading& origin, wire::Clock clock,
-            TraceSink& sink, SessionSocket& socket, Display& display)
+            const FileDescriptor& signals, TraceSink& sink, SessionSocket& socket, Display& display)
       : options_(options),
         clock_(clock),
+        signals_(signals),
         socket_(socket),
         display_(display),
         drain_(queue_),
@@ -108,7 +109,7 @@ class Recording {
 
   Outcome run(pid_t primary) {
     Supervisor::Options options{options_.wait, clock_, options_.command.front(), options_.quiet};
-    Supervisor supervisor(primary, options, socket_, drain_, queue_,
+    Supervisor supervisor(primary, options, signals_, socket_, drain_, queue_,
                           [this] { display_.update(progress_); });
     if (std::optional<ProcessDescription> process = describe_process(primary))
       queue_.send(ProcessSeen{primary, process->parent_pid,
@@ -147,6 +148,7 @@ class Recording {
  private:
   const RecordOptions& options_;
   wire::Clock clock_;
+  const FileDescriptor& signals_;
   SessionSocket& socket_;
   Display& display_;
   MessageQueue queue_;
@@ -167,6 +169,7 @@ int record(const RecordOptions& options) {
   std::filesystem::path library = find_inject_library();
   wire::Clock clock = choose_clock(options.clock);
   SignalState signals;
+  FileDescriptor arriving_signals = prepare_to_supervise();
   SessionSocket socket;
   ClockReading origin = read_clocks();
   std::unique_ptr<TraceSink> created = create_trace(options);
@@ -178,7 +181,6 @@ int record(const RecordOptions& options) {
 
   RecordedEnvironment environment(library, socket.path(), options.nvtx);
   for (const std::string& note : environment.notes()) display.note(note);
-  prepare_to_supervise();
   pid_t primary;
   try {
     primary = launch(program, options.command, environment.variables(), signals);
@@ -187,9 +189,9 @@ int record(const RecordOptions& options) {
     throw;
   }
   display.started();
-  raise_descriptor_limit();
+  raise_descriptor_limit();  // not before: the program keeps the limit it has
 
-  Recording recording(options, origin, clock, sink, socket, display);
+  Recording recording(options, origin, clock, arriving_signals, sink, socket, display);
   Summary summary;
   summary.outcome = recording.run(primary);
   TraceAssembler& assembler = recording.assembler();

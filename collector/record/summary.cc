@@ -39,9 +39,9 @@ std::string nothing_line(const Summary& s) {
   if (s.injected > 0)
     return "no event came: the program loaded NVTX but ended before its first range. The trace "
            "holds processes and counters only";
-  return "no event came: the program does not use NVTX, is statically linked or 32-bit, clears its "
-         "environment, or ended before its first range. The trace holds processes and counters "
-         "only";
+  return "no event came: the program does not use NVTX, is statically linked or 32-bit, runs as "
+         "another user, clears its environment, or ended before its first range. The trace holds "
+         "processes and counters only";
 }
 
 std::string cost_line(const Summary& s) {

@@ -70,26 +70,30 @@ int Outcome::exit_status() const {
   return signal ? 128 + *signal : exit_code.value_or(static_cast<int>(ExitCode::kInternal));
 }
 
-void prepare_to_supervise() {
+FileDescriptor prepare_to_supervise() {
   sigset_t set = handled_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  // The summary may go to a pipe that nobody reads any more; the trace comes first.
+  // The summary may go to a pipe that nobody reads any more, the trace may reach `ulimit -f`.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  FileDescriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals)
+    fail_internal("the system refuses a descriptor for signals: {}. Raise `ulimit -n`.",
+                  system_error_text(errno));
+  return signals;
 }
 
-Supervisor::Supervisor(pid_t primary, Options options, SessionSocket& socket, Drain& drain,
-                       MessageQueue& queue, std::function<void()> on_tick)
+Supervisor::Supervisor(pid_t primary, Options options, const FileDescriptor& signals,
+                       SessionSocket& socket, Drain& drain, MessageQueue& queue,
+                       std::function<void()> on_tick)
     : primary_(primary),
       options_(std::move(options)),
+      signals_(signals),
       socket_(socket),
       drain_(drain),
       queue_(queue),
-      on_tick_(std::move(on_tick)) {
-  sigset_t set = handled_signals();
-  signals_ = FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_) fail_internal("signalfd: {}.", system_error_text(errno));
-}
+      on_tick_(std::move(on_tick)) {}
 
 Outcome Supervisor::run() {
   std::int64_t next_tick = 0;

@@ -30,9 +30,10 @@ struct Outcome {
   int exit_status() const;
 };
 
-/// Blocks the signals that Supervisor handles, for all threads made afterwards; becomes the parent
-/// of orphaned descendants. Call before `launch`.
-void prepare_to_supervise();
+/// Blocks the signals that Supervisor handles, for all threads made afterwards, and those that would
+/// end the recorder for what it writes; becomes the parent of orphaned descendants. The result is
+/// where the signals arrive. Call before `launch`; throws Error(kInternal).
+FileDescriptor prepare_to_supervise();
 
 /// Watches over the recorded processes: lets them connect, passes signals on, notices who ends and
 /// how. The thread that calls `run` does nothing else, so none of this waits for the disk.
@@ -45,8 +46,8 @@ class Supervisor {
     bool quiet = false;
   };
   /// `on_tick` is called about four times a second.
-  Supervisor(pid_t primary, Options options, SessionSocket& socket, Drain& drain,
-             MessageQueue& queue, std::function<void()> on_tick);
+  Supervisor(pid_t primary, Options options, const FileDescriptor& signals, SessionSocket& socket,
+             Drain& drain, MessageQueue& queue, std::function<void()> on_tick);
 
   /// Until the processes to wait for have ended, or the user does not want to wait for them.
   Outcome run();
@@ -69,11 +70,11 @@ class Supervisor {
 
   pid_t primary_;
   Options options_;
+  const FileDescriptor& signals_;
   SessionSocket& socket_;
   Drain& drain_;
   MessageQueue& queue_;
   std::function<void()> on_tick_;
-  FileDescriptor signals_;
   Outcome outcome_;
   bool primary_ended_ = false;
   bool no_children_ = false;

@@ -199,6 +199,28 @@ TEST_CASE("where its remarks go nobody may be listening: the trace and the statu
   }
 }
 
+TEST_CASE("a limit on the size of files ends the writing, a limit on descriptors is told first") {
+  TemporaryFolder folder;
+  std::string path = (folder / "run.sqlite").string();
+  std::string started = (folder / "started").string();
+  auto under = [&](const std::string& limit) {
+    Recorder shell({"--quiet", "--force", "-o", (folder / "outer.sqlite").string(), "--", "sh",
+                    "-c",
+                    limit + "; '" + program("headway") + "' record --force -o '" + path +
+                        "' -- sh -c \"touch '" + started + "'; sleep 0.1; exit 6\""});
+    shell.start();
+    return shell.wait();
+  };
+  Finished finished = under("ulimit -f 200");  // of 512 bytes: room for the file as created
+  CHECK(finished.status == 6);
+  CHECK(contains(finished.err, "writing stopped early"));
+  CHECK(intact(path));
+  std::filesystem::remove(started);
+  finished = under("ulimit -n 9");
+  CHECK(finished.status == 4);
+  CHECK(!std::filesystem::exists(started));
+}
+
 TEST_CASE("recordings that begin in one folder at once each get a file") {
   TemporaryFolder folder;
   std::filesystem::path work = folder / "work";
