@@ -24,8 +24,9 @@ void Display::update(const Progress& progress) {
   if (!progress_ || Clock::now() < next_) return;
   next_ = Clock::now() + std::chrono::seconds(1);
   auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_);
-  tell(fmt::format("\r\033[Kheadway: {} s, {} events from {} processes", elapsed.count(),
-                   format_count(progress.events), progress.processes.load()));
+  tell(fmt::format("\r\033[Kheadway: {} s, {} events from {} process{}", elapsed.count(),
+                   format_count(progress.events), progress.processes.load(),
+                   progress.processes == 1 ? "" : "es"));
   drawn_ = true;
 }
 

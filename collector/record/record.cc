@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "collector/record/display.h"
@@ -18,7 +19,6 @@
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/sampler.h"
 #include "common/error.h"
-#include "trace/meta_keys.h"
 
 namespace headway::record {
 namespace {
@@ -80,16 +80,26 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Runs `body`; what it throws is the recorder's own trouble, told at the end, never the program's.
+/// Runs `body` in a thread; what goes wrong is the recorder's own trouble, told at the end, never
+/// the program's. No thread when the system refuses one.
 template <class Body>
 std::thread guarded_thread(std::string& trouble, Body body) {
-  return std::thread([&trouble, body] {
-    try {
-      body();
-    } catch (const std::exception& error) {
-      trouble = error.what();
-    }
-  });
+  try {
+    return std::thread([&trouble, body] {
+      try {
+        body();
+      } catch (const std::exception& error) {
+        trouble = error.what();
+      }
+    });
+  } catch (const std::system_error& error) {
+    trouble = fmt::format("the system refuses a thread: {}.", error.what());
+    return {};
+  }
+}
+
+void join(std::thread& thread) {
+  if (thread.joinable()) thread.join();
 }
 
 /// The threads of a recording, from after the launch to the end.
@@ -123,16 +133,17 @@ class Recording {
         throw;
       }
     });
+    if (!assembling.joinable()) queue_.abandon();
     std::thread draining = guarded_thread(trouble_[1], [this] { drain_.run(); });
     std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
     Outcome outcome = supervisor.run();
     display_.finishing();
     sampler_.finish();
     drain_.finish();
-    sampling.join();
-    draining.join();
+    join(sampling);
+    join(draining);
     queue_.close();
-    assembling.join();
+    join(assembling);
     return outcome;
   }
 

@@ -36,6 +36,8 @@ std::string outcome_line(const Summary& s) {
 std::string nothing_line(const Summary& s) {
   if (s.events > 0) return "";
   if (!s.nvtx) return "NVTX was off (--nvtx off): the trace holds processes and counters only";
+  if (!s.refusals.empty())  // which say why
+    return "no event came. The trace holds processes and counters only";
   if (s.injected > 0)
     return "no event came: the program loaded NVTX but ended before its first range. The trace "
            "holds processes and counters only";

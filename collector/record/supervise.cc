@@ -158,8 +158,11 @@ void Supervisor::admit(Arrival& arrival) {
   } else {
     reader = SegmentReader::map(arrival.memory, arrival.hello.layout, reason);
   }
+  if (!welcome(arrival, reader != nullptr, options_.clock) && reader) {
+    reason = "it gave up waiting for the recorder; is the machine overloaded?";
+    reader.reset();
+  }
   if (!reader) {
-    welcome(arrival, false, options_.clock);
     queue_.send(ProcessRefused{arrival.pid, std::move(reason)});
     return;
   }
@@ -172,13 +175,7 @@ void Supervisor::admit(Arrival& arrival) {
   image.pid = arrival.pid;
   image.pidfd = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, arrival.pid, 0)));
   queue_.send(SegmentAdded{segment->id, arrival.pid});
-  drain_.add(segment);
-  if (!welcome(arrival, true, options_.clock)) {
-    segment->ended = true;
-    queue_.send(ProcessRefused{arrival.pid,
-                               "it gave up waiting for the recorder; is the machine "
-                               "overloaded?"});
-  }
+  drain_.add(std::move(segment));
 }
 
 void Supervisor::end_images_of(pid_t pid) {

@@ -89,6 +89,16 @@ TEST_CASE("many refusals do not flood the terminal") {
   CHECK(summary_text(s).find("not recorded: 47 more processes") != std::string::npos);
 }
 
+TEST_CASE("a run without events guesses at the reason only where it is not known") {
+  Summary s = healthy();
+  s.events = 0;
+  CHECK(summary_text(s).find("the program loaded NVTX but ended before") != std::string::npos);
+  s.injected = 0;
+  CHECK(summary_text(s).find("the program does not use NVTX") != std::string::npos);
+  s.refusals = {"process 1: refused"};
+  CHECK(summary_text(s).find("headway: no event came. The trace") != std::string::npos);
+}
+
 TEST_CASE("exit statuses are those of a shell") {
   Outcome outcome;
   outcome.exit_code = 7;
