@@ -134,6 +134,12 @@ def budget_and_diff(folder):
     run(HEADWAY, "report", trace, "-o", page)
     html = page.read_text()
     assert "<script" not in html and "http://" not in html and "https://" not in html
+    picture = folder / "timeline.png"
+    if (BIN / "headway-gui").exists():
+        run(HEADWAY, "view", trace, "--screenshot", picture, "--page", "timeline")
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    else:
+        assert "built without the GUI" in run(HEADWAY, "view", trace, expect=2).stderr
     kernels = run(HEADWAY, "stats", trace, "kernels", "--format", "csv").stdout.splitlines()
     assert kernels[0].startswith("kernel,count,total_ns") and len(kernels) > 10, kernels[:2]
 
