@@ -40,8 +40,9 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
     {Loss::kTimeOutOfRange, "time_out_of_range", Severity::kDoubt,
      "Rows whose times lie more than ten years from the session were set aside."},
     {Loss::kOrphanDeviceOp, "orphan_device_op", Severity::kDoubt,
-     "Device ops whose launching call is not in the trace: they cannot be attributed to ranges or "
-     "ops."},
+     "Device ops whose launching call is not in the trace: they cannot be attributed to steps, "
+     "ranges or ops. A program that describes its own device must send a headway.device_call of "
+     "the same correlation."},
     {Loss::kDuplicateCorrelation, "duplicate_correlation", Severity::kDoubt,
      "Correlation ids used by two calls of one process; the later call wins."},
     {Loss::kOpBeforeLaunch, "op_before_launch", Severity::kDoubt,
