@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> kDeclarations = {{
     {Loss::kRingFull, "ring_full", Severity::kLoss,
-     "Events were dropped because a thread's ring was full: the recorder could not keep up. Record "
-     "fewer ranges or free a core."},
+     "Events were dropped because a thread's ring was full: a burst came faster than the recorder "
+     "could take it. Record fewer ranges, register their names, or leave a core free."},
     {Loss::kThreadsWithoutRing, "threads_without_ring", Severity::kLoss,
      "Events were dropped because more threads recorded at once than there are rings."},
     {Loss::kProcessNotInjected, "process_not_injected", Severity::kInfo,
