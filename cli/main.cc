@@ -28,6 +28,30 @@ std::string unknown_command_hint(const std::string& word,
   return hint;
 }
 
+/// The command that was being parsed: the program or its subcommand.
+const CLI::App& parsed(const CLI::App& app) {
+  std::vector<const CLI::App*> commands =
+      app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
+  return commands.empty() ? app : *commands.front();
+}
+
+/// --fromat -> '--fromat' is not an option. Did you mean '--format'?
+std::string unexpected(const CLI::App& app) {
+  std::vector<std::string> rest = app.remaining();
+  auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
+    return word.starts_with("-") && word != "--";
+  });
+  if (option == rest.end()) return fmt::format("'{}' is one argument too many", rest.front());
+  std::vector<std::string> names;
+  for (const CLI::Option* known : app.get_options()) {
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  }
+  std::string hint;
+  for (const std::string& name : closest(*option, names, 1))
+    hint = fmt::format(". Did you mean '{}'?", name);
+  return fmt::format("'{}' is not an option{}", *option, hint);
+}
+
 int main_checked(int argc, char** argv) {
   CLI::App app{kDescription, "headway"};
   app.set_version_flag("--version", fmt::format("headway {}", kVersion));
@@ -47,11 +71,22 @@ int main_checked(int argc, char** argv) {
                escape_terminal(argv[1]), unknown_command_hint(argv[1], commands));
     return exit_status(ExitCode::kUsage);
   }
+  if (argc == 1) {
+    fmt::print(stderr, "{}", app.help());
+    return exit_status(ExitCode::kUsage);
+  }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    int code = app.exit(error);
-    return code == 0 ? 0 : exit_status(ExitCode::kUsage);
+    const CLI::App& command = parsed(app);
+    std::string name =
+        &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
+    bool extras = !command.remaining().empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) ||
+                                                   dynamic_cast<const CLI::RequiredError*>(&error));
+    std::string text = extras ? unexpected(command) : error.what();
+    fail_usage("{}{} See `{} --help`.", text, text.ends_with('?') ? "" : ".", name);
   }
   for (const auto& command : commands) {
     if (app.got_subcommand(std::string(command->name()))) return command->run();
