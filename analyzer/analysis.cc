@@ -80,7 +80,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   Analysis result;
   result.steps = find_steps(trace, options.steps);
   if (result.steps.source == StepSource::kNone && !options.steps.range.empty()) {
-    fail_usage("--step-range '{}': {}. `headway stats ranges {}` lists the names.",
+    fail_usage("--step-range '{}': {}. `headway stats {} ranges` lists the names.",
                options.steps.range, result.steps.how, trace.path);
   }
   result.attribution = attribute(trace);

@@ -60,7 +60,7 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
   }
 }
 
-void add_steps(const Analysis& analysis, std::vector<Doubt>& doubts) {
+void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
   const Steps& steps = analysis.steps;
   if (steps.source == StepSource::kNone) {
     doubts.push_back(
@@ -77,7 +77,10 @@ void add_steps(const Analysis& analysis, std::vector<Doubt>& doubts) {
   if (steps.source != StepSource::kNone && analysis.partitions.empty()) {
     doubts.push_back(
         {"doubt",
-         "No device work lies inside the steps, so where their time went cannot be told."});
+         trace.device_ops.size() == 0
+             ? "The trace holds no device work, so where the steps' time went cannot be told."
+             : "No device work was launched inside the steps, so where their time went cannot be "
+               "told."});
   }
 }
 
@@ -124,7 +127,7 @@ std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
     doubts.push_back({loss.severity,
                       fmt::format("{} ({}: {})", loss.text, loss.name, format_count(loss.count))});
   }
-  add_steps(analysis, doubts);
+  add_steps(trace, analysis, doubts);
   add_coverage(trace, analysis, doubts);
   std::stable_sort(doubts.begin(), doubts.end(),
                    [](const Doubt& a, const Doubt& b) { return rank(a) < rank(b); });

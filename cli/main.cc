@@ -29,15 +29,28 @@ std::string unknown_command_hint(const std::string& word,
   return hint;
 }
 
-/// What is wrong with the command line. CLI11's own sentence about words that it has no use for
-/// lists "--" among them.
-std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
-  if (!dynamic_cast<const CLI::ExtrasError*>(&error)) return error.what();
-  std::string words;
-  for (const std::string& word : app.remaining(true)) {
-    if (word != "--") words += (words.empty() ? "" : " ") + word;
+/// The command that was being parsed: the program or its subcommand.
+const CLI::App& parsed(const CLI::App& app) {
+  std::vector<const CLI::App*> commands =
+      app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
+  return commands.empty() ? app : *commands.front();
+}
+
+/// --fromat -> '--fromat' is not an option. Did you mean '--format'?
+std::string unexpected(const CLI::App& app) {
+  std::vector<std::string> rest = app.remaining();
+  auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
+    return word.starts_with("-") && word != "--";
+  });
+  if (option == rest.end()) return fmt::format("'{}' is one argument too many", rest.front());
+  std::vector<std::string> names;
+  for (const CLI::Option* known : app.get_options()) {
+    for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
   }
-  return "there is no option or argument " + words;
+  std::string hint;
+  for (const std::string& name : closest(*option, names, 1))
+    hint = fmt::format(". Did you mean '{}'?", name);
+  return fmt::format("'{}' is not an option{}", *option, hint);
 }
 
 int main_checked(int argc, char** argv) {
@@ -59,16 +72,22 @@ int main_checked(int argc, char** argv) {
                      escape_terminal(argv[1]), unknown_command_hint(argv[1], commands)));
     return exit_status(ExitCode::kUsage);
   }
+  if (argc == 1) {
+    tell(app.help());
+    return exit_status(ExitCode::kUsage);
+  }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::string command = app.get_subcommands().empty()
-                              ? "headway"
-                              : "headway " + app.get_subcommands().front()->get_name();
-    tell(fmt::format("{}: {}. See `{} --help`.\n", command, escape_terminal(text_of(error, app)),
-                     command));
-    return exit_status(ExitCode::kUsage);
+    const CLI::App& command = parsed(app);
+    std::string name =
+        &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
+    bool extras = !command.remaining().empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) ||
+                                                   dynamic_cast<const CLI::RequiredError*>(&error));
+    std::string text = extras ? unexpected(command) : error.what();
+    fail_usage("{}{} See `{} --help`.", text, text.ends_with('?') ? "" : ".", name);
   }
   for (const auto& command : commands) {
     if (app.got_subcommand(std::string(command->name()))) return command->run();

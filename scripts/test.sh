@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Headway and runs every test, from nothing: installs missing Debian packages, fetches what the build needs.
-# Usage: scripts/test.sh [--preset dev|release|asan|tsan|no-cuda|no-qt] [ctest options]
+# Usage: scripts/test.sh [--preset dev|asan|tsan|no-cuda|no-qt] [ctest options]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=dev

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> kDeclarations = {{
     {Loss::kRingFull, "ring_full", Severity::kLoss,
-     "Events were dropped because a thread's ring was full: the recorder could not keep up. Record "
-     "fewer ranges or free a core."},
+     "Events were dropped because a thread's ring was full: a burst came faster than the recorder "
+     "could take it. Record fewer ranges, register their names, or leave a core free."},
     {Loss::kThreadsWithoutRing, "threads_without_ring", Severity::kLoss,
      "Events were dropped because more threads recorded at once than there are rings."},
     {Loss::kProcessNotInjected, "process_not_injected", Severity::kInfo,
@@ -40,8 +40,9 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
     {Loss::kTimeOutOfRange, "time_out_of_range", Severity::kDoubt,
      "Rows whose times lie more than ten years from the session were set aside."},
     {Loss::kOrphanDeviceOp, "orphan_device_op", Severity::kDoubt,
-     "Device ops whose launching call is not in the trace: they cannot be attributed to ranges or "
-     "ops."},
+     "Device ops whose launching call is not in the trace: they cannot be attributed to steps, "
+     "ranges or ops. A program that describes its own device must send a headway.device_call of "
+     "the same correlation."},
     {Loss::kDuplicateCorrelation, "duplicate_correlation", Severity::kDoubt,
      "Correlation ids used by two calls of one process; the later call wins."},
     {Loss::kOpBeforeLaunch, "op_before_launch", Severity::kDoubt,

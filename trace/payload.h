@@ -59,8 +59,8 @@ class PayloadField {
   bool is_float_ = false;
 };
 
-/// The payload as a JSON object, nested schemas shown as their raw size; for the timeline and for
-/// SQL.
+/// The payload as a JSON object, for the timeline and for SQL. What is not embedded at a fixed place
+/// (pointers' targets, nested schemas, arrays of variable length) is null.
 std::string payload_to_json(const PayloadSchema& schema, std::span<const std::byte> payload);
 
 }  // namespace headway::trace

@@ -98,10 +98,6 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
                      format_percent(finding.share_of_step));
 }
 
-std::string_view confidence_label(const Finding& finding) {
-  return finding.confidence >= 0.9 ? "certain" : finding.confidence >= 0.7 ? "likely" : "possible";
-}
-
 std::string advice_line(const Advice& advice) {
   std::string line = fmt::format("{}: {}", advice.framework, advice.text);
   if (!advice.knob.empty()) line += fmt::format(" [{}]", advice.knob);

@@ -18,8 +18,6 @@ std::vector<std::pair<std::string, std::string>> report_facts(const trace::Trace
 std::string finding_label(const Finding& finding);
 /// "up to 281 ms per step (70.2 %)".
 std::string gain_label(const Analysis& analysis, const Finding& finding);
-/// "certain", "likely", "possible": words for the confidence.
-std::string_view confidence_label(const Finding& finding);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);
 

@@ -37,10 +37,13 @@ struct Finding {
                       ///< cannot tell: what is missing
   std::string sub_cause;            ///< e.g. "read", "decode"; empty when the rule has none
   DurationNs recoverable_per_step;  ///< upper bound of what fixing it gains; 0 unless found
-  double share_of_step = 0;         ///< recoverable / median step
+  double share_of_step = 0;         ///< recoverable / mean steady step
   double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
   std::vector<Evidence> evidence;  ///< the worst first, at most 20
   std::vector<Advice> advice;
 };
+
+/// The confidence in a word: "certain", "likely", "possible".
+std::string_view confidence_label(const Finding& finding);
 
 }  // namespace headway::analyzer

@@ -106,9 +106,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, input.time, context);
   finding.sub_cause = std::string(cause.second);
   finding.claim = fmt::format(
-      "The device waits for input {}{}: {} while the worker reads, {} while it decodes or "
+      "The device waits for input {}{} {} while the worker reads, {} while it decodes or "
       "augments, {} otherwise.",
-      of_step(context, input.time, input.step), input.share() >= kSevereShare ? ", severe" : "",
+      of_step(context, input.time, input.step), input.share() >= kSevereShare ? ". Severe:" : ":",
       format_duration(times[TimeClass::kIoRead]), format_duration(times[TimeClass::kDecode]),
       format_duration(times[TimeClass::kInputOther]));
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.

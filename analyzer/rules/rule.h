@@ -20,8 +20,7 @@ struct RuleContext {
   const Steps& steps;
   const Attribution& attribution;
   const std::vector<DevicePartition>& partitions;
-  DurationNs
-      step;  ///< mean steady step of the slowest device: what recoverable times are shares of
+  DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:

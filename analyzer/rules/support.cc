@@ -17,6 +17,10 @@ bool contains(std::initializer_list<TimeClass> classes, TimeClass c) {
 
 }  // namespace
 
+std::string_view confidence_label(const Finding& finding) {
+  return finding.confidence >= 0.9 ? "certain" : finding.confidence >= 0.7 ? "likely" : "possible";
+}
+
 std::string_view status_id(Status status) {
   switch (status) {
     case Status::kFound:

@@ -84,24 +84,36 @@ Table range_table(const Trace& trace, const Analysis&) {
 }
 
 Table loader_table(const Trace& trace, const Analysis&) {
-  struct Sum {
-    DurationSummary times;
-    Interval life{TimeNs::max(), TimeNs::min()};
+  // Threads of one name in one process are one worker: some loaders start a thread for each batch.
+  using Worker = std::pair<ProcessId, std::string>;
+  struct Threads {
+    std::int64_t count = 0;
+    DurationNs life;  ///< summed
   };
-  std::map<std::pair<ThreadId, RangeKind>, Sum> by_stage;
+  std::map<std::pair<Worker, RangeKind>, DurationSummary> by_stage;
   std::map<ThreadId, Interval> life;
+  auto worker_of = [&](ThreadId thread) {
+    return Worker{trace.threads[thread.value].process, thread_name(trace, thread)};
+  };
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = trace.info({i});
     if (!info || stage_label(info->kind).empty()) continue;
     Interval interval = trace.ranges.interval({i});
-    by_stage[{trace.ranges.thread[i], info->kind}].times.add(interval.length().ns, info->bytes);
-    Interval& span = life.try_emplace(trace.ranges.thread[i], interval).first->second;
+    ThreadId thread = trace.ranges.thread[i];
+    by_stage[{worker_of(thread), info->kind}].add(interval.length().ns, info->bytes);
+    Interval& span = life.try_emplace(thread, interval).first->second;
     span = {std::min(span.begin, interval.begin), std::max(span.end, interval.end)};
+  }
+  std::map<Worker, Threads> threads_of;
+  for (const auto& [thread, span] : life) {
+    Threads& threads = threads_of[worker_of(thread)];
+    ++threads.count;
+    threads.life += span.length();
   }
   Table table{
       "loaders",
       "Loader workers",
-      "Over the whole trace; shares are of the time between the worker's first and last range.",
+      "Over the whole trace; shares are of the time between its threads' first and last ranges.",
       {},
       {}};
   table.columns = {
@@ -110,14 +122,17 @@ Table loader_table(const Trace& trace, const Analysis&) {
       {"share", "Share", ColumnKind::kPercent},      {"mean_ns", "Mean", ColumnKind::kDuration},
       {"max_ns", "Largest", ColumnKind::kDuration},  {"bytes", "Bytes", ColumnKind::kBytes},
       {"bytes_per_s", "Rate", ColumnKind::kByteRate}};
-  for (const auto& [key, sum] : by_stage) {
-    DurationNs total{sum.times.total()};
-    bool has_bytes = sum.times.bytes() > 0 && total.ns > 0;
+  for (const auto& [key, times] : by_stage) {
+    const auto& [worker, stage] = key;
+    const Threads& threads = threads_of[worker];
+    DurationNs total{times.total()};
+    bool has_bytes = times.bytes() > 0 && total.ns > 0;
     table.rows.push_back(
-        {thread_name(trace, key.first), std::string(stage_label(key.second)), sum.times.count(),
-         total.ns, ratio(total, life[key.first].length()), sum.times.mean(), sum.times.maximum(),
-         has_bytes ? Cell(sum.times.bytes()) : Cell(),
-         has_bytes ? Cell(static_cast<double>(sum.times.bytes()) / total.seconds()) : Cell()});
+        {threads.count == 1 ? worker.second
+                            : fmt::format("{} ({} threads)", worker.second, threads.count),
+         std::string(stage_label(stage)), times.count(), total.ns, ratio(total, threads.life),
+         times.mean(), times.maximum(), has_bytes ? Cell(times.bytes()) : Cell(),
+         has_bytes ? Cell(static_cast<double>(times.bytes()) / total.seconds()) : Cell()});
   }
   return table;
 }

@@ -14,5 +14,6 @@ std::unique_ptr<Command> make_stats_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_reference_command();
+std::unique_ptr<Command> make_view_command();
 
 }  // namespace headway::cli

@@ -40,7 +40,7 @@ void write_output(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
-  if (!out) fail_internal("{}: cannot be written: {}.", path, system_error_text(errno));
+  if (!out) fail_usage("{}: cannot be written: {}.", path, system_error_text(errno));
 }
 
 }  // namespace headway::cli

@@ -12,7 +12,6 @@
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
-#include "common/text.h"
 #include "trace/loss_counters.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/all.h"
@@ -22,6 +21,16 @@ namespace {
 
 constexpr std::string_view kGenerated =
     "<!-- Made by `headway reference {}`; edit the declarations, not this page. -->\n\n";
+
+/// Our own text, which may hold Markdown, as the cell of a table.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
 
 std::string header(std::string_view page, std::string_view title, std::string_view text) {
   return fmt::format(fmt::runtime(kGenerated), page) + fmt::format("# {}\n\n{}\n", title, text);
@@ -46,7 +55,7 @@ std::string tables_page() {
                       column.primary_key ? ", primary key" : "");
       std::string reference = column.references_strings ? "`StringIds.id`: " : "";
       out += fmt::format("| {} | {} | {} | {}{} |\n", column.name, type,
-                         trace::unit_name(column.unit), reference, escape_markdown(column.doc));
+                         trace::unit_name(column.unit), reference, cell(column.doc));
     }
   });
   return out;
@@ -59,7 +68,7 @@ std::string losses_page() {
   out += "\n| counter | severity | meaning |\n| --- | --- | --- |\n";
   for (const auto& loss : trace::loss_declarations())
     out += fmt::format("| {} | {} | {} |\n", loss.name, trace::severity_name(loss.severity),
-                       escape_markdown(loss.text));
+                       cell(loss.text));
   return out;
 }
 
@@ -68,7 +77,7 @@ std::string meta_page() {
       header("meta", "Keys of HEADWAY_META", "Every key is optional but `schema_version`.");
   out += "\n| key | meaning |\n| --- | --- |\n";
   for (const auto& key : trace::meta_keys())
-    out += fmt::format("| `{}` | {} |\n", key.key, escape_markdown(key.doc));
+    out += fmt::format("| `{}` | {} |\n", key.key, cell(key.doc));
   return out;
 }
 
@@ -80,7 +89,7 @@ std::string classes_page() {
                            "that op was still waiting for.");
   out += "\n| class | label | meaning |\n| --- | --- | --- |\n";
   for (const auto& c : analyzer::time_classes())
-    out += fmt::format("| `{}` | {} | {} |\n", c.id, c.label, escape_markdown(c.doc));
+    out += fmt::format("| `{}` | {} | {} |\n", c.id, c.label, cell(c.doc));
   return out;
 }
 
@@ -91,7 +100,7 @@ std::string rules_page() {
              "false positives stand at the head of its file in `analyzer/rules/`.");
   out += "\n| rule | fires on |\n| --- | --- |\n";
   for (const analyzer::Rule* rule : analyzer::all_rules())
-    out += fmt::format("| `{}` | {} |\n", rule->id, escape_markdown(rule->fires_on));
+    out += fmt::format("| `{}` | {} |\n", rule->id, cell(rule->fires_on));
   return out;
 }
 
@@ -100,8 +109,7 @@ std::string budgets_page() {
                            "For `headway check` ([user guide](../user-guide/check.md)).");
   out += "\n| metric | unit | meaning |\n| --- | --- | --- |\n";
   for (const analyzer::Metric& metric : analyzer::metrics({}, {}))
-    out +=
-        fmt::format("| `{}` | {} | {} |\n", metric.name, metric.unit, escape_markdown(metric.doc));
+    out += fmt::format("| `{}` | {} | {} |\n", metric.name, metric.unit, cell(metric.doc));
   return out;
 }
 
@@ -111,7 +119,7 @@ std::string stats_page() {
                            "carry raw numbers in the unit of their name.");
   out += "\n| table | what it shows |\n| --- | --- |\n";
   for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
-    out += fmt::format("| `{}` | {} |\n", table.id, escape_markdown(table.doc));
+    out += fmt::format("| `{}` | {} |\n", table.id, cell(table.doc));
   return out;
 }
 

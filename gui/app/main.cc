@@ -51,6 +51,7 @@ void message_handler(QtMsgType type, const QMessageLogContext&, const QString& m
     std::_Exit(static_cast<int>(ExitCode::kUsage));
   }
   bool noise = message.contains(QStringLiteral("XDG_RUNTIME_DIR")) ||
+               message.contains(QStringLiteral("runtime directory")) ||
                message.contains(QStringLiteral("propagateSizeHints")) ||
                message.contains(QStringLiteral("could not connect to display")) ||
                type == QtDebugMsg || type == QtInfoMsg;
@@ -66,9 +67,17 @@ void check_fonts() {
 
 void show_wanted(MainWindow& window, const Options& options) {
   if (options.page) window.show_page(*options.page);
-  if (options.range) window.timeline().view().show_interval(*options.range);
-  if (!options.find.empty())
-    window.timeline().search().search_for(QString::fromStdString(options.find));
+  TimelinePage& timeline = window.timeline();
+  if (options.range) timeline.view().show_interval(*options.range);
+  if (options.find.empty()) return;
+  // What is found is selected and jumped to; a range that was asked for has the last word.
+  if (options.range) {
+    QObject::connect(
+        &timeline.search(), &SearchBar::found, &timeline,
+        [&timeline, range = *options.range] { timeline.view().show_interval(range); },
+        Qt::SingleShotConnection);
+  }
+  timeline.search().search_for(QString::fromStdString(options.find));
 }
 
 /// Waits until `done` or for ever: loading ends with a trace or an error.
@@ -103,7 +112,7 @@ int take_screenshot(MainWindow& window, const Options& options) {
   QApplication::processEvents();
   QString file = QString::fromLocal8Bit(options.screenshot->string().c_str());
   if (!window.grab().save(file, "PNG")) {
-    throw Error(ExitCode::kInternal,
+    throw Error(ExitCode::kUsage,
                 fmt::format("{}: the picture could not be written. Does the folder exist, and may "
                             "you write there?",
                             options.screenshot->string()));

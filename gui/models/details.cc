@@ -160,7 +160,9 @@ class Description {
     if (info.op >= 0) graph_op(trace_.graph_op(trace_.threads[thread.value].process, info.op));
     if (info.batch >= 0) add("Batch", std::to_string(info.batch));
     if (info.step >= 0) add("Step", std::to_string(info.step));
-    amounts(info.bytes, info.flops, when.length());
+    // The host side of an op only enqueues it: no rate of the op follows from its length.
+    amounts(info.bytes, info.flops,
+            info.kind == trace::RangeKind::kOp ? DurationNs{} : when.length());
   }
 
   void graph_op(const trace::GraphOp* op) {

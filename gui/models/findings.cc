@@ -8,7 +8,6 @@
 
 #include "common/format.h"
 #include "gui/models/display_text.h"
-#include "gui/models/vocabulary.h"
 
 namespace headway::gui {
 
@@ -35,8 +34,7 @@ std::vector<FindingLine> finding_lines(const analyzer::Analysis& analysis) {
     if (finding.status == analyzer::Status::kFound) {
       line.gain = fmt::format("up to {} a step · {}", format_duration(finding.recoverable_per_step),
                               format_percent(finding.share_of_step));
-      line.confidence = fmt::format("{} ({:.0f} %)", confidence_words(finding.confidence),
-                                    finding.confidence * 100);
+      line.confidence = analyzer::confidence_label(finding);
       line.share = std::clamp(finding.share_of_step, 0.0, 1.0);
     }
     lines.push_back(std::move(line));

@@ -142,10 +142,4 @@ std::string si(double value, std::string_view unit) {
   return fmt::format("{:.{}f} {}{}", value, decimals, kPrefixes[prefix], unit);
 }
 
-std::string_view confidence_words(double confidence) {
-  return confidence >= 0.8   ? "high confidence"
-         : confidence >= 0.5 ? "medium confidence"
-                             : "low confidence";
-}
-
 }  // namespace headway::gui

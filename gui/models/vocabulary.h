@@ -18,7 +18,4 @@ std::string_view label_of(trace::MemoryKind kind);
 /// Three significant digits with an SI prefix: "1.23 TFLOP/s", "840 GB/s".
 std::string si(double value, std::string_view unit);
 
-/// How sure a finding is, in words: "high confidence".
-std::string_view confidence_words(double confidence);
-
 }  // namespace headway::gui

@@ -118,7 +118,10 @@ def errors(folder):
         result = run(HEADWAY, "report", folder / f"{name}.sqlite", expect=3)
         assert word in result.stderr and f"{name}.sqlite" in result.stderr, result.stderr
         assert result.stdout == "", result.stdout
-    assert "Did you mean 'report'" in run(HEADWAY, "reprot", expect=2).stderr
+    for wrong, hint in ((["reprot"], "Did you mean 'report'"), (["report", "--fromat", "json", trace], "Did you mean '--format'"),
+                        (["--hlep"], "Did you mean '--help'"), (["diff", trace], "b is required. See `headway diff --help`"),
+                        (["report", trace, "-o", folder / "no" / "x.html"], "No such file or directory")):
+        assert hint in run(HEADWAY, *wrong, expect=2).stderr, wrong
 
 
 def budget_and_diff(folder):
@@ -134,6 +137,12 @@ def budget_and_diff(folder):
     run(HEADWAY, "report", trace, "-o", page)
     html = page.read_text()
     assert "<script" not in html and "http://" not in html and "https://" not in html
+    picture = folder / "timeline.png"
+    if (BIN / "headway-gui").exists():
+        run(HEADWAY, "view", trace, "--screenshot", picture, "--page", "timeline")
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    else:
+        assert "built without the GUI" in run(HEADWAY, "view", trace, expect=2).stderr
     kernels = run(HEADWAY, "stats", trace, "kernels", "--format", "csv").stdout.splitlines()
     assert kernels[0].startswith("kernel,count,total_ns") and len(kernels) > 10, kernels[:2]
 

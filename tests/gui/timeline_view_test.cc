@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <QMouseEvent>
 #include <QScrollBar>
 #include <QWheelEvent>
 #include <cmath>
@@ -18,7 +19,6 @@ namespace {
 struct View {
   explicit View(std::shared_ptr<const Session> s = test::training_session(),
                 QSize size = {1000, 500}) {
-    test::application();
     view.resize(size);
     view.show();
     view.set_session(std::move(s));
@@ -32,10 +32,16 @@ struct View {
                       modifiers, Qt::NoScrollPhase, false);
     QApplication::sendEvent(view.viewport(), &event);
   }
+  /// Sent straight to the view: QTest moves the pointer, and another window may lie above.
+  void move(QPoint to, Qt::MouseButtons buttons = Qt::NoButton) {
+    QMouseEvent event(QEvent::MouseMove, to, view.viewport()->mapToGlobal(to), Qt::NoButton,
+                      buttons, Qt::NoModifier);
+    QApplication::sendEvent(view.viewport(), &event);
+  }
   void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QTest::mousePress(view.viewport(), Qt::LeftButton, modifiers, from);
-    QTest::mouseMove(view.viewport(), (from + to) / 2);
-    QTest::mouseMove(view.viewport(), to);
+    move((from + to) / 2, Qt::LeftButton);
+    move(to, Qt::LeftButton);
     QTest::mouseRelease(view.viewport(), Qt::LeftButton, modifiers, to);
   }
   /// The middle of a target's box on screen.
@@ -46,6 +52,7 @@ struct View {
     QTest::keyClick(&view, key, modifiers);
   }
 
+  QApplication& application = test::application();  // before any widget
   TimelineView view;
 };
 
@@ -303,7 +310,7 @@ TEST_CASE("the pixel in the middle of an event has its colour") {
 TEST_CASE("hovering tells the event in plain text, and merged events by their number") {
   View v;
   Target step = named("step");
-  QTest::mouseMove(v.view.viewport(), v.middle(step));
+  v.move(v.middle(step));
   QStringList lines = v.view.viewport()->findChild<HoverCard*>()->lines();
   REQUIRE(!lines.isEmpty());
   CHECK(lines[0] == "step");
@@ -313,7 +320,7 @@ TEST_CASE("hovering tells the event in plain text, and merged events by their nu
   for (int x = 0; x < 700; ++x) {
     Hit hit = v.view.hit({v.gutter() + x, y});
     if (!hit.item || hit.item->count < 2) continue;
-    QTest::mouseMove(v.view.viewport(), {v.gutter() + x, y});
+    v.move({v.gutter() + x, y});
     lines = v.view.viewport()->findChild<HoverCard*>()->lines();
     CHECK(lines[0].contains("events in this pixel"));
     CHECK(lines.join('\n').contains("Longest: "));
@@ -334,7 +341,7 @@ TEST_CASE("hostile names, depths, times and numbers are drawn, hovered and walke
       v.view.select(target, true);
       v.key(Qt::Key_Z);
       v.view.render_frame();
-      QTest::mouseMove(v.view.viewport(), v.middle(target));
+      v.move(v.middle(target));
       v.view.viewport()->repaint();
     }
     if (i % 20 == 0) {

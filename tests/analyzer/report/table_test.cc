@@ -63,4 +63,24 @@ TEST_CASE("the partition table sums to the step") {
   CHECK(sum == run.analysis.partitions[0].per_steady_step.total().ns);
 }
 
+TEST_CASE("loader threads of one name are one worker, whose shares are of their summed lives") {
+  test::TraceBuilder builder;
+  for (std::int32_t thread : {5, 6}) {
+    std::int64_t begin = thread * 1000;
+    builder.thread_name(thread, "worker");
+    builder.range(thread, "batch", begin, begin + 100, {.kind = trace::RangeKind::kBatch});
+    builder.range(thread, "read", begin, begin + 25,
+                  {.kind = trace::RangeKind::kRead, .bytes = 10});
+  }
+  Table table = loader_table(builder.load(), {});
+  REQUIRE(table.rows.size() == 2);
+  for (const auto& row : table.rows) {
+    CHECK(std::get<std::string>(row[0]) == "worker (2 threads)");
+    CHECK(std::get<std::int64_t>(row[2]) == 2);
+  }
+  CHECK(std::get<double>(table.rows[0][4]) == doctest::Approx(1));
+  CHECK(std::get<double>(table.rows[1][4]) == doctest::Approx(0.25));
+  CHECK(std::get<std::int64_t>(table.rows[1][7]) == 20);
+}
+
 }  // namespace headway::analyzer

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/commands/commands.h"
+
+namespace headway::cli {
+namespace {
+
+constexpr const char* kProgram = "headway-gui";
+
+class ViewFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: headway view [TRACE] [OPTIONS of headway-gui]\n";
+  }
+};
+
+/// A program of its own, so that `headway` needs no Qt: this one only finds and becomes it.
+class ViewCommand final : public Command {
+ public:
+  std::string_view name() const override { return "view"; }
+  std::string_view summary() const override {
+    return "Open a trace in the timeline, or make a picture of it";
+  }
+
+  void declare(CLI::App& app) override {
+    app_ = &app;
+    app.formatter(std::make_shared<ViewFormatter>());
+    app.set_help_flag();  // --help too is for the program
+    app.prefix_command();
+    app.footer("Every argument is for headway-gui: see `headway view --help`.");
+  }
+
+  int run() override {
+    std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    std::string program = (folder / kProgram).string();
+    std::vector<std::string> words = app_->remaining();
+    std::vector<char*> arguments{program.data()};
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ::execv(program.c_str(), arguments.data());
+    if (errno == ENOENT)
+      fail_usage(
+          "{} is missing: this Headway was built without the GUI. Configure it with "
+          "-DHEADWAY_GUI=ON (needs Debian's qt6-base-dev), or use `headway report TRACE -o "
+          "report.html`.",
+          program);
+    fail_usage("{}: cannot be started: {}.", program, std::strerror(errno));
+  }
+
+ private:
+  CLI::App* app_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_view_command() {
+  return std::make_unique<ViewCommand>();
+}
+
+}  // namespace headway::cli
