@@ -29,7 +29,7 @@ std::span<const MetaKey> meta_keys() {
       {meta::kInterrupted, "`1` when the recording was ended by a signal to the recorder."},
       {meta::kCuda, "State of CUDA collection: `on`, or why it is off."},
       {meta::kOverheadNsPerEvent,
-       "Cost of one NVTX event to the program, measured at its start on this machine."},
+       "Cost of one push or pop to the program, measured at its start on this machine."},
       {meta::kRecorderCpuNs, "Processor time the recorder used."},
       {meta::kRecords, "Records taken from all processes."},
       {meta::kEnvironmentPrefix,

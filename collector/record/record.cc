@@ -148,6 +148,7 @@ class Recording {
   }
 
   TraceAssembler& assembler() { return assembler_; }
+  std::int64_t events() const { return progress_.events; }
   /// What went wrong in the recorder itself; empty when nothing did.
   std::string trouble() const {
     for (const std::string& text : trouble_) {
@@ -210,12 +211,12 @@ int record(const RecordOptions& options) {
   summary.command = options.command.front();
   summary.file = output;
   summary.duration = {read_clocks().monotonic_ns - origin.monotonic_ns};
-  summary.events = assembler.processes().records();
+  summary.events = recording.events();
   summary.threads = static_cast<std::int64_t>(assembler.processes().thread_count());
   summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());
   summary.processes = static_cast<std::int64_t>(assembler.processes().process_count());
   summary.refusals = assembler.refusals();
-  summary.busiest_thread_events = assembler.busiest_thread_events();
+  summary.busiest_thread_records = assembler.busiest_thread_records();
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();
   summary.nvtx = options.nvtx;

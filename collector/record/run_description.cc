@@ -80,7 +80,7 @@ void describe_outcome(TraceSink& sink, const Summary& summary, const TraceAssemb
   if (outcome.interrupted) sink.set_meta(meta::kInterrupted, "1");
   sink.set_meta(meta::kCuda,
                 assembler.cuda().empty() ? "off: no process initialised CUDA" : assembler.cuda());
-  sink.set_meta(meta::kRecords, std::to_string(summary.events));
+  sink.set_meta(meta::kRecords, std::to_string(assembler.processes().records()));
   sink.set_meta(meta::kRecorderCpuNs, std::to_string(summary.recorder_cpu.ns));
   if (summary.event_cost_ns > 0)
     sink.set_meta(meta::kOverheadNsPerEvent, fmt::format("{:.1f}", summary.event_cost_ns));

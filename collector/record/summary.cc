@@ -49,11 +49,11 @@ std::string nothing_line(const Summary& s) {
 std::string cost_line(const Summary& s) {
   std::string recorder = fmt::format("the recorder used {} of processor time beside it",
                                      format_duration(s.recorder_cpu));
-  if (s.event_cost_ns <= 0 || s.busiest_thread_events == 0) return recorder;
-  double cost_ns = s.event_cost_ns * static_cast<double>(s.busiest_thread_events);
+  if (s.event_cost_ns <= 0 || s.busiest_thread_records == 0) return recorder;
+  double cost_ns = s.event_cost_ns * static_cast<double>(s.busiest_thread_records);
   double share = s.duration.ns > 0 ? cost_ns / static_cast<double>(s.duration.ns) : 0;
   return fmt::format(
-      "recording cost the busiest thread about {} of its time ({:.0f} ns an event); {}",
+      "recording cost the busiest thread {} of its time ({:.0f} ns a push or pop); {}",
       format_percent(share), s.event_cost_ns, recorder);
 }
 

@@ -20,15 +20,15 @@ struct Summary {
   Outcome outcome;
   DurationNs duration;
   std::optional<std::int64_t> file_bytes;  ///< none: the file is not there any more
-  std::int64_t events = 0;
-  std::int64_t threads = 0;    ///< that recorded
-  std::int64_t injected = 0;   ///< processes that recorded
-  std::int64_t processes = 0;  ///< of the tree
+  std::int64_t events = 0;                 ///< ranges, marks, calls and device ops
+  std::int64_t threads = 0;                ///< that recorded
+  std::int64_t injected = 0;               ///< processes that recorded
+  std::int64_t processes = 0;              ///< of the tree
   std::map<trace::Loss, std::int64_t> losses;
   std::vector<std::string> refusals;
   std::string failure;  ///< why rows were not stored; empty when all were
-  std::int64_t busiest_thread_events = 0;
-  double event_cost_ns = 0;
+  std::int64_t busiest_thread_records = 0;
+  double event_cost_ns = 0;  ///< of one record
   DurationNs recorder_cpu;
   bool nvtx = true;
 };

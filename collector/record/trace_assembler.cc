@@ -44,9 +44,12 @@ void TraceAssembler::handle(SegmentRound& message) {
   if (found == segments_.end()) return;
   SegmentDecoder& decoder = *found->second;
   std::int64_t process = global_pid(decoder.pid());
-  std::int64_t events_before = decoder.events();
+  auto count_events = [&, before = decoder.events()]() mutable {
+    progress_.events += decoder.events() - before;
+    before = decoder.events();
+  };
   bool intact = !message.damaged && decoder.read(message.data);
-  progress_.events += decoder.events() - events_before;
+  count_events();
   if (std::optional<std::string> note = decoder.definitions().take_note(wire::NoteKey::kCuda))
     cuda_ = *note;
   if (intact && !message.last) return;
@@ -62,6 +65,7 @@ void TraceAssembler::handle(SegmentRound& message) {
     set_aside_(message.segment);
   }
   decoder.finish();
+  count_events();
   busiest_ = std::max(busiest_, decoder.busiest_thread());
   segments_.erase(found);
 }

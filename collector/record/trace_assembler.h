@@ -33,7 +33,7 @@ class TraceAssembler {
   void finish();
 
   const ProcessTable& processes() const { return processes_; }
-  std::int64_t busiest_thread_events() const { return busiest_; }
+  std::int64_t busiest_thread_records() const { return busiest_; }
   /// Mean of the processes' own measurements; 0 when there is none.
   double event_cost_ns() const;
   const std::vector<std::string>& refusals() const { return refusals_; }

@@ -17,7 +17,7 @@ Summary healthy() {
   s.threads = 3;
   s.injected = 2;
   s.processes = 5;
-  s.busiest_thread_events = 400;
+  s.busiest_thread_records = 400;
   s.event_cost_ns = 20;
   s.recorder_cpu = {210'000'000};
   return s;
@@ -30,7 +30,7 @@ TEST_CASE("the summary of a healthy run is short and ends with what to do next")
         "headway: recorded 12.3 s to run.sqlite (1.23 MB)\n"
         "headway: 450 events from 3 threads in 2 of 5 processes\n"
         "headway: nothing was lost\n"
-        "headway: recording cost the busiest thread about <0.1 % of its time (20 ns an event); the "
+        "headway: recording cost the busiest thread <0.1 % of its time (20 ns a push or pop); the "
         "recorder used 210 ms of processor time beside it\n"
         "headway: next: headway report run.sqlite\n");
 }

@@ -4,7 +4,7 @@
 // and, after each range, counts it in SIDE_FILE, which survives any death. The range of counter i is
 // called "slot i". ENDING is how each process ends after RANGES ranges per thread: return, exit,
 // kill, segv, abort, or wait (for ever: the test ends it). A third kind of survivor, "ignore", ignores
-// SIGINT and ends when it finds the file SIDE_FILE.stop.
+// SIGINT (and SIGHUP) and ends when it finds the file SIDE_FILE.stop.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/mman.h>
@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
       ::mmap(nullptr, kMaxSlots * sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   if (ending == "ignore") {
     std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGHUP, SIG_IGN);  // the test's recorder leads the session: its end hangs up
     std::thread([&] {
       while (::access((side + ".stop").c_str(), F_OK) != 0) ::usleep(10'000);
       ::_exit(0);

@@ -123,8 +123,7 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
   }
   if (view.record.flags & wire::kCut)
     sink_.count_loss(trace::Loss::kNvtxPayloadCut, 1, global_pid(pid_));
-  ++ring.events;
-  ++events_;
+  ++ring.records;
   switch (type) {
     case wire::RecordType::kPush: {
       std::vector<OpenRange>& stack = ring.stacks[view.record.domain];
@@ -169,8 +168,8 @@ void SegmentDecoder::end_thread(Ring& ring) {
   for (auto& [domain, stack] : ring.stacks) {
     for (OpenRange& range : stack) write(range, std::nullopt);
   }
-  processes_.add_records(pid_, ring.events);
-  busiest_ = std::max(busiest_, ring.events);
+  processes_.add_records(pid_, ring.records);
+  busiest_ = std::max(busiest_, ring.records);
   ring = {};
 }
 
@@ -290,6 +289,7 @@ void SegmentDecoder::end_range(const Ring& ring, const RecordView& view, TimeNs 
 }
 
 void SegmentDecoder::write(OpenRange& range, std::optional<std::int64_t> end) {
+  ++events_;
   trace::tables::NvtxEvents::Row& row = range.row;
   if (auto* op = std::get_if<trace::tables::DeviceOp::Row>(&range.meaning)) {
     op->start = row.start;

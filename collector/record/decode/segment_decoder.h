@@ -30,10 +30,10 @@ class SegmentDecoder {
   void finish();
 
   std::int32_t pid() const { return pid_; }
-  /// Events read so far, of all threads.
+  /// Ranges, marks, calls and device ops written so far.
   std::int64_t events() const { return events_; }
   Definitions& definitions() { return definitions_; }
-  /// Most events of one thread, after `finish`.
+  /// Most records of one thread, after `finish`; a range has two.
   std::int64_t busiest_thread() const { return busiest_; }
 
  private:
@@ -53,7 +53,7 @@ class SegmentDecoder {
   };
   struct Ring {
     std::int32_t tid = 0;                                    ///< 0: no thread
-    std::int64_t events = 0;                                 ///< of this thread
+    std::int64_t records = 0;                                ///< of this thread
     std::map<std::uint16_t, std::vector<OpenRange>> stacks;  ///< by domain
   };
   struct EarlyEnd {
