@@ -46,17 +46,21 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
                                "open have no end.",
                                process_label(process), signal_name(*process.signal), when)});
     } else if (process.exit_code && *process.exit_code != 0) {
-      doubts.push_back({"doubt", fmt::format("{} failed with exit code {}.", process_label(process),
-                                             *process.exit_code)});
+      doubts.push_back(
+          {"doubt", fmt::format("The run may have been cut: {} failed with exit code {}.",
+                                process_label(process), *process.exit_code)});
     }
   }
   std::int64_t open = 0;
   for (std::uint8_t flags : trace.ranges.flags) open += (flags & trace::Ranges::kUnfinished) != 0;
   if (open)
-    doubts.push_back({"info", fmt::format("{} ranges were still open when their process ended.",
-                                          format_count(open))});
+    doubts.push_back(
+        {"doubt", fmt::format("{} still open when the process ended: it was cut inside, or never "
+                              "ends what it begins.",
+                              open == 1 ? "1 range was" : format_count(open) + " ranges were")});
   if (trace.meta_value(trace::meta::kInterrupted) == "1") {
-    doubts.push_back({"info", "The recording was ended by a signal to the recorder (Ctrl-C)."});
+    doubts.push_back(
+        {"doubt", "The run was cut: a signal to the recorder, as of Ctrl-C, ended the recording."});
   }
 }
 
