@@ -60,6 +60,15 @@ Recorder& Recorder::ignoring(int signal) {
   return *this;
 }
 
+bool has_terminals() {
+  int master = -1;
+  int slave = -1;
+  if (::openpty(&master, &slave, nullptr, nullptr, nullptr) != 0) return false;
+  ::close(master);
+  ::close(slave);
+  return true;
+}
+
 Recorder& Recorder::on_terminal() {
   terminal_ = true;
   return *this;

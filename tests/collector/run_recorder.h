@@ -19,6 +19,9 @@ struct Finished {
   std::string err;
 };
 
+/// False in a container without /dev/pts.
+bool has_terminals();
+
 /// `headway record`, as a user starts it: a process of its own.
 class Recorder {
  public:
