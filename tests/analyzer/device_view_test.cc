@@ -37,7 +37,7 @@ TEST_CASE("real recordings of Nsight Systems give the reference figures to the n
   const std::filesystem::path traces =
       std::filesystem::path(HEADWAY_SOURCE_DIR) / ".." / "shared" / "traces";
   if (!std::filesystem::exists(traces / "expected.json")) {
-    MESSAGE("skipped: the real recordings are not on this machine");
+    MESSAGE("[skipped] the real recordings are not on this machine");
     return;
   }
   auto expected = nlohmann::json::parse(std::ifstream(traces / "expected.json"));
