@@ -131,6 +131,7 @@ class Generator {
     o.source_memory.push_back(trace::MemoryKind::kUnknown);
     o.destination_memory.push_back(trace::MemoryKind::kUnknown);
     o.blocks.push_back(128);
+    o.block_threads.push_back(256);
     o.flags.push_back(0);
   }
 

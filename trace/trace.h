@@ -43,6 +43,7 @@ using DeviceOpId = Id<struct DeviceOpTag>;
 using CallId = Id<struct CallTag>;
 using RangeInfoId = Id<struct RangeInfoTag>;
 using GraphOpId = Id<struct GraphOpTag>;
+using CollectiveId = Id<struct CollectiveTag>;
 
 /// Texts, each once. Views stay valid as long as the pool.
 class Strings {
@@ -87,7 +88,12 @@ struct Device {
   std::int32_t ordinal = 0;  ///< the id the program uses
   ProcessId
       process;  ///< for host and simulated devices; CUDA devices are shared: the first process seen
-  std::int32_t cores = 0;
+  std::int32_t cores = 0;          ///< multiprocessors, or threads of a host device; 0 unknown
+  std::int32_t compute_major = 0;  ///< CUDA compute capability; 0 unknown
+  std::int32_t compute_minor = 0;
+  std::int64_t memory_bytes = 0;             ///< 0 unknown
+  std::int64_t memory_bytes_per_second = 0;  ///< peak bandwidth; 0 unknown
+  std::int64_t max_clock_hz = 0;             ///< of the multiprocessors; 0 unknown
   std::string name;
 };
 
@@ -123,7 +129,7 @@ struct Ranges {
   bool is(RangeId r, Flag flag) const { return (flags[r.value] & flag) != 0; }
 };
 
-/// What some ranges say about themselves (schema "headway.range").
+/// What some ranges say about themselves (schema "headway.range", or a framework's profiler).
 struct RangeInfo {
   RangeKind kind = RangeKind::kOther;
   Phase phase = Phase::kNone;
@@ -132,6 +138,10 @@ struct RangeInfo {
   std::int64_t step = conventions::kAbsent;
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
+  /// Autograd's sequence number: a backward op has that of the forward op it belongs to.
+  std::int64_t sequence = conventions::kAbsent;
+  StringId shapes;  ///< of the inputs, as the framework wrote them: "[[32, 1024], [1024]]"
+  StringId dtypes;  ///< of the inputs, as the framework wrote them: "[\"float\", \"Scalar\"]"
 };
 
 /// Work that ran on a device: kernels, copies, sets, communication; of CUDA and of any other
@@ -152,13 +162,14 @@ struct DeviceOps {
   std::vector<MathUnit> math_unit;
   std::vector<MemoryKind> source_memory;
   std::vector<MemoryKind> destination_memory;
-  std::vector<std::uint32_t> blocks;  ///< CUDA: blocks of the grid; 0 unknown
+  std::vector<std::uint32_t> blocks;         ///< CUDA: blocks of the grid; 0 unknown
+  std::vector<std::uint16_t> block_threads;  ///< CUDA: threads of a block; 0 unknown
   std::vector<std::uint8_t> flags;
 
   /// All columns, for code that treats them alike (appending, sorting).
   auto columns() {
     return std::tie(start, end, name, stream, call, bytes, flops, op, batch, kind, phase, math_unit,
-                    source_memory, destination_memory, blocks, flags);
+                    source_memory, destination_memory, blocks, block_threads, flags);
   }
   std::size_t size() const { return start.size(); }
   Interval interval(DeviceOpId op_id) const { return {start[op_id.value], end[op_id.value]}; }
@@ -187,6 +198,36 @@ struct Calls {
 
 /// True for calls that may keep the host waiting for the device.
 bool is_blocking(DeviceCallKind kind);
+
+/// A collective or point-to-point communication as one rank took part in it: from NCCL's payloads or
+/// from what the framework's profiler says of its kernel.
+struct Collective {
+  DeviceOpId op;          ///< the kernel or copy that carried it out; none: only the host is known
+  RangeId range;          ///< the host's range around it; may be none
+  StringId kind;          ///< "allreduce", "allgather", "reducescatter", "broadcast", "reduce",
+                          ///< "alltoall", "send", "recv", "barrier"; else as recorded, lower case
+  StringId communicator;  ///< process group or communicator, as the program names it; may be empty
+  StringId dtype;         ///< as recorded
+  std::int64_t bytes = conventions::kAbsent;  ///< full message, as NCCL's bus bandwidth counts it
+  std::int64_t sequence = conventions::kAbsent;  ///< in its communicator, as recorded
+  std::int32_t ranks = 0;                        ///< members of the communicator; 0 unknown
+  std::int32_t peer = -1;                        ///< root, or the other end; -1: none or unknown
+};
+
+/// Time that CUDA or a profiler took from the program, by itself.
+struct Overhead {
+  enum class Kind : std::uint8_t {
+    kOther = 0,
+    kModuleLoad = 1,  ///< loading or compiling device code: JIT, lazy or eager loading
+    kProfiler = 2,    ///< the recording profiler: buffer flushes, instrumentation
+    kQueueFull = 3,   ///< the launch queue (command buffer) was full
+    kAllocation = 4,  ///< resources made by the driver on first use
+  };
+  Interval interval;
+  ThreadId thread;  ///< none when the recording does not say
+  StringId name;
+  Kind kind = Kind::kOther;
+};
 
 struct CounterSeries {
   std::string name;  ///< "process.cpu"
@@ -239,6 +280,7 @@ struct Trace {
   std::int64_t start_utc_ns = 0;  ///< wall clock at time zero
   TimeNs end;                     ///< end of the recording, at least the last event
   bool complete = false;          ///< the recorder finished in order
+  std::int32_t world_size = 0;    ///< ranks of the distributed run; 0 unknown
 
   Strings strings;
   std::vector<Process> processes;
@@ -251,6 +293,8 @@ struct Trace {
   std::vector<RangeInfo> range_info;
   DeviceOps device_ops;
   Calls calls;
+  std::vector<Collective> collectives;  ///< by start of their op, else of their range
+  std::vector<Overhead> overheads;      ///< by start
   std::vector<CounterSeries> counters;
   std::vector<GraphOp> graph_ops;
   std::vector<std::pair<std::string, std::string>>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // HEADWAY_DEVICE_OP and the CUPTI tables for kernels, copies and sets -> Trace::device_ops.
+#include <limits>
+
 #include "trace/load/context.h"
 #include "trace/tables/device_op.h"
 #include "trace/tables/kernel.h"
@@ -37,6 +39,7 @@ struct NewOp {
   MemoryKind source = MemoryKind::kUnknown;
   MemoryKind destination = MemoryKind::kUnknown;
   std::uint32_t blocks = 0;
+  std::uint16_t block_threads = 0;
   std::uint8_t flags = 0;
 };
 
@@ -60,6 +63,7 @@ void add(Part& part, const NewOp& op) {
   out.source_memory.push_back(op.source);
   out.destination_memory.push_back(op.destination);
   out.blocks.push_back(op.blocks);
+  out.block_threads.push_back(op.block_threads);
   out.flags.push_back(op.flags);
 }
 
@@ -122,11 +126,21 @@ StreamKey stream_of(const Row& row) {
   return {row.global_pid.value_or(0), row.device_id, row.stream_id};
 }
 
+/// At most the type's largest value; 0 for extents that no launch can have.
+template <class T>
+T product(std::int32_t x, std::int32_t y, std::int32_t z) {
+  if (x <= 0 || y <= 0 || z <= 0) return 0;
+  std::uint64_t most = std::numeric_limits<T>::max();
+  std::uint64_t xy = static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y);
+  return static_cast<T>(
+      xy > most / static_cast<std::uint64_t>(z) ? most : xy * static_cast<std::uint64_t>(z));
+}
+
 std::vector<Part> read_kernels(Context& context) {
   using Row = tables::Kernel::Row;
   return sqlite::Select<tables::Kernel, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
                         &Row::correlation_id, &Row::global_pid, &Row::demangled_name, &Row::grid_x,
-                        &Row::grid_y, &Row::grid_z>::
+                        &Row::grid_y, &Row::grid_z, &Row::block_x, &Row::block_y, &Row::block_z>::
       run_parallel<Part>(
           context.db, context.threads, [&](Part& part, std::int64_t, const Row& row) {
             NewOp op{row.start,
@@ -135,10 +149,8 @@ std::vector<Part> read_kernels(Context& context) {
                      row.correlation_id.value_or(0),
                      context.string(row.demangled_name.value, part.losses),
                      DeviceOpKind::kKernel};
-            std::uint64_t blocks = std::uint64_t{static_cast<std::uint32_t>(row.grid_x)} *
-                                   static_cast<std::uint32_t>(row.grid_y) *
-                                   static_cast<std::uint32_t>(row.grid_z);
-            op.blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, UINT32_MAX));
+            op.blocks = product<std::uint32_t>(row.grid_x, row.grid_y, row.grid_z);
+            op.block_threads = product<std::uint16_t>(row.block_x, row.block_y, row.block_z);
             add(part, op);
           });
 }

@@ -85,13 +85,19 @@ void load_devices(Context& context) {
     device.name = std::string(row.device_name);
   });
   using Gpu = tables::TargetInfoGpu;
-  sqlite::Select<Gpu, &Gpu::Row::id, &Gpu::Row::gpu_name, &Gpu::Row::sm_count>::run(
-      context.db, [&](std::int64_t, const Gpu::Row& row) {
-        Device& device =
-            trace.devices[context.device(DeviceType::kCuda, ProcessId::none(), row.id).value];
-        device.name = std::string(row.gpu_name.value_or(""));
-        device.cores = static_cast<std::int32_t>(row.sm_count.value_or(0));
-      });
+  sqlite::Select<Gpu, &Gpu::Row::id, &Gpu::Row::gpu_name, &Gpu::Row::sm_count, &Gpu::Row::sm_major,
+                 &Gpu::Row::sm_minor, &Gpu::Row::total_memory, &Gpu::Row::memory_bandwidth,
+                 &Gpu::Row::clock_rate>::run(context.db, [&](std::int64_t, const Gpu::Row& row) {
+    Device& device =
+        trace.devices[context.device(DeviceType::kCuda, ProcessId::none(), row.id).value];
+    device.name = std::string(row.gpu_name.value_or(""));
+    device.cores = static_cast<std::int32_t>(row.sm_count.value_or(0));
+    device.compute_major = static_cast<std::int32_t>(row.sm_major.value_or(0));
+    device.compute_minor = static_cast<std::int32_t>(row.sm_minor.value_or(0));
+    device.memory_bytes = row.total_memory.value_or(0);
+    device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
+    device.max_clock_hz = row.clock_rate.value_or(0);
+  });
   using Stream = tables::Stream;
   sqlite::Select<Stream, &Stream::Row::global_pid, &Stream::Row::device_id, &Stream::Row::stream_id,
                  &Stream::Row::stream_name>::run(context.db, [&](std::int64_t,
