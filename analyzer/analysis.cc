@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "analyzer/doubts.h"
+#include "analyzer/kernels/communication.h"
+#include "analyzer/kernels/families.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
 #include "common/parallel.h"
@@ -98,16 +100,18 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                options.steps.range, result.steps.how, trace.path);
   }
   note("steps");
-  result.attribution = attribute(trace, names);
+  KernelNames kernels(trace);
+  CommunicationOps communication(trace, kernels);
+  result.attribution = attribute(trace, names, kernels, communication);
   note("attribution");
-  result.device_views = device_views(trace);
+  result.device_views = device_views(trace, communication);
   note("device view");
   result.partitions = partition(trace, names, result.steps, result.attribution);
   result.step_times = step_times_of(result.steps, result.partitions);
   result.median_step = result.step_times.p50;
   note("partition");
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      mean_step_of(result.partitions, result.median_step)};
+                      mean_step_of(result.partitions, result.median_step), kernels};
   std::span<const Rule* const> rules = all_rules();
   result.findings.resize(rules.size());
   run_parallel(rules.size(),
