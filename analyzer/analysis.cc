@@ -89,8 +89,10 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.partitions = partition(trace, result.steps, result.attribution);
   result.median_step = median_step_of(result.steps, result.partitions);
   KernelNames kernels(trace);
+  result.work = measure_work(trace, result.steps, result.partitions, kernels);
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      mean_step_of(result.partitions, result.median_step), kernels};
+                      mean_step_of(result.partitions, result.median_step), kernels,
+                      result.work};
   for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
   keep_fitting_advice(trace, result.findings);
   std::stable_sort(result.findings.begin(), result.findings.end(),
