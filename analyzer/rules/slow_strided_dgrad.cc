@@ -11,6 +11,7 @@
 // Source: cuDNN release notes (strided dgrad of 8.1 and later), CUTLASS's StrideSupport.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <unordered_map>
 
 #include "analyzer/rules/device_streams.h"
@@ -47,6 +48,21 @@ struct Gradients {
   std::vector<Evidence> evidence;
 };
 
+/// Autograd's number of a range: recorded, or in the name as PyTorch's emit_nvtx writes it; below 0
+/// when there is none.
+std::int64_t sequence_of(const trace::Trace& trace, trace::RangeId range) {
+  const trace::RangeInfo* info = trace.info(range);
+  if (info && info->sequence >= 0) return info->sequence;
+  constexpr std::string_view kMark = ", seq = ";
+  std::string_view name = trace.strings[trace.ranges.name[range.value]];
+  std::size_t at = name.find(kMark);
+  if (at == std::string_view::npos) return -1;
+  std::int64_t value = -1;
+  std::string_view digits = name.substr(at + kMark.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
 /// What a convolution's forward and backward kernels have in common: their graph op, or autograd's
 /// number; 0 when the trace does not link them.
 std::uint64_t op_key(const RuleContext& context, trace::DeviceOpId op) {
@@ -62,9 +78,9 @@ std::uint64_t op_key(const RuleContext& context, trace::DeviceOpId op) {
       context.trace.streams[context.trace.device_ops.stream[op.value].value].process.value;
   for (trace::RangeId r = context.attribution.range_of[op.value]; r.valid();
        r = context.trace.ranges.parent[r.value]) {
-    const trace::RangeInfo* info = context.trace.info(r);
-    if (info && info->sequence >= 0)
-      return kSequence | std::uint64_t{process} << 40 | static_cast<std::uint64_t>(info->sequence);
+    std::int64_t sequence = sequence_of(context.trace, r);
+    if (sequence >= 0)
+      return kSequence | std::uint64_t{process} << 40 | static_cast<std::uint64_t>(sequence);
   }
   return 0;
 }
