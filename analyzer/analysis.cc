@@ -99,7 +99,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                options.steps.range, result.steps.how, trace.path);
   }
   note("steps");
-  result.attribution = attribute(trace, names);
+  KernelNames kernels(trace);
+  result.attribution = attribute(trace, names, kernels);
   note("attribution");
   result.device_views = device_views(trace);
   note("device view");
@@ -107,7 +108,6 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.step_times = step_times_of(result.steps, result.partitions);
   result.median_step = result.step_times.p50;
   note("partition");
-  KernelNames kernels(trace);
   result.work = measure_work(trace, result.steps, result.partitions, kernels);
   note("kernels");
   RuleContext context{trace,

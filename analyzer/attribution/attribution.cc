@@ -79,7 +79,8 @@ class OpTable {
   struct Hash {
     std::size_t operator()(const Key& key) const {
       std::uint64_t mixed = (std::uint64_t{key.base} << 32 | key.module) * 0x9e3779b97f4a7c15ull;
-      return static_cast<std::size_t>((mixed ^ mixed >> 29) + static_cast<std::uint64_t>(key.phase));
+      return static_cast<std::size_t>((mixed ^ mixed >> 29) +
+                                      static_cast<std::uint64_t>(key.phase));
     }
   };
 
@@ -91,7 +92,8 @@ class OpTable {
   std::unordered_map<Key, OpId, Hash> by_name_;
 };
 
-TimeClass class_of(const DeviceOps& ops, std::size_t i, bool communication, Phase phase) {
+TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelTraits& traits,
+                   bool communication, Phase phase) {
   switch (ops.kind[i]) {
     case DeviceOpKind::kCopyHostToDevice:
       return TimeClass::kH2d;
@@ -108,17 +110,17 @@ TimeClass class_of(const DeviceOps& ops, std::size_t i, bool communication, Phas
   }
   if (communication) return TimeClass::kCommTransfer;
   if (phase == Phase::kUpdate) return TimeClass::kOptimizer;
-  return ops.math_unit[i] == MathUnit::kTensor ? TimeClass::kComputeTensor
+  return traits.math_unit == MathUnit::kTensor ? TimeClass::kComputeTensor
                                                : TimeClass::kComputeOther;
 }
 
 }  // namespace
 
 Attribution attribute(const Trace& trace) {
-  return attribute(trace, RangeNames(trace));
+  return attribute(trace, RangeNames(trace), KernelNames(trace));
 }
 
-Attribution attribute(const Trace& trace, const RangeNames& names) {
+Attribution attribute(const Trace& trace, const RangeNames& names, const KernelNames& kernels) {
   Attribution result;
   ModulePaths modules;
   result.contexts = range_contexts(trace, names, modules);
@@ -140,13 +142,13 @@ Attribution attribute(const Trace& trace, const RangeNames& names) {
       for (RangeId r = range; graph_op < 0 && r.valid(); r = trace.ranges.parent[r.value]) {
         if (const trace::RangeInfo* info = trace.info(r)) graph_op = info->op;
       }
-      if (graph_op >= 0)
-        op = table.of_graph(trace.streams[ops.stream[i].value].process, graph_op);
+      if (graph_op >= 0) op = table.of_graph(trace.streams[ops.stream[i].value].process, graph_op);
     }
     result.op_of[i] = op.valid() ? op : table.of_context(context, phase);
     result.range_of[i] = range;
     result.phase_of[i] = phase;
-    result.class_of[i] = class_of(ops, i, communication[DeviceOpId::from(i)], phase);
+    DeviceOpId id = DeviceOpId::from(i);
+    result.class_of[i] = class_of(ops, i, kernels.of(id), communication[id], phase);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/attribution/range_contexts.h"
+#include "analyzer/kernels/families.h"
 #include "analyzer/partition/time_class.h"
 #include "trace/trace.h"
 
@@ -36,8 +37,9 @@ struct Attribution {
 
 /// Linear in the trace's events, plus O(log n) per op with an autograd number.
 Attribution attribute(const trace::Trace& trace);
-/// The same with what is known about the names of ranges, for callers that have it.
-Attribution attribute(const trace::Trace& trace, const RangeNames& names);
+/// The same with what is known about the names of ranges and kernels, for callers that have it.
+Attribution attribute(const trace::Trace& trace, const RangeNames& names,
+                      const KernelNames& kernels);
 
 /// The innermost range that is open on `thread` at `t`; none when there is none. O(log n) per call.
 trace::RangeId innermost_range(const trace::Trace& trace, trace::ThreadId thread, TimeNs t);
