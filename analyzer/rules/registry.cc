@@ -6,10 +6,24 @@
 namespace headway::analyzer {
 
 std::span<const Rule* const> all_rules() {
-  static constexpr std::array<const Rule*, 7> kRules = {
-      &kInputBound,        &kSmallFiles,         &kHostSync,         &kLaunchBound,
-      &kCopyNotOverlapped, &kUnfusedElementwise, &kUnfusedOptimizer,
-  };
+  static constexpr auto kRules = std::to_array<const Rule*>({
+      &kInputBound,
+      &kSmallFiles,
+      &kHostSync,
+      &kHostRoundTrip,
+      &kLaunchBound,
+      &kCopyNotOverlapped,
+      &kNoTensorCores,
+      &kUnfusedAttention,
+      &kUnfusedElementwise,
+      &kAmpCasts,
+      &kLayoutTransposes,
+      &kUnfusedOptimizer,
+      &kSerialPerSample,
+      &kRnnNotPersistent,
+      &kSlowStridedDgrad,
+      &kLowOccupancy,
+  });
   return kRules;
 }
 
