@@ -6,10 +6,25 @@
 namespace headway::analyzer {
 
 std::span<const Rule* const> all_rules() {
-  static constexpr std::array<const Rule*, 7> kRules = {
-      &kInputBound,        &kSmallFiles,         &kHostSync,         &kLaunchBound,
-      &kCopyNotOverlapped, &kUnfusedElementwise, &kUnfusedOptimizer,
-  };
+  static constexpr auto kRules = std::to_array<const Rule*>({
+      &kInputBound,
+      &kWorkersStarved,
+      &kWorkersOversubscribed,
+      &kSmallFiles,
+      &kSlowStorage,
+      &kHostSync,
+      &kModuleLoad,
+      &kAllocator,
+      &kLaunchBound,
+      &kCopyNotOverlapped,
+      &kPageableCopy,
+      &kMemoryHeadroom,
+      &kClockThrottled,
+      &kUnfusedElementwise,
+      &kUnfusedOptimizer,
+      &kStepOutlier,
+      &kLongStartup,
+  });
   return kRules;
 }
 
