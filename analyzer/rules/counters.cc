@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/partition/steady_ops.h"
+
 namespace headway::analyzer::counters {
 
 const trace::CounterSeries* find(const trace::Trace& trace, std::string_view name,
@@ -31,6 +33,14 @@ Summary summarise(const trace::CounterSeries& series, Interval window) {
 Interval steady_window(const RuleContext& context) {
   if (context.steps.steady.empty()) return {TimeNs{0}, TimeNs{context.trace.end.ns + 1}};
   Interval window{TimeNs::max(), TimeNs::min()};
+  // The host may be far ahead of the device.
+  for (const DevicePartition& device : context.partitions) {
+    for (const DeviceStep& step : device.steps) {
+      if (!counts(context.steps, step)) continue;
+      window.begin = std::min(window.begin, step.interval.begin);
+      window.end = std::max(window.end, step.interval.end);
+    }
+  }
   for (std::uint32_t index : context.steps.steady) {
     window.begin = std::min(window.begin, context.steps.all[index].host.begin);
     window.end = std::max(window.end, context.steps.all[index].host.end);

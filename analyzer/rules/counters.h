@@ -32,7 +32,8 @@ struct Summary {
 const trace::CounterSeries* find(const trace::Trace& trace, std::string_view name,
                                  std::optional<trace::DeviceId> device = {});
 Summary summarise(const trace::CounterSeries& series, Interval window);
-/// From the start of the first steady step to the end of the last; without steps the whole trace.
+/// From the start of the first steady step to the end of the last, on host or device; without steps
+/// the whole trace.
 Interval steady_window(const RuleContext& context);
 /// Over the steady window; nullopt when the series is missing or has no sample there.
 std::optional<Summary> steady(const RuleContext& context, std::string_view name,

@@ -4,9 +4,10 @@
 // Symptom: the device waits for reads although each read brings much; the disk is busy all the time.
 // Mechanism: the bytes of a step divided by what the storage delivers take longer than the step; more
 //   workers or larger files do not change that.
-// Formula: recoverable = io_read x the share of the read time that the same bytes would take in reads of
-//   64 KiB and more at the best rate of this run; the rest of io_read is that of small-files.
-// Falsified by: a second epoch from the page cache that runs at full speed (then memory or a local copy
+// Formula: s = the share of the read time that the same bytes would take in reads of 64 KiB and more at the
+//   best rate of this run; recoverable = io_read x s, the rest of io_read is that of small-files. Fires from
+//   5 % of the step when reads bring 1 MB on average or s is at least a half.
+// Falsified by: reads at 2 GB/s per worker and more, which is the pace of memory; a second epoch from the page cache that runs at full speed (then memory or a local copy
 //   is the remedy), or a disk far below its bandwidth while workers wait for something else.
 // Known false positives: a first epoch over a data set that the page cache will hold.
 // Source: storage bandwidth against the rate at which accelerators consume samples, as I/O studies of
@@ -26,6 +27,9 @@ namespace {
 
 /// A disk whose mean rate is this close to its highest is taken to be saturated.
 constexpr double kSaturated = 0.8;
+constexpr std::int64_t kLargeMean = 1'000'000;
+/// bytes/s of one reader: beyond what network file systems and most single disks give one stream.
+constexpr std::int64_t kMemoryPace = 2'000'000'000;
 
 std::string note(const RuleContext& context, const Segment& segment) {
   const trace::RangeInfo* info = segment.cause.kind == EventRef::Kind::kRange
@@ -64,14 +68,20 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
                                                    reads.share_if_large())};
-  if (ratio(recoverable, reading.step) < kFindingShare) {
+  bool bandwidth = reads.mean() >= kLargeMean || reads.share_if_large() >= 0.5;
+  if (!bandwidth || ratio(recoverable, reading.step) < kFindingShare) {
     return fine(rule, fmt::format("Reads bring {} each; it is their number that takes the time, not "
                                   "the bandwidth of the storage.",
                                   format_bytes(reads.mean())));
   }
-  Finding finding = found(rule, recoverable, context);
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
+  if (rate >= kMemoryPace) {
+    return fine(rule, fmt::format("Reads run at {}/s per worker, the pace of memory; to read beside "
+                                  "the step, use workers.",
+                                  format_bytes(rate)));
+  }
+  Finding finding = found(rule, recoverable, context);
   finding.claim = fmt::format(
       "Reads bring {} each at {}/s per worker; the bandwidth of the storage costs {}.",
       format_bytes(reads.mean()), format_bytes(rate),

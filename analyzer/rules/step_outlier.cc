@@ -96,6 +96,12 @@ std::int64_t period(const RuleContext& context, const Outliers& outliers) {
   return first;
 }
 
+/// Workers that begin together deliver together: then one step in as many as there are workers waits.
+bool is_rhythm_of_workers(const RuleContext& context, std::size_t outliers, std::size_t steps) {
+  std::size_t workers = loader_work(context).workers.size();
+  return workers > 1 && outliers * workers + workers >= steps;
+}
+
 std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outliers) {
   std::vector<const DeviceStep*> longest = outliers.steps;
   std::stable_sort(longest.begin(), longest.end(), [](const DeviceStep* a, const DeviceStep* b) {
@@ -165,11 +171,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   DurationNs growth;
   const TimeClassInfo& grown = info(grown_class(worst, growth));
   std::int64_t every = period(context, worst);
-  if (grown.group == TimeGroup::kInput && every > 1 &&
-      every == static_cast<std::int64_t>(loader_work(context).workers.size())) {
-    return fine(rule, fmt::format("Every {}th step waits, as often as there are workers: they deliver "
-                                  "together. See input-bound.",
-                                  every));
+  if (grown.group == TimeGroup::kInput && is_rhythm_of_workers(context, worst.steps.size(), all)) {
+    return fine(rule, "Steps wait for input as often as all workers have delivered: they deliver "
+                      "together. See input-bound.");
   }
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = grown.id;
