@@ -38,9 +38,9 @@ double calls_per_step(const RuleContext& context) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (!allocates(calls.kind[i])) continue;
     bool inside = context.steps.all.empty();
-    auto after = std::upper_bound(
-        context.steps.all.begin(), context.steps.all.end(), calls.start[i],
-        [](TimeNs t, const Step& step) { return t < step.host.begin; });
+    auto after =
+        std::upper_bound(context.steps.all.begin(), context.steps.all.end(), calls.start[i],
+                         [](TimeNs t, const Step& step) { return t < step.host.begin; });
     if (after != context.steps.all.begin())
       inside = (after - 1)->steady && (after - 1)->host.contains(calls.start[i]);
     count += inside;
@@ -56,12 +56,14 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
   double count = calls_per_step(context);
   if (share.share() < kFindingShare) {
-    return fine(rule, fmt::format("{:.1f} allocations and frees {} keep the device waiting {}.", count,
-                                  per_step(context), of_step(context, share.time, share.step)));
+    return fine(rule,
+                fmt::format("{:.1f} allocations and frees {} keep the device waiting {}.", count,
+                            per_step(context), of_step(context, share.time, share.step)));
   }
   Finding finding = found(rule, share.time, context);
   finding.claim = fmt::format(
-      "{:.1f} calls {} that allocate or free memory through the driver keep the device idle for {}.",
+      "{:.1f} calls {} that allocate or free memory through the driver keep the device idle for "
+      "{}.",
       count, per_step(context), of_step(context, share.time, share.step));
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *share.device, {TimeClass::kAllocator}, note);
@@ -69,7 +71,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       {"headway-train", "Its buffers are allocated once; steps allocate only when shapes change.",
        "--batch N, the same for all steps", settings(context.trace, {"batch"})},
       {"PyTorch",
-       "Let the caching allocator serve the steps: no empty_cache() in the loop, few distinct shapes, "
+       "Let the caching allocator serve the steps: no empty_cache() in the loop, few distinct "
+       "shapes, "
        "and segments that can grow, so that fragmentation does not force frees.",
        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (or backend:cudaMallocAsync)", ""},
       {"TensorFlow/JAX", "Allocate the device's memory at the start, or in stream order.",

@@ -64,8 +64,9 @@ DurationNs compute_of(const DevicePartition& device) {
 std::vector<Advice> advice(const Reason& reason) {
   std::string knob = reason.id == "power" || reason.id == "power-brake"
                          ? "nvidia-smi -q -d POWER; nvidia-smi -pl WATTS"
-                     : reason.id == "application-clock" ? "nvidia-smi -rac (reset application clocks)"
-                                                        : "nvidia-smi -q -d TEMPERATURE,PERFORMANCE";
+                     : reason.id == "application-clock"
+                         ? "nvidia-smi -rac (reset application clocks)"
+                         : "nvidia-smi -q -d TEMPERATURE,PERFORMANCE";
   std::string text =
       reason.id == "power" || reason.id == "power-brake"
           ? "Raise the power limit if rack and supply allow it; compare with the other devices."
@@ -103,25 +104,27 @@ Finding check(const Rule& rule, const RuleContext& context) {
     t.clock = std::min(1.0, clock->mean / maximum);
     slowest = std::min(slowest, t.clock);
     t.reason = main_reason(*reasons, counters::steady_window(context), t.share_of_samples);
-    t.recoverable = {static_cast<std::int64_t>(static_cast<double>(compute_of(device).ns) *
-                                               (1 - t.clock))};
+    t.recoverable = {
+        static_cast<std::int64_t>(static_cast<double>(compute_of(device).ns) * (1 - t.clock))};
     if (t.reason && t.recoverable > worst.recoverable) worst = t;
   }
   if (!judged) {
-    return cannot_tell(rule, fmt::format("The trace has no samples of the clock and of the reasons for "
-                                         "limiting it. Record the counters {} and {}.",
-                                         counters::kGpuSmClock, counters::kGpuThrottleReasons));
+    return cannot_tell(rule,
+                       fmt::format("The trace has no samples of the clock and of the reasons for "
+                                   "limiting it. Record the counters {} and {}.",
+                                   counters::kGpuSmClock, counters::kGpuThrottleReasons));
   }
   DurationNs step = worst.device ? worst.device->per_steady_step.total() : context.step;
   if (!worst.device || ratio(worst.recoverable, step) < kFindingShare) {
-    return fine(rule, fmt::format("The multiprocessors run at {} of their clock or more{}.",
-                                  format_percent(slowest),
-                                  worst.device ? "" : ", and nothing limits it"));
+    return fine(
+        rule, fmt::format("The multiprocessors run at {} of their clock or more{}.",
+                          format_percent(slowest), worst.device ? "" : ", and nothing limits it"));
   }
   Finding finding = found(rule, worst.recoverable, context);
   finding.sub_cause = worst.reason->id;
   finding.claim = fmt::format(
-      "The multiprocessors run at {} of their clock; the device names {} in {} of the samples. At the "
+      "The multiprocessors run at {} of their clock; the device names {} in {} of the samples. At "
+      "the "
       "full clock compute would take up to {} less.",
       format_percent(worst.clock), worst.reason->text, format_percent(worst.share_of_samples),
       of_step(context, worst.recoverable, step));
@@ -133,9 +136,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kClockThrottled = {
-    "clock-throttled", "Clock limited",
-    "The clock is below its maximum for a reason that the device names, worth over 5 % of the step.",
-    check};
+extern const Rule kClockThrottled = {"clock-throttled", "Clock limited",
+                                     "The clock is below its maximum for a reason that the device "
+                                     "names, worth over 5 % of the step.",
+                                     check};
 
 }  // namespace headway::analyzer

@@ -82,7 +82,8 @@ Traffic traffic_of(const RuleContext& context, const DevicePartition& device) {
 }
 
 /// A batch comes in a few pieces; weights come in many.
-bool looks_like_weights(const RuleContext& context, const ClassShare& copy, const Traffic& traffic) {
+bool looks_like_weights(const RuleContext& context, const ClassShare& copy,
+                        const Traffic& traffic) {
   constexpr double kManyCopies = 16;
   constexpr double kBigPieces = 16e6;
   if (!context.steps.all.empty()) return traffic.large_copies >= kManyCopies;
@@ -91,17 +92,19 @@ bool looks_like_weights(const RuleContext& context, const ClassShare& copy, cons
 }
 
 std::vector<Advice> weights_advice() {
-  return {{"headway-train", "Keep the weights on the device; a smaller batch makes room for them.",
-           "--batch N", ""},
-          {"PyTorch",
-           "Keep the weights on the device: fewer bits (quantisation), more devices (sharding), or a "
-           "smaller model. If they must live on the host, fetch the next layer's on a stream of its own "
-           "while this one computes.",
-           "no device_map='auto' or cpu_offload for weights that fit; accelerate/FSDP "
-           "cpu_offload=False; prefetching hooks with torch.cuda.Stream()",
-           ""},
-          {"TensorFlow/JAX", "Keep parameters on the device, sharded over several if needed.",
-           "jax.device_put with a NamedSharding; no memory_kind='pinned_host' for parameters", ""}};
+  return {
+      {"headway-train", "Keep the weights on the device; a smaller batch makes room for them.",
+       "--batch N", ""},
+      {"PyTorch",
+       "Keep the weights on the device: fewer bits (quantisation), more devices (sharding), or a "
+       "smaller model. If they must live on the host, fetch the next layer's on a stream of its "
+       "own "
+       "while this one computes.",
+       "no device_map='auto' or cpu_offload for weights that fit; accelerate/FSDP "
+       "cpu_offload=False; prefetching hooks with torch.cuda.Stream()",
+       ""},
+      {"TensorFlow/JAX", "Keep parameters on the device, sharded over several if needed.",
+       "jax.device_put with a NamedSharding; no memory_kind='pinned_host' for parameters", ""}};
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -123,7 +126,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
              : "they have a stream of their own but start too late");
   if (weights) {
     finding.claim += fmt::format(
-        " {:.0f} large copies with {} {}: too many for batches; weights (or activations) are fetched "
+        " {:.0f} large copies with {} {}: too many for batches; weights (or activations) are "
+        "fetched "
         "from the host again and again.",
         traffic.large_copies, format_bytes(static_cast<std::int64_t>(traffic.bytes)),
         per_step(context));

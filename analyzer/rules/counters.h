@@ -19,6 +19,8 @@ inline constexpr std::string_view kGpuSmClock = "gpu.sm_clock";              ///
 inline constexpr std::string_view kGpuThrottleReasons =
     "gpu.throttle_reasons";  ///< bit set of nvmlDeviceGetCurrentClocksEventReasons
 inline constexpr std::string_view kGpuMemoryUsed = "gpu.memory_used";  ///< bytes, of all processes
+/// bytes that PyTorch's allocator holds, used or cached: in traces of its profiler with memory
+inline constexpr std::string_view kMemoryReserved = "memory.reserved";
 
 /// Samples of a series inside some interval.
 struct Summary {

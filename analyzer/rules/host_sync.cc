@@ -24,7 +24,9 @@ namespace headway::analyzer {
 namespace {
 
 /// "aten::item, op_id = 12" -> "aten::item": annotations append arguments.
-std::string_view plain(std::string_view name) { return name.substr(0, name.find(',')); }
+std::string_view plain(std::string_view name) {
+  return name.substr(0, name.find(','));
+}
 
 /// The framework's op that made the call: of the ops around it, the outermost of those that end in it
 /// (is_nonzero > item > _local_scalar_dense), else the innermost range. Empty when there is none.
@@ -121,8 +123,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "launched again.",
       count, per_step(context), of_step(context, sync.time, sync.step));
   if (Culprit culprit = main_culprit(context, *sync.device); !culprit.op.empty())
-    finding.claim += fmt::format(" {} of it comes from '{}'.", format_percent(culprit.share),
-                                 culprit.op);
+    finding.claim +=
+        fmt::format(" {} of it comes from '{}'.", format_percent(culprit.share), culprit.op);
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *sync.device, {TimeClass::kHostSync}, note);
   finding.advice = {

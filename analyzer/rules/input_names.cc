@@ -16,7 +16,9 @@ bool any_name(const trace::Trace& trace, Accept accept) {
 
 }  // namespace
 
-bool names_an_input_wait(const trace::Trace& trace) { return any_name(trace, means_input_wait); }
+bool names_an_input_wait(const trace::Trace& trace) {
+  return any_name(trace, means_input_wait);
+}
 
 bool loads_on_training_thread(const trace::Trace& trace) {
   return any_name(trace, [](std::string_view name) {

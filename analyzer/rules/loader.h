@@ -24,10 +24,10 @@ Reads sum_reads(const trace::Trace& trace);
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {
   std::vector<trace::ThreadId> workers;  ///< threads that make batches, not the training thread
-  double making = 0;      ///< mean number of them that make a batch
-  double computing = 0;   ///< mean number of them that decode, augment or collate
-  DurationNs per_batch;   ///< mean time one worker takes for a batch; 0 unknown
-  bool on_training_thread = false;  ///< batches are made by the training thread itself
+  double making = 0;                     ///< mean number of them that make a batch
+  double computing = 0;                  ///< mean number of them that decode, augment or collate
+  DurationNs per_batch;                  ///< mean time one worker takes for a batch; 0 unknown
+  bool on_training_thread = false;       ///< batches are made by the training thread itself
 };
 LoaderWork loader_work(const RuleContext& context);
 

@@ -34,8 +34,7 @@ constexpr double kHalfProcessor = 50;  // %
 Interval startup_of(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
   const Step& first = context.steps.all.front();
-  const trace::Process& process =
-      trace.processes[trace.threads[first.thread.value].process.value];
+  const trace::Process& process = trace.processes[trace.threads[first.thread.value].process.value];
   TimeNs begin = first.host.begin;
   for (const auto* starts : {&trace.ranges.start, &trace.calls.start, &trace.device_ops.start}) {
     if (!starts->empty()) begin = std::min(begin, starts->front());
@@ -46,8 +45,7 @@ Interval startup_of(const RuleContext& context) {
 
 /// Times between samples in which the process mainly reads.
 void add_sampled_reads(const RuleContext& context, Interval startup, std::vector<Interval>& out) {
-  const trace::CounterSeries* reads =
-      counters::find(context.trace, counters::kProcessReadBytes);
+  const trace::CounterSeries* reads = counters::find(context.trace, counters::kProcessReadBytes);
   const trace::CounterSeries* cpu = counters::find(context.trace, counters::kProcessCpu);
   if (!reads) return;
   double peak = counters::summarise(*reads, startup).high;
@@ -57,8 +55,8 @@ void add_sampled_reads(const RuleContext& context, Interval startup, std::vector
     // A rate holds for the time up to its sample.
     bool computes = false;
     if (cpu) {
-      counters::Summary used = counters::summarise(*cpu, {before.begin + DurationNs{1},
-                                                          before.end + DurationNs{1}});
+      counters::Summary used =
+          counters::summarise(*cpu, {before.begin + DurationNs{1}, before.end + DurationNs{1}});
       computes = used.count > 0 && used.mean >= kHalfProcessor;
     }
     if (!computes) out.push_back(before);
@@ -110,8 +108,9 @@ std::vector<Evidence> evidence(const Fetching& fetching) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   if (context.steps.all.empty() || context.step.ns <= 0) {
-    return cannot_tell(rule, "The trace has no steps, so when training begins is unknown; name their "
-                             "ranges with --step-range.");
+    return cannot_tell(rule,
+                       "The trace has no steps, so when training begins is unknown; name their "
+                       "ranges with --step-range.");
   }
   Interval startup = startup_of(context);
   if (startup.length() < context.step * kMinSteps) {
@@ -120,10 +119,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   Fetching fetching = fetching_in(context, startup);
   if (!fetching.known) {
-    return cannot_tell(rule, fmt::format("The first step begins after {}; what the program did until "
-                                         "then is not recorded. Record with `headway record`, which "
-                                         "samples what processes read.",
-                                         format_duration(startup.length())));
+    return cannot_tell(rule,
+                       fmt::format("The first step begins after {}; what the program did until "
+                                   "then is not recorded. Record with `headway record`, which "
+                                   "samples what processes read.",
+                                   format_duration(startup.length())));
   }
   DurationNs time = fetching.all.total();
   if (ratio(time, startup.length()) < kFetchingShare || time < context.step * kMinSteps) {
@@ -134,7 +134,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, time / std::max(steps, kAssumedSteps), context);
   finding.sub_cause = fetching.reading * 2 >= time ? "read" : "copy";
   finding.claim = fmt::format(
-      "{} of the {} before the first step read or copy data: as long as {} steps. Each start of the "
+      "{} of the {} before the first step read or copy data: as long as {} steps. Each start of "
+      "the "
       "program pays this; per step it is counted over {} steps.",
       format_duration(time), format_duration(startup.length()), time.ns / context.step.ns,
       std::max(steps, kAssumedSteps));
@@ -144,7 +145,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       {"headway-train", "Read shards while training instead of loading the data set first.",
        "--source shards", settings(context.trace, {"source"})},
       {"PyTorch", "Stream the data, or keep a local copy between runs.",
-       "torch.utils.data.IterableDataset, webdataset, datasets.load_dataset(…, streaming=True)", ""},
+       "torch.utils.data.IterableDataset, webdataset, datasets.load_dataset(…, streaming=True)",
+       ""},
       {"TensorFlow/JAX", "Stream records from storage; cache on local disk.",
        "tf.data.TFRecordDataset(…).prefetch(tf.data.AUTOTUNE), cache(FILE)", ""}};
   return finding;
@@ -152,9 +154,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kLongStartup = {
-    "long-startup", "Long startup",
-    "More than half of the time before the first step, and more than ten steps, reads or copies data.",
-    check};
+extern const Rule kLongStartup = {"long-startup", "Long startup",
+                                  "More than half of the time before the first step, and more than "
+                                  "ten steps, reads or copies data.",
+                                  check};
 
 }  // namespace headway::analyzer

@@ -37,19 +37,23 @@ DurationNs gain_of(const RuleContext& context, const DevicePartition& device, do
   std::int64_t steps = for_each_steady_op(
       context.trace, context.steps, device, [&](const DeviceStep&, trace::DeviceOpId op) {
         double blocks = ops.blocks[op.value];
-        if (ops.kind[op.value] != trace::DeviceOpKind::kKernel || blocks <= 0 || blocks >= processors)
+        if (ops.kind[op.value] != trace::DeviceOpKind::kKernel || blocks <= 0 ||
+            blocks >= processors)
           return;
         blocks_gain += saved(ops.interval(op).length(), std::min(growth, processors / blocks));
       });
   double launch_gain = saved(device.per_steady_step[TimeClass::kLaunchGap], growth);
-  return {static_cast<std::int64_t>(launch_gain +
-                                    blocks_gain / static_cast<double>(std::max<std::int64_t>(1, steps)))};
+  return {static_cast<std::int64_t>(
+      launch_gain + blocks_gain / static_cast<double>(std::max<std::int64_t>(1, steps)))};
 }
 
 std::vector<Evidence> evidence(const RuleContext& context, const DevicePartition& device) {
   std::vector<Evidence> list = longest_segments(
       context, device, {TimeClass::kLaunchGap},
-      [](const RuleContext&, const Segment&) { return std::string("the device waits for a launch"); }, 6);
+      [](const RuleContext&, const Segment&) {
+        return std::string("the device waits for a launch");
+      },
+      6);
   const trace::DeviceOps& ops = context.trace.device_ops;
   auto processors = static_cast<std::uint32_t>(context.trace.devices[device.device.value].cores);
   std::vector<trace::DeviceOpId> small;
@@ -66,8 +70,9 @@ std::vector<Evidence> evidence(const RuleContext& context, const DevicePartition
                       return x != y ? x > y : a < b;
                     });
   for (std::size_t i = 0; i < shown; ++i) {
-    list.push_back({ops.interval(small[i]), EventRef::of(small[i]),
-                    fmt::format("{} blocks on {} multiprocessors", ops.blocks[small[i].value], processors)});
+    list.push_back(
+        {ops.interval(small[i]), EventRef::of(small[i]),
+         fmt::format("{} blocks on {} multiprocessors", ops.blocks[small[i].value], processors)});
   }
   return list;
 }
@@ -98,6 +103,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     here.memory = static_cast<double>(context.trace.devices[device.device.value].memory_bytes);
     const trace::CounterSeries* used =
         counters::find(context.trace, counters::kGpuMemoryUsed, device.device);
+    if (!used) used = counters::find(context.trace, counters::kMemoryReserved, device.device);
     if (used) here.peak = counters::summarise(*used, {TimeNs::min(), TimeNs::max()}).high;
     if (here.memory <= 0 || here.peak <= 0) {
       unknown = true;
@@ -111,10 +117,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   if (!any_step) return cannot_tell(rule, "No steady step has work on a device.");
   if (!best.device && unknown) {
-    return cannot_tell(rule, fmt::format("A larger batch could gain up to {}, but how much memory is in "
-                                         "use is unknown. Record the counter {}.",
-                                         of_step(context, possible, context.step),
-                                         counters::kGpuMemoryUsed));
+    return cannot_tell(
+        rule, fmt::format("A larger batch could gain up to {}, but how much memory is in "
+                          "use is unknown. Record the counter {}, or let the PyTorch "
+                          "profiler record memory (profile_memory=True).",
+                          of_step(context, possible, context.step), counters::kGpuMemoryUsed));
   }
   if (!best.device && fullest > 0) {
     return fine(rule, fmt::format("{} of the memory is in use: no room for twice the batch.",
@@ -122,13 +129,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   DurationNs step = best.device ? best.device->per_steady_step.total() : context.step;
   if (!best.device || ratio(best.gain, step) < kFindingShare) {
-    return fine(rule, fmt::format("Launch gaps and kernels with few blocks, which a larger batch would "
-                                  "spread, cost {}.",
-                                  of_step(context, best.device ? best.gain : possible, step)));
+    return fine(rule,
+                fmt::format("Launch gaps and kernels with few blocks, which a larger batch would "
+                            "spread, cost {}.",
+                            of_step(context, best.device ? best.gain : possible, step)));
   }
   Finding finding = found(rule, best.gain, context);
   finding.claim = fmt::format(
-      "At most {} of {} are in use, and launch gaps or kernels with fewer blocks than multiprocessors "
+      "At most {} of {} are in use, and launch gaps or kernels with fewer blocks than "
+      "multiprocessors "
       "cost time; a batch {:.1f} times as large would do the same samples in up to {} less.",
       format_bytes(static_cast<std::int64_t>(best.peak)),
       format_bytes(static_cast<std::int64_t>(best.memory)), best.growth,
@@ -138,8 +147,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.advice = {
       {"headway-train", "A larger batch; with LARS or LAMB past the size at which accuracy falls.",
        "--batch N --optimizer lars", settings(context.trace, {"batch", "optimizer"})},
-      {"PyTorch", "A larger batch, with the learning rate scaled; LAMB or LARS past the usual limit.",
-       "DataLoader(batch_size=…), apex.optimizers.FusedLAMB", settings(context.trace, {"batch_size"})},
+      {"PyTorch",
+       "A larger batch, with the learning rate scaled; LAMB or LARS past the usual limit.",
+       "DataLoader(batch_size=…), apex.optimizers.FusedLAMB",
+       settings(context.trace, {"batch_size"})},
       {"TensorFlow/JAX", "A larger batch, with the learning rate scaled.",
        "dataset.batch(…), optax.lamb / optax.lars", ""}};
   return finding;
@@ -147,10 +158,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kMemoryHeadroom = {
-    "memory-headroom", "Memory for a larger batch",
-    "Less than half of the memory is used, and launch gaps or small kernels that a larger batch would "
-    "spread cost over 5 % of the step.",
-    check};
+extern const Rule kMemoryHeadroom = {"memory-headroom", "Memory for a larger batch",
+                                     "Less than half of the memory is used, and launch gaps or "
+                                     "small kernels that a larger batch would "
+                                     "spread cost over 5 % of the step.",
+                                     check};
 
 }  // namespace headway::analyzer

@@ -33,8 +33,8 @@ bool loads_code(std::string_view call) {
 
 bool compiles(std::string_view range) {
   static constexpr std::array<std::string_view, 8> kNames = {
-      "entire_frame_compile", "backend_compile", "compile_fx",        "async_compile",
-      "CachingAutotuner",     "triton.compile",  "XlaCompile",        "LocalExecutable::Compile"};
+      "entire_frame_compile", "backend_compile", "compile_fx", "async_compile",
+      "CachingAutotuner",     "triton.compile",  "XlaCompile", "LocalExecutable::Compile"};
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
     return range.find(name) != std::string_view::npos;
   });
@@ -82,14 +82,15 @@ std::vector<Evidence> evidence(const RuleContext& context, const IdleOverlap& id
   std::vector<Evidence> list;
   for (std::size_t p = 0; p < std::min<std::size_t>(idle.pieces.size(), 12); ++p) {
     EventRef event;
-    for (std::size_t i = 0; i < loading.intervals.size() && event.kind == EventRef::Kind::kNone; ++i) {
+    for (std::size_t i = 0; i < loading.intervals.size() && event.kind == EventRef::Kind::kNone;
+         ++i) {
       if (!intersect(loading.intervals[i], idle.pieces[p]).empty()) event = loading.events[i];
     }
-    list.push_back({idle.pieces[p], event,
-                    event.kind == EventRef::Kind::kNone
-                        ? std::string("device code is loaded")
-                        : fmt::format("'{}' loads or compiles device code",
-                                      name_of(context.trace, event))});
+    list.push_back(
+        {idle.pieces[p], event,
+         event.kind == EventRef::Kind::kNone
+             ? std::string("device code is loaded")
+             : fmt::format("'{}' loads or compiles device code", name_of(context.trace, event))});
   }
   return list;
 }

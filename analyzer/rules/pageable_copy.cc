@@ -45,7 +45,7 @@ struct Copies {
   std::int64_t count = 0;
   std::int64_t known = 0;  ///< those whose memory is known
   double pinned_rate = kPinnedRate;
-  double suspect_rate = 0;   ///< of pageable copies; of large ones where memory is unknown
+  double suspect_rate = 0;    ///< of pageable copies; of large ones where memory is unknown
   std::vector<bool> suspect;  ///< per device op
 };
 
@@ -68,8 +68,7 @@ Copies judge_copies(const trace::DeviceOps& ops) {
     DurationNs length = ops.end[i] - ops.start[i];
     bool slow = ops.bytes[i] >= kLargeCopy &&
                 static_cast<double>(ops.bytes[i]) < kFarBelow * kPinnedRate * length.seconds();
-    copies.suspect[i] =
-        copies.known ? host_memory(ops, i) == MemoryKind::kPageable : slow;
+    copies.suspect[i] = copies.known ? host_memory(ops, i) == MemoryKind::kPageable : slow;
     if (!copies.suspect[i]) continue;
     bytes += ops.bytes[i];
     time += length;
@@ -117,16 +116,17 @@ Cost cost_of(const RuleContext& context, const DevicePartition& device, const Co
 }
 
 std::vector<Evidence> evidence(const RuleContext& context, Cost& cost) {
-  std::stable_sort(cost.segments.begin(), cost.segments.end(), [](const Segment& a, const Segment& b) {
-    return a.interval.length() > b.interval.length();
-  });
+  std::stable_sort(
+      cost.segments.begin(), cost.segments.end(),
+      [](const Segment& a, const Segment& b) { return a.interval.length() > b.interval.length(); });
   if (cost.segments.size() > 12) cost.segments.resize(12);
   std::vector<Evidence> list;
   for (const Segment& segment : cost.segments) {
     trace::DeviceOpId copy = copy_of(context.trace, segment);
-    list.push_back({segment.interval, EventRef::of(copy),
-                    fmt::format("a copy of {} in {}", format_bytes(context.trace.device_ops.bytes[copy.value]),
-                                format_duration(context.trace.device_ops.interval(copy).length()))});
+    list.push_back(
+        {segment.interval, EventRef::of(copy),
+         fmt::format("a copy of {} in {}", format_bytes(context.trace.device_ops.bytes[copy.value]),
+                     format_duration(context.trace.device_ops.interval(copy).length()))});
   }
   return list;
 }
@@ -149,8 +149,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   for (const DevicePartition& device : context.partitions) {
     if (device.steady_steps == 0) continue;
     Cost cost = cost_of(context, device, copies);
-    DurationNs gain = cost.waiting + DurationNs{static_cast<std::int64_t>(
-                                         static_cast<double>(cost.exposed.ns) * slower)};
+    DurationNs gain =
+        cost.waiting +
+        DurationNs{static_cast<std::int64_t>(static_cast<double>(cost.exposed.ns) * slower)};
     if (!worst.device || ratio(gain, cost.step) > ratio(recoverable, worst.step)) {
       worst = std::move(cost);
       recoverable = gain;
@@ -161,9 +162,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (ratio(recoverable, worst.step) < kFindingShare) {
     ClassShare exposed = worst_share(context, {TimeClass::kH2d, TimeClass::kD2hOther});
     if (copies.known == 0 && exposed.share() >= kFindingShare) {
-      return cannot_tell(rule, "Copies are exposed, and the trace does not say whether their memory is "
-                               "pinned. Record with CUPTI's copy records (Nsight Systems, the PyTorch "
-                               "profiler, `headway record`).");
+      return cannot_tell(rule,
+                         "Copies are exposed, and the trace does not say whether their memory is "
+                         "pinned. Record with CUPTI's copy records (Nsight Systems, the PyTorch "
+                         "profiler, `headway record`).");
     }
     return fine(rule, fmt::format("Copies from or to pageable memory cost {}.",
                                   of_step(context, recoverable, worst.step)));
@@ -171,7 +173,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, recoverable, context);
   finding.sub_cause = copies.known ? "pageable" : "slow";
   finding.claim = fmt::format(
-      "Copies {} run at {}/s where pinned memory reaches {}/s; that and the waiting for them cost {}.",
+      "Copies {} run at {}/s where pinned memory reaches {}/s; that and the waiting for them cost "
+      "{}.",
       copies.known ? "from or to pageable memory" : "(of unknown host memory)",
       format_bytes(static_cast<std::int64_t>(copies.suspect_rate)),
       format_bytes(static_cast<std::int64_t>(copies.pinned_rate)),
@@ -184,10 +187,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kPageableCopy = {
-    "pageable-copy", "Copies of pageable memory",
-    "Copies from or to pageable host memory, or far below the rate of pinned ones, that cost over 5 % of "
-    "the step.",
-    check};
+extern const Rule kPageableCopy = {"pageable-copy", "Copies of pageable memory",
+                                   "Copies from or to pageable host memory, or far below the rate "
+                                   "of pinned ones, that cost over 5 % of "
+                                   "the step.",
+                                   check};
 
 }  // namespace headway::analyzer

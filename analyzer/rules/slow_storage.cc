@@ -41,16 +41,17 @@ std::string note(const RuleContext& context, const Segment& segment) {
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {{"headway-train",
-           "Keep the data on a local NVMe disk, and store it decoded and packed so that fewer bytes "
-           "are read than an image format with its files needs.",
-           "--data PATH --source shards", settings(context.trace, {"data", "source"})},
-          {"PyTorch",
-           "Copy the data to local NVMe before training, keep it compressed until the worker, or "
-           "cache what fits into memory; several disks or a parallel file system add bandwidth.",
-           "webdataset.WebDataset(…, cache_dir='/local/nvme')", ""},
-          {"TensorFlow/JAX", "Cache on a local disk after the first epoch, read several files at once.",
-           "dataset.cache('/local/nvme/cache'), interleave(…, cycle_length=16)", ""}};
+  return {
+      {"headway-train",
+       "Keep the data on a local NVMe disk, and store it decoded and packed so that fewer bytes "
+       "are read than an image format with its files needs.",
+       "--data PATH --source shards", settings(context.trace, {"data", "source"})},
+      {"PyTorch",
+       "Copy the data to local NVMe before training, keep it compressed until the worker, or "
+       "cache what fits into memory; several disks or a parallel file system add bandwidth.",
+       "webdataset.WebDataset(…, cache_dir='/local/nvme')", ""},
+      {"TensorFlow/JAX", "Cache on a local disk after the first epoch, read several files at once.",
+       "dataset.cache('/local/nvme/cache'), interleave(…, cycle_length=16)", ""}};
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -66,26 +67,27 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "The reads carry no sizes. Put `bytes` into the payload of the read ranges "
                        "and record again.");
   }
-  DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
-                                                   reads.share_if_large())};
+  DurationNs recoverable{
+      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * reads.share_if_large())};
   bool bandwidth = reads.mean() >= kLargeMean || reads.share_if_large() >= 0.5;
   if (!bandwidth || ratio(recoverable, reading.step) < kFindingShare) {
-    return fine(rule, fmt::format("Reads bring {} each; it is their number that takes the time, not "
-                                  "the bandwidth of the storage.",
-                                  format_bytes(reads.mean())));
+    return fine(rule,
+                fmt::format("Reads bring {} each; it is their number that takes the time, not "
+                            "the bandwidth of the storage.",
+                            format_bytes(reads.mean())));
   }
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
   if (rate >= kMemoryPace) {
-    return fine(rule, fmt::format("Reads run at {}/s per worker, the pace of memory; to read beside "
-                                  "the step, use workers.",
-                                  format_bytes(rate)));
+    return fine(rule,
+                fmt::format("Reads run at {}/s per worker, the pace of memory; to read beside "
+                            "the step, use workers.",
+                            format_bytes(rate)));
   }
   Finding finding = found(rule, recoverable, context);
   finding.claim = fmt::format(
       "Reads bring {} each at {}/s per worker; the bandwidth of the storage costs {}.",
-      format_bytes(reads.mean()), format_bytes(rate),
-      of_step(context, recoverable, reading.step));
+      format_bytes(reads.mean()), format_bytes(rate), of_step(context, recoverable, reading.step));
   finding.confidence = 0.7;
   if (auto disk = counters::steady(context, counters::kMachineDiskRead); disk && disk->high > 0) {
     bool saturated = disk->mean >= kSaturated * disk->high;

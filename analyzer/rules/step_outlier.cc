@@ -111,10 +111,10 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
   std::vector<Evidence> list;
   for (const DeviceStep* step : longest) {
     const Step& host = context.steps.all[step->step];
-    list.push_back({step->interval, host.range.valid() ? EventRef::of(host.range) : EventRef{},
-                    fmt::format("step {} takes {}, the median is {}", host.number,
-                                format_duration(step->interval.length()),
-                                format_duration(outliers.median))});
+    list.push_back(
+        {step->interval, host.range.valid() ? EventRef::of(host.range) : EventRef{},
+         fmt::format("step {} takes {}, the median is {}", host.number,
+                     format_duration(step->interval.length()), format_duration(outliers.median))});
   }
   return list;
 }
@@ -122,23 +122,25 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
 std::vector<Advice> advice(TimeGroup group) {
   bool input = group == TimeGroup::kInput;
   bool comm = group == TimeGroup::kCommunication;
-  std::string text =
-      input  ? "More prefetched batches ride out a slow file or a new epoch."
-      : comm ? "Look at the network and at the rank that comes last in these steps."
-             : "Look at what the program does in these steps: checkpoints, evaluation, logging, garbage "
-               "collection. Do it beside training, or less often.";
-  return {{"headway-train", text, input ? "--prefetch N" : "--checkpoint-every N", ""},
-          {"PyTorch", text,
-           input  ? "DataLoader(prefetch_factor=8, persistent_workers=True)"
-           : comm ? "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO"
-                  : "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n "
-                    "steps",
-           ""},
-          {"TensorFlow/JAX", text,
-           input  ? "dataset.prefetch(8)"
-           : comm ? "NCCL_DEBUG=INFO"
-                  : "orbax AsyncCheckpointer, tf.keras.callbacks.BackupAndRestore",
-           ""}};
+  std::string text = input  ? "More prefetched batches ride out a slow file or a new epoch."
+                     : comm ? "Look at the network and at the rank that comes last in these steps."
+                            : "Look at what the program does in these steps: checkpoints, "
+                              "evaluation, logging, garbage "
+                              "collection. Do it beside training, or less often.";
+  return {
+      {"headway-train", text, input ? "--prefetch N" : "--checkpoint-every N", ""},
+      {"PyTorch", text,
+       input ? "DataLoader(prefetch_factor=8, persistent_workers=True)"
+       : comm
+           ? "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO"
+           : "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n "
+             "steps",
+       ""},
+      {"TensorFlow/JAX", text,
+       input  ? "dataset.prefetch(8)"
+       : comm ? "NCCL_DEBUG=INFO"
+              : "orbax AsyncCheckpointer, tf.keras.callbacks.BackupAndRestore",
+       ""}};
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -153,9 +155,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (!worst.device || outliers.per_step > worst.per_step) worst = std::move(outliers);
   }
   if (!worst.device) {
-    return cannot_tell(rule, fmt::format("{} steady steps are too few to tell outliers; record at least "
-                                         "{}.",
-                                         most_steps, kMinSteps + 2));
+    return cannot_tell(rule,
+                       fmt::format("{} steady steps are too few to tell outliers; record at least "
+                                   "{}.",
+                                   most_steps, kMinSteps + 2));
   }
   if (ratio(worst.per_step, worst.median) < kOutlierShare) {
     return fine(rule, fmt::format("{} of {} steps are outliers and cost {}.", worst.steps.size(),
@@ -164,21 +167,24 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   std::size_t all = worst.steps.size() + worst.usual.size();
   if (static_cast<double>(worst.steps.size()) > kSecondMode * static_cast<double>(all) + 0.5) {
-    return fine(rule, fmt::format("{} of {} steps take longer than the median of {}: that is how the "
-                                  "steps vary, not an exception.",
-                                  worst.steps.size(), all, format_duration(worst.median)));
+    return fine(rule,
+                fmt::format("{} of {} steps take longer than the median of {}: that is how the "
+                            "steps vary, not an exception.",
+                            worst.steps.size(), all, format_duration(worst.median)));
   }
   DurationNs growth;
   const TimeClassInfo& grown = info(grown_class(worst, growth));
   std::int64_t every = period(context, worst);
   if (grown.group == TimeGroup::kInput && is_rhythm_of_workers(context, worst.steps.size(), all)) {
-    return fine(rule, "Steps wait for input as often as all workers have delivered: they deliver "
-                      "together. See input-bound.");
+    return fine(rule,
+                "Steps wait for input as often as all workers have delivered: they deliver "
+                "together. See input-bound.");
   }
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = grown.id;
   finding.claim = fmt::format(
-      "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. What "
+      "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
+      "What "
       "grows is '{}', by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",

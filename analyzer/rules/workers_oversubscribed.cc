@@ -24,8 +24,8 @@ namespace headway::analyzer {
 namespace {
 
 constexpr double kSaturated = 90;  // %
-constexpr std::initializer_list<TimeClass> kHostGaps = {TimeClass::kLaunchGap, TimeClass::kHostOther,
-                                                        TimeClass::kUnknown};
+constexpr std::initializer_list<TimeClass> kHostGaps = {TimeClass::kLaunchGap,
+                                                        TimeClass::kHostOther, TimeClass::kUnknown};
 
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kNone) return "the training thread does not run";
@@ -36,14 +36,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare host = worst_share(context, kHostGaps);
   if (!host.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (host.share() < kFindingShare) {
-    return fine(rule, fmt::format("The host keeps the device waiting {}; its threads have processors "
-                                  "enough.",
-                                  of_step(context, host.time, host.step)));
+    return fine(rule,
+                fmt::format("The host keeps the device waiting {}; its threads have processors "
+                            "enough.",
+                            of_step(context, host.time, host.step)));
   }
   auto cpu = counters::steady(context, counters::kMachineCpu);
   if (cpu && cpu->mean < kSaturated) {
-    return fine(rule, fmt::format("The processors are {:.0f} % busy: no thread waits for one.",
-                                  cpu->mean));
+    return fine(
+        rule, fmt::format("The processors are {:.0f} % busy: no thread waits for one.", cpu->mean));
   }
   LoaderWork work = loader_work(context);
   std::int64_t processors = processor_count(context.trace);
@@ -66,7 +67,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   Finding finding = found(rule, recoverable, context);
   finding.claim = fmt::format(
-      "{} workers and the trainer want {:.1f} processors and there are {}; the device waits for the "
+      "{} workers and the trainer want {:.1f} processors and there are {}; the device waits for "
+      "the "
       "host {}, of which up to {} because the training thread has no processor.",
       work.workers.size(), demand, processors, of_step(context, host.time, host.step),
       format_duration(recoverable));
@@ -79,8 +81,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
        "At most one worker per processor less one for the trainer, and one math thread per worker.",
        "DataLoader(num_workers=…), torch.set_num_threads(1) in worker_init_fn, OMP_NUM_THREADS=1",
        settings(context.trace, {"num_workers"})},
-      {"TensorFlow/JAX", "Give the input pipeline a thread pool of its own, smaller than the machine.",
-       "options.threading.private_threadpool_size = cores - 1, TF_GPU_THREAD_MODE=gpu_private", ""}};
+      {"TensorFlow/JAX",
+       "Give the input pipeline a thread pool of its own, smaller than the machine.",
+       "options.threading.private_threadpool_size = cores - 1, TF_GPU_THREAD_MODE=gpu_private",
+       ""}};
   return finding;
 }
 

@@ -53,14 +53,13 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, std::int64_t 
   DurationNs rest = input.step - input.time;
   if (result.workers > 0 && idle && *idle > 0) {
     // Idle processors bound what more workers can get, whatever their number.
-    auto fitting = static_cast<std::int64_t>(static_cast<double>(result.workers) / (1 - std::min(*idle, 0.98)));
+    auto fitting = static_cast<std::int64_t>(static_cast<double>(result.workers) /
+                                             (1 - std::min(*idle, 0.98)));
     result.possible = result.possible ? std::min(result.possible, fitting) : fitting;
   }
   if (result.workers > 0 && result.possible > result.workers) {
-    DurationNs per_batch =
-        work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
-    result.recoverable =
-        input.time - std::max(DurationNs{0}, per_batch / result.possible - rest);
+    DurationNs per_batch = work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
+    result.recoverable = input.time - std::max(DurationNs{0}, per_batch / result.possible - rest);
   } else if (result.workers < 0 && idle) {
     result.recoverable = scaled(input.time, *idle);
   }
@@ -87,8 +86,9 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
       longest_segments(context, *input.device,
                        {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note);
   finding.advice = {
-      {"headway-train", "More workers make more batches at once; leave one processor to the trainer.",
-       "--workers N", settings(context.trace, {"workers"})},
+      {"headway-train",
+       "More workers make more batches at once; leave one processor to the trainer.", "--workers N",
+       settings(context.trace, {"workers"})},
       {"PyTorch",
        "More worker processes, as many as there are processors less one, kept alive over epochs.",
        "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)",
@@ -107,17 +107,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, input.time, input.step)));
   }
   LoaderWork work = loader_work(context);
-  bool alone = work.workers.empty() &&
-               (work.on_training_thread || loads_on_training_thread(context.trace));
+  bool alone =
+      work.workers.empty() && (work.on_training_thread || loads_on_training_thread(context.trace));
   if (alone) {
     DurationNs recoverable = std::min(input.time, input.step - input.time);
     if (ratio(recoverable, input.step) >= kFindingShare) {
-      Finding finding = say(rule, context, input, recoverable,
-                            fmt::format("The training thread makes the batches itself and the device "
-                                        "waits {}; one worker would hide up to {}.",
-                                        of_step(context, input.time, input.step),
-                                        format_duration(recoverable)),
-                            0.9);
+      Finding finding =
+          say(rule, context, input, recoverable,
+              fmt::format("The training thread makes the batches itself and the device "
+                          "waits {}; one worker would hide up to {}.",
+                          of_step(context, input.time, input.step), format_duration(recoverable)),
+              0.9);
       finding.sub_cause = "no-worker";
       return finding;
     }
@@ -129,31 +129,36 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   cpu->mean));
   }
   if (!cpu && (processors == 0 || work.workers.empty())) {
-    return cannot_tell(rule,
-                       "The device waits for input, but whether processors are idle is unknown. "
-                       "Record with `headway record`, which samples machine.cpu, and mark the stages "
-                       "of the loader (docs/reference/nvtx-conventions.md).");
+    return cannot_tell(
+        rule,
+        "The device waits for input, but whether processors are idle is unknown. "
+        "Record with `headway record`, which samples machine.cpu, and mark the stages "
+        "of the loader (docs/reference/nvtx-conventions.md).");
   }
   if (disk_is_the_limit(context, *input.device)) {
-    return fine(rule, "The workers wait for a disk that delivers its most all the time: more of them "
-                      "would share the same.");
+    return fine(rule,
+                "The workers wait for a disk that delivers its most all the time: more of them "
+                "would share the same.");
   }
   std::optional<double> idle;
   if (cpu) idle = 1 - cpu->mean / 100;
   Estimate more = estimate(input, work, processors, idle);
   if (ratio(more.recoverable, input.step) < kFindingShare) {
     return fine(rule, more.workers > 0
-                          ? fmt::format("{} workers run; {} would fit, which gains {}.", more.workers,
-                                        std::max(more.possible, more.workers),
+                          ? fmt::format("{} workers run; {} would fit, which gains {}.",
+                                        more.workers, std::max(more.possible, more.workers),
                                         of_step(context, more.recoverable, input.step))
                           : std::string("The processors leave no room for more workers."));
   }
-  std::string claim = fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
+  std::string claim =
+      fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
   if (more.workers > 0) claim += fmt::format("; {} workers make the batches", more.workers);
   if (cpu) claim += fmt::format(", and the processors are {:.0f} % busy", cpu->mean);
   if (more.workers > 0)
-    claim += fmt::format(". With {} workers {} could go", more.possible, format_duration(more.recoverable));
-  return say(rule, context, input, more.recoverable, claim + ".", cpu && more.workers > 0 ? 0.8 : 0.6);
+    claim += fmt::format(". With {} workers {} could go", more.possible,
+                         format_duration(more.recoverable));
+  return say(rule, context, input, more.recoverable, claim + ".",
+             cpu && more.workers > 0 ? 0.8 : 0.6);
 }
 
 }  // namespace

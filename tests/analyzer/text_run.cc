@@ -10,8 +10,8 @@
 namespace headway::test {
 
 TextRun::TextRun(const std::string& program)
-    : trace(planted::make_trace(planted::parse_case(
-          "run.txt", "plants: a run\nexpect: nothing\njitter 0%\n" + program))),
+    : trace(planted::make_trace(
+          planted::parse_case("run.txt", "plants: a run\nexpect: nothing\njitter 0%\n" + program))),
       analysis(analyzer::analyze(trace)) {}
 
 const analyzer::Finding& TextRun::finding(std::string_view rule) const {

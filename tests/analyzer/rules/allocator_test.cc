@@ -9,8 +9,9 @@ using test::healthy_step;
 using test::TextRun;
 
 TEST_CASE("allocator fires on cudaMalloc before each op and counts the calls") {
-  TextRun run("thread main\n  steps 12\n    repeat 10\n      allocate 500us bytes=1MB\n"
-              "      launch k 200us blocks=864\n");
+  TextRun run(
+      "thread main\n  steps 12\n    repeat 10\n      allocate 500us bytes=1MB\n"
+      "      launch k 200us blocks=864\n");
   const Finding& finding = run.finding("allocator");
   REQUIRE(finding.status == Status::kFound);
   CHECK(finding.claim.find("10.0 calls per step") != std::string::npos);
@@ -19,8 +20,9 @@ TEST_CASE("allocator fires on cudaMalloc before each op and counts the calls") {
 }
 
 TEST_CASE("allocator counts a free that drains the device") {
-  TextRun run("thread main\n  steps 12\n    repeat 4\n      launch k 500us blocks=864\n"
-              "      free 200us drains\n");
+  TextRun run(
+      "thread main\n  steps 12\n    repeat 4\n      launch k 500us blocks=864\n"
+      "      free 200us drains\n");
   CHECK(run.finding("allocator").status == Status::kFound);
 }
 

@@ -9,9 +9,10 @@ using test::healthy_step;
 using test::TextRun;
 
 TEST_CASE("long-startup fires when reading takes most of the time before the first step") {
-  TextRun run("thread main start=0ms\n  repeat 10\n    range read kind=read bytes=100MB\n"
-              "      host 300ms\n  host 1s\n  steps 12\n" +
-              healthy_step());
+  TextRun run(
+      "thread main start=0ms\n  repeat 10\n    range read kind=read bytes=100MB\n"
+      "      host 300ms\n  host 1s\n  steps 12\n" +
+      healthy_step());
   const Finding& finding = run.finding("long-startup");
   REQUIRE(finding.status == Status::kFound);
   CHECK(finding.sub_cause == "read");
@@ -22,8 +23,7 @@ TEST_CASE("long-startup fires when reading takes most of the time before the fir
 }
 
 TEST_CASE("long-startup sees copying the data set to the device") {
-  TextRun run("thread main\n  repeat 20\n    copy h2d 2GB blocking\n  steps 12\n" +
-              healthy_step());
+  TextRun run("thread main\n  repeat 20\n    copy h2d 2GB blocking\n  steps 12\n" + healthy_step());
   CHECK(run.finding("long-startup").sub_cause == "copy");
 }
 
@@ -38,8 +38,9 @@ TEST_CASE("long-startup is fine when less than half of the startup reads") {
 }
 
 TEST_CASE("long-startup is fine when the first step comes within ten steps' time") {
-  TextRun run("thread main start=0ms\n  range read kind=read bytes=1MB\n    host 50ms\n  steps 12\n" +
-              healthy_step());
+  TextRun run(
+      "thread main start=0ms\n  range read kind=read bytes=1MB\n    host 50ms\n  steps 12\n" +
+      healthy_step());
   CHECK(run.finding("long-startup").status == Status::kFine);
 }
 

@@ -12,10 +12,11 @@ namespace {
 
 /// Kernels with `blocks` blocks on 100 multiprocessors, `used` of 80 GB.
 TextRun small_kernels(int blocks, const std::string& used) {
-  return TextRun("device cuda gpu sms=100 memory=80GB\n" +
-                 (used.empty() ? used : "counter gpu.memory_used " + used + " device=0\n") +
-                 "thread main\n  steps 12\n    repeat 20\n      host 4us\n      launch k 500us blocks=" +
-                 std::to_string(blocks) + "\n");
+  return TextRun(
+      "device cuda gpu sms=100 memory=80GB\n" +
+      (used.empty() ? used : "counter gpu.memory_used " + used + " device=0\n") +
+      "thread main\n  steps 12\n    repeat 20\n      host 4us\n      launch k 500us blocks=" +
+      std::to_string(blocks) + "\n");
 }
 
 }  // namespace
@@ -31,8 +32,9 @@ TEST_CASE("memory-headroom fires on small kernels with most of the memory free")
 }
 
 TEST_CASE("memory-headroom fires on launch gaps") {
-  TextRun run("device cuda gpu sms=100 memory=80GB\ncounter gpu.memory_used 20GB device=0\n"
-              "thread main\n  steps 12\n    repeat 50\n      host 40us\n      launch k 20us blocks=864\n");
+  TextRun run(
+      "device cuda gpu sms=100 memory=80GB\ncounter gpu.memory_used 20GB device=0\n"
+      "thread main\n  steps 12\n    repeat 50\n      host 40us\n      launch k 20us blocks=864\n");
   CHECK(run.finding("memory-headroom").status == Status::kFound);
 }
 

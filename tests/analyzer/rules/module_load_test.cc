@@ -21,8 +21,9 @@ TEST_CASE("module-load believes the profiler's own rows and compilers' ranges") 
   TextRun overhead("thread main\n  steps 20\n" + healthy_step() +
                    "    sync stream\n    overhead module-load 2ms\n");
   CHECK(overhead.finding("module-load").status == Status::kFound);
-  TextRun compiler("thread main\n  steps 20\n" + healthy_step() +
-                   "    sync stream\n    range \"compile_fx_inner (dynamo_timed)\"\n      host 2ms\n");
+  TextRun compiler(
+      "thread main\n  steps 20\n" + healthy_step() +
+      "    sync stream\n    range \"compile_fx_inner (dynamo_timed)\"\n      host 2ms\n");
   CHECK(compiler.finding("module-load").status == Status::kFound);
 }
 

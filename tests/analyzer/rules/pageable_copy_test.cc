@@ -20,9 +20,10 @@ TEST_CASE("pageable-copy fires and says what pinned memory would save") {
 }
 
 TEST_CASE("pageable-copy compares with the pinned copies of the same trace") {
-  TextRun run("thread main\n  steps 12\n    copy h2d 24MB rate=24GB/s stream=copy\n"
-              "    copy h2d 30MB memory=pageable rate=6GB/s\n" +
-              healthy_step() + "    sync stream\n");
+  TextRun run(
+      "thread main\n  steps 12\n    copy h2d 24MB rate=24GB/s stream=copy\n"
+      "    copy h2d 30MB memory=pageable rate=6GB/s\n" +
+      healthy_step() + "    sync stream\n");
   // 5 ms at a quarter of 24 GB/s; the first millisecond runs beside the pinned copy.
   CHECK(run.finding("pageable-copy").recoverable_per_step.ns ==
         doctest::Approx(3'750'000).epsilon(0.25));

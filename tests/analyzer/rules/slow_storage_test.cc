@@ -24,18 +24,20 @@ TEST_CASE("slow-storage fires on large reads at the pace of the disk, and names 
 }
 
 TEST_CASE("slow-storage leaves small reads to small-files") {
-  TextRun run("loader 1 prefetch=1\n  read 100ms bytes=1MB pieces=100\n"
-              "thread main\n  steps 12\n    input\n" +
-              healthy_step());
+  TextRun run(
+      "loader 1 prefetch=1\n  read 100ms bytes=1MB pieces=100\n"
+      "thread main\n  steps 12\n    input\n" +
+      healthy_step());
   CHECK(run.finding("slow-storage").status == Status::kFine);
   CHECK(run.finding("small-files").status == Status::kFound);
 }
 
 TEST_CASE("slow-storage and small-files share the read time between them") {
   // 100 reads of 100 KB in 2 ms each; at the assumed 100 MB/s they would take half of that.
-  TextRun run("loader 1 prefetch=1\n  read 200ms bytes=10MB pieces=100\n"
-              "thread main\n  steps 12\n    input\n" +
-              healthy_step());
+  TextRun run(
+      "loader 1 prefetch=1\n  read 200ms bytes=10MB pieces=100\n"
+      "thread main\n  steps 12\n    input\n" +
+      healthy_step());
   std::int64_t small = run.finding("small-files").recoverable_per_step.ns;
   std::int64_t slow = run.finding("slow-storage").recoverable_per_step.ns;
   CHECK(small == doctest::Approx(static_cast<double>(slow)).epsilon(0.01));

@@ -22,10 +22,11 @@ TEST_CASE("workers-starved fires when two workers are slow and processors idle")
 }
 
 TEST_CASE("workers-starved knows PyTorch's loading on the training thread") {
-  TextRun run("thread main\n  steps 20 name=ProfilerStep#% named\n"
-              "    range enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\n"
-              "      host 6ms\n" +
-              healthy_step() + "    sync stream\n");
+  TextRun run(
+      "thread main\n  steps 20 name=ProfilerStep#% named\n"
+      "    range enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\n"
+      "      host 6ms\n" +
+      healthy_step() + "    sync stream\n");
   const Finding& finding = run.finding("workers-starved");
   REQUIRE(finding.status == Status::kFound);
   CHECK(finding.sub_cause == "no-worker");
