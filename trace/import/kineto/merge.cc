@@ -60,13 +60,13 @@ class Merge {
       begin(part);
       add_ranges();
       add_calls();
-      add_rest();
       // The columns and texts of a part are as large again as its rows in the trace.
       part.ranges = {};
       part.calls = {};
     }
     for (Part& part : parts_) {
       begin(part);
+      add_rest();  // looks for threads that later parts may have brought
       add_ops();
       merged_.assembly.add_losses(part.losses);
       metadata_.push_back({std::move(part.texts), std::move(part.metadata)});
