@@ -166,6 +166,7 @@ void measure(const std::filesystem::path& path) {
   options.stage_done = [&](std::string_view stage) {
     std::string id(stage);
     std::replace(id.begin(), id.end(), ' ', '_');
+    std::erase(id, ',');
     fmt::print("{}: {:.3f} s\n", id, seconds_since(last));
     last = Clock::now();
   };

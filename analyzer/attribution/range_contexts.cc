@@ -89,6 +89,12 @@ std::vector<RangeContext> range_contexts(const Trace& trace, const RangeNames& n
   const Ranges& ranges = trace.ranges;
   std::vector<RangeContext> contexts(ranges.size());
   ForwardModules forward;
+  std::vector<std::uint32_t> path_of_name(trace.strings.size(), UINT32_MAX);
+  auto absolute = [&](StringId name) {
+    std::uint32_t& path = path_of_name[name.value];
+    if (path == UINT32_MAX) path = modules.absolute(name, RangeNames::module(trace.strings[name]));
+    return path;
+  };
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     RangeId id{i};
     RangeSource source = names.source(id);
@@ -108,9 +114,10 @@ std::vector<RangeContext> range_contexts(const Trace& trace, const RangeNames& n
     }
     if (name.module) {
       StringId text = ranges.name[i];
-      std::string_view part = RangeNames::module(trace.strings[text]);
-      context.module = name.module_part ? modules.child(context.module, text, part)
-                                        : modules.absolute(text, part);
+      context.module =
+          name.module_part
+              ? modules.child(context.module, text, RangeNames::module(trace.strings[text]))
+              : absolute(text);
     }
     std::int64_t sequence = info && info->sequence >= 0 ? info->sequence : name.sequence;
     if (sequence >= 0) {
