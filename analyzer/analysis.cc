@@ -122,8 +122,12 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.step_times = step_times_of(result.steps, result.partitions);
   result.median_step = result.step_times.p50;
   note("partition");
-  RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      mean_step_of(result.partitions, result.median_step), kernels};
+  RuleContext context{trace,
+                      result.steps,
+                      result.attribution,
+                      result.partitions,
+                      mean_step_of(result.partitions, result.median_step),
+                      kernels};
   std::span<const Rule* const> rules = all_rules();
   result.findings.resize(rules.size());
   run_parallel(rules.size(),

@@ -82,7 +82,8 @@ class OpTable {
   struct Hash {
     std::size_t operator()(const Key& key) const {
       std::uint64_t mixed = (std::uint64_t{key.base} << 32 | key.module) * 0x9e3779b97f4a7c15ull;
-      return static_cast<std::size_t>((mixed ^ mixed >> 29) + static_cast<std::uint64_t>(key.phase));
+      return static_cast<std::size_t>((mixed ^ mixed >> 29) +
+                                      static_cast<std::uint64_t>(key.phase));
     }
   };
 
@@ -170,8 +171,7 @@ Attribution attribute(const Trace& trace, const RangeNames& names, const KernelN
       for (RangeId r = range; graph_op < 0 && r.valid(); r = trace.ranges.parent[r.value]) {
         if (const trace::RangeInfo* info = trace.info(r)) graph_op = info->op;
       }
-      if (graph_op >= 0)
-        op = table.of_graph(trace.streams[ops.stream[i].value].process, graph_op);
+      if (graph_op >= 0) op = table.of_graph(trace.streams[ops.stream[i].value].process, graph_op);
     }
     result.op_of[i] = op.valid() ? op : table.of_context(context, phase);
     result.range_of[i] = range;

@@ -82,7 +82,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (input.share() < kFindingShare) {
     DurationNs unexplained =
         times[TimeClass::kUnknown] + times[TimeClass::kHostOther] + times[TimeClass::kLaunchGap];
-    bool evidence = InputWaits(context.trace, context.attribution).any_wait_declared() || input.time.ns > 0;
+    bool evidence =
+        InputWaits(context.trace, context.attribution).any_wait_declared() || input.time.ns > 0;
     // Without any sign of where the program waits for input, its waits would hide in the host's
     // classes.
     if (!evidence && ratio(unexplained, input.step) >= kFindingShare) {

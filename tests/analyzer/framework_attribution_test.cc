@@ -101,8 +101,7 @@ TEST_CASE("communication is told by its mechanism") {
   for (std::string_view name :
        {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)",
         "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)",
-        "void deep_ep::intranode::dispatch<8, 768>(int4*, float*)",
-        "nvshmemi_transfer_put_signal",
+        "void deep_ep::intranode::dispatch<8, 768>(int4*, float*)", "nvshmemi_transfer_put_signal",
         "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(vllm::RankData*)",
         "void vllm::cross_device_reduce_2stage<float, 8>(vllm::RankData*)",
         "two_shot_all_reduce_kernel<c10::BFloat16, 16, 8>", "mscclpp::allreduce_kernel"}) {
