@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/doubts.h"
 #include "analyzer/kernels/communication.h"
@@ -93,19 +94,30 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   auto note = [&](std::string_view stage) {
     if (options.stage_done) options.stage_done(stage);
   };
-  RangeNames names(trace);
-  result.steps = find_steps(trace, names, options.steps);
+  // The host's names and steps, and what is known of the device alone, need nothing of each other.
+  std::optional<RangeNames> range_names;
+  std::optional<KernelNames> kernel_names;
+  std::optional<CommunicationOps> communication;
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 0) {
+      range_names.emplace(trace);
+      result.steps = find_steps(trace, *range_names, options.steps);
+    } else {
+      kernel_names.emplace(trace);
+      communication.emplace(trace, *kernel_names);
+      result.device_views = device_views(trace, *communication);
+      result.audit = audit(trace);
+    }
+  });
+  const RangeNames& names = *range_names;
+  const KernelNames& kernels = *kernel_names;
   if (result.steps.source == StepSource::kNone && !options.steps.range.empty()) {
     fail_usage("--step-range '{}': {}. `headway stats {} ranges` lists the names.",
                options.steps.range, result.steps.how, trace.path);
   }
-  note("steps");
-  KernelNames kernels(trace);
-  CommunicationOps communication(trace, kernels);
-  result.attribution = attribute(trace, names, kernels, communication);
+  note("steps, device view and audit");
+  result.attribution = attribute(trace, names, kernels, *communication);
   note("attribution");
-  result.device_views = device_views(trace, communication);
-  note("device view");
   result.partitions = partition(trace, names, result.steps, result.attribution);
   result.step_times = step_times_of(result.steps, result.partitions);
   result.median_step = result.step_times.p50;
@@ -130,9 +142,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                      return a.recoverable_per_step > b.recoverable_per_step;
                    });
   note("rules");
-  result.audit = audit(trace);
   result.doubts = find_doubts(trace, result);
-  note("audit");
+  note("doubts");
   return result;
 }
 

@@ -19,7 +19,8 @@ constexpr std::array<AuditCheck, static_cast<std::size_t>(Audit::kCount_)> kChec
      "recorders write this for ops that they lost the end of."},
     {Audit::kOverlapOnStream, "overlap_on_stream", Severity::kDoubt,
      "Device ops overlap the op before them on the same stream, where only one can run at a time: "
-     "timestamps are inexact, or programmatic dependent launch let the next begin early. The time is "
+     "timestamps are inexact, or programmatic dependent launch let the next begin early. The time "
+     "is "
      "counted once."},
     {Audit::kOpFarTooLong, "op_far_too_long", Severity::kDoubt,
      "Kernels last over a second and a thousand times longer than the median of the same name: the "
@@ -81,8 +82,7 @@ class Auditor {
     std::vector<TimeNs> busy_until(trace_.streams.size(), TimeNs::min());
     for (std::uint32_t i = 0; i < ops.size(); ++i) {
       TimeNs& until = busy_until[ops.stream[i].value];
-      if (ops.start[i] == ops.end[i])
-        add(Audit::kOpWithoutDuration, EventRef::of(DeviceOpId{i}));
+      if (ops.start[i] == ops.end[i]) add(Audit::kOpWithoutDuration, EventRef::of(DeviceOpId{i}));
       if (ops.start[i] < until)
         add(Audit::kOverlapOnStream, EventRef::of(DeviceOpId{i}),
             std::min(until, ops.end[i]) - ops.start[i]);
@@ -107,7 +107,8 @@ class Auditor {
       if (found != durations.end()) found->second.push_back((ops.end[i] - ops.start[i]).ns);
     }
     for (auto& [name, of] : durations)
-      std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2), of.end());
+      std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2),
+                       of.end());
     for (DeviceOpId op : suspects) {
       const std::vector<std::int64_t>& of = durations[ops.name[op.value]];
       DurationNs length = ops.end[op.value] - ops.start[op.value];
@@ -126,7 +127,8 @@ class Auditor {
       // the innermost range around this one.
       RangeId before = std::exchange(last[ranges.thread[i].value], id);
       if (before.valid() && ranges.start[i] < ranges.end[before.value] &&
-          ranges.end[i] > ranges.end[before.value] && ranges.domain[i] == ranges.domain[before.value])
+          ranges.end[i] > ranges.end[before.value] &&
+          ranges.domain[i] == ranges.domain[before.value])
         add(Audit::kCrossingRanges, EventRef::of(id), ranges.end[before.value] - ranges.start[i]);
     }
   }
@@ -155,8 +157,7 @@ class Auditor {
     if (!ranked) return;  // nothing says that it is a distributed run
     for (std::size_t p = 0; p < trace_.processes.size(); ++p) {
       if (!device_of[p].valid()) continue;
-      auto [slot, is_new] =
-          device_of_rank.try_emplace(trace_.processes[p].rank, device_of[p]);
+      auto [slot, is_new] = device_of_rank.try_emplace(trace_.processes[p].rank, device_of[p]);
       if (!is_new && slot->second != device_of[p]) add(Audit::kSharedRank, EventRef{});
     }
   }

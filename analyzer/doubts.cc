@@ -139,9 +139,9 @@ std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
     const AuditCheck& check = audit_check(result.check);
     std::string time =
         result.time.ns > 0 ? fmt::format(", {}", format_duration(result.time)) : std::string();
-    doubts.push_back({std::string(trace::severity_name(check.severity)),
-                      fmt::format("{} ({}: {}{})", check.text, check.id,
-                                  format_count(result.count), time)});
+    doubts.push_back(
+        {std::string(trace::severity_name(check.severity)),
+         fmt::format("{} ({}: {}{})", check.text, check.id, format_count(result.count), time)});
   }
   for (const trace::LossCount& loss : trace.losses) {
     doubts.push_back({loss.severity,

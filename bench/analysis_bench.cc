@@ -77,7 +77,7 @@ class Generator {
     return static_cast<std::int64_t>(state_ >> 33) % below;
   }
 
-  void range(std::int64_t tid, std::int64_t start, std::int64_t end, StringId name) {
+  void range(std::int64_t tid, std::int64_t start, std::int64_t end, trace::StringId name) {
     trace::tables::NvtxEvents::Row row;
     row.start = start;
     row.end = end;
@@ -87,11 +87,11 @@ class Generator {
     writer_.add<trace::tables::NvtxEvents>(row);
   }
 
-  void call(std::int64_t tid, std::int64_t start, std::int64_t end, StringId name) {
+  void call(std::int64_t tid, std::int64_t start, std::int64_t end, trace::StringId name) {
     writer_.add<trace::tables::Runtime>({start, end, 0, tid, ++correlation_, name, 0});
   }
 
-  void kernel(int rank, int stream, std::int64_t start, std::int64_t end, StringId name) {
+  void kernel(int rank, int stream, std::int64_t start, std::int64_t end, trace::StringId name) {
     trace::tables::Kernel::Row row;
     row.start = start;
     row.end = end;
@@ -141,12 +141,12 @@ class Generator {
   }
 
   trace::TraceWriter writer_;
-  std::vector<StringId> kernels_;
-  std::vector<StringId> modules_;
-  StringId reduce_{};
-  StringId launch_{};
-  StringId wait_{};
-  StringId step_{};
+  std::vector<trace::StringId> kernels_;
+  std::vector<trace::StringId> modules_;
+  trace::StringId reduce_{};
+  trace::StringId launch_{};
+  trace::StringId wait_{};
+  trace::StringId step_{};
   std::int64_t correlation_ = 0;
   std::uint64_t state_ = 7;
 };
@@ -166,6 +166,7 @@ void measure(const std::filesystem::path& path) {
   options.stage_done = [&](std::string_view stage) {
     std::string id(stage);
     std::replace(id.begin(), id.end(), ' ', '_');
+    std::erase(id, ',');
     fmt::print("{}: {:.3f} s\n", id, seconds_since(last));
     last = Clock::now();
   };
@@ -199,8 +200,8 @@ int main(int argc, char** argv) {
     measure(file);
     return 0;
   }
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("headway_bench_analysis_{}.sqlite", events);
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               fmt::format("headway_bench_analysis_{}.sqlite", events);
   Generator(path).generate(events);
   fmt::print("file: {:.0f} MB\n", static_cast<double>(std::filesystem::file_size(path)) / 1e6);
   measure(path);

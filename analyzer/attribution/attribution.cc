@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
+
+#include "common/parallel.h"
 
 namespace headway::analyzer {
 namespace {
@@ -41,37 +44,39 @@ class OpTable {
   OpTable(const Trace& trace, const RangeNames& names, const ModulePaths& modules, Attribution& out)
       : trace_(trace), names_(names), modules_(modules), out_(out) {
     out_.ops.push_back({"(unattributed)", "", Phase::kNone, {}, ""});
-    of_graph_op_.assign(trace.graph_ops.size(), OpId::none());
+    last_of_base_.resize(names.base_count());
   }
 
   OpId of_graph(ProcessId process, std::int64_t op) {
-    auto found = trace_.graph_op_index.find({process, op});
-    if (found == trace_.graph_op_index.end()) return OpId::none();
-    OpId& known = of_graph_op_[found->second.value];
-    if (!known.valid()) {
-      known = OpId::from(out_.ops.size());
-      const GraphOp& graph = trace_.graph_ops[found->second.value];
-      out_.ops.push_back({graph.name, graph.type, graph.phase, found->second, ""});
-    }
-    return known;
+    if (op < 0 || op >= kMostKnown) return find_graph_op(process, op);
+    if (process.value >= of_graph_op_.size()) of_graph_op_.resize(process.value + std::size_t{1});
+    std::vector<OpId>& known = of_graph_op_[process.value];
+    auto at = static_cast<std::size_t>(op);
+    if (at >= known.size()) known.resize(at + 1, kUnseen);
+    if (known[at] == kUnseen) known[at] = find_graph_op(process, op);
+    return known[at];
   }
 
   OpId of_context(const RangeContext& context, Phase phase) {
     if (!context.op.valid()) return OpId{0};
     Key key{names_[context.op].base, context.module, phase};
+    // An op is mostly launched again from where it was launched before.
+    auto& [last_key, last_op] = last_of_base_[key.base];
+    if (last_op.valid() && last_key == key) return last_op;
     auto [slot, is_new] = by_name_.try_emplace(key, OpId::from(out_.ops.size()));
     if (is_new) {
       out_.ops.push_back(
           {std::string(names_.base(key.base)), "", phase, {}, modules_[context.module]});
     }
-    return slot->second;
+    last_key = key;
+    return last_op = slot->second;
   }
 
  private:
   struct Key {
-    std::uint32_t base;
-    std::uint32_t module;
-    Phase phase;
+    std::uint32_t base = 0;
+    std::uint32_t module = 0;
+    Phase phase = Phase::kNone;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
@@ -82,11 +87,28 @@ class OpTable {
     }
   };
 
+  OpId find_graph_op(ProcessId process, std::int64_t op) {
+    auto found = trace_.graph_op_index.find({process, op});
+    if (found == trace_.graph_op_index.end()) return OpId::none();
+    of_graph_.resize(trace_.graph_ops.size());
+    OpId& known = of_graph_[found->second.value];
+    if (!known.valid()) {
+      known = OpId::from(out_.ops.size());
+      const GraphOp& graph = trace_.graph_ops[found->second.value];
+      out_.ops.push_back({graph.name, graph.type, graph.phase, found->second, ""});
+    }
+    return known;
+  }
+
   const Trace& trace_;
   const RangeNames& names_;
   const ModulePaths& modules_;
   Attribution& out_;
-  std::vector<OpId> of_graph_op_;
+  static constexpr std::int64_t kMostKnown = 1'000'000;
+  static constexpr OpId kUnseen{UINT32_MAX - 1};
+  std::vector<std::vector<OpId>> of_graph_op_;  ///< by process and op id
+  std::vector<OpId> of_graph_;                  ///< by GraphOpId
+  std::vector<std::pair<Key, OpId>> last_of_base_;
   std::unordered_map<Key, OpId, Hash> by_name_;
 };
 
@@ -125,9 +147,15 @@ Attribution attribute(const Trace& trace, const RangeNames& names, const KernelN
                       const CommunicationOps& communication) {
   Attribution result;
   ModulePaths modules;
-  result.contexts = range_contexts(trace, names, modules);
+  std::vector<RangeId> range_of_call;
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 0) {
+      result.contexts = range_contexts(trace, names, modules);
+    } else {
+      range_of_call = ranges_of_calls(trace);
+    }
+  });
   OpTable table(trace, names, modules, result);
-  std::vector<RangeId> range_of_call = ranges_of_calls(trace);
   const DeviceOps& ops = trace.device_ops;
   result.op_of.resize(ops.size());
   result.range_of.resize(ops.size());

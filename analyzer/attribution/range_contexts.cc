@@ -30,26 +30,22 @@ int weight(RangeSource source) {
 class ForwardModules {
  public:
   void set(ProcessId process, std::int64_t sequence, std::uint32_t module) {
-    std::vector<std::uint32_t>& of = of_process(process);
-    if (sequence > kMost) return;
-    auto at = static_cast<std::size_t>(sequence);
-    if (at >= of.size()) of.resize(std::max(at + 1, of.size() + of.size() / 2), 0);
-    of[at] = module;
+    of_process(process)[sequence] = module;
   }
   std::uint32_t get(ProcessId process, std::int64_t sequence) {
-    std::vector<std::uint32_t>& of = of_process(process);
-    auto at = static_cast<std::size_t>(sequence);
-    return at < of.size() ? of[at] : 0;
+    auto& of = of_process(process);
+    auto found = of.find(sequence);
+    return found == of.end() ? 0 : found->second;
   }
 
  private:
-  /// Far beyond any run that a trace can hold; a corrupt number must not allocate terabytes.
-  static constexpr std::int64_t kMost = 200'000'000;
-  std::vector<std::uint32_t>& of_process(ProcessId process) {
+  // Not a table by number: numbers of long runs are in the billions, and those that readers make up
+  // for flows are anywhere.
+  std::unordered_map<std::int64_t, std::uint32_t>& of_process(ProcessId process) {
     if (process.value >= modules_.size()) modules_.resize(process.value + std::size_t{1});
     return modules_[process.value];
   }
-  std::vector<std::vector<std::uint32_t>> modules_;
+  std::vector<std::unordered_map<std::int64_t, std::uint32_t>> modules_;
 };
 
 /// What lies outside decides whether work is for the update or the backward pass: recomputed forward
@@ -89,16 +85,23 @@ std::vector<RangeContext> range_contexts(const Trace& trace, const RangeNames& n
   const Ranges& ranges = trace.ranges;
   std::vector<RangeContext> contexts(ranges.size());
   ForwardModules forward;
+  std::vector<std::uint32_t> path_of_name(trace.strings.size(), UINT32_MAX);
+  auto absolute = [&](StringId name) {
+    std::uint32_t& path = path_of_name[name.value];
+    if (path == UINT32_MAX) path = modules.absolute(name, RangeNames::module(trace.strings[name]));
+    return path;
+  };
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     RangeId id{i};
     RangeSource source = names.source(id);
     if (source == RangeSource::kDevice) continue;
     RangeId parent = ranges.parent[i];
-    RangeContext context = parent.valid() && parent.value < i ? contexts[parent.value] : RangeContext{};
+    RangeContext context =
+        parent.valid() && parent.value < i ? contexts[parent.value] : RangeContext{};
     const NameFacts& name = names[id];
     const trace::RangeInfo* info = trace.info(id);
-    context.phase = info && info->phase != Phase::kNone ? info->phase
-                                                        : joined(context.phase, name.phase);
+    context.phase =
+        info && info->phase != Phase::kNone ? info->phase : joined(context.phase, name.phase);
     context.input_wait |= name.input_wait || (info && info->kind == RangeKind::kInputWait);
     context.communication |= name.communication;
     bool step = name.step || (info && info->kind == RangeKind::kStep);
@@ -108,9 +111,9 @@ std::vector<RangeContext> range_contexts(const Trace& trace, const RangeNames& n
     }
     if (name.module) {
       StringId text = ranges.name[i];
-      std::string_view part = RangeNames::module(trace.strings[text]);
-      context.module = name.module_part ? modules.child(context.module, text, part)
-                                        : modules.absolute(text, part);
+      context.module = name.module_part ? modules.child(context.module, text,
+                                                        RangeNames::module(trace.strings[text]))
+                                        : absolute(text);
     }
     std::int64_t sequence = info && info->sequence >= 0 ? info->sequence : name.sequence;
     if (sequence >= 0) {

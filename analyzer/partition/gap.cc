@@ -41,8 +41,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
   if (source.valid() && trace_.device_ops.end[source.value] > gap.begin) {
     // The awaited op runs elsewhere (another device), or it would have made this device busy.
     TimeNs ready = std::min(trace_.device_ops.end[source.value], gap.end);
-    push(out, {gap.begin, ready}, facts_.attribution.class_of[source.value],
-         EventRef::of(source));
+    push(out, {gap.begin, ready}, facts_.attribution.class_of[source.value], EventRef::of(source));
     gap.begin = ready;
     if (gap.empty()) return;
   }
@@ -62,10 +61,10 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
     explain_host({gap.begin, launched}, walk, out);
     // A launch that takes long keeps the op from starting, whatever the usual latency is.
     TimeNs called = trace_.calls.end[launch.value] + latency_.launch;
-    TimeNs believed = std::clamp(std::max(launched + latency_.launch * kLatencySlack, called),
-                                 launched, gap.end);
-    push(out, {launched, believed},
-         walk.drained ? TimeClass::kHostSync : TimeClass::kLaunchGap, call);
+    TimeNs believed =
+        std::clamp(std::max(launched + latency_.launch * kLatencySlack, called), launched, gap.end);
+    push(out, {launched, believed}, walk.drained ? TimeClass::kHostSync : TimeClass::kLaunchGap,
+         call);
     push(out, {believed, gap.end}, TimeClass::kUnknown, call);
   }
   put_overheads_over(trace_.threads[thread.value].process, from, out);
@@ -93,8 +92,8 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
   TimeNs now = window.begin;
   for (const Activity& activity : activities) {
     explain_nothing({now, activity.interval.begin}, walk, out);
-    if (activity.event.kind == EventRef::Kind::kCall &&
-        activity.interval.begin == window.begin && facts_.blocks(CallId{activity.event.index})) {
+    if (activity.event.kind == EventRef::Kind::kCall && activity.interval.begin == window.begin &&
+        facts_.blocks(CallId{activity.event.index})) {
       walk.drained = true;
     }
     explain_activity(activity, walk, out);

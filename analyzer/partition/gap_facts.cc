@@ -101,17 +101,17 @@ DeviceOpId GapFacts::awaited(DeviceOpId op) const {
     // The last record with this id before the wait: ids are used again by some recorders.
     auto key = std::tuple(trace.threads[calls.thread[it->value].value].process,
                           calls.sync_id[it->value], calls.start[it->value]);
-    auto record = std::upper_bound(records_.begin(), records_.end(), key,
-                                   [](const auto& k, const Record& r) {
-                                     return k < std::tuple(r.process, r.sync_id, r.start);
-                                   });
+    auto record =
+        std::upper_bound(records_.begin(), records_.end(), key, [](const auto& k, const Record& r) {
+          return k < std::tuple(r.process, r.sync_id, r.start);
+        });
     if (record == records_.begin()) continue;
     --record;
     if (record->process != std::get<0>(key) || record->sync_id != std::get<1>(key)) continue;
     // The last op launched to the recording stream before the record was made.
     auto stream_ops = trace.ops_of_stream[calls.stream[record->call.value]];
-    auto after = std::partition_point(
-        stream_ops.begin(), stream_ops.end(), [&](DeviceOpId candidate) {
+    auto after =
+        std::partition_point(stream_ops.begin(), stream_ops.end(), [&](DeviceOpId candidate) {
           CallId call = ops.call[candidate.value];
           return (call.valid() ? calls.start[call.value] : ops.start[candidate.value]) <
                  record->start;
@@ -152,7 +152,8 @@ void GapFacts::find_partners(const Steps& steps) {
   auto most_launches = [&](ProcessId process, ThreadId except) {
     ThreadId best;
     for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
-      if (trace.threads[t].process != process || ThreadId{t} == except || launches[t] == 0) continue;
+      if (trace.threads[t].process != process || ThreadId{t} == except || launches[t] == 0)
+        continue;
       if (!best.valid() || launches[t] > launches[best.value]) best = ThreadId{t};
     }
     return best;

@@ -82,10 +82,11 @@ class StepFiller {
   TimeNs now_ = TimeNs::min();
 };
 
-/// Busy segments with the idle time between them explained.
-void cover(TimeNs begin, const std::vector<Segment>& busy, GapExplainer& gaps, StepFiller& steps) {
+/// Busy segments with the idle time between them explained, over `whole`.
+void cover(Interval whole, const std::vector<Segment>& busy, GapExplainer& gaps,
+           StepFiller& steps) {
   std::vector<Segment> pieces;
-  TimeNs now = begin;
+  TimeNs now = whole.begin;
   for (const Segment& segment : busy) {
     if (segment.interval.end <= now) continue;
     if (now < segment.interval.begin) {
@@ -104,6 +105,8 @@ void cover(TimeNs begin, const std::vector<Segment>& busy, GapExplainer& gaps, S
     now = segment.interval.end;
     if (!steps.open()) return;
   }
+  // A step may end with an op that took no time.
+  if (now < whole.end) steps.add({{now, whole.end}, TimeClass::kUnknown, EventRef{}});
 }
 
 void average(const Trace& trace, const Steps& steps, const Attribution& attribution,
@@ -145,7 +148,7 @@ DevicePartition partition_device(const GapFacts& facts, const Steps& steps,
   result.device = work.device;
   GapExplainer gaps(facts, work);
   StepFiller filler(steps, windows, result);
-  cover(windows.front().interval.begin, busy, gaps, filler);
+  cover({windows.front().interval.begin, windows.back().interval.end}, busy, gaps, filler);
   HEADWAY_INVARIANT(!filler.open());
   average(facts.trace, steps, attribution, work, result);
   return result;

@@ -207,9 +207,10 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
       unknown ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size()) : "";
   if (device.steady_steps == 0) return "Cannot tell: no steady step was recorded." + rest;
   return compute_bound(trace, analysis) +
-         fmt::format("No finding above 5 % of the {0}. The device computes {1} of the {2} {0}.{3}",
+         fmt::format("No finding above 5 % of the {0}. The {4} computes {1} of the {2} {0}.{3}",
                      analysis.steps.all.empty() ? "span" : "step", format_percent(busy),
-                     format_duration(analysis.median_step), rest);
+                     format_duration(analysis.median_step), rest,
+                     device.device.valid() ? "device" : "training thread");
 }
 
 }  // namespace headway::analyzer

@@ -88,8 +88,7 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
     DurationNs total = partition.per_steady_step.total();
     device["rank"] = 0;
     device["device"] = nullptr;
-    if (partition.device.valid())
-      device["device"] = trace.devices[partition.device.value].ordinal;
+    if (partition.device.valid()) device["device"] = trace.devices[partition.device.value].ordinal;
     device["of"] = text(partition_label(trace, partition));
     device["steady_steps"] = partition.steady_steps;
     device["ns_per_step"] = total.ns;

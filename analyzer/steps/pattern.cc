@@ -120,7 +120,8 @@ std::vector<RangeId> outermost(const Trace& trace, const RangeNames& names, Thre
   for (RangeId id : trace.ranges_of_thread[thread]) {
     RangeSource source = names.source(id);
     if (source == RangeSource::kPython || source == RangeSource::kDevice) continue;
-    if (ranges.is(id, Ranges::kMark) || ranges.is(id, Ranges::kStartEnd) || names[id].step) continue;
+    if (ranges.is(id, Ranges::kMark) || ranges.is(id, Ranges::kStartEnd) || names[id].step)
+      continue;
     if (ranges.start[id.value] < covered) continue;
     covered = ranges.end[id.value];
     result.push_back(id);
@@ -137,9 +138,8 @@ Stream range_stream(const Trace& trace, const RangeNames& names, ProcessId proce
     if (trace.threads[t].process != process) continue;
     std::vector<RangeId> roots = outermost(trace, names, ThreadId{t});
     if (roots.size() <= best.size()) continue;
-    auto backward = std::count_if(roots.begin(), roots.end(), [&](RangeId id) {
-      return names[id].phase == Phase::kBackward;
-    });
+    auto backward = std::count_if(roots.begin(), roots.end(),
+                                  [&](RangeId id) { return names[id].phase == Phase::kBackward; });
     if (static_cast<std::size_t>(backward) * 2 > roots.size()) continue;
     best = std::move(roots);
     stream.thread = ThreadId{t};
@@ -207,7 +207,8 @@ std::vector<TimeNs> boundaries(const Stream& stream, const Period& period, std::
       }
     }
     if (times.size() + 1 >= kMinRepetitions &&
-        static_cast<double>(times.size()) >= kInEach * static_cast<double>(period.anchors.size() - 1))
+        static_cast<double>(times.size()) >=
+            kInEach * static_cast<double>(period.anchors.size() - 1))
       return times;
   }
   return {};
@@ -228,8 +229,9 @@ PatternSteps steps_of_stream(const Stream& stream) {
   std::string_view by;
   std::vector<TimeNs> times = boundaries(stream, period, by);
   if (times.empty()) {
-    result.how = pattern + ", but no update of weights and no wait for input in it says that it is "
-                           "a training step rather than a layer";
+    result.how = pattern +
+                 ", but no update of weights and no wait for input in it says that it is "
+                 "a training step rather than a layer";
     return result;
   }
   result.thread = stream.thread;

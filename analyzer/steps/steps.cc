@@ -59,8 +59,7 @@ RangesOfThread collect(const Trace& trace, const RangeNames& names, const IsStep
 }
 
 /// In each process only the thread with the most steps trains.
-void keep_training_threads(const Trace& trace, RangesOfThread& by_thread,
-                           std::size_t minimum) {
+void keep_training_threads(const Trace& trace, RangesOfThread& by_thread, std::size_t minimum) {
   std::map<trace::ProcessId, ThreadId> best;
   for (const auto& [thread, ranges] : by_thread) {
     if (ranges.size() < minimum) continue;
@@ -73,8 +72,7 @@ void keep_training_threads(const Trace& trace, RangesOfThread& by_thread,
   });
 }
 
-std::string describe(const Trace& trace, const RangesOfThread& by_thread,
-                     std::string_view kind) {
+std::string describe(const Trace& trace, const RangesOfThread& by_thread, std::string_view kind) {
   std::size_t count = 0;
   for (const auto& [thread, ranges] : by_thread) count += ranges.size();
   const auto& [thread, ranges] = *by_thread.begin();
@@ -263,10 +261,9 @@ Steps find_steps(const Trace& trace, const RangeNames& names, const StepOptions&
   fill_pattern(result, trace, names, options.skip);
   if (result.source == StepSource::kPattern) return result;
   std::string pattern = result.how.empty() ? "" : "; " + result.how;
-  result.how = trace.ranges.size() == 0
-                   ? "the trace has no ranges" + pattern
-                   : "no range is named like a training step" + pattern +
-                         "; name yours with --step-range";
+  result.how = trace.ranges.size() == 0 ? "the trace has no ranges" + pattern
+                                        : "no range is named like a training step" + pattern +
+                                              "; name yours with --step-range";
   return result;
 }
 

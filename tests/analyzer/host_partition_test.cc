@@ -62,8 +62,8 @@ TEST_CASE("every report of a trace without devices names the thread and not a de
   builder.thread_name(1, "trainer");
   cpu_loop(builder);
   AnalyzedRun run(builder);
-  for (ReportFormat format : {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kHtml,
-                              ReportFormat::kJson}) {
+  for (ReportFormat format :
+       {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kHtml, ReportFormat::kJson}) {
     std::string text = render(format, run.trace, run.analysis, {});
     CHECK(text.find("trainer") != std::string::npos);
   }

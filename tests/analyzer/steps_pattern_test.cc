@@ -91,7 +91,10 @@ TEST_CASE("a repetition without update or input is no step: it may be a layer or
   for (std::int64_t t = 0; t < 40'000; t += 400) {
     for (int k = 0; k < 4; ++k)
       builder.launch(1, t + k * 100, t + k * 100 + 10, t + k * 100 + 20, t + k * 100 + 90,
-                     {.name = k == 0 ? "norm" : k == 1 ? "gemm" : k == 2 ? "softmax" : "gelu"});
+                     {.name = k == 0   ? "norm"
+                              : k == 1 ? "gemm"
+                              : k == 2 ? "softmax"
+                                       : "gelu"});
   }
   trace::Trace trace = builder.load();
   Steps steps = find_steps(trace);
