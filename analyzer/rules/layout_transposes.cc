@@ -33,7 +33,7 @@ bool is_framework_copy(const RuleContext& context, trace::DeviceOpId op) {
 }
 
 Transforms measure(const RuleContext& context, const DevicePartition& device,
-                   const DeviceWork& work) {
+                   const KernelWork& work) {
   Transforms result;
   if (ratio(work.of(KernelFamily::kLayoutTransform), context.step) < kFindingShare ||
       work.of(KernelFamily::kConvolution).ns == 0)
@@ -67,13 +67,13 @@ Transforms measure(const RuleContext& context, const DevicePartition& device,
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, transforms] = worst_device(
       context,
-      [&](const DevicePartition& d, const DeviceWork& w) { return measure(context, d, w); });
+      [&](const DevicePartition& d, const KernelWork& w) { return measure(context, d, w); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs convolutions;
   DurationNs layout;
   DurationNs all;
   DurationNs unknown;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     convolutions = std::max(convolutions, work.of(KernelFamily::kConvolution));
     layout = std::max(layout, work.of(KernelFamily::kLayoutTransform));
     all += work.compute();
