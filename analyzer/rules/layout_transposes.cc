@@ -15,7 +15,6 @@
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
-#include "common/text.h"
 
 namespace headway::analyzer {
 namespace {
@@ -25,12 +24,6 @@ struct Transforms {
   double kernels = 0;
   std::vector<Evidence> evidence;
 };
-
-/// A strided copy of the framework; the others are a library's own layout changes.
-bool is_framework_copy(const RuleContext& context, trace::DeviceOpId op) {
-  return context.trace.strings[context.trace.device_ops.name[op.value]].find("at::native") !=
-         std::string_view::npos;
-}
 
 Transforms measure(const RuleContext& context, const DevicePartition& device,
                    const KernelWork& work) {
@@ -48,7 +41,8 @@ Transforms measure(const RuleContext& context, const DevicePartition& device,
           if (family(ops, i) != KernelFamily::kLayoutTransform) continue;
           bool beside = (i > 0 && family(ops, i - 1) == KernelFamily::kConvolution) ||
                         family(ops, i + 1) == KernelFamily::kConvolution;
-          if (is_framework_copy(context, ops[i]) && !beside) continue;
+          // A library changes layouts for its convolutions only; the framework copies anywhere.
+          if (context.kernels.of(ops[i]).framework && !beside) continue;
           DurationNs time = duration(context, ops[i]);
           result.recoverable += time;
           result.kernels += 1;
