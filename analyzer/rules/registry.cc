@@ -8,11 +8,17 @@ namespace headway::analyzer {
 std::span<const Rule* const> all_rules() {
   static constexpr auto kRules = std::to_array<const Rule*>({
       &kInputBound,
+      &kWorkersStarved,
+      &kWorkersOversubscribed,
       &kSmallFiles,
+      &kSlowStorage,
       &kHostSync,
       &kHostRoundTrip,
+      &kModuleLoad,
+      &kAllocator,
       &kLaunchBound,
       &kCopyNotOverlapped,
+      &kPageableCopy,
       &kNoTensorCores,
       &kUnfusedAttention,
       &kUnfusedElementwise,
@@ -23,6 +29,10 @@ std::span<const Rule* const> all_rules() {
       &kRnnNotPersistent,
       &kSlowStridedDgrad,
       &kLowOccupancy,
+      &kMemoryHeadroom,
+      &kClockThrottled,
+      &kStepOutlier,
+      &kLongStartup,
   });
   return kRules;
 }
