@@ -9,7 +9,7 @@
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/audit.h"
 #include "analyzer/device_view.h"
-#include "analyzer/kernels/device_work.h"
+#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
@@ -46,7 +46,7 @@ struct Analysis {
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
-  std::vector<DeviceWork> work;             ///< what each device's kernels do; as `partitions`
+  std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
   std::vector<Doubt> doubts;      ///< worst first

@@ -11,24 +11,60 @@ using namespace trace;
 
 // Parts of kernel names, as the public sources of each library spell them.
 constexpr auto kKernelParts = std::to_array<std::string_view>({
-    "ncclKernel", "ncclDevKernel", "ncclSymk", "nccl::",         // NCCL 2.0 to 2.28, RCCL
-    "rcclKernel", "mscclKernel", "mscclpp::", "mscclpp_",        // RCCL, MSCCL, MSCCL++
-    "nvshmem", "rocshmem",                                       // and libraries made with them
-    "deep_ep::",                                                 // DeepEP: dispatch, combine
-    "cross_device_reduce_",                                      // vLLM, SGLang: 1stage, 2stage
-    "oneShotAllReduce", "twoShotAllReduce", "AllReduceKernel",   // TensorRT-LLM
-    "allReduceKernel", "lamportStyleOneShot", "allreduce_fusion_kernel",
-    "one_shot_all_reduce", "two_shot_all_reduce", "one_shot_all_to_all", "all_gather_kernel",
-    "reduce_scatter_kernel", "multimem_all_reduce", "multimem_one_shot", "multimem_all_gather",
-    "symmetric_memory::barrier",                                 // PyTorch's symmetric memory, FBGEMM
-    "userbuffers_",                                              // Transformer Engine
-    "quickreduce", "quick_reduce", "allreduce_prototype",        // quick reduce
+    "ncclKernel",
+    "ncclDevKernel",
+    "ncclSymk",
+    "nccl::",  // NCCL 2.0 to 2.28, RCCL
+    "rcclKernel",
+    "mscclKernel",
+    "mscclpp::",
+    "mscclpp_",  // RCCL, MSCCL, MSCCL++
+    "nvshmem",
+    "rocshmem",              // and libraries made with them
+    "deep_ep::",             // DeepEP: dispatch, combine
+    "cross_device_reduce_",  // vLLM, SGLang: 1stage, 2stage
+    "oneShotAllReduce",
+    "twoShotAllReduce",
+    "AllReduceKernel",  // TensorRT-LLM
+    "allReduceKernel",
+    "lamportStyleOneShot",
+    "allreduce_fusion_kernel",
+    "one_shot_all_reduce",
+    "two_shot_all_reduce",
+    "one_shot_all_to_all",
+    "all_gather_kernel",
+    "reduce_scatter_kernel",
+    "multimem_all_reduce",
+    "multimem_one_shot",
+    "multimem_all_gather",
+    "symmetric_memory::barrier",  // PyTorch's symmetric memory, FBGEMM
+    "userbuffers_",               // Transformer Engine
+    "quickreduce",
+    "quick_reduce",
+    "allreduce_prototype",  // quick reduce
 });
 
 constexpr auto kCallPrefixes = std::to_array<std::string_view>({
-    "c10d::", "c10d_functional::", "_c10d_functional::", "gloo:", "nccl:", "mpi:", "ucc:", "xccl:",
-    "rccl:", "hccl:", "record_param_comms", "MPI_", "ncclAll", "ncclReduce", "ncclBroadcast",
-    "ncclBcast", "ncclSend", "ncclRecv", "ncclGroup", "horovod",
+    "c10d::",
+    "c10d_functional::",
+    "_c10d_functional::",
+    "gloo:",
+    "nccl:",
+    "mpi:",
+    "ucc:",
+    "xccl:",
+    "rccl:",
+    "hccl:",
+    "record_param_comms",
+    "MPI_",
+    "ncclAll",
+    "ncclReduce",
+    "ncclBroadcast",
+    "ncclBcast",
+    "ncclSend",
+    "ncclRecv",
+    "ncclGroup",
+    "horovod",
 });
 
 }  // namespace

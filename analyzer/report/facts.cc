@@ -156,7 +156,7 @@ const DevicePartition* busiest(const Analysis& analysis) {
 
 /// Model flops over the peak of the device's matrix units, or of its general ones where no kernel
 /// used those; "" when either is not known.
-std::string utilisation(const Trace& trace, const DeviceWork& work, DurationNs step) {
+std::string utilisation(const Trace& trace, const KernelWork& work, DurationNs step) {
   DeviceLimits limits = limits_of(trace.devices[work.device.value], work.architecture);
   double peak = work.matrix_tensor.ns > 0 && limits.model ? limits.model->half_flops : 0;
   if (peak <= 0) peak = limits.fp32_flops;
@@ -173,7 +173,7 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
   DurationNs step = device->per_steady_step.total();
   double busy = ratio(device->per_steady_step.of_group(TimeGroup::kCompute), step);
   if (busy < kHardlyWaits) return "";
-  const DeviceWork& work =
+  const KernelWork& work =
       analysis.work[static_cast<std::size_t>(device - analysis.partitions.data())];
   std::string kinds = work.of(KernelFamily::kUnknown) * 2 > work.compute() ? "" : describe(work);
   return fmt::format("Compute-bound: the device computes {} of the {}{}{}{}. ",

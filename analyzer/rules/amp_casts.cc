@@ -40,13 +40,13 @@ std::vector<Evidence> longest_casts(const RuleContext& context, const DevicePart
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  auto [device, casts] = worst_device(context, [](const DevicePartition&, const DeviceWork& work) {
+  auto [device, casts] = worst_device(context, [](const DevicePartition&, const KernelWork& work) {
     return Casts{work.of(KernelFamily::kCast), work.count(KernelFamily::kCast)};
   });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs classified;
   DurationNs unknown;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     classified += work.compute();
     unknown += work.of(KernelFamily::kUnknown);
   }

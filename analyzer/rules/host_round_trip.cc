@@ -98,7 +98,7 @@ Trips measure(const RuleContext& context, const DevicePartition& device) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, trips] = worst_device(
-      context, [&](const DevicePartition& d, const DeviceWork&) { return measure(context, d); });
+      context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no API calls, so which thread copied what is unknown.");

@@ -15,7 +15,6 @@
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
-#include "common/text.h"
 
 namespace headway::analyzer {
 namespace {
@@ -26,14 +25,8 @@ struct Transforms {
   std::vector<Evidence> evidence;
 };
 
-/// A strided copy of the framework; the others are a library's own layout changes.
-bool is_framework_copy(const RuleContext& context, trace::DeviceOpId op) {
-  return context.trace.strings[context.trace.device_ops.name[op.value]].find("at::native") !=
-         std::string_view::npos;
-}
-
 Transforms measure(const RuleContext& context, const DevicePartition& device,
-                   const DeviceWork& work) {
+                   const KernelWork& work) {
   Transforms result;
   if (ratio(work.of(KernelFamily::kLayoutTransform), context.step) < kFindingShare ||
       work.of(KernelFamily::kConvolution).ns == 0)
@@ -48,7 +41,8 @@ Transforms measure(const RuleContext& context, const DevicePartition& device,
           if (family(ops, i) != KernelFamily::kLayoutTransform) continue;
           bool beside = (i > 0 && family(ops, i - 1) == KernelFamily::kConvolution) ||
                         family(ops, i + 1) == KernelFamily::kConvolution;
-          if (is_framework_copy(context, ops[i]) && !beside) continue;
+          // A library changes layouts for its convolutions only; the framework copies anywhere.
+          if (context.kernels.of(ops[i]).framework && !beside) continue;
           DurationNs time = duration(context, ops[i]);
           result.recoverable += time;
           result.kernels += 1;
@@ -67,13 +61,13 @@ Transforms measure(const RuleContext& context, const DevicePartition& device,
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, transforms] = worst_device(
       context,
-      [&](const DevicePartition& d, const DeviceWork& w) { return measure(context, d, w); });
+      [&](const DevicePartition& d, const KernelWork& w) { return measure(context, d, w); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs convolutions;
   DurationNs layout;
   DurationNs all;
   DurationNs unknown;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     convolutions = std::max(convolutions, work.of(KernelFamily::kConvolution));
     layout = std::max(layout, work.of(KernelFamily::kLayoutTransform));
     all += work.compute();

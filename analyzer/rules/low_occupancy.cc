@@ -77,7 +77,7 @@ Narrow measure(const RuleContext& context, const DevicePartition& device) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, narrow] = worst_device(
-      context, [&](const DevicePartition& d, const DeviceWork&) { return measure(context, d); });
+      context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (!narrow.any_grid)
     return cannot_tell(rule, "The trace does not say how many blocks kernels have.");

@@ -44,7 +44,7 @@ double speedup(const DeviceLimits& limits) {
   return 1 + kRatioReached * (limits.easy_tensor_flops / limits.fp32_flops - 1);
 }
 
-Slow measure(const RuleContext& context, const DevicePartition& device, const DeviceWork& work) {
+Slow measure(const RuleContext& context, const DevicePartition& device, const KernelWork& work) {
   Slow slow;
   DeviceLimits limits = limits_of(context, device);
   if (limits.tensor_cores != DeviceLimits::TensorCores::kPresent || work.matrix_general.ns == 0)
@@ -104,14 +104,14 @@ std::vector<Advice> advice(const DeviceLimits& limits) {
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  auto [device, slow] = worst_device(context, [&](const DevicePartition& d, const DeviceWork& w) {
+  auto [device, slow] = worst_device(context, [&](const DevicePartition& d, const KernelWork& w) {
     return measure(context, d, w);
   });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs matrix;
   DurationNs unsaid;
   DurationNs tensor;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     matrix += work.matrix();
     unsaid += work.matrix_unsaid;
     tensor += work.matrix_tensor;

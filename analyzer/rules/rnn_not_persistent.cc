@@ -42,7 +42,7 @@ bool is_large_gemm(const RuleContext& context, trace::DeviceOpId op) {
   return is_matrix_work(context.kernels.of(op).family) && duration(context, op) > kLargeGemm;
 }
 
-Cells measure(const RuleContext& context, const DevicePartition& device, const DeviceWork& work) {
+Cells measure(const RuleContext& context, const DevicePartition& device, const KernelWork& work) {
   Cells result;
   if (work.count(KernelFamily::kRecurrent) < kManyCells) return result;
   LongestEvidence longest;
@@ -80,14 +80,14 @@ Cells measure(const RuleContext& context, const DevicePartition& device, const D
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
-  auto [device, cells] = worst_device(context, [&](const DevicePartition& d, const DeviceWork& w) {
+  auto [device, cells] = worst_device(context, [&](const DevicePartition& d, const KernelWork& w) {
     return measure(context, d, w);
   });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs recurrent;
   DurationNs all;
   DurationNs unknown;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     recurrent += work.of(KernelFamily::kRecurrent);
     all += work.compute();
     unknown += work.of(KernelFamily::kUnknown);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
-#include "analyzer/kernels/device_work.h"
+#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
@@ -24,7 +24,7 @@ struct RuleContext {
   const std::vector<DevicePartition>& partitions;
   DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
   const KernelNames& kernels;
-  const std::vector<DeviceWork>& work;  ///< one for each of `partitions`
+  const std::vector<KernelWork>& work;  ///< one for each of `partitions`
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:

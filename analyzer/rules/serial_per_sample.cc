@@ -134,11 +134,11 @@ Serial measure(const RuleContext& context, const DevicePartition& device) {
 
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, serial] = worst_device(
-      context, [&](const DevicePartition& d, const DeviceWork&) { return measure(context, d); });
+      context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (ratio(serial.recoverable, context.step) < kFindingShare) {
     if (std::all_of(context.work.begin(), context.work.end(),
-                    [](const DeviceWork& work) { return work.compute().ns == 0; }))
+                    [](const KernelWork& work) { return work.compute().ns == 0; }))
       return cannot_tell(rule, "No device ran a kernel.");
     return fine(rule, fmt::format("Short sequences of kernels that repeat take {}.",
                                   of_step(context, serial.time, context.step)));

@@ -86,7 +86,7 @@ std::uint64_t op_key(const RuleContext& context, trace::DeviceOpId op) {
 }
 
 Gradients measure(const RuleContext& context, const DevicePartition& device,
-                  const DeviceWork& work) {
+                  const KernelWork& work) {
   Gradients result;
   if (work.of(KernelFamily::kConvolution).ns == 0) return result;
   std::unordered_map<std::uint64_t, Convolution> convolutions;
@@ -148,7 +148,7 @@ Gradients measure(const RuleContext& context, const DevicePartition& device,
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, gradients] = worst_device(
       context,
-      [&](const DevicePartition& d, const DeviceWork& w) { return measure(context, d, w); });
+      [&](const DevicePartition& d, const KernelWork& w) { return measure(context, d, w); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   if (ratio(gradients.recoverable, context.step) < kFindingShare) {
     if (gradients.all.ns == 0) return fine(rule, "No data gradient of a convolution ran.");

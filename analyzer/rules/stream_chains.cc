@@ -19,18 +19,26 @@ bool reduces(KernelFamily family) {
          family == KernelFamily::kReduction;
 }
 
+/// Layout changes, casts and fills inside a library's op are out of a compiler's reach.
+bool can_fuse(const KernelTraits& traits) {
+  bool moves = traits.family == KernelFamily::kLayoutTransform ||
+               traits.family == KernelFamily::kCast || traits.family == KernelFamily::kFillCopy;
+  return is_fusible(traits.family) && (traits.framework || !moves);
+}
+
 /// Up to eight families in one number: kinds of chains.
 using Kind = std::uint64_t;
 
 std::string text_of(Kind kind) {
+  constexpr int kShown = 5;
   std::string text;
   for (int shown = 0; kind != 0; kind >>= 8, ++shown) {
-    constexpr int kShown = 5;
-    if (shown == kShown) return text + " …";
     text += text.empty() ? "" : " → ";
-    text += family_id(static_cast<KernelFamily>(kind & 0xff));
+    if (shown == kShown) return text + "…";
+    std::string family(family_id(static_cast<KernelFamily>(kind & 0xff)));
+    std::replace(family.begin(), family.end(), '_', ' ');
+    text += family;
   }
-  std::replace(text.begin(), text.end(), '_', ' ');
   return text;
 }
 
@@ -41,9 +49,10 @@ class Collector {
   void stream(Ops ops) {
     begin_ = 0;
     for (std::size_t i = 0; i < ops.size(); ++i) {
-      KernelFamily family = context_.kernels.of(ops[i]).family;
+      KernelTraits traits = context_.kernels.of(ops[i]);
+      KernelFamily family = traits.family;
       trace::Phase phase = context_.attribution.phase_of[ops[i].value];
-      if (!is_fusible(family) || phase == trace::Phase::kUpdate) {
+      if (!can_fuse(traits) || phase == trace::Phase::kUpdate) {
         close(ops, i);
         begin_ = i + 1;
         continue;

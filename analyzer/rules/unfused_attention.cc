@@ -43,7 +43,7 @@ std::size_t gemm_beside(const RuleContext& context, std::span<const trace::Devic
   return ops.size();
 }
 
-Unfused measure(const RuleContext& context, const DevicePartition& device, const DeviceWork& work) {
+Unfused measure(const RuleContext& context, const DevicePartition& device, const KernelWork& work) {
   Unfused result;
   if (work.of(KernelFamily::kSoftmax).ns == 0 || work.of(KernelFamily::kGemm).ns == 0)
     return result;
@@ -80,12 +80,12 @@ Unfused measure(const RuleContext& context, const DevicePartition& device, const
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, unfused] = worst_device(
       context,
-      [&](const DevicePartition& d, const DeviceWork& w) { return measure(context, d, w); });
+      [&](const DevicePartition& d, const KernelWork& w) { return measure(context, d, w); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs fused;
   DurationNs all;
   DurationNs unknown;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     fused = std::max(fused, work.of(KernelFamily::kAttention));
     all += work.compute();
     unknown += work.of(KernelFamily::kUnknown);

@@ -139,13 +139,13 @@ std::vector<Advice> advice(const RuleContext& context) {
 
 /// Without an op graph: by the order of kernels on their streams.
 Finding check_streams(const Rule& rule, const RuleContext& context) {
-  auto [device, chains] = worst_device(context, [&](const DevicePartition& d, const DeviceWork&) {
+  auto [device, chains] = worst_device(context, [&](const DevicePartition& d, const KernelWork&) {
     return stream_chains(context, d);
   });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   DurationNs all;
   DurationNs unknown;
-  for (const DeviceWork& work : context.work) {
+  for (const KernelWork& work : context.work) {
     all += work.compute();
     unknown += work.of(KernelFamily::kUnknown);
   }

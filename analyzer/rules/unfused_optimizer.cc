@@ -5,7 +5,8 @@
 // Mechanism: each kernel pays its launch and a fixed cost on the device, whatever the parameter's size; a
 //   multi-tensor update pays them once for many parameters.
 // Formula: fires with at least 16 update kernels per step: those of the update phase, and multi-tensor kernels by name.
-//   Recoverable = time from the first update kernel to the last (idle time between them included), less the time that
+//   Recoverable = time from the first update kernel to the last (idle time between them included, other kernels not),
+//   less the time that
 //   the same bytes take at the best rate which a kernel of this run with at least 1 MB reached. Where bytes are not
 //   known: less what the kernels take beyond 2 us each, a rule of thumb for the fixed cost of a kernel.
 // Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is close).
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analyzer/kernels/families.h"
 #include "analyzer/partition/steady_ops.h"
@@ -44,6 +46,9 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
     Interval interval{TimeNs::max(), TimeNs::min()};
     trace::DeviceOpId first;
     std::int64_t kernels = 0;
+    DurationNs others;   ///< kernels between those of the update
+    DurationNs pending;  ///< kernels since the last one of the update
+    DurationNs length() const { return std::max(DurationNs{}, interval.length() - others); }
   };
   Updates result;
   const trace::DeviceOps& ops = context.trace.device_ops;
@@ -58,11 +63,15 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
               std::max(result.best_rate, static_cast<double>(bytes) / interval.length().seconds());
         }
         bool multi_tensor = context.kernels.of(op).family == KernelFamily::kOptimizer;
-        if (context.attribution.phase_of[op.value] != trace::Phase::kUpdate && !multi_tensor)
+        if (context.attribution.phase_of[op.value] != trace::Phase::kUpdate && !multi_tensor) {
+          auto open = windows.find(step.step);
+          if (open != windows.end()) open->second.pending += interval.length();
           return;
+        }
         result.multi_tensor_per_step += multi_tensor ? 1 : 0;
         result.beyond_fixed_per_step += std::max(DurationNs{}, interval.length() - kFixedCost);
         Window& window = windows[step.step];
+        window.others += std::exchange(window.pending, {});
         if (!window.first.valid()) window.first = op;
         window.interval = {std::min(window.interval.begin, interval.begin),
                            std::max(window.interval.end, interval.end)};
@@ -70,7 +79,7 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
         result.bytes_per_step += static_cast<double>(bytes);
       });
   for (const auto& [step, window] : windows) {
-    DurationNs length = window.interval.length();
+    DurationNs length = window.length();
     result.kernels_per_step += static_cast<double>(window.kernels);
     result.window_per_step += length;
     result.windows.push_back(

@@ -36,6 +36,7 @@ TEST_CASE("low-occupancy leaves out kernels that overlap another") {
   KernelRun run;
   run.add({.name = "k", .ns = 500'000, .blocks = 200, .stream = 2});
   run.add({.name = "k", .ns = 300'000, .blocks = 4, .overlap = 400'000});
+  run.add({.name = "k", .ns = 500'000, .blocks = 200, .idle = 100'000});
   CHECK(find(run).status == Status::kFine);
 }
 

@@ -54,8 +54,6 @@ TEST_CASE(
                    .add({.name = kTensorGemm}, 5)
                    .add({.name = "void gemv2T_kernel_val<int, int, float, float>(int)"})) ==
         Status::kFine);
-  KernelRun old;
-  old.device = "Tesla P100-PCIE-16GB";
   AnalyzedKernels processor([] {
     KernelRun run;
     run.type = trace::DeviceType::kHost;

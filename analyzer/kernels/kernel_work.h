@@ -11,7 +11,7 @@
 namespace headway::analyzer {
 
 /// What the kernels of one device do per steady step. Kernels that overlap count each.
-struct DeviceWork {
+struct KernelWork {
   trace::DeviceId device;
   std::array<DurationNs, kKernelFamilies> time{};  ///< by family
   std::array<double, kKernelFamilies> kernels{};   ///< by family
@@ -30,12 +30,12 @@ struct DeviceWork {
 };
 
 /// In the order of `partitions`. Linear in the device ops per device.
-std::vector<DeviceWork> measure_work(const trace::Trace& trace, const Steps& steps,
+std::vector<KernelWork> measure_work(const trace::Trace& trace, const Steps& steps,
                                      const std::vector<DevicePartition>& partitions,
                                      const KernelNames& kernels);
 
 /// "compute-bound: 51 % fused attention, 15 % elementwise kernels, 11 % GEMMs; 62 % of the kernel
 /// time is matrix work, all of it on tensor cores" for a device that rarely waits.
-std::string describe(const DeviceWork& work);
+std::string describe(const KernelWork& work);
 
 }  // namespace headway::analyzer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analyzer/kernels/device_work.h"
+#include "analyzer/kernels/kernel_work.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace headway::analyzer {
 namespace {
 
-void add(DeviceWork& work, const trace::DeviceOps& ops, trace::DeviceOpId op,
+void add(KernelWork& work, const trace::DeviceOps& ops, trace::DeviceOpId op,
          const KernelTraits& traits) {
   auto family = static_cast<std::size_t>(traits.family);
   DurationNs duration = ops.interval(op).length();
@@ -33,7 +33,7 @@ void add(DeviceWork& work, const trace::DeviceOps& ops, trace::DeviceOpId op,
   }
 }
 
-void divide(DeviceWork& work, std::int64_t steps) {
+void divide(KernelWork& work, std::int64_t steps) {
   if (steps <= 1) return;
   for (DurationNs& time : work.time) time = time / steps;
   for (double& count : work.kernels) count /= static_cast<double>(steps);
@@ -45,17 +45,17 @@ void divide(DeviceWork& work, std::int64_t steps) {
 
 }  // namespace
 
-DurationNs DeviceWork::compute() const {
+DurationNs KernelWork::compute() const {
   DurationNs sum = std::accumulate(time.begin(), time.end(), DurationNs{});
   return sum - of(KernelFamily::kCommunication);
 }
 
-std::vector<DeviceWork> measure_work(const trace::Trace& trace, const Steps& steps,
+std::vector<KernelWork> measure_work(const trace::Trace& trace, const Steps& steps,
                                      const std::vector<DevicePartition>& partitions,
                                      const KernelNames& kernels) {
-  std::vector<DeviceWork> result;
+  std::vector<KernelWork> result;
   for (const DevicePartition& partition : partitions) {
-    DeviceWork& work = result.emplace_back();
+    KernelWork& work = result.emplace_back();
     work.device = partition.device;
     std::int64_t counted =
         for_each_steady_op(trace, steps, partition, [&](const DeviceStep&, trace::DeviceOpId op) {
@@ -68,7 +68,7 @@ std::vector<DeviceWork> measure_work(const trace::Trace& trace, const Steps& ste
   return result;
 }
 
-std::string describe(const DeviceWork& work) {
+std::string describe(const KernelWork& work) {
   constexpr std::size_t kShown = 4;
   constexpr double kWorthNaming = 0.03;
   std::vector<std::size_t> order(kKernelFamilies);
