@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/doubts.h"
+#include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
@@ -100,9 +101,10 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   }
   note("steps");
   KernelNames kernels(trace);
-  result.attribution = attribute(trace, names, kernels);
+  CommunicationOps communication(trace, kernels);
+  result.attribution = attribute(trace, names, kernels, communication);
   note("attribution");
-  result.device_views = device_views(trace);
+  result.device_views = device_views(trace, communication);
   note("device view");
   result.partitions = partition(trace, names, result.steps, result.attribution);
   result.step_times = step_times_of(result.steps, result.partitions);

@@ -15,13 +15,18 @@ bool is_communication(const Trace& trace, DeviceOpId op) {
     case DeviceOpKind::kCommunication:
       return true;
     case DeviceOpKind::kKernel:
-      return names_communication_kernel(trace.strings[trace.device_ops.name[op.value]]);
+      return classify_kernel(trace.strings[trace.device_ops.name[op.value]]).family ==
+             KernelFamily::kCommunication;
     default:
       return false;
   }
 }
 
 std::vector<DeviceView> device_views(const Trace& trace) {
+  return device_views(trace, CommunicationOps(trace, KernelNames(trace)));
+}
+
+std::vector<DeviceView> device_views(const Trace& trace, const CommunicationOps& communication) {
   struct Parts {
     IntervalSet compute;
     IntervalSet comm;
@@ -31,7 +36,6 @@ std::vector<DeviceView> device_views(const Trace& trace) {
   };
   std::vector<Parts> parts(trace.devices.size());
   const DeviceOps& ops = trace.device_ops;
-  CommunicationOps communication(trace);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     Parts& part = parts[trace.streams[ops.stream[i].value].device.value];
     Interval interval = ops.interval(DeviceOpId{i});

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analyzer/kernels/communication.h"
-
 namespace headway::analyzer {
 namespace {
 
@@ -92,7 +90,8 @@ class OpTable {
   std::unordered_map<Key, OpId, Hash> by_name_;
 };
 
-TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelTraits& traits,
+/// Tags from the recording come first, the kernel's name second.
+TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelNames& kernels,
                    bool communication, Phase phase) {
   switch (ops.kind[i]) {
     case DeviceOpKind::kCopyHostToDevice:
@@ -110,23 +109,25 @@ TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelTraits& trai
   }
   if (communication) return TimeClass::kCommTransfer;
   if (phase == Phase::kUpdate) return TimeClass::kOptimizer;
-  return traits.math_unit == MathUnit::kTensor ? TimeClass::kComputeTensor
-                                               : TimeClass::kComputeOther;
+  MathUnit unit = ops.math_unit[i];
+  if (unit == MathUnit::kUnknown) unit = kernels.of(ops.name[i]).math_unit;
+  return unit == MathUnit::kTensor ? TimeClass::kComputeTensor : TimeClass::kComputeOther;
 }
 
 }  // namespace
 
 Attribution attribute(const Trace& trace) {
-  return attribute(trace, RangeNames(trace), KernelNames(trace));
+  KernelNames kernels(trace);
+  return attribute(trace, RangeNames(trace), kernels, CommunicationOps(trace, kernels));
 }
 
-Attribution attribute(const Trace& trace, const RangeNames& names, const KernelNames& kernels) {
+Attribution attribute(const Trace& trace, const RangeNames& names, const KernelNames& kernels,
+                      const CommunicationOps& communication) {
   Attribution result;
   ModulePaths modules;
   result.contexts = range_contexts(trace, names, modules);
   OpTable table(trace, names, modules, result);
   std::vector<RangeId> range_of_call = ranges_of_calls(trace);
-  CommunicationOps communication(trace);
   const DeviceOps& ops = trace.device_ops;
   result.op_of.resize(ops.size());
   result.range_of.resize(ops.size());
@@ -147,8 +148,7 @@ Attribution attribute(const Trace& trace, const RangeNames& names, const KernelN
     result.op_of[i] = op.valid() ? op : table.of_context(context, phase);
     result.range_of[i] = range;
     result.phase_of[i] = phase;
-    DeviceOpId id = DeviceOpId::from(i);
-    result.class_of[i] = class_of(ops, i, kernels.of(id), communication[id], phase);
+    result.class_of[i] = class_of(ops, i, kernels, communication[DeviceOpId::from(i)], phase);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/attribution/range_contexts.h"
+#include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/partition/time_class.h"
 #include "trace/trace.h"
@@ -37,9 +38,9 @@ struct Attribution {
 
 /// Linear in the trace's events, plus O(log n) per op with an autograd number.
 Attribution attribute(const trace::Trace& trace);
-/// The same with what is known about the names of ranges and kernels, for callers that have it.
+/// The same with what is known about names, for callers that have it.
 Attribution attribute(const trace::Trace& trace, const RangeNames& names,
-                      const KernelNames& kernels);
+                      const KernelNames& kernels, const CommunicationOps& communication);
 
 /// The innermost range that is open on `thread` at `t`; none when there is none. O(log n) per call.
 trace::RangeId innermost_range(const trace::Trace& trace, trace::ThreadId thread, TimeNs t);

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
+#include "analyzer/kernels/families.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -112,17 +112,6 @@ struct Stream {
   std::vector<std::string_view> text;
 };
 
-/// Names of kernels that update weights, in the frameworks' own spelling.
-bool is_optimizer_kernel(std::string_view name) {
-  static constexpr auto kParts = std::to_array<std::string_view>(
-      {"multi_tensor_apply", "FusedAdam", "FusedOptimizer", "AdamFunctor", "SGDFunctor",
-       "LAMBStage", "adam_kernel", "sgd_kernel", "ApplyAdam", "ApplyGradientDescent", "adagrad",
-       "ApplyMomentum", "fused_adam", "fused_sgd", "multi_tensor"});
-  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  });
-}
-
 /// The outermost ops and annotations of a thread: ranges with nothing but Python around them.
 std::vector<RangeId> outermost(const Trace& trace, const RangeNames& names, ThreadId thread) {
   std::vector<RangeId> result;
@@ -189,7 +178,8 @@ Stream kernel_stream(const Trace& trace, ProcessId process) {
     if (token == UINT32_MAX) {
       token = static_cast<std::uint32_t>(stream.text.size());
       stream.text.push_back(trace.strings[name]);
-      stream.update_token.push_back(is_optimizer_kernel(stream.text.back()));
+      stream.update_token.push_back(classify_kernel(stream.text.back()).family ==
+                                    KernelFamily::kOptimizer);
       stream.input_token.push_back(false);
     }
     stream.tokens.push_back(token);
