@@ -38,6 +38,13 @@ enum class Loss : std::uint8_t {
   kOpBeforeLaunch,
   kUnknownString,
   kMissingTable,
+  kFileCut,
+  kMalformedRecord,
+  kRepairedText,
+  kMissingDuration,
+  kUnpairedEvent,
+  kUnreadableValue,
+  kUnknownEvent,
   kCount_,  ///< number of counters, not one itself
 };
 
