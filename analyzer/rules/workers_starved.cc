@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/rules/counters.h"
 #include "analyzer/rules/input_names.h"
@@ -98,6 +99,45 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
   return finding;
 }
 
+/// The training thread makes the batches itself: a single worker would hide them under the step.
+std::optional<Finding> loading_alone(const Rule& rule, const RuleContext& context,
+                                     const ClassShare& input, const LoaderWork& work) {
+  bool alone =
+      work.workers.empty() && (work.on_training_thread || loads_on_training_thread(context.trace));
+  DurationNs recoverable = std::min(input.time, input.step - input.time);
+  if (!alone || ratio(recoverable, input.step) < kFindingShare) return std::nullopt;
+  Finding finding =
+      say(rule, context, input, recoverable,
+          fmt::format("The training thread makes the batches itself and the device waits {}; one "
+                      "worker would hide up to {}.",
+                      of_step(context, input.time, input.step), format_duration(recoverable)),
+          0.9);
+  finding.sub_cause = "no-worker";
+  return finding;
+}
+
+/// Why more workers cannot be judged, or would gain nothing whatever their number.
+std::optional<Finding> no_case_for_more(const Rule& rule, const RuleContext& context,
+                                        const ClassShare& input, const LoaderWork& work) {
+  auto cpu = counters::steady(context, counters::kMachineCpu);
+  if (cpu && cpu->mean >= kBusyMachine) {
+    return fine(rule, fmt::format("The processors are {:.0f} % busy: more workers have no room.",
+                                  cpu->mean));
+  }
+  if (!cpu && (processor_count(context.trace) == 0 || work.workers.empty())) {
+    return cannot_tell(rule,
+                       "The device waits for input, but whether processors are idle is unknown. "
+                       "Record with `headway record`, which samples machine.cpu, and mark the "
+                       "stages of the loader (docs/reference/nvtx-conventions.md).");
+  }
+  if (disk_is_the_limit(context, *input.device)) {
+    return fine(rule,
+                "The workers wait for a disk that delivers its most all the time: more of them "
+                "would share the same.");
+  }
+  return std::nullopt;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare input =
       worst_share(context, {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther});
@@ -107,58 +147,27 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, input.time, input.step)));
   }
   LoaderWork work = loader_work(context);
-  bool alone =
-      work.workers.empty() && (work.on_training_thread || loads_on_training_thread(context.trace));
-  if (alone) {
-    DurationNs recoverable = std::min(input.time, input.step - input.time);
-    if (ratio(recoverable, input.step) >= kFindingShare) {
-      Finding finding =
-          say(rule, context, input, recoverable,
-              fmt::format("The training thread makes the batches itself and the device "
-                          "waits {}; one worker would hide up to {}.",
-                          of_step(context, input.time, input.step), format_duration(recoverable)),
-              0.9);
-      finding.sub_cause = "no-worker";
-      return finding;
-    }
-  }
+  if (auto alone = loading_alone(rule, context, input, work)) return *std::move(alone);
+  if (auto answer = no_case_for_more(rule, context, input, work)) return *std::move(answer);
   auto cpu = counters::steady(context, counters::kMachineCpu);
-  std::int64_t processors = processor_count(context.trace);
-  if (cpu && cpu->mean >= kBusyMachine) {
-    return fine(rule, fmt::format("The processors are {:.0f} % busy: more workers have no room.",
-                                  cpu->mean));
-  }
-  if (!cpu && (processors == 0 || work.workers.empty())) {
-    return cannot_tell(
-        rule,
-        "The device waits for input, but whether processors are idle is unknown. "
-        "Record with `headway record`, which samples machine.cpu, and mark the stages "
-        "of the loader (docs/reference/nvtx-conventions.md).");
-  }
-  if (disk_is_the_limit(context, *input.device)) {
-    return fine(rule,
-                "The workers wait for a disk that delivers its most all the time: more of them "
-                "would share the same.");
-  }
   std::optional<double> idle;
   if (cpu) idle = 1 - cpu->mean / 100;
-  Estimate more = estimate(input, work, processors, idle);
+  Estimate more = estimate(input, work, processor_count(context.trace), idle);
+  bool counted = more.workers > 0;
   if (ratio(more.recoverable, input.step) < kFindingShare) {
-    return fine(rule, more.workers > 0
-                          ? fmt::format("{} workers run; {} would fit, which gains {}.",
-                                        more.workers, std::max(more.possible, more.workers),
-                                        of_step(context, more.recoverable, input.step))
-                          : std::string("The processors leave no room for more workers."));
+    return fine(rule, counted ? fmt::format("{} workers run; {} would fit, which gains {}.",
+                                            more.workers, std::max(more.possible, more.workers),
+                                            of_step(context, more.recoverable, input.step))
+                              : std::string("The processors leave no room for more workers."));
   }
   std::string claim =
       fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
-  if (more.workers > 0) claim += fmt::format("; {} workers make the batches", more.workers);
+  if (counted) claim += fmt::format("; {} workers make the batches", more.workers);
   if (cpu) claim += fmt::format(", and the processors are {:.0f} % busy", cpu->mean);
-  if (more.workers > 0)
+  if (counted)
     claim += fmt::format(". With {} workers {} could go", more.possible,
                          format_duration(more.recoverable));
-  return say(rule, context, input, more.recoverable, claim + ".",
-             cpu && more.workers > 0 ? 0.8 : 0.6);
+  return say(rule, context, input, more.recoverable, claim + ".", cpu && counted ? 0.8 : 0.6);
 }
 
 }  // namespace
