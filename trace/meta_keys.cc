@@ -32,6 +32,9 @@ std::span<const MetaKey> meta_keys() {
        "Cost of one push or pop to the program, measured at its start on this machine."},
       {meta::kRecorderCpuNs, "Processor time the recorder used."},
       {meta::kRecords, "Records taken from all processes."},
+      {meta::kSourceFile, "The recording that this file was imported from, as its path was given."},
+      {meta::kImportedBy, "Program and version that imported it."},
+      {meta::kWorldSize, "Ranks of the distributed run, where the recording tells."},
       {meta::kEnvironmentPrefix,
        "Prefix of environment variables that explain the run, e.g. `env.OMP_NUM_THREADS`."},
   });

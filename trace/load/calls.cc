@@ -17,6 +17,7 @@ struct Part {
   LocalIds<std::int64_t> threads;  ///< globalTid
   LocalIds<StreamKey> streams;
   std::unordered_map<std::uint32_t, DeviceCallKind> kind_of_name;
+  RowTracker tracker;
   LossCounts losses{};
 
   void reserve(std::size_t rows_expected) { reserve_columns(calls, rows_expected); }
@@ -71,21 +72,26 @@ std::vector<Part> read_own(Context& context) {
 }
 
 std::vector<Part> read_cuda(Context& context) {
+  const RowMap& map = context.row_map(RowTable::kRuntime);
   using Row = tables::Runtime::Row;
   return sqlite::Select<tables::Runtime, &Row::start, &Row::end, &Row::global_tid,
                         &Row::correlation_id, &Row::name_id>::
       run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t, const Row& row) {
+                         [&](Part& part, std::int64_t id, const Row& row) {
                            StringId name = context.string(row.name_id.value, part.losses);
                            auto [kind, is_new] = part.kind_of_name.try_emplace(name.value);
                            if (is_new) kind->second = cuda_call_kind(context.trace.strings[name]);
+                           std::size_t before = part.calls.size();
                            add(part, {row.start, row.end, row.global_tid.value_or(0), name,
                                       kind->second, row.correlation_id.value_or(0)});
+                           if (part.calls.size() > before) part.tracker.saw(map, id, before);
                          });
 }
 
 void merge(Context& context, DeviceType type, std::vector<Part> parts) {
   for (Part& part : parts) {
+    if (type == DeviceType::kCuda)
+      part.tracker.finish(context.row_map(RowTable::kRuntime), context.trace.calls.size());
     std::vector<ThreadId> threads;
     for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));
     std::vector<StreamId> streams;
@@ -137,7 +143,8 @@ void add_synchronization(Context& context) {
 void load_calls(Context& context) {
   merge(context, DeviceType::kHost, read_own(context));
   merge(context, DeviceType::kCuda, read_cuda(context));
-  sort_events(context.trace.calls, context.threads);
+  follow_order(context.row_map(RowTable::kRuntime),
+               sort_events(context.trace.calls, context.threads));
   if (context.db.has_table(tables::Synchronization::name)) add_synchronization(context);
 }
 

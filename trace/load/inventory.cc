@@ -30,6 +30,8 @@ void load_meta(Context& context) {
       });
   // An export of Nsight Systems is written in one go, so it has no state and is complete.
   trace.complete = trace.meta_value(meta::kState) != "recording";
+  std::string_view world = trace.meta_value(meta::kWorldSize);
+  std::from_chars(world.data(), world.data() + world.size(), trace.world_size);
   using Start = tables::SessionStart;
   sqlite::Select<Start, &Start::Row::utc_epoch_ns>::run(
       context.db, [&](std::int64_t, const Start::Row& row) {
@@ -42,7 +44,7 @@ void load_processes(Context& context) {
   using Own = tables::Process;
   sqlite::Select<Own, &Own::Row::global_pid, &Own::Row::parent_pid, &Own::Row::command_line,
                  &Own::Row::start, &Own::Row::end, &Own::Row::exit_code, &Own::Row::signal,
-                 &Own::Row::injected>::run(context.db, [&](std::int64_t, const Own::Row& row) {
+                 &Own::Row::injected, &Own::Row::pid, &Own::Row::rank>::run(context.db, [&](std::int64_t, const Own::Row& row) {
     Process& process = trace.processes[context.process(row.global_pid).value];
     process.parent_pid = static_cast<std::int32_t>(row.parent_pid.value_or(0));
     process.command_line = std::string(row.command_line.value_or(""));
@@ -51,6 +53,8 @@ void load_processes(Context& context) {
     process.exit_code = int_or_none(row.exit_code);
     process.signal = int_or_none(row.signal);
     process.injected = row.injected != 0;
+    if (row.pid) process.pid = static_cast<std::int32_t>(*row.pid);
+    process.rank = static_cast<std::int32_t>(row.rank.value_or(0));
   });
   using Nsys = tables::Processes;
   sqlite::Select<Nsys, &Nsys::Row::global_pid, &Nsys::Row::process_name>::run(
@@ -59,6 +63,14 @@ void load_processes(Context& context) {
           trace.processes[context.process(*row.global_pid).value].name =
               std::string(row.process_name.value_or(""));
       });
+  using OwnThread = tables::Thread;
+  sqlite::Select<OwnThread, &OwnThread::Row::global_tid, &OwnThread::Row::tid,
+                 &OwnThread::Row::thread_name>::run(context.db, [&](std::int64_t,
+                                                                     const OwnThread::Row& row) {
+    Thread& thread = trace.threads[context.thread(row.global_tid).value];
+    thread.tid = static_cast<std::int32_t>(row.tid);
+    thread.name = std::string(row.thread_name);
+  });
   using Names = tables::ThreadNames;
   sqlite::Select<Names, &Names::Row::name_id, &Names::Row::global_tid>::run(
       context.db, [&](std::int64_t, const Names::Row& row) {
@@ -73,8 +85,9 @@ void load_devices(Context& context) {
   Trace& trace = context.trace;
   using Own = tables::Device;
   sqlite::Select<Own, &Own::Row::global_pid, &Own::Row::device_id, &Own::Row::type,
-                 &Own::Row::cores,
-                 &Own::Row::device_name>::run(context.db, [&](std::int64_t, const Own::Row& row) {
+                 &Own::Row::cores, &Own::Row::device_name, &Own::Row::compute_major,
+                 &Own::Row::compute_minor, &Own::Row::total_memory, &Own::Row::memory_bandwidth,
+                 &Own::Row::clock_rate>::run(context.db, [&](std::int64_t, const Own::Row& row) {
     auto type = row.type == 3 ? DeviceType::kSimulated : DeviceType::kHost;
     Device& device =
         trace.devices[context
@@ -83,6 +96,11 @@ void load_devices(Context& context) {
     device.type = type;
     device.cores = row.cores;
     device.name = std::string(row.device_name);
+    device.compute_major = static_cast<std::int32_t>(row.compute_major.value_or(0));
+    device.compute_minor = static_cast<std::int32_t>(row.compute_minor.value_or(0));
+    device.memory_bytes = row.total_memory.value_or(0);
+    device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
+    device.max_clock_hz = row.clock_rate.value_or(0);
   });
   using Gpu = tables::TargetInfoGpu;
   sqlite::Select<Gpu, &Gpu::Row::id, &Gpu::Row::gpu_name, &Gpu::Row::sm_count, &Gpu::Row::sm_major,
@@ -100,10 +118,12 @@ void load_devices(Context& context) {
   });
   using Stream = tables::Stream;
   sqlite::Select<Stream, &Stream::Row::global_pid, &Stream::Row::device_id, &Stream::Row::stream_id,
-                 &Stream::Row::stream_name>::run(context.db, [&](std::int64_t,
+                 &Stream::Row::stream_name, &Stream::Row::device_type>::run(context.db, [&](std::int64_t,
                                                                  const Stream::Row& row) {
     ProcessId process = context.process(row.global_pid);
-    DeviceId device = context.device(DeviceType::kHost, process, row.device_id);
+    DeviceType type =
+        row.device_type.value_or(0) == 1 ? DeviceType::kCuda : DeviceType::kHost;
+    DeviceId device = context.device(type, process, row.device_id);
     trace.streams[context.stream(device, process, row.stream_id).value].name =
         std::string(row.stream_name);
   });

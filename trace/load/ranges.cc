@@ -110,14 +110,25 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
   using Info = tables::RangeInfo;
   using R = Info::Row;
   sqlite::Select<Info, &R::range_row, &R::kind, &R::phase, &R::op, &R::batch, &R::step, &R::bytes,
-                 &R::flops>::run(context.db, [&](std::int64_t, const R& row) {
+                 &R::flops, &R::sequence, &R::shapes, &R::dtypes,
+                 &R::cut_at>::run(context.db, [&](std::int64_t, const R& row) {
     while (next < rows.size() && rows[next] < row.range_row) ++next;
     if (next == rows.size() || rows[next] != row.range_row) return;
+    if (row.cut_at && *row.cut_at >= trace.ranges.start[next].ns)
+      trace.ranges.end[next] = {*row.cut_at};
+    if (!row.kind) return;
     trace.ranges.info[next] = RangeInfoId::from(trace.range_info.size());
-    trace.range_info.push_back({static_cast<RangeKind>(row.kind), static_cast<Phase>(row.phase),
-                                row.op.value_or(conventions::kAbsent),
-                                row.batch.value_or(conventions::kAbsent),
-                                row.step.value_or(conventions::kAbsent), row.bytes, row.flops});
+    RangeInfo& info = trace.range_info.emplace_back();
+    info.kind = static_cast<RangeKind>(*row.kind);
+    info.phase = static_cast<Phase>(row.phase);
+    info.op = row.op.value_or(conventions::kAbsent);
+    info.batch = row.batch.value_or(conventions::kAbsent);
+    info.step = row.step.value_or(conventions::kAbsent);
+    info.bytes = row.bytes;
+    info.flops = row.flops;
+    info.sequence = row.sequence.value_or(conventions::kAbsent);
+    if (row.shapes) info.shapes = context.string(row.shapes->value);
+    if (row.dtypes) info.dtypes = context.string(row.dtypes->value);
   });
 }
 
@@ -153,9 +164,13 @@ void load_ranges(Context& context) {
             context.db, context.threads,
             [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); }),
         rows);
-  load_info(context, rows);
   close_unfinished(context.trace);
-  sort_events(context.trace.ranges, context.threads);
+  load_info(context, rows);
+  RowMap& map = context.row_map(RowTable::kRange);
+  RowTracker tracker;
+  for (std::size_t i = 0; i < rows.size() && !map.rows.empty(); ++i) tracker.saw(map, rows[i], i);
+  tracker.finish(map, 0);
+  follow_order(map, sort_events(context.trace.ranges, context.threads));
   nest(context.trace);
 }
 

@@ -4,7 +4,9 @@
 // The explicit list of tables: schema, writer and docs/reference/tables.md know exactly these.
 // A test compares it with the files of this folder.
 
+#include "trace/tables/call_detail.h"
 #include "trace/tables/clock_anchor.h"
+#include "trace/tables/collective.h"
 #include "trace/tables/counter.h"
 #include "trace/tables/counter_series.h"
 #include "trace/tables/cuda_event.h"
@@ -12,6 +14,7 @@
 #include "trace/tables/device.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/device_op.h"
+#include "trace/tables/device_op_detail.h"
 #include "trace/tables/graph_op.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
@@ -35,6 +38,7 @@
 #include "trace/tables/string_ids.h"
 #include "trace/tables/synchronization.h"
 #include "trace/tables/target_info_gpu.h"
+#include "trace/tables/thread.h"
 #include "trace/tables/thread_names.h"
 
 namespace headway::trace {
@@ -51,7 +55,8 @@ void for_each_table(F&& f) {
            tables::NvtxEvents, tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries,
            tables::Meta, tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
            tables::Counter, tables::RangeInfo, tables::Device, tables::Stream, tables::DeviceOp,
-           tables::DeviceCall, tables::GraphOp, tables::Setting>*>(nullptr));
+           tables::DeviceCall, tables::GraphOp, tables::Setting, tables::Thread, tables::Collective,
+           tables::DeviceOpDetail, tables::CallDetail>*>(nullptr));
 }
 
 }  // namespace headway::trace
