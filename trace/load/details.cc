@@ -49,8 +49,7 @@ void load_op_details(Context& context) {
     std::uint32_t i = find_op(context, row.op_table, row.op_row);
     if (i == RowMap::kNone) return count(context.losses, Loss::kDanglingRow);
     if (row.name_id) ops.name[i] = context.string(row.name_id->value);
-    if (row.kind > 0)
-      ops.kind[i] = enum_or(row.kind, DeviceOpKind::kCopyHostToHost, ops.kind[i]);
+    if (row.kind > 0) ops.kind[i] = enum_or(row.kind, DeviceOpKind::kCopyHostToHost, ops.kind[i]);
     ops.phase[i] = enum_or(row.phase, Phase::kEvaluation, Phase::kNone);
     ops.op[i] = static_cast<std::int32_t>(row.op.value_or(-1));
     ops.batch[i] = static_cast<std::int32_t>(row.batch.value_or(-1));
@@ -70,9 +69,9 @@ void load_call_details(Context& context) {
   Calls& calls = context.trace.calls;
   const RowMap& map = map_of(context, RowTable::kRuntime);
   using R = CallDetail::Row;
-  sqlite::Select<CallDetail, &R::call_row, &R::kind, &R::device_type, &R::stream_pid,
-                 &R::device_id, &R::stream_id, &R::sync_id,
-                 &R::bytes>::run(context.db, [&](std::int64_t, const R& row) {
+  sqlite::Select<CallDetail, &R::call_row, &R::kind, &R::device_type, &R::stream_pid, &R::device_id,
+                 &R::stream_id, &R::sync_id, &R::bytes>::run(context.db, [&](std::int64_t,
+                                                                             const R& row) {
     std::uint32_t i = map.find(row.call_row);
     if (i == RowMap::kNone) return count(context.losses, Loss::kDanglingRow);
     calls.kind[i] = enum_or(row.kind, DeviceCallKind::kGraphLaunch, DeviceCallKind::kOther);
@@ -129,8 +128,8 @@ std::uint32_t RowMap::find(std::int64_t row) const {
 void RowTracker::saw(const RowMap& map, std::int64_t row, std::size_t event) {
   if (map.rows.empty()) return;
   if (!begun_) {
-    next_ = static_cast<std::size_t>(
-        std::lower_bound(map.rows.begin(), map.rows.end(), row) - map.rows.begin());
+    next_ = static_cast<std::size_t>(std::lower_bound(map.rows.begin(), map.rows.end(), row) -
+                                     map.rows.begin());
     begun_ = true;
   }
   while (next_ < map.rows.size() && map.rows[next_] < row) ++next_;
@@ -157,8 +156,7 @@ void want_rows(Context& context) {
     if (RowMap* map = op_map(context, table)) map->rows.push_back(row);
   };
   sqlite::Select<OpDetail, &OpDetail::Row::op_table, &OpDetail::Row::op_row>::run(
-      context.db,
-      [&](std::int64_t, const OpDetail::Row& row) { want(row.op_table, row.op_row); });
+      context.db, [&](std::int64_t, const OpDetail::Row& row) { want(row.op_table, row.op_row); });
   sqlite::Select<CallDetail, &CallDetail::Row::call_row>::run(
       context.db, [&](std::int64_t, const CallDetail::Row& row) {
         map_of(context, RowTable::kRuntime).rows.push_back(row.call_row);

@@ -167,32 +167,30 @@ std::vector<Part> read_own(Context& context) {
   return sqlite::Select<tables::DeviceOp, &Row::start, &Row::end, &Row::global_tid, &Row::device_id,
                         &Row::stream_id, &Row::kind, &Row::correlation_id, &Row::name_id,
                         &Row::phase, &Row::op, &Row::batch, &Row::bytes, &Row::flops,
-                        &Row::source_memory, &Row::destination_memory, &Row::math_unit, &Row::blocks,
-                        &Row::block_threads, &Row::unfinished>::
-      run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t id, const Row& row) {
-                           NewOp op{row.start,
-                                    row.end.value_or(std::max(row.start, recording_end)),
-                                    {global_pid_of(row.global_tid), row.device_id, row.stream_id},
-                                    row.correlation_id.value_or(0),
-                                    context.string(row.name_id.value, part.losses),
-                                    static_cast<DeviceOpKind>(row.kind),
-                                    row.bytes,
-                                    row.flops,
-                                    row.op.value_or(-1),
-                                    row.batch.value_or(-1)};
-                           op.phase = static_cast<Phase>(row.phase);
-                           op.math_unit = static_cast<MathUnit>(row.math_unit);
-                           op.source = static_cast<MemoryKind>(row.source_memory);
-                           op.destination = static_cast<MemoryKind>(row.destination_memory);
-                           op.blocks = static_cast<std::uint32_t>(row.blocks.value_or(0));
-                           op.block_threads =
-                               static_cast<std::uint16_t>(row.block_threads.value_or(0));
-                           if (!row.end) op.flags = DeviceOps::kUnfinished;
-                           if (row.unfinished.value_or(0) != 0)
-                             op.flags = DeviceOps::kUnfinished | kCut;
-                           add(part, map, id, op);
-                         });
+                        &Row::source_memory, &Row::destination_memory, &Row::math_unit,
+                        &Row::blocks, &Row::block_threads, &Row::unfinished>::
+      run_parallel<Part>(
+          context.db, context.threads, [&](Part& part, std::int64_t id, const Row& row) {
+            NewOp op{row.start,
+                     row.end.value_or(std::max(row.start, recording_end)),
+                     {global_pid_of(row.global_tid), row.device_id, row.stream_id},
+                     row.correlation_id.value_or(0),
+                     context.string(row.name_id.value, part.losses),
+                     static_cast<DeviceOpKind>(row.kind),
+                     row.bytes,
+                     row.flops,
+                     row.op.value_or(-1),
+                     row.batch.value_or(-1)};
+            op.phase = static_cast<Phase>(row.phase);
+            op.math_unit = static_cast<MathUnit>(row.math_unit);
+            op.source = static_cast<MemoryKind>(row.source_memory);
+            op.destination = static_cast<MemoryKind>(row.destination_memory);
+            op.blocks = static_cast<std::uint32_t>(row.blocks.value_or(0));
+            op.block_threads = static_cast<std::uint16_t>(row.block_threads.value_or(0));
+            if (!row.end) op.flags = DeviceOps::kUnfinished;
+            if (row.unfinished.value_or(0) != 0) op.flags = DeviceOps::kUnfinished | kCut;
+            add(part, map, id, op);
+          });
 }
 
 void merge(Context& context, DeviceType type, RowTable table, std::vector<Part> parts) {
@@ -235,8 +233,7 @@ void load_device_ops(Context& context) {
   merge(context, DeviceType::kHost, RowTable::kOwnOp, read_own(context));
   close_unfinished(context.trace);
   std::vector<std::uint32_t> order = sort_device_ops(context.trace, context.threads);
-  for (RowTable table :
-       {RowTable::kKernel, RowTable::kMemcpy, RowTable::kMemset, RowTable::kOwnOp})
+  for (RowTable table : {RowTable::kKernel, RowTable::kMemcpy, RowTable::kMemset, RowTable::kOwnOp})
     follow_order(context.row_map(table), order);
 }
 

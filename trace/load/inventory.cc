@@ -44,7 +44,8 @@ void load_processes(Context& context) {
   using Own = tables::Process;
   sqlite::Select<Own, &Own::Row::global_pid, &Own::Row::parent_pid, &Own::Row::command_line,
                  &Own::Row::start, &Own::Row::end, &Own::Row::exit_code, &Own::Row::signal,
-                 &Own::Row::injected, &Own::Row::pid, &Own::Row::rank>::run(context.db, [&](std::int64_t, const Own::Row& row) {
+                 &Own::Row::injected, &Own::Row::pid,
+                 &Own::Row::rank>::run(context.db, [&](std::int64_t, const Own::Row& row) {
     Process& process = trace.processes[context.process(row.global_pid).value];
     process.parent_pid = static_cast<std::int32_t>(row.parent_pid.value_or(0));
     process.command_line = std::string(row.command_line.value_or(""));
@@ -66,7 +67,7 @@ void load_processes(Context& context) {
   using OwnThread = tables::Thread;
   sqlite::Select<OwnThread, &OwnThread::Row::global_tid, &OwnThread::Row::tid,
                  &OwnThread::Row::thread_name>::run(context.db, [&](std::int64_t,
-                                                                     const OwnThread::Row& row) {
+                                                                    const OwnThread::Row& row) {
     Thread& thread = trace.threads[context.thread(row.global_tid).value];
     thread.tid = static_cast<std::int32_t>(row.tid);
     thread.name = std::string(row.thread_name);
@@ -118,11 +119,11 @@ void load_devices(Context& context) {
   });
   using Stream = tables::Stream;
   sqlite::Select<Stream, &Stream::Row::global_pid, &Stream::Row::device_id, &Stream::Row::stream_id,
-                 &Stream::Row::stream_name, &Stream::Row::device_type>::run(context.db, [&](std::int64_t,
+                 &Stream::Row::stream_name,
+                 &Stream::Row::device_type>::run(context.db, [&](std::int64_t,
                                                                  const Stream::Row& row) {
     ProcessId process = context.process(row.global_pid);
-    DeviceType type =
-        row.device_type.value_or(0) == 1 ? DeviceType::kCuda : DeviceType::kHost;
+    DeviceType type = row.device_type.value_or(0) == 1 ? DeviceType::kCuda : DeviceType::kHost;
     DeviceId device = context.device(type, process, row.device_id);
     trace.streams[context.stream(device, process, row.stream_id).value].name =
         std::string(row.stream_name);
@@ -164,55 +165,6 @@ void load_graph(Context& context) {
 }
 
 }  // namespace
-
-ProcessId Context::process(std::int64_t global_pid) {
-  auto [slot, is_new] =
-      process_ids.try_emplace(global_pid, ProcessId::from(trace.processes.size()));
-  if (is_new) {
-    Process& process = trace.processes.emplace_back();
-    process.global_pid = global_pid;
-    process.pid = pid_of(global_pid);
-  }
-  return slot->second;
-}
-
-ThreadId Context::thread(std::int64_t global_tid) {
-  auto [slot, is_new] = thread_ids.try_emplace(global_tid, ThreadId::from(trace.threads.size()));
-  if (is_new) {
-    ProcessId owner = process(global_pid_of(global_tid));
-    Thread& thread = trace.threads.emplace_back();
-    thread.global_tid = global_tid;
-    thread.tid = tid_of(global_tid);
-    thread.process = owner;
-  }
-  return slot->second;
-}
-
-DeviceId Context::device(DeviceType type, ProcessId owner, std::int64_t ordinal) {
-  // CUDA devices belong to the machine, all others to the process that has them.
-  std::int64_t key = type == DeviceType::kCuda ? -1 : owner.value;
-  auto [slot, is_new] =
-      device_ids.try_emplace({type, key, ordinal}, DeviceId::from(trace.devices.size()));
-  if (is_new) {
-    Device& device = trace.devices.emplace_back();
-    device.type = type;
-    device.ordinal = static_cast<std::int32_t>(ordinal);
-    device.process = owner;
-  }
-  return slot->second;
-}
-
-StreamId Context::stream(DeviceId device, ProcessId owner, std::int64_t ordinal) {
-  auto [slot, is_new] =
-      stream_ids.try_emplace({device, owner, ordinal}, StreamId::from(trace.streams.size()));
-  if (is_new) {
-    Stream& stream = trace.streams.emplace_back();
-    stream.device = device;
-    stream.process = owner;
-    stream.ordinal = static_cast<std::int32_t>(ordinal);
-  }
-  return slot->second;
-}
 
 void load_inventory(Context& context) {
   load_meta(context);

@@ -141,7 +141,7 @@ void save_graph(Context& context) {
     context.writer.add<tables::GraphOp>(row);
   }
   for (const auto& [name, value] : context.trace.settings)
-    context.writer.add<tables::Setting>({name, value});
+    context.writer.add<tables::Setting>({0, name, value});
 }
 
 /// The counters that a reader of the saved file will find again by itself, so that they are not
