@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "tests/support/compare_traces.h"
+#include "tests/support/recordings.h"
 #include "tests/support/training_trace.h"
 #include "trace/load/load.h"
 #include "trace/meta_keys.h"
@@ -15,9 +16,6 @@
 
 namespace headway::trace {
 namespace {
-
-const std::filesystem::path kTraces =
-    std::filesystem::path(HEADWAY_SOURCE_DIR) / ".." / "shared" / "traces";
 
 std::string listed(const std::vector<std::string>& lines) {
   std::string out;
@@ -33,17 +31,6 @@ Trace again(const Trace& trace, const test::TemporaryFolder& folder) {
   return load(folder / "saved.sqlite");
 }
 
-std::vector<std::filesystem::path> recordings() {
-  std::vector<std::filesystem::path> files;
-  if (!std::filesystem::exists(kTraces)) return files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(kTraces)) {
-    std::string name = entry.path().filename().string();
-    if (name.ends_with(".sqlite") || name.ends_with(".json.gz")) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 }  // namespace
 
 TEST_CASE("a training run that is saved and loaded again is the same") {
@@ -57,7 +44,7 @@ TEST_CASE("a training run that is saved and loaded again is the same") {
 }
 
 TEST_CASE("every real recording that is saved and loaded again is the same") {
-  std::vector<std::filesystem::path> files = recordings();
+  std::vector<std::filesystem::path> files = test::recordings(".sqlite");
   if (files.empty()) {
     MESSAGE("skipped: the real recordings are not on this machine");
     return;
