@@ -36,8 +36,8 @@ void append_integer(std::string& out, std::int64_t value) {
 }
 
 void append_microseconds(std::string& out, std::int64_t ns) {
-  std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns)
-                                   : static_cast<std::uint64_t>(ns);
+  std::uint64_t magnitude =
+      ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   if (ns < 0) out += '-';
   fmt::format_int whole(magnitude / 1000);
   out.append(whole.data(), whole.size());

@@ -46,9 +46,8 @@ void Sink::fail(int code) const {
 void Sink::flush() {
   std::string_view rest = buffer_;
   while (!rest.empty()) {
-    ssize_t written = gzip_
-                          ? ::gzwrite(gzip_, rest.data(), static_cast<unsigned>(rest.size()))
-                          : ::write(fd_, rest.data(), rest.size());
+    ssize_t written = gzip_ ? ::gzwrite(gzip_, rest.data(), static_cast<unsigned>(rest.size()))
+                            : ::write(fd_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) fail(errno ? errno : EIO);
     rest.remove_prefix(static_cast<std::size_t>(written));

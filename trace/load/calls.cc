@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// HEADWAY_DEVICE_CALL, CUPTI_ACTIVITY_KIND_RUNTIME and _SYNCHRONIZATION -> Trace::calls.
+// HEADWAY_DEVICE_CALL and CUPTI_ACTIVITY_KIND_RUNTIME -> Trace::calls.
 #include "trace/load/context.h"
 #include "trace/load/cuda_api.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/runtime.h"
-#include "trace/tables/synchronization.h"
 
 namespace headway::trace::load_detail {
 namespace {
@@ -109,35 +108,6 @@ void merge(Context& context, DeviceType type, std::vector<Part> parts) {
   }
 }
 
-/// CUPTI tells stream and event of a synchronising call in a row of its own, joined by correlation
-/// id.
-void add_synchronization(Context& context) {
-  Calls& calls = context.trace.calls;
-  std::map<std::pair<ProcessId, std::uint64_t>, std::size_t> by_correlation;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!is_blocking(calls.kind[i]) && calls.kind[i] != DeviceCallKind::kStreamWaitEvent &&
-        calls.kind[i] != DeviceCallKind::kEventRecord)
-      continue;
-    ProcessId process = context.trace.threads[calls.thread[i].value].process;
-    by_correlation[{process, calls.correlation[i]}] = i;
-  }
-  using Row = tables::Synchronization::Row;
-  sqlite::Select<tables::Synchronization, &Row::device_id, &Row::stream_id, &Row::correlation_id,
-                 &Row::global_pid, &Row::event_sync_id>::run(context.db, [&](std::int64_t,
-                                                                             const Row& row) {
-    ProcessId process = context.process(row.global_pid.value_or(0));
-    auto call =
-        by_correlation.find({process, static_cast<std::uint64_t>(row.correlation_id.value_or(0))});
-    if (call == by_correlation.end()) return;
-    calls.sync_id[call->second] = static_cast<std::uint64_t>(row.event_sync_id.value_or(0));
-    // CUPTI writes -1 (as unsigned) for "no stream", a context synchronisation.
-    if (row.stream_id >= 0) {
-      calls.stream[call->second] = context.stream(
-          context.device(DeviceType::kCuda, process, row.device_id), process, row.stream_id);
-    }
-  });
-}
-
 }  // namespace
 
 void load_calls(Context& context) {
@@ -145,7 +115,7 @@ void load_calls(Context& context) {
   merge(context, DeviceType::kCuda, read_cuda(context));
   follow_order(context.row_map(RowTable::kRuntime),
                sort_events(context.trace.calls, context.threads));
-  if (context.db.has_table(tables::Synchronization::name)) add_synchronization(context);
+  load_synchronization(context);
 }
 
 }  // namespace headway::trace::load_detail

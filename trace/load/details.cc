@@ -80,10 +80,10 @@ void load_call_details(Context& context) {
     calls.stream[i] = StreamId::none();
     if (row.device_type) {
       ProcessId process = context.process(row.stream_pid.value_or(0));
-      DeviceType type = *row.device_type == 1 ? DeviceType::kCuda : DeviceType::kHost;
-      calls.stream[i] =
-          context.stream(context.device(type, process, static_cast<std::int32_t>(row.device_id)),
-                         process, static_cast<std::int32_t>(row.stream_id));
+      DeviceId device = *row.device_type == 1
+                            ? context.cuda_device(process, row.device_id)
+                            : context.device(DeviceType::kHost, process, row.device_id);
+      calls.stream[i] = context.stream(device, process, row.stream_id);
     }
   });
 }
@@ -167,6 +167,11 @@ void want_rows(Context& context) {
     if (row.op_table && row.op_row) want(*row.op_table, *row.op_row);
     if (row.range_row) map_of(context, RowTable::kRange).rows.push_back(*row.range_row);
   });
+  if (!context.db.has_table(tables::Collective::name)) {
+    context.nccl_payloads = read_nccl_payloads(context);
+    for (const auto& [row, payload] : context.nccl_payloads)
+      map_of(context, RowTable::kRange).rows.push_back(row);
+  }
   for (RowMap& map : context.row_maps) {
     if (!std::is_sorted(map.rows.begin(), map.rows.end()))
       std::sort(map.rows.begin(), map.rows.end());

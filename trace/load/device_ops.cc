@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // HEADWAY_DEVICE_OP and the CUPTI tables for kernels, copies and sets -> Trace::device_ops.
+#include <algorithm>
 #include <limits>
 
 #include "trace/load/context.h"
 #include "trace/load/cupti_enums.h"
 #include "trace/tables/device_op.h"
+#include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
 #include "trace/tables/memcpy.h"
 #include "trace/tables/memset.h"
@@ -84,8 +86,8 @@ std::array<StringId, 9> names_of_kinds(Strings& strings) {
 }
 
 template <class Row>
-StreamKey stream_of(const Row& row) {
-  return {row.global_pid.value_or(0), row.device_id, row.stream_id};
+StreamKey stream_of(const Context& context, const Row& row) {
+  return {context.pid_or_only(row.global_pid), row.device_id, row.stream_id};
 }
 
 /// At most the type's largest value; 0 for extents that no launch can have.
@@ -101,16 +103,20 @@ T product(std::int32_t x, std::int32_t y, std::int32_t z) {
 std::vector<Part> read_kernels(Context& context) {
   const RowMap& map = context.row_map(RowTable::kKernel);
   using Row = tables::Kernel::Row;
+  std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
+  bool demangled = std::find(columns.begin(), columns.end(), "demangledName") != columns.end();
   return sqlite::Select<tables::Kernel, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
-                        &Row::correlation_id, &Row::global_pid, &Row::demangled_name, &Row::grid_x,
-                        &Row::grid_y, &Row::grid_z, &Row::block_x, &Row::block_y, &Row::block_z>::
+                        &Row::correlation_id, &Row::global_pid, &Row::demangled_name,
+                        &Row::short_name, &Row::grid_x, &Row::grid_y, &Row::grid_z, &Row::block_x,
+                        &Row::block_y, &Row::block_z>::
       run_parallel<Part>(
           context.db, context.threads, [&](Part& part, std::int64_t id, const Row& row) {
             NewOp op{row.start,
                      row.end,
-                     stream_of(row),
+                     stream_of(context, row),
                      row.correlation_id.value_or(0),
-                     context.string(row.demangled_name.value, part.losses),
+                     context.string((demangled ? row.demangled_name : row.short_name).value,
+                                    part.losses),
                      DeviceOpKind::kKernel};
             op.blocks = product<std::uint32_t>(row.grid_x, row.grid_y, row.grid_z);
             op.block_threads = product<std::uint16_t>(row.block_x, row.block_y, row.block_z);
@@ -129,7 +135,7 @@ std::vector<Part> read_copies(Context& context, const std::array<StringId, 9>& n
                                             DeviceOpKind kind = copy_kind(row.copy_kind);
                                             NewOp op{row.start,
                                                      row.end,
-                                                     stream_of(row),
+                                                     stream_of(context, row),
                                                      row.correlation_id.value_or(0),
                                                      names[static_cast<std::size_t>(kind)],
                                                      kind,
@@ -150,7 +156,7 @@ std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& nam
                            DeviceOpKind kind = DeviceOpKind::kMemset;
                            NewOp op{row.start,
                                     row.end,
-                                    stream_of(row),
+                                    stream_of(context, row),
                                     row.correlation_id.value_or(0),
                                     names[static_cast<std::size_t>(kind)],
                                     kind,
@@ -158,6 +164,33 @@ std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& nam
                            op.destination = memory_kind(row.mem_kind);
                            add(part, map, id, op);
                          });
+}
+
+/// CUDA graphs that were traced as a whole (nsys --cuda-graph-trace=graph, its default): one op per
+/// launch. Where nodes were traced as well, they tell more.
+std::vector<Part> read_graphs(Context& context) {
+  static const RowMap kNothingWanted;
+  std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
+  if (std::find(columns.begin(), columns.end(), "graphNodeId") != columns.end() &&
+      context.db.int64("SELECT EXISTS(SELECT 1 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE "
+                       "graphNodeId > 0)") != 0)
+    return {};
+  StringId name = context.trace.strings.add("[CUDA graph]");
+  using Row = tables::GraphTrace::Row;
+  return sqlite::Select<tables::GraphTrace, &Row::start, &Row::end, &Row::device_id,
+                        &Row::stream_id, &Row::correlation_id,
+                        &Row::global_pid>::run_parallel<Part>(context.db, context.threads,
+                                                              [&](Part& part, std::int64_t id,
+                                                                  const Row& row) {
+                                                                NewOp op{
+                                                                    row.start,
+                                                                    row.end,
+                                                                    stream_of(context, row),
+                                                                    row.correlation_id.value_or(0),
+                                                                    name,
+                                                                    DeviceOpKind::kKernel};
+                                                                add(part, kNothingWanted, id, op);
+                                                              });
 }
 
 std::vector<Part> read_own(Context& context) {
@@ -195,11 +228,14 @@ std::vector<Part> read_own(Context& context) {
 
 void merge(Context& context, DeviceType type, RowTable table, std::vector<Part> parts) {
   for (Part& part : parts) {
-    part.tracker.finish(context.row_map(table), context.trace.device_ops.size());
+    if (table != RowTable::kCount_)
+      part.tracker.finish(context.row_map(table), context.trace.device_ops.size());
     std::vector<StreamId> streams;
     for (const auto& [global_pid, device, stream] : part.streams.keys) {
       ProcessId process = context.process(global_pid);
-      streams.push_back(context.stream(context.device(type, process, device), process, stream));
+      DeviceId id = type == DeviceType::kCuda ? context.cuda_device(process, device)
+                                              : context.device(type, process, device);
+      streams.push_back(context.stream(id, process, stream));
     }
     for (StreamId& stream : part.ops.stream) stream = streams[stream.value];
     context.add_losses(part.losses);
@@ -230,6 +266,7 @@ void load_device_ops(Context& context) {
   merge(context, DeviceType::kCuda, RowTable::kKernel, read_kernels(context));
   merge(context, DeviceType::kCuda, RowTable::kMemcpy, read_copies(context, names));
   merge(context, DeviceType::kCuda, RowTable::kMemset, read_sets(context, names));
+  merge(context, DeviceType::kCuda, RowTable::kCount_, read_graphs(context));
   merge(context, DeviceType::kHost, RowTable::kOwnOp, read_own(context));
   close_unfinished(context.trace);
   std::vector<std::uint32_t> order = sort_device_ops(context.trace, context.threads);

@@ -21,6 +21,23 @@ std::optional<int> int_or_none(const std::optional<std::int64_t>& value) {
   return static_cast<int>(*value);
 }
 
+/// An export of Nsight Systems says what made it in META_DATA_EXPORT or, before 2022, nowhere.
+void load_export_meta(Context& context) {
+  Trace& trace = context.trace;
+  if (trace.meta.contains(meta::kSchemaVersionKey)) return;
+  trace.meta[std::string(meta::kProducer)] = "Nsight Systems";
+  std::vector<std::string> columns = context.db.columns_of("META_DATA_EXPORT");
+  if (columns.size() < 2) return;
+  sqlite::Statement statement = context.db.prepare(
+      "SELECT name, value FROM META_DATA_EXPORT WHERE name IN "
+      "('EXPORT_PRODUCT_VERSION', 'EXPORT_HOST')");
+  while (statement.step()) {
+    bool version = statement.text(0) == "EXPORT_PRODUCT_VERSION";
+    trace.meta[std::string(version ? meta::kToolVersion : meta::kHost)] =
+        std::string(statement.text(1));
+  }
+}
+
 void load_meta(Context& context) {
   Trace& trace = context.trace;
   using Meta = tables::Meta;
@@ -30,6 +47,7 @@ void load_meta(Context& context) {
       });
   // An export of Nsight Systems is written in one go, so it has no state and is complete.
   trace.complete = trace.meta_value(meta::kState) != "recording";
+  load_export_meta(context);
   std::string_view world = trace.meta_value(meta::kWorldSize);
   std::from_chars(world.data(), world.data() + world.size(), trace.world_size);
   using Start = tables::SessionStart;
@@ -103,28 +121,16 @@ void load_devices(Context& context) {
     device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
     device.max_clock_hz = row.clock_rate.value_or(0);
   });
-  using Gpu = tables::TargetInfoGpu;
-  sqlite::Select<Gpu, &Gpu::Row::id, &Gpu::Row::gpu_name, &Gpu::Row::sm_count, &Gpu::Row::sm_major,
-                 &Gpu::Row::sm_minor, &Gpu::Row::total_memory, &Gpu::Row::memory_bandwidth,
-                 &Gpu::Row::clock_rate>::run(context.db, [&](std::int64_t, const Gpu::Row& row) {
-    Device& device =
-        trace.devices[context.device(DeviceType::kCuda, ProcessId::none(), row.id).value];
-    device.name = std::string(row.gpu_name.value_or(""));
-    device.cores = static_cast<std::int32_t>(row.sm_count.value_or(0));
-    device.compute_major = static_cast<std::int32_t>(row.sm_major.value_or(0));
-    device.compute_minor = static_cast<std::int32_t>(row.sm_minor.value_or(0));
-    device.memory_bytes = row.total_memory.value_or(0);
-    device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
-    device.max_clock_hz = row.clock_rate.value_or(0);
-  });
+  load_gpus(context);
   using Stream = tables::Stream;
   sqlite::Select<Stream, &Stream::Row::global_pid, &Stream::Row::device_id, &Stream::Row::stream_id,
                  &Stream::Row::stream_name,
                  &Stream::Row::device_type>::run(context.db, [&](std::int64_t,
                                                                  const Stream::Row& row) {
     ProcessId process = context.process(row.global_pid);
-    DeviceType type = row.device_type.value_or(0) == 1 ? DeviceType::kCuda : DeviceType::kHost;
-    DeviceId device = context.device(type, process, row.device_id);
+    DeviceId device = row.device_type.value_or(0) == 1
+                          ? context.cuda_device(process, row.device_id)
+                          : context.device(DeviceType::kHost, process, row.device_id);
     trace.streams[context.stream(device, process, row.stream_id).value].name =
         std::string(row.stream_name);
   });
@@ -166,8 +172,22 @@ void load_graph(Context& context) {
 
 }  // namespace
 
+/// See Context::only_pid.
+std::int64_t find_only_pid(const Context& context) {
+  std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
+  bool says = std::find(columns.begin(), columns.end(), "globalPid") != columns.end();
+  columns = context.db.columns_of(tables::Runtime::name);
+  bool callers = std::find(columns.begin(), columns.end(), "globalTid") != columns.end();
+  if (says || !callers) return 0;
+  sqlite::Statement statement = context.db.prepare(
+      "SELECT DISTINCT globalTid & ~0xffffff FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 2");
+  std::int64_t pid = statement.step() ? statement.int64(0) : 0;
+  return statement.step() ? 0 : pid;
+}
+
 void load_inventory(Context& context) {
   load_meta(context);
+  context.only_pid = find_only_pid(context);
   load_processes(context);
   load_devices(context);
   load_graph(context);

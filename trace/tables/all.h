@@ -9,6 +9,7 @@
 #include "trace/tables/collective.h"
 #include "trace/tables/counter.h"
 #include "trace/tables/counter_series.h"
+#include "trace/tables/cuda_device.h"
 #include "trace/tables/cuda_event.h"
 #include "trace/tables/cuda_stream.h"
 #include "trace/tables/device.h"
@@ -30,6 +31,7 @@
 #include "trace/tables/overhead.h"
 #include "trace/tables/process.h"
 #include "trace/tables/processes.h"
+#include "trace/tables/profiler_overhead.h"
 #include "trace/tables/range_info.h"
 #include "trace/tables/runtime.h"
 #include "trace/tables/session_start.h"
@@ -47,16 +49,18 @@ namespace headway::trace {
 template <class F>
 void for_each_table(F&& f) {
   auto each = [&]<class... Table>(std::tuple<Table...>*) { (f.template operator()<Table>(), ...); };
-  each(static_cast<std::tuple<
-           tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
-           tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaStream, tables::Kernel,
-           tables::Memcpy, tables::Memset, tables::Runtime, tables::Synchronization,
-           tables::CudaEvent, tables::Overhead, tables::GraphTrace, tables::OsrtApi,
-           tables::NvtxEvents, tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries,
-           tables::Meta, tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
-           tables::Counter, tables::RangeInfo, tables::Device, tables::Stream, tables::DeviceOp,
-           tables::DeviceCall, tables::GraphOp, tables::Setting, tables::Thread, tables::Collective,
-           tables::DeviceOpDetail, tables::CallDetail>*>(nullptr));
+  each(static_cast<
+       std::tuple<tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
+                  tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaDevice,
+                  tables::CudaStream, tables::Kernel, tables::Memcpy, tables::Memset,
+                  tables::Runtime, tables::Synchronization, tables::CudaEvent, tables::Overhead,
+                  tables::ProfilerOverhead, tables::GraphTrace, tables::OsrtApi, tables::NvtxEvents,
+                  tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries, tables::Meta,
+                  tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
+                  tables::Counter, tables::RangeInfo, tables::Device, tables::Stream,
+                  tables::DeviceOp, tables::DeviceCall, tables::GraphOp, tables::Setting,
+                  tables::Thread, tables::Collective, tables::DeviceOpDetail, tables::CallDetail>*>(
+      nullptr));
 }
 
 }  // namespace headway::trace
