@@ -60,7 +60,8 @@ TEST_CASE("every real recording that is saved and loaded again is the same") {
   }
 }
 
-TEST_CASE("a saved file is private, replaces another only when told to, and leaves nothing beside") {
+TEST_CASE(
+    "a saved file is private, replaces another only when told to, and leaves nothing beside") {
   test::TraceBuilder builder;
   builder.range(1, "step", 10, 20);
   Trace trace = builder.load();
@@ -120,7 +121,8 @@ TEST_CASE("the short name of a kernel is its base name") {
   CHECK(short_kernel_name("void (anonymous namespace)::softmax_warp<float>(float*)") ==
         "softmax_warp");
   CHECK(short_kernel_name("void cutlass::Kernel<cutlass::gemm<1>>::run(int)") == "run");
-  CHECK(short_kernel_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)") ==
+  CHECK(short_kernel_name(
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)") ==
         "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   CHECK(short_kernel_name("ampere_sgemm_128x64_tn") == "ampere_sgemm_128x64_tn");
   CHECK(short_kernel_name("") == "");

@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "trace/export/export.h"
 #include "trace/export/sink.h"
+#include "trace/sqlite/database.h"
 #include "trace/save/save.h"
 #include "trace/tables/all.h"
 
