@@ -45,6 +45,7 @@ TEST_CASE("a training run that is saved and loaded again is the same") {
 
 TEST_CASE("every real recording that is saved and loaded again is the same") {
   std::vector<std::filesystem::path> files = test::recordings(".sqlite");
+  for (const std::filesystem::path& file : test::recordings(".json.gz")) files.push_back(file);
   if (files.empty()) {
     MESSAGE("skipped: the real recordings are not on this machine");
     return;

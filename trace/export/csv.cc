@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Through a saved file: what the file format holds and what the tables hold cannot differ.
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cctype>

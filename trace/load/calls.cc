@@ -115,7 +115,6 @@ void load_calls(Context& context) {
   merge(context, DeviceType::kCuda, read_cuda(context));
   follow_order(context.row_map(RowTable::kRuntime),
                sort_events(context.trace.calls, context.threads));
-  load_synchronization(context);
 }
 
 }  // namespace headway::trace::load_detail

@@ -49,7 +49,7 @@ void load_gpus(Context& context);
 void load_ranges(Context& context);
 void load_device_ops(Context& context);
 void load_calls(Context& context);
-void load_synchronization(Context& context);  ///< completes the calls
+void load_synchronization(Context& context);  ///< completes the calls; after the device ops
 void load_overheads(Context& context);
 void load_counters(Context& context);
 void load_nccl(Context& context);  ///< after link(): collectives and ranks from NCCL's evidence
