@@ -10,12 +10,15 @@ namespace {
 
 using namespace trace;
 
-/// By the library that made the kernel: NCCL, RCCL (which keeps NCCL's names) and NVSHMEM.
+/// By the library that made the kernel: NCCL, RCCL (which keeps NCCL's names), NVSHMEM, ROCSHMEM and
+/// MSCCL++.
 bool is_communication_name(std::string_view name) {
   return name.starts_with("ncclKernel") || name.starts_with("ncclDevKernel") ||
          name.starts_with("nccl::") || name.starts_with("void nccl") ||
          name.find("ncclSymk") != std::string_view::npos || name.starts_with("nvshmem") ||
-         name.find("nvshmemi_") != std::string_view::npos;
+         name.find("nvshmemi_") != std::string_view::npos || name.starts_with("rccl") ||
+         name.starts_with("rocshmem") || name.find("mscclpp::") != std::string_view::npos ||
+         name.starts_with("mscclKernel") || name.starts_with("mscclpp");
 }
 
 }  // namespace

@@ -39,6 +39,13 @@ enum class Loss : std::uint8_t {
   kUnknownString,
   kMissingTable,
   kDanglingRow,
+  kFileCut,
+  kMalformedRecord,
+  kRepairedText,
+  kMissingDuration,
+  kUnpairedEvent,
+  kUnreadableValue,
+  kUnknownEvent,
   kCount_,  ///< number of counters, not one itself
 };
 

@@ -35,6 +35,13 @@ std::span<const MetaKey> meta_keys() {
       {meta::kSourceFile, "The recording that this file was imported from, as its path was given."},
       {meta::kImportedBy, "Program and version that imported it."},
       {meta::kWorldSize, "Ranks of the distributed run, where the recording tells."},
+      {meta::kDistributedBackend, "Backend of the distributed run, e.g. `nccl`."},
+      {meta::kDistributedRank, "Rank of the recorded process, when the recording says it."},
+      {meta::kDistributedWorldSize, "Ranks of the distributed run."},
+      {meta::kProcessGroupPrefix,
+       "Prefix of the process groups of a distributed run; the value lists the members' ranks."},
+      {meta::kKinetoPrefix,
+       "Prefix of what PyTorch's profiler wrote about itself, e.g. `kineto.record_shapes`."},
       {meta::kEnvironmentPrefix,
        "Prefix of environment variables that explain the run, e.g. `env.OMP_NUM_THREADS`."},
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <utility>
 
 namespace headway::trace::load_detail {
 
@@ -21,6 +22,38 @@ bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
   return true;
 }
 
+namespace {
+
+/// Sorts `order` by start, stable: digits of 11 bits from the lowest. Several times as fast as
+/// comparing, whose every step is two jumps into a column.
+void radix_sort(std::vector<std::uint32_t>& order, const std::vector<TimeNs>& start) {
+  constexpr int kBits = 11;
+  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
+  auto [least, most] = std::minmax_element(start.begin(), start.end());
+  const std::int64_t base = least->ns;
+  const auto range = static_cast<std::uint64_t>(most->ns) - static_cast<std::uint64_t>(base);
+  struct Item {
+    std::uint64_t key;
+    std::uint32_t row;
+  };
+  std::vector<Item> items(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    items[i] = {static_cast<std::uint64_t>(start[order[i]].ns) - static_cast<std::uint64_t>(base),
+                order[i]};
+  std::vector<Item> sorted(items.size());
+  for (int shift = 0; shift < 64 && (range >> shift) != 0; shift += kBits) {
+    std::array<std::uint32_t, kBuckets> next{};
+    for (const Item& item : items) ++next[item.key >> shift & (kBuckets - 1)];
+    std::uint32_t sum = 0;
+    for (std::uint32_t& bucket : next) sum += std::exchange(bucket, sum);
+    for (const Item& item : items) sorted[next[item.key >> shift & (kBuckets - 1)]++] = item;
+    items.swap(sorted);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = items[i].row;
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
                                        const std::vector<TimeNs>& end) {
   auto before = [&](std::uint32_t a, std::uint32_t b) {
@@ -33,7 +66,21 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   if (sorted) return {};
   std::vector<std::uint32_t> order(start.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), before);
+  constexpr std::size_t kSmall = 4096;
+  if (start.size() < kSmall) {
+    std::sort(order.begin(), order.end(), before);
+    return order;
+  }
+  radix_sort(order, start);
+  // Radix sorting kept file order among equal starts; the longer come first.
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && start[order[end]] == start[order[begin]]) ++end;
+    if (end - begin > 1)
+      std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                order.begin() + static_cast<std::ptrdiff_t>(end), before);
+    begin = end;
+  }
   return order;
 }
 

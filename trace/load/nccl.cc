@@ -75,12 +75,16 @@ class NcclReader {
     const Ranges& ranges = trace_.ranges;
     for (std::uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
       pending_.clear();
+      int group = 0;
       for (RangeId range : trace_.ranges_of_thread[ThreadId{thread}]) {
         if (ranges.domain[range.value] != domain_ || ranges.is(range, Ranges::kMark)) continue;
         std::string_view name = trace_.strings[ranges.name[range.value]];
+        if (name == "ncclGroupStart") ++group;
         if (name == "ncclGroupEnd") {
+          group = std::max(0, group - 1);
           std::vector<DeviceOpId> kernels = kernels_within(range);
-          if (!kernels.empty()) settle(kernels);
+          // The outermost end launches; an inner one leaves its operations pending.
+          if (!kernels.empty() || group == 0) settle(kernels);
           continue;
         }
         std::string_view kind = nccl_kind(name);
