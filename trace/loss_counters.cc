@@ -51,6 +51,8 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
      "Rows refer to texts that are not in StringIds; they show as '?'."},
     {Loss::kMissingTable, "missing_table", Severity::kInfo,
      "Tables this reader would have used are not in the file."},
+    {Loss::kDanglingRow, "dangling_row", Severity::kDoubt,
+     "Rows that describe another row describe one that is not in the file; they were set aside."},
     {Loss::kFileCut, "file_cut", Severity::kLoss,
      "The file ends before its end mark (the profiler or a copy was interrupted): what came after "
      "is missing."},

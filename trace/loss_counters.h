@@ -38,6 +38,7 @@ enum class Loss : std::uint8_t {
   kOpBeforeLaunch,
   kUnknownString,
   kMissingTable,
+  kDanglingRow,
   kFileCut,
   kMalformedRecord,
   kRepairedText,

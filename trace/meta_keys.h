@@ -33,6 +33,9 @@ inline constexpr std::string_view kCuda = "cuda";
 inline constexpr std::string_view kOverheadNsPerEvent = "overhead_ns_per_event";
 inline constexpr std::string_view kRecorderCpuNs = "recorder_cpu_ns";
 inline constexpr std::string_view kRecords = "records";
+inline constexpr std::string_view kSourceFile = "source_file";
+inline constexpr std::string_view kImportedBy = "imported_by";
+inline constexpr std::string_view kWorldSize = "world_size";
 /// Of recordings of PyTorch's profiler.
 inline constexpr std::string_view kDistributedBackend = "distributed.backend";
 inline constexpr std::string_view kDistributedRank = "distributed.rank";

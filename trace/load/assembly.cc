@@ -84,6 +84,46 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   return order;
 }
 
+std::vector<std::uint32_t> sort_device_ops(Trace& trace, int threads) {
+  DeviceOps& ops = trace.device_ops;
+  std::vector<std::uint32_t> order = event_order(ops.start, ops.end);
+  auto op_at = [&](std::size_t i) {
+    return order.empty() ? static_cast<std::uint32_t>(i) : order[i];
+  };
+  auto rank = [&](std::uint32_t op) {
+    const Stream& stream = trace.streams[ops.stream[op].value];
+    if (trace.devices[stream.device.value].type != DeviceType::kCuda) return 3;
+    switch (ops.kind[op]) {
+      case DeviceOpKind::kKernel:
+      case DeviceOpKind::kCommunication:
+        return 0;
+      case DeviceOpKind::kMemset:
+        return 2;
+      default:
+        return 1;
+    }
+  };
+  for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
+    std::uint32_t first = op_at(begin);
+    bool mixed = false;
+    for (end = begin + 1; end < ops.size(); ++end) {
+      std::uint32_t next = op_at(end);
+      if (ops.start[next] != ops.start[first] || ops.end[next] != ops.end[first]) break;
+      mixed = mixed || rank(next) != rank(first);
+    }
+    if (!mixed) continue;
+    if (order.empty()) {
+      order.resize(ops.size());
+      std::iota(order.begin(), order.end(), 0u);
+    }
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                     order.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  }
+  apply_order(ops, order, threads);
+  return order;
+}
+
 void run_tasks(const std::vector<std::function<void()>>& tasks, int threads) {
   std::atomic<std::size_t> next = 0;
   auto work = [&] {
@@ -137,6 +177,8 @@ DeviceId Assembly::device(DeviceType type, ProcessId owner, std::int64_t ordinal
     device.type = type;
     device.ordinal = static_cast<std::int32_t>(ordinal);
     device.process = owner;
+  } else if (Device& device = trace.devices[slot->second.value]; !device.process.valid()) {
+    device.process = owner;  // listed before any process was seen to use it
   }
   return slot->second;
 }

@@ -259,7 +259,7 @@ Trace load_kineto(const OpenSource& open, const std::filesystem::path& path,
 
   load_detail::sort_events(trace.ranges, assembly.threads);
   load_detail::sort_events(trace.calls, assembly.threads);
-  load_detail::sort_events(trace.device_ops, assembly.threads);
+  load_detail::sort_device_ops(trace, assembly.threads);
   std::stable_sort(
       trace.overheads.begin(), trace.overheads.end(),
       [](const Overhead& a, const Overhead& b) { return a.interval.begin < b.interval.begin; });
