@@ -86,6 +86,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.attribution = attribute(trace);
   result.device_views = device_views(trace);
   result.partitions = partition(trace, result.steps, result.attribution);
+  result.critical_path = find_critical_path(trace, result.steps, result.partitions);
   result.median_step = median_step_of(result.steps, result.partitions);
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
                       mean_step_of(result.partitions, result.median_step)};

@@ -6,6 +6,7 @@
 
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/device_view.h"
+#include "analyzer/graph/critical_path.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
@@ -29,6 +30,7 @@ struct Analysis {
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
+  CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   std::vector<Doubt> doubts;      ///< worst first
   DurationNs median_step;         ///< of the steady steps on the training thread; 0 without steps
