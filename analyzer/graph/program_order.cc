@@ -13,11 +13,28 @@ constexpr std::ptrdiff_t kNear = 64;
 
 }  // namespace
 
-ProgramOrder::ProgramOrder(const Trace& trace) : trace_(trace), streams_(trace.processes.size()) {
+ProgramOrder::ProgramOrder(const Trace& trace)
+    : trace_(trace),
+      streams_(trace.processes.size()),
+      launched_(trace.device_ops.size(), TimeNs::min()) {
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
     ProcessId process = trace.streams[s].process;
     if (process.value < streams_.size() && !trace.ops_of_stream[StreamId{s}].empty())
       streams_[process.value].push_back(StreamId{s});
+    TimeNs last = TimeNs::min();
+    for (DeviceOpId op : trace.ops_of_stream[StreamId{s}]) {
+      CallId call = trace.device_ops.call[op.value];
+      if (call.valid()) last = std::max(last, trace.calls.start[call.value]);
+      launched_[op.value] = last;
+    }
+  }
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+    meant_.push_back(StreamId{s});
+    ProcessId process = trace.streams[s].process;
+    if (process.value >= streams_.size() || !trace.ops_of_stream[StreamId{s}].empty()) continue;
+    for (StreamId other : streams_[process.value]) {
+      if (trace.streams[other.value].ordinal == trace.streams[s].ordinal) meant_[s] = other;
+    }
   }
   const Calls& calls = trace.calls;
   for (std::uint32_t c = 0; c < calls.size(); ++c) {
@@ -28,28 +45,23 @@ ProgramOrder::ProgramOrder(const Trace& trace) : trace_(trace), streams_(trace.p
             [](const Record& a, const Record& b) { return a.key() < b.key(); });
 }
 
-TimeNs ProgramOrder::launched(DeviceOpId op) const {
-  CallId call = trace_.device_ops.call[op.value];
-  return call.valid() ? trace_.calls.start[call.value] : trace_.device_ops.start[op.value];
-}
-
 DeviceOpId ProgramOrder::last_before(StreamId stream, TimeNs t) const {
   auto ops = trace_.ops_of_stream[stream];
-  auto after =
-      std::partition_point(ops.begin(), ops.end(), [&](DeviceOpId op) { return launched(op) < t; });
+  auto after = std::partition_point(ops.begin(), ops.end(),
+                                    [&](DeviceOpId op) { return launched_[op.value] < t; });
   return after == ops.begin() ? DeviceOpId::none() : *(after - 1);
 }
 
 DeviceOpId ProgramOrder::first_from(StreamId stream, TimeNs t) const {
   auto ops = trace_.ops_of_stream[stream];
-  auto at =
-      std::partition_point(ops.begin(), ops.end(), [&](DeviceOpId op) { return launched(op) < t; });
+  auto at = std::partition_point(ops.begin(), ops.end(),
+                                 [&](DeviceOpId op) { return launched_[op.value] < t; });
   return at == ops.end() ? DeviceOpId::none() : *at;
 }
 
 StreamId ProgramOrder::stream_of(CallId call) const {
   const Calls& calls = trace_.calls;
-  if (calls.stream[call.value].valid()) return calls.stream[call.value];
+  if (calls.stream[call.value].valid()) return meant(calls.stream[call.value]);
   auto row = trace_.calls_of_thread[calls.thread[call.value]];
   auto at = std::lower_bound(row.begin(), row.end(), call);
   bool forward = calls.kind[call.value] == DeviceCallKind::kStreamWaitEvent;

@@ -28,6 +28,8 @@ class ProgramOrder {
   /// The op that the event means which `wait` (a stream or host wait) waits for: the last one
   /// enqueued before the event was recorded.
   Target awaited_by(trace::CallId wait) const;
+  /// The stream that `stream` means: itself, or where it has no work, its namesake that has.
+  trace::StreamId meant(trace::StreamId stream) const { return meant_[stream.value]; }
   /// The stream that a call works on: its own, else that of its thread's work next to it (after
   /// waits, before records).
   trace::StreamId stream_of(trace::CallId call) const;
@@ -43,11 +45,16 @@ class ProgramOrder {
   trace::ProcessId process_of(trace::CallId call) const {
     return trace_.threads[trace_.calls.thread[call.value].value].process;
   }
-  TimeNs launched(trace::DeviceOpId op) const;
   trace::CallId record_of(trace::CallId wait) const;
 
   const trace::Trace& trace_;
   std::vector<std::vector<trace::StreamId>> streams_;
+  /// Per stream, itself; of a stream without work the one of its process and number that has some:
+  /// Nsight Systems names device 0 in synchronisations of streams of other devices.
+  std::vector<trace::StreamId> meant_;
+  /// Per device op: when it had been enqueued, never falling along a stream. An op without a call,
+  /// launched before the recording began, was enqueued with the op before it.
+  std::vector<TimeNs> launched_;
   std::vector<Record> records_;  ///< with ids, by key()
 };
 

@@ -127,6 +127,57 @@ TEST_CASE("a synchronisation returns after the stream's last op, and what follow
   CHECK(path.inferred.ns == 0);
 }
 
+TEST_CASE("a synchronisation waits for ops that were launched before the recording began") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  t.call(host, DeviceCallKind::kStreamSynchronize, 2'000, 60'000, {.stream = s, .name = "sync"});
+  CallId b = t.launch(host, 61'000, 62'000);
+  t.op(s, {}, 5'000, 30'000, "a");
+  t.op(s, {}, 31'000, 55'000, "a");
+  t.op(s, b, 66'000, 70'000, "b");
+  const Trace& trace = t.finish();
+  CHECK(words(trace, path_of(trace)) ==
+        "compute:a device_gap:a compute:a sync:sync host:- launch:b compute:b");
+}
+
+TEST_CASE("a synchronisation that names a stream on the wrong device means its namesake") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  StreamId namesake = t.stream(p, s);
+  CallId a = t.launch(host, 0, 1'000);
+  t.call(host, DeviceCallKind::kStreamSynchronize, 2'000, 60'000,
+         {.stream = namesake, .name = "sync"});
+  CallId b = t.launch(host, 61'000, 62'000);
+  t.op(s, a, 5'000, 55'000, "a");
+  t.op(s, b, 66'000, 70'000, "b");
+  const Trace& trace = t.finish();
+  CHECK(words(trace, path_of(trace)) == "compute:a sync:sync host:- launch:b compute:b");
+}
+
+TEST_CASE("a synchronisation that seems to return some microseconds early still waited") {
+  for (std::int64_t early : {5'000, 500'000}) {
+    GraphTrace t;
+    ProcessId p = t.process();
+    ThreadId host = t.thread(p);
+    StreamId s = t.stream(p);
+    CallId a = t.launch(host, 0, 1'000);
+    CallId copy = t.launch(host, 1'100, 1'900);
+    t.call(host, DeviceCallKind::kStreamSynchronize, 2'000, 600'000, {.stream = s, .name = "sync"});
+    CallId b = t.launch(host, 601'000, 602'000);
+    t.op(s, a, 5'000, 599'000, "a");
+    t.op(s, copy, 600'500, 600'000 + early, "copy", DeviceOpKind::kCopyDeviceToHost);
+    t.op(s, b, 1'200'000, 1'300'000, "b");
+    CriticalPath path = path_of(t.finish());
+    bool clocks = early == 5'000;
+    CHECK(edges(path, EdgeKind::kHostSync).inferred == (clocks ? 1 : 0));
+    CHECK(edges(path, EdgeKind::kHostSync).contradicted == (clocks ? 0 : 1));
+  }
+}
+
 TEST_CASE("a device synchronisation waits for every stream of its process, of others for none") {
   GraphTrace t;
   ProcessId p = t.process();

@@ -58,6 +58,12 @@ StreamId GraphTrace::stream(ProcessId process) {
   return id;
 }
 
+StreamId GraphTrace::stream(ProcessId process, StreamId like) {
+  StreamId id = stream(process);
+  trace_.streams[id.value].ordinal = trace_.streams[like.value].ordinal;
+  return id;
+}
+
 CallId GraphTrace::call(ThreadId thread, DeviceCallKind kind, std::int64_t start, std::int64_t end,
                         CallOptions options) {
   Calls& calls = trace_.calls;

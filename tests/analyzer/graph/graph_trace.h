@@ -17,6 +17,8 @@ class GraphTrace {
   trace::ProcessId process(std::int32_t rank = 0);
   trace::ThreadId thread(trace::ProcessId process, std::string_view name = "thread");
   trace::StreamId stream(trace::ProcessId process);
+  /// One with the number of `like`, as recordings that name the wrong device have it.
+  trace::StreamId stream(trace::ProcessId process, trace::StreamId like);
 
   struct CallOptions {
     trace::StreamId stream = {};
