@@ -186,7 +186,9 @@ Table class_table(DiffSide a, DiffSide b) {
     DurationNs y = times_b[c.time_class];
     if (x.ns || y.ns) add(c.label, x, y);
   }
-  add("step", times_a.total(), times_b.total());
+  bool steps = !a.front().analysis.steps.all.empty() && !b.front().analysis.steps.all.empty();
+  if (!steps) table.note = "whole span of the first device, no steps";
+  add(steps ? "step" : "span", times_a.total(), times_b.total());
   return table;
 }
 
@@ -297,7 +299,9 @@ std::vector<std::size_t> match_names(const std::vector<std::string>& a,
 std::vector<Table> diff_tables(DiffSide a, DiffSide b) {
   Costs in_a = costs_of(a);
   Costs in_b = costs_of(b);
-  std::string note = a.size() > 1 || b.size() > 1
+  bool steps = !a.front().analysis.steps.all.empty() && !b.front().analysis.steps.all.empty();
+  std::string note = !steps ? "over the whole span of the first device, no steps"
+                     : a.size() > 1 || b.size() > 1
                          ? "per steady step of the first device, mean of the runs"
                          : "per steady step of the first device";
   std::vector<Table> tables = {

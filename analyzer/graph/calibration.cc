@@ -24,6 +24,9 @@ struct Samples {
   std::vector<std::int64_t> stream;
 };
 
+/// A launch that took this many times the median waited for something (an event, another thread).
+constexpr std::int64_t kLaunchOutlier = 5;
+
 /// One stream's contribution. A launch counts when the stream had run dry before it; a gap counts
 /// when the op was launched before the one before it began, so that nothing else can have kept it.
 void sample_stream(const Trace& trace, StreamId stream, Samples& out) {
@@ -69,6 +72,7 @@ Calibration calibrate_device_delays(const Trace& trace) {
     bool cuda = trace.devices[d].type == DeviceType::kCuda;
     DeviceDelays delays;
     delays.launch = delay_of(samples[d].launch, cuda ? kCudaLaunch : kHostLaunch);
+    delays.launch.p95 = std::min(delays.launch.p95, delays.launch.p50 * kLaunchOutlier);
     delays.graph_launch = delay_of(samples[d].graph_launch, delays.launch.p5);
     delays.stream = delay_of(samples[d].stream, cuda ? kCudaStream : DurationNs{0});
     result.devices.push_back(delays);

@@ -118,8 +118,13 @@ void walk(const DependencyGraph& graph, const Goal& goal, std::vector<PathPiece>
   PointId point = goal.point;
   if (goal.thread.valid())
     writer.add_host(goal.thread, back_to(points.time(point)), EdgeKind::kThreadOrder, false);
+  bool concluded =
+      false;  // the task was reached by a conclusion, so that its time rests on it, too
   while (now > goal.window.begin) {
     Binding binding = binding_of(graph, point);
+    bool by_conclusion = binding.inferred;
+    binding.inferred = binding.inferred || (concluded && binding.kind == EdgeKind::kDuration);
+    concluded = by_conclusion;
     if (!binding.from.valid()) {
       // The first event of its thread, or an op whose launch nobody recorded.
       ThreadId thread = points.thread_of(task_of(point));

@@ -16,6 +16,9 @@ using namespace trace;
 /// Waits after which a stream that never overlaps counts as the legacy default stream.
 constexpr std::int64_t kManyWaits = 5;
 
+/// The awaited op ended in the last part of the wait, at most this fraction of it before the end.
+constexpr std::int64_t kNear = 32;
+
 struct Wait {
   DeviceOpId awaited;
   DeviceOpId op;
@@ -67,11 +70,13 @@ class UnrecordedWaits {
       if (stream_free > TimeNs::min()) due = std::max(due, stream_free + delays.stream.p95);
       TimeNs start = ops.start[op.value];
       if (start <= due + delays.stream.p95) continue;
+      // The longer the wait, the less is it chance that the other op ended shortly before.
+      DurationNs near = std::max(delays.stream.p95 * 2, (start - due) / kNear);
       DeviceOpId awaited;
       for (StreamId other : streams) {
         if (other == stream) continue;
         DeviceOpId last = last_ended(other, start);
-        if (!last.valid() || ops.end[last.value] < start - delays.stream.p95 * 2) continue;
+        if (!last.valid() || ops.end[last.value] < start - near) continue;
         CallId earlier = ops.call[last.value];
         if (!earlier.valid() || trace_.calls.start[earlier.value] >= launched) continue;
         if (!awaited.valid() || ops.end[last.value] > ops.end[awaited.value]) awaited = last;
