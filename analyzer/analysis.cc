@@ -122,6 +122,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.step_times = step_times_of(result.steps, result.partitions);
   result.median_step = result.step_times.p50;
   note("partition");
+  result.critical_path = find_critical_path(trace, result.steps, result.partitions);
+  note("critical path");
   result.work = measure_work(trace, result.steps, result.partitions, kernels);
   note("kernels");
   RuleContext context{trace,

@@ -9,6 +9,7 @@
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/audit.h"
 #include "analyzer/device_view.h"
+#include "analyzer/graph/critical_path.h"
 #include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
@@ -47,11 +48,12 @@ struct Analysis {
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
   std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
+  CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
-  std::vector<Doubt> doubts;      ///< worst first
+  std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;
-  DurationNs median_step;         ///< of the steady steps on the training thread; 0 without steps
+  DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
 };
 
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.

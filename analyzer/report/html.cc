@@ -155,9 +155,9 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
   out += facts_html(trace, analysis) + doubts_html(analysis) + waterfall_html(trace, analysis) +
          findings_html(analysis) + steps_html(analysis);
   for (const Table& table :
-       {op_type_table(trace, analysis), op_table(trace, analysis), kernel_table(trace, analysis),
-        loader_table(trace, analysis), copy_table(trace, analysis), device_table(trace, analysis),
-        process_table(trace, analysis)}) {
+       {path_kind_table(trace, analysis), op_type_table(trace, analysis), op_table(trace, analysis),
+        kernel_table(trace, analysis), loader_table(trace, analysis), copy_table(trace, analysis),
+        device_table(trace, analysis), process_table(trace, analysis)}) {
     out += table_html(table, options.max_rows);
   }
   return out + fmt::format("<p class=\"note\">Headway {}</p>\n</body>\n</html>\n",

@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/report/critical_path.h"
 #include "analyzer/report/formats.h"
 #include "analyzer/stats/tables.h"
 #include "common/statistics.h"
@@ -150,6 +151,7 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["device_view"] = device_section(trace, analysis);
   json["steps"] = steps_section(analysis);
   json["partition"] = partition_section(trace, analysis);
+  json["critical_path"] = critical_path_json(trace, analysis);
   json["ops"] = to_json(op_table(trace, analysis))["rows"];
   json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
   json["collectives"] = Json::array();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/report/critical_path.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
 #include "analyzer/stats/tables.h"
@@ -149,6 +150,7 @@ std::string render_text(const Trace& trace, const Analysis& analysis,
       "Headway report\n" + facts_section(trace, analysis, width) + doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
   out += waterfall_section(trace, analysis) + findings_section(analysis, width);
+  out += critical_path_text(trace, analysis);
   out += table_section(op_type_table(trace, analysis), options) +
          table_section(op_table(trace, analysis), options) +
          table_section(loader_table(trace, analysis), options);
