@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/doubts.h"
+#include "analyzer/ranks/refine.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
 #include "common/statistics.h"
@@ -75,6 +76,13 @@ int rank(Status status) {
 
 }  // namespace
 
+void sort_findings(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.status != b.status) return rank(a.status) < rank(b.status);
+    return a.recoverable_per_step > b.recoverable_per_step;
+  });
+}
+
 Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   require_events(trace);
   Analysis result;
@@ -86,16 +94,16 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.attribution = attribute(trace);
   result.device_views = device_views(trace);
   result.partitions = partition(trace, result.steps, result.attribution);
+  result.job = options.job;
+  if (result.job)
+    refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
   result.median_step = median_step_of(result.steps, result.partitions);
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      mean_step_of(result.partitions, result.median_step)};
+                      mean_step_of(result.partitions, result.median_step),
+                      result.job.get()};
   for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
   keep_fitting_advice(trace, result.findings);
-  std::stable_sort(result.findings.begin(), result.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     if (a.status != b.status) return rank(a.status) < rank(b.status);
-                     return a.recoverable_per_step > b.recoverable_per_step;
-                   });
+  sort_findings(result.findings);
   result.doubts = find_doubts(trace, result);
   return result;
 }

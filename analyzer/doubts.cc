@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "analyzer/ranks/job.h"
 #include "common/format.h"
 #include "trace/meta_keys.h"
 
@@ -126,6 +127,7 @@ int rank(const Doubt& doubt) {
 
 std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   std::vector<Doubt> doubts;
+  if (analysis.job) doubts = analysis.job->doubts;
   add_cuts(trace, doubts);
   for (const trace::LossCount& loss : trace.losses) {
     doubts.push_back({loss.severity,

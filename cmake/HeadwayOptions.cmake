@@ -2,7 +2,7 @@
 # configure step prints the same sentences.
 option(HEADWAY_CUDA "Collect CUDA activity (needs CUPTI headers to build, a driver only to run)" ON)
 option(HEADWAY_GUI "Build headway-gui (needs Qt 6)" ON)
-option(HEADWAY_MPI "Analyse many ranks in parallel over MPI (not in this version)" OFF)
+option(HEADWAY_MPI "Analyse many ranks in parallel over MPI (needs Open MPI or MPICH)" OFF)
 option(HEADWAY_TESTS "Build the tests" ON)
 option(HEADWAY_BENCH "Build the benchmarks" ON)
 option(HEADWAY_FUZZ "Build the fuzz targets (needs clang; not in this version)" OFF)
@@ -11,7 +11,7 @@ set(HEADWAY_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,un
 set(HEADWAY_NVIDIA_HEADERS "auto" CACHE STRING "Where NVTX and CUPTI headers come from: auto, toolkit or wheels")
 set_property(CACHE HEADWAY_NVIDIA_HEADERS PROPERTY STRINGS auto toolkit wheels)
 
-foreach(option HEADWAY_MPI HEADWAY_FUZZ)
+foreach(option HEADWAY_FUZZ)
   if(${option})
     message(FATAL_ERROR "${option}=ON: nothing in this version answers to it. Configure with -D${option}=OFF.")
   endif()
@@ -31,7 +31,7 @@ function(headway_print_summary)
   headway_summarise(HEADWAY_CUDA
     "headway record keeps NVTX and OS data but never asks CUPTI for kernels and copies")
   headway_summarise(HEADWAY_GUI "no headway-gui, no 'headway view', no timeline pictures")
-  headway_summarise(HEADWAY_MPI "traces of many ranks are read by one process")
+  headway_summarise(HEADWAY_MPI "traces of many ranks are read by one process, one after the other")
   headway_summarise(HEADWAY_TESTS "ctest has nothing to run")
   headway_summarise(HEADWAY_BENCH "no headway_bench_* programs")
   headway_summarise(HEADWAY_FUZZ "no fuzz targets")

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
@@ -62,6 +63,7 @@ std::string device_line(const Trace& trace, trace::DeviceId id) {
 std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace,
                                                               const Analysis& analysis) {
   std::vector<std::pair<std::string, std::string>> facts;
+  if (analysis.job) facts = job_facts(*analysis.job);
   facts.emplace_back("trace", trace.path);
   std::string_view command = trace.meta_value(trace::meta::kCommand);
   if (!command.empty()) facts.emplace_back("command", command);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/statistics.h"
 #include "common/text.h"
@@ -148,11 +149,12 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["partition"] = partition_section(trace, analysis);
   json["ops"] = to_json(op_table(trace, analysis))["rows"];
   json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
-  json["collectives"] = Json::array();
+  json["collectives"] = to_json(collective_table(trace, analysis))["rows"];
   json["findings"] = findings_section(trace, analysis);
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)
     json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});
+  add_ranks(json, trace, analysis);
   return json.dump(2) + "\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -143,6 +144,7 @@ std::string render_text(const Trace& trace, const Analysis& analysis,
   std::string out =
       "Headway report\n" + facts_section(trace, analysis, width) + doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
+  out += job_text(trace, analysis, options);
   out += waterfall_section(trace, analysis) + findings_section(analysis, width);
   out += table_section(op_type_table(trace, analysis), options) +
          table_section(op_table(trace, analysis), options) +

@@ -14,6 +14,8 @@
 
 namespace headway::analyzer {
 
+struct JobAnalysis;  // analyzer/ranks/job.h
+
 /// What a rule may look at. Everything in it outlives the check.
 struct RuleContext {
   const trace::Trace& trace;
@@ -21,6 +23,7 @@ struct RuleContext {
   const Attribution& attribution;
   const std::vector<DevicePartition>& partitions;
   DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
+  const JobAnalysis* job = nullptr;  ///< the job whose critical rank this is; null for one rank
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:
