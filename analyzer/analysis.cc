@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/doubts.h"
+#include "analyzer/kernels/families.h"
 #include "analyzer/ranks/refine.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
@@ -98,8 +99,9 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   if (result.job)
     refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
   result.median_step = median_step_of(result.steps, result.partitions);
+  KernelNames kernels(trace);
   RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      mean_step_of(result.partitions, result.median_step),
+                      mean_step_of(result.partitions, result.median_step), kernels,
                       result.job.get()};
   for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
   keep_fitting_advice(trace, result.findings);

@@ -23,6 +23,7 @@ Table step_table(const trace::Trace& trace, const Analysis& analysis);
 Table op_type_table(const trace::Trace& trace, const Analysis& analysis);
 Table op_table(const trace::Trace& trace, const Analysis& analysis);
 Table kernel_table(const trace::Trace& trace, const Analysis& analysis);
+Table kernel_family_table(const trace::Trace& trace, const Analysis& analysis);
 Table copy_table(const trace::Trace& trace, const Analysis& analysis);
 Table call_table(const trace::Trace& trace, const Analysis& analysis);
 Table range_table(const trace::Trace& trace, const Analysis& analysis);
