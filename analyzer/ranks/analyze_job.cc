@@ -117,9 +117,9 @@ std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOp
   return report;
 }
 
-/// A single file is loaded once only.
-std::unique_ptr<JobReport> analyze_file(const std::string& file, const AnalysisOptions& options) {
-  Trace trace = trace::load(file);
+}  // namespace
+
+std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
   std::vector<RankProcesses> ranks = ranks_in(trace, 0);
   if (ranks.size() > 1) {
     std::vector<RankSummary> summaries;
@@ -132,13 +132,12 @@ std::unique_ptr<JobReport> analyze_file(const std::string& file, const AnalysisO
   return report;
 }
 
-}  // namespace
-
 std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
                                        const AnalysisOptions& options, Exchange& exchange,
                                        int& failed) {
   failed = 0;
-  if (files.size() == 1 && exchange.count() == 1) return analyze_file(files[0], options);
+  if (files.size() == 1 && exchange.count() == 1)  // loaded once only
+    return analyze_ranks(trace::load(files[0]), options);
   Share share = summarise_share(files, options, exchange);
   ByteWriter writer;
   writer(share);

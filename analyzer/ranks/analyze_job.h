@@ -47,6 +47,10 @@ std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
                                        const AnalysisOptions& options, Exchange& exchange,
                                        int& failed);
 
+/// The same for the ranks of one trace that is in memory already; of a trace of one rank, its
+/// analysis alone.
+std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptions& options = {});
+
 /// Adds to the findings on the critical rank what was found on others only, and on how many ranks
 /// each was found. Keeps the order of findings.
 void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis);

@@ -129,6 +129,12 @@ class Aligner {
   }
   const RankCollective& row(Member m) const { return ranks_[m.rank].collectives.rows[m.row]; }
 
+  /// Ranks of equal name share a clock; "" when nothing says so.
+  static std::string clock_name(const RankSummary& rank) {
+    if (!rank.host.empty() && rank.start_utc_ns != 0) return "host " + rank.host;
+    return rank.process >= 0 ? "file " + rank.file : "";
+  }
+
   void group_by_host() {
     bool trust_names = true;
     if (same_host_disagrees()) {
@@ -138,14 +144,12 @@ class Aligner {
     }
     std::map<std::string, std::uint32_t> known;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      const std::string& host = ranks_[r].host;
-      auto found = trust_names && !host.empty() && ranks_[r].start_utc_ns != 0 ? known.find(host)
-                                                                               : known.end();
-      if (found == known.end()) {
+      std::string key = trust_names ? clock_name(ranks_[r]) : "";
+      auto found = known.find(key);
+      if (key.empty() || found == known.end()) {
         HostClock clock;
-        clock.host = host;
-        if (trust_names && !host.empty() && ranks_[r].start_utc_ns != 0)
-          known[host] = static_cast<std::uint32_t>(clocks_.hosts.size());
+        clock.host = ranks_[r].host;
+        if (!key.empty()) known[key] = static_cast<std::uint32_t>(clocks_.hosts.size());
         clocks_.host_of.push_back(static_cast<std::uint32_t>(clocks_.hosts.size()));
         clocks_.hosts.push_back(std::move(clock));
       } else {
@@ -161,16 +165,17 @@ class Aligner {
     std::int64_t broken = 0;
     for (const MatchedCollective& c : matching_.all) {
       if (!c.synchronising) continue;
-      std::map<std::string_view, std::pair<double, double>> last_begin_first_end;
-      std::map<std::string_view, int> members;
+      std::map<std::string, std::pair<double, double>> last_begin_first_end;
+      std::map<std::string, int> members;
       for (Member m : matching_.of(c)) {
         const RankSummary& rank = ranks_[m.rank];
-        if (rank.host.empty() || rank.start_utc_ns == 0) continue;
+        std::string name = clock_name(rank);
+        if (name.empty()) continue;
         double begin = own_time(m.rank, row(m).time.begin);
         double end = own_time(m.rank, row(m).time.end);
-        auto [slot, is_new] = last_begin_first_end.try_emplace(rank.host, begin, end);
+        auto [slot, is_new] = last_begin_first_end.try_emplace(name, begin, end);
         slot->second = {std::max(slot->second.first, begin), std::min(slot->second.second, end)};
-        ++members[rank.host];
+        ++members[name];
       }
       for (const auto& [host, times] : last_begin_first_end) {
         if (members[host] < 2) continue;

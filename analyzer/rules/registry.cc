@@ -6,9 +6,11 @@
 namespace headway::analyzer {
 
 std::span<const Rule* const> all_rules() {
-  static constexpr std::array<const Rule*, 7> kRules = {
+  static constexpr std::array<const Rule*, 13> kRules = {
       &kInputBound,        &kSmallFiles,         &kHostSync,         &kLaunchBound,
       &kCopyNotOverlapped, &kUnfusedElementwise, &kUnfusedOptimizer,
+      &kStraggler,         &kUnevenBatches,      &kCommExposed,      &kCommNotOverlapped,
+      &kCommTooSmall,      &kCommSlowLink,
   };
   return kRules;
 }

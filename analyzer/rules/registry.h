@@ -13,5 +13,11 @@ extern const Rule kLaunchBound;
 extern const Rule kUnfusedElementwise;
 extern const Rule kUnfusedOptimizer;
 extern const Rule kCopyNotOverlapped;
+extern const Rule kStraggler;
+extern const Rule kUnevenBatches;
+extern const Rule kCommExposed;
+extern const Rule kCommNotOverlapped;
+extern const Rule kCommTooSmall;
+extern const Rule kCommSlowLink;
 
 }  // namespace headway::analyzer
