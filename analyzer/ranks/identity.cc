@@ -47,6 +47,17 @@ std::vector<ProcessId> device_processes(const Trace& trace) {
 
 }  // namespace
 
+std::int32_t world_size_of(const Trace& trace) {
+  static constexpr auto kVariables = std::to_array<std::string_view>(
+      {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+  if (trace.world_size > 0) return trace.world_size;
+  for (std::string_view variable : kVariables) {
+    std::string key = std::string(meta::kEnvironmentPrefix) + std::string(variable);
+    if (auto size = number(trace.meta_value(key))) return *size;
+  }
+  return 0;
+}
+
 std::optional<std::int32_t> rank_in_name(std::string_view file_name) {
   std::string lower;
   for (char c : file_name)

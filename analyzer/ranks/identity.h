@@ -19,6 +19,9 @@ struct RankProcesses {
 /// say different ranks or none does. `file_index` numbers ranks that nothing tells.
 std::vector<RankProcesses> ranks_in(const trace::Trace& trace, std::size_t file_index);
 
+/// Ranks of the job that the trace is part of, as it or the launcher says; 0 unknown.
+std::int32_t world_size_of(const trace::Trace& trace);
+
 /// "trace_rank3.json" -> 3; also rank-3, rank.3, r3, worker3. nullopt when the name tells none.
 std::optional<std::int32_t> rank_in_name(std::string_view file_name);
 

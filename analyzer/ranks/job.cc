@@ -36,16 +36,22 @@ void sort_and_check(std::vector<RankSummary>& ranks) {
 void add_waits(JobAnalysis& job) {
   for (std::size_t r = 0; r < job.ranks.size(); ++r)
     job.roles[r].waits.resize(job.ranks[r].collectives.rows.size());
+  std::vector<DurationNs> waited_for(job.ranks.size());
+  DurationNs waited;
   for (const MatchedCollective& c : job.matching.all) {
     if (!c.synchronising) continue;
     bool late = is_late(c);
     for (Member m : job.matching.of(c)) {
       RankRole& role = job.roles[m.rank];
       role.waits[m.row] = wait_of(c, job.ranks[m.rank].collectives.rows[m.row]);
+      waited += role.waits[m.row];
+      waited_for[c.last] += role.waits[m.row];
       ++role.synchronised;
       role.last += late && m.rank == c.last;
     }
   }
+  for (std::size_t r = 0; r < job.ranks.size(); ++r)
+    job.roles[r].wait_share = ratio(waited_for[r], waited);
 }
 
 /// Moves the waiting part of exposed communication into its own class. A collective's kernel runs

@@ -38,6 +38,7 @@ struct RankRole {
   std::vector<DurationNs> waits;  ///< per collective of the rank
   std::int64_t synchronised = 0;  ///< matched synchronising collectives it took part in
   std::int64_t last = 0;          ///< of them, those for which all others waited for it
+  double wait_share = 0;          ///< of all waiting in the job, what was for this rank
   DurationNs exposed_wait;        ///< per steady step: waiting that nothing hid
   DurationNs caused_wait;         ///< per steady step: exposed wait of the median other rank while
                                   ///< this one was last

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/ranks/analyze_job.h"
+#include "analyzer/rules/rule.h"
 
 namespace headway::analyzer {
 namespace {
@@ -15,10 +16,18 @@ const Finding* finding_of(const RankSummary& rank, std::string_view rule) {
   return nullptr;
 }
 
+bool judges_whole_job(std::string_view id) {
+  auto rules = all_rules();
+  return std::any_of(rules.begin(), rules.end(), [&](const Rule* rule) {
+    return rule->id == id && rule->whole_job;
+  });
+}
+
 }  // namespace
 
 void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
   for (Finding& finding : analysis.findings) {
+    if (judges_whole_job(finding.rule)) continue;
     std::vector<std::uint32_t> found_on;
     std::uint32_t worst = job.critical;
     const Finding* most = nullptr;
@@ -31,7 +40,7 @@ void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
         worst = r;
       }
     }
-    if (finding.whole_job || found_on.empty()) continue;  // judged over all ranks already
+    if (found_on.empty()) continue;
     std::string where = found_on.size() == job.ranks.size()
                             ? ""
                             : fmt::format(" Found on {} of {} ranks ({}).", found_on.size(),

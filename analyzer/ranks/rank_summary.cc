@@ -7,6 +7,7 @@
 
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/archive.h"
+#include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/work.h"
 #include "analyzer/rules/rule.h"
 #include "trace/meta_keys.h"
@@ -53,7 +54,7 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
   summary.identity = identity;
   summary.file = trace.path;
   summary.host = trace.meta_value(trace::meta::kHost);
-  summary.world_size = trace.world_size;
+  summary.world_size = world_size_of(trace);
   summary.start_utc_ns = trace.start_utc_ns;
   summary.events = static_cast<std::int64_t>(trace.event_count());
   summary.step_source = analysis.steps.source;

@@ -9,6 +9,7 @@
 
 #include "analyzer/ranks/job.h"
 #include "analyzer/ranks/work.h"
+#include "analyzer/report/formats.h"
 #include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
@@ -46,10 +47,11 @@ std::vector<std::string> job_sentences(const JobAnalysis& job) {
                                  info(role.cause->time_class).label)
                    : "";
     out.push_back(fmt::format(
-        "The others wait {} per step ({}) for {}, which is last at {} of {} collectives{}.",
+        "The others wait {} per step ({}) for {}, which is last at {} of {} collectives "
+        "and the cause of {} of all waiting{}.",
         format_duration(role.caused_wait), format_percent(ratio(role.caused_wait, job.step)),
         rank_label(job.ranks[job.critical]), format_count(role.last),
-        format_count(role.synchronised), because));
+        format_count(role.synchronised), format_percent(role.wait_share), because));
   }
   const Imbalance& imbalance = job.imbalance;
   if (imbalance.steps > 0) {
@@ -101,7 +103,7 @@ std::string job_text(const trace::Trace& trace, const Analysis& analysis,
   if (!analysis.job) return "";
   std::string out = "\nRanks\n";
   for (const std::string& sentence : job_sentences(*analysis.job))
-    out += fmt::format("  {}\n", escape_terminal(sentence));
+    out += wrap_text(sentence, options.text_width, "  ", "    ");
   TextOptions text{.max_rows = options.max_rows, .width = options.text_width, .indent = "  "};
   out += "\n" + to_text(job_rank_table(trace, analysis), text);
   Table collectives = collective_table(trace, analysis);

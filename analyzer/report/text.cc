@@ -138,6 +138,11 @@ std::string table_section(const Table& table, const ReportOptions& options) {
 
 }  // namespace
 
+std::string wrap_text(std::string_view text, std::size_t width, const std::string& first,
+                      const std::string& next) {
+  return wrap(text, width, first, next);
+}
+
 std::string render_text(const Trace& trace, const Analysis& analysis,
                         const ReportOptions& options) {
   std::size_t width = options.text_width;

@@ -57,7 +57,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   per_step(context)));
   }
   Finding finding = found(rule, share.time, context);
-  finding.whole_job = context.job != nullptr;
   finding.sub_cause = main_kind(context, *share.device);
   finding.claim = fmt::format(
       "Communication is all that runs for {}; {} of it more run under compute.{}",
@@ -88,6 +87,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kCommExposed = {
     "comm-exposed", "Communication is exposed",
-    "Communication outside compute takes more than 5 % of the step.", check};
+    "Communication outside compute takes more than 5 % of the step.", check, true};
 
 }  // namespace headway::analyzer

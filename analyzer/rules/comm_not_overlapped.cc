@@ -102,7 +102,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   "exchange.",
                                   format_duration(backward)));
   Finding finding = found(rule, gain, context);
-  finding.whole_job = context.job != nullptr;
   finding.claim = fmt::format(
       "{} of {} collectives begin only after the last gradient; {} of backward compute {} could "
       "hide them.",
@@ -129,6 +128,6 @@ extern const Rule kCommNotOverlapped = {
     "comm-not-overlapped", "Communication waits for the whole backward pass",
     "At least 9 of 10 collectives before the update begin after the last gradient, and more than "
     "5 % of the step could be hidden.",
-    check};
+    check, true};
 
 }  // namespace headway::analyzer

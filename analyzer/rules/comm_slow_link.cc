@@ -90,7 +90,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("{}, but that costs only {}.", what,
                                   of_step(context, gain, context.step)));
   Finding finding = found(rule, gain, context);
-  finding.whole_job = true;
   finding.sub_cause = network ? "network" : "device-link";
   finding.claim = what + ".";
   finding.confidence = network ? 0.6 : 0.8;
@@ -118,6 +117,6 @@ extern const Rule kCommSlowLink = {
     "comm-slow-link", "Communication far below the link",
     "The bus bandwidth of large collectives is under 30 % of the link's, and that costs more than "
     "5 % of the step.",
-    check};
+    check, true};
 
 }  // namespace headway::analyzer

@@ -40,7 +40,8 @@ std::vector<SmallOnes> small_ones(const JobAnalysis& job) {
   }
   std::vector<SmallOnes> out;
   for (const auto& [group, sizes] : groups) {
-    SmallOnes small{.group = group};
+    SmallOnes small;
+    small.group = group;
     if (!fit_latency_and_rate(sizes, small.link)) continue;
     for (const CollectiveFigures* f : sizes) {
       double bytes = static_cast<double>(f->bytes) * static_cast<double>(f->count);
@@ -97,7 +98,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("{}; {:.1f} collectives per step are smaller, worth {}.", fit,
                                   count, of_step(context, gain, context.step)));
   Finding finding = found(rule, gain, context);
-  finding.whole_job = true;
   finding.sub_cause = worst->group.kind;
   finding.claim = fmt::format(
       "{:.0f} collectives per step lie under the knee ({}); {:.0f} of {} would carry the same "
@@ -123,6 +123,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 extern const Rule kCommTooSmall = {
     "comm-too-small", "Many small collectives",
     "Merging the collectives under the bandwidth knee would save more than 5 % of the step.",
-    check};
+    check, true};
 
 }  // namespace headway::analyzer

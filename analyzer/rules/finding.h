@@ -41,7 +41,6 @@ struct Finding {
   double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
   std::vector<Evidence> evidence;  ///< the worst first, at most 20
   std::vector<Advice> advice;
-  bool whole_job = false;  ///< judged over all ranks of a job, not over one
 };
 
 /// The confidence in a word: "certain", "likely", "possible".

@@ -35,6 +35,8 @@ struct Rule {
   std::string_view title;
   std::string_view fires_on;  ///< one sentence for the reference page
   Finding (*check)(const Rule& rule, const RuleContext& context);
+  /// Judges all ranks of a job at once; what it says of one of them alone is then of no interest.
+  bool whole_job = false;
 };
 
 /// All rules. The order breaks ties between findings of equal recoverable time: causes before

@@ -5,10 +5,10 @@
 // Mechanism: a collective ends when its last member has arrived, so every rank runs at the pace of
 // the latest.
 // Formula: in a synchronising collective the member with the shortest kernel came last; wait = own
-// duration - shortest. Fires when one rank is last in more than 3/n of the collectives (never less
-// is asked than of 4 ranks: 75 %), and the usual other rank's exposed wait for it is over 5 % of the
+// duration - shortest. Fires when more than 3/n of all waiting is for one rank (never more than 75 %
+// is asked), and the usual other rank's exposed wait for it is over 5 % of the
 // step. Needs no common clock.
-// Falsified by: last places spread over ranks as chance spreads them (1/n each).
+// Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
 // Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
 // not count here; a rank that is late for pipeline reasons.
 // Source: fleet studies of slow ranks; the split of collectives into wait and transfer in TraceLens
@@ -71,19 +71,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule,
                        "No synchronising collective could be matched across ranks: record the "
                        "communication library's kernels on all of them.");
-  double share = static_cast<double>(role.last) / static_cast<double>(role.synchronised);
   double limit = std::min(0.75, 3.0 / static_cast<double>(job.ranks.size()));
-  std::string who = fmt::format("{} is last in {} of its {} collectives", 
-                                rank_label(job.ranks[job.critical]), format_percent(share),
-                                format_count(role.synchronised));
+  std::string who =
+      fmt::format("{} of all waiting is for {}, last in {} of {} collectives",
+                  format_percent(role.wait_share), rank_label(job.ranks[job.critical]),
+                  format_count(role.last), format_count(role.synchronised));
   bool significant = ratio(role.caused_wait, context.step) >= kFindingShare;
-  if (share <= limit || !significant)
+  if (role.wait_share <= limit || !significant)
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
   TimeClass cause = role.cause ? role.cause->time_class : TimeClass::kUnknown;
   Remedy remedy = remedy_of(cause);
   Finding finding = found(rule, role.caused_wait, context);
-  finding.whole_job = true;
   finding.sub_cause = std::string(remedy.cause);
   finding.claim = fmt::format(
       "{} (by chance: {}), and the others wait for it {}.{}", who,
@@ -106,8 +105,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kStraggler = {
     "straggler", "One rank keeps the others waiting",
-    "One rank is last in more than 3/n of the collectives (at most 75 % is asked) and the others' "
-    "exposed wait for it is over 5 % of the step.",
-    check};
+    "More than 3/n of all waiting is for one rank (at most 75 % is asked) and the others' exposed "
+    "wait for it is over 5 % of the step.",
+    check, true};
 
 }  // namespace headway::analyzer

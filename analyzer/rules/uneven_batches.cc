@@ -50,7 +50,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (imbalance.work_correlation < kFollows || imbalance.work_spread < kSpread)
     return fine(rule, fmt::format("{}, but not because of its batches: {}.", compute, work));
   Finding finding = found(rule, imbalance.excess, context);
-  finding.whole_job = true;
   finding.claim = fmt::format("{}: {}.", compute, work);
   finding.confidence = 0.85;
   ClassShare own = worst_share(context, {TimeClass::kComputeTensor, TimeClass::kComputeOther});
@@ -75,6 +74,6 @@ extern const Rule kUnevenBatches = {
     "uneven-batches", "Uneven batches",
     "The slowest rank's compute exceeds the mean rank's by more than 5 % of the step and follows "
     "the work of its batches.",
-    check};
+    check, true};
 
 }  // namespace headway::analyzer

@@ -15,7 +15,7 @@ TEST_CASE("straggler names the late rank, what it costs and why it is late") {
   const Finding& found = finding(*report, "straggler");
   REQUIRE(found.status == Status::kFound);
   CHECK(found.sub_cause == "compute");
-  CHECK(found.claim.find("rank 2 is last in 100.0 %") != std::string::npos);
+  CHECK(found.claim.find("of all waiting is for rank 2") != std::string::npos);
   CHECK(found.recoverable_per_step.milliseconds() == doctest::Approx(3).epsilon(0.1));
   CHECK(!found.evidence.empty());
 }
