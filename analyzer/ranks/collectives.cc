@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "analyzer/device_view.h"
+#include "analyzer/kernels/communication.h"
 
 namespace headway::analyzer {
 namespace {
@@ -115,15 +115,10 @@ class Collector {
 
   void add_undeclared() {
     const DeviceOps& ops = trace_.device_ops;
-    std::vector<std::int8_t> communicates(trace_.strings.size(), -1);
+    KernelNames kernels(trace_);
+    CommunicationOps communication(trace_, kernels);
     for (std::uint32_t i = 0; i < ops.size(); ++i) {
-      bool communication = ops.kind[i] == DeviceOpKind::kCommunication;
-      if (ops.kind[i] == DeviceOpKind::kKernel && ops.name[i].value < communicates.size()) {
-        std::int8_t& known = communicates[ops.name[i].value];
-        if (known < 0) known = is_communication(trace_, DeviceOpId{i});
-        communication = known != 0;
-      }
-      if (!communication || seen_.contains(DeviceOpId{i})) continue;
+      if (!communication[DeviceOpId{i}] || seen_.contains(DeviceOpId{i})) continue;
       RankCollective row;
       row.bytes = ops.bytes[i] > 0 ? ops.bytes[i] : -1;
       row.ranks = trace_.world_size;

@@ -62,6 +62,12 @@ std::string doubts_section(const Analysis& analysis, std::size_t width) {
   return out;
 }
 
+/// "device 0"; for a host, its thread, which is a name from the recorded program.
+std::string who(const Trace& trace, const DevicePartition& partition) {
+  if (!partition.device.valid()) return escape_terminal(partition_label(trace, partition));
+  return fmt::format("device {}", trace.devices[partition.device.value].ordinal);
+}
+
 std::string waterfall_section(const Trace& trace, const Analysis& analysis) {
   std::string out;
   for (const DevicePartition& partition : analysis.partitions) {
@@ -70,8 +76,7 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis) {
     std::string what = analysis.steps.all.empty()
                            ? "whole span, no steps"
                            : fmt::format("mean of {} steady steps", partition.steady_steps);
-    out += fmt::format("\nWhere the time went (device {}, {})\n",
-                       trace.devices[partition.device.value].ordinal, what);
+    out += fmt::format("\nWhere the time went ({}, {})\n", who(trace, partition), what);
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = partition.per_steady_step[c.time_class];
       if (time.ns == 0) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
+#include "analyzer/kernels/device_work.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
@@ -25,6 +26,7 @@ struct RuleContext {
   const std::vector<DevicePartition>& partitions;
   DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
   const KernelNames& kernels;
+  const std::vector<DeviceWork>& work;  ///< one for each of `partitions`
   const JobAnalysis* job = nullptr;  ///< the job whose critical rank this is; null for one rank
 };
 

@@ -195,6 +195,12 @@ void Expander::memory(const Statement& s) {
   action.op.bytes = s.bytes("bytes", 0);
 }
 
+void Expander::other_call(const Statement& s) {
+  Action& action = add(Kind::kCall, s);
+  action.name = s.arguments.front();
+  action.host = vary(s, s.duration_argument(1));
+}
+
 /// One call that enqueues all ops of its body.
 void Expander::graph(const Statement& s) {
   std::size_t first = actions_.size();

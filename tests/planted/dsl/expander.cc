@@ -47,7 +47,8 @@ void Expander::one(const Statement& s) {
       {"memset", &Expander::memset},       {"collective", &Expander::collective},
       {"record", &Expander::event},        {"await", &Expander::event},
       {"sync", &Expander::sync},           {"allocate", &Expander::memory},
-      {"free", &Expander::memory},         {"graph", &Expander::graph},
+      {"free", &Expander::memory},         {"call", &Expander::other_call},
+              {"graph", &Expander::graph},
       {"range", &Expander::range},         {"use", &Expander::use}};
   for (const auto& [name, handler] : kHandlers) {
     if (s.keyword == name) return (this->*handler)(s);

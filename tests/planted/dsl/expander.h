@@ -32,6 +32,7 @@ class Expander {
   void event(const Statement& s);
   void sync(const Statement& s);
   void memory(const Statement& s);
+  void other_call(const Statement& s);
   void graph(const Statement& s);
   void range(const Statement& s);
   bool applies(const Statement& on) const;
