@@ -54,9 +54,9 @@ struct Analysis {
   std::vector<DeviceWork> work;             ///< what each device's kernels do; as `partitions`
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
-  std::vector<Doubt> doubts;      ///< worst first
+  std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;
-  DurationNs median_step;         ///< of the steady steps on the training thread; 0 without steps
+  DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
   /// The job that this rank is the critical one of; null for a rank alone. Partitions then know
   /// `straggler_wait`.
   std::shared_ptr<const JobAnalysis> job;

@@ -3,7 +3,6 @@
 
 #include <malloc.h>
 
-
 #include "analyzer/ranks/archive.h"
 #include "analyzer/ranks/identity.h"
 #include "common/error.h"
@@ -87,8 +86,7 @@ std::vector<RankSummary> unpack(std::vector<std::string> shares) {
 Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
   std::vector<RankProcesses> ranks = ranks_in(trace, 0);
   for (const RankProcesses& candidate : ranks) {
-    if (candidate.main.valid() &&
-        trace.processes[candidate.main.value].global_pid == rank.process)
+    if (candidate.main.valid() && trace.processes[candidate.main.value].global_pid == rank.process)
       return take_rank(trace, candidate.main, ranks);
   }
   fail_input("{}: changed while it was read.", rank.file);

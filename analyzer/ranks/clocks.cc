@@ -48,8 +48,7 @@ void fit(const std::vector<Point>& points, HostClock& clock) {
   }
   auto level = [&](double drift) {
     std::vector<double> levels;
-    for (const Point& p : points)
-      levels.push_back(p.gap - drift * (p.at - points.front().at));
+    for (const Point& p : points) levels.push_back(p.gap - drift * (p.at - points.front().at));
     return median(levels);
   };
   auto residual = [&] {
@@ -82,9 +81,9 @@ void fit(const std::vector<Point>& points, HostClock& clock) {
     return v < p.low - slack || v > p.high + slack;
   });
   if (static_cast<double>(broken) > kViolationsAllowed * static_cast<double>(points.size())) {
-    clock.why_not = fmt::format(
-        "{} of {} collectives would end on one rank before another has begun", broken,
-        points.size());
+    clock.why_not =
+        fmt::format("{} of {} collectives would end on one rank before another has begun", broken,
+                    points.size());
     return;
   }
   // A residual as long as the collectives themselves says that the ends do not belong together.

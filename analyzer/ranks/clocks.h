@@ -11,16 +11,16 @@ namespace headway::analyzer {
 
 /// The clock of one machine against that of the first rank's.
 struct HostClock {
-  std::string host;              ///< empty when the traces do not tell: then one rank
+  std::string host;  ///< empty when the traces do not tell: then one rank
   std::vector<std::uint32_t> ranks;
   bool aligned = false;
-  bool measured = false;      ///< false: the reference itself, or refused
-  double offset_ns = 0;       ///< this clock minus the reference, at `origin_ns`
-  double drift = 0;           ///< growth of the offset per ns
-  std::int64_t origin_ns = 0; ///< in this clock, since the reference trace's start
-  DurationNs residual;        ///< 95 % of the ends agree within this after alignment
-  std::int64_t points = 0;    ///< collectives it rests on
-  std::string why_not;        ///< when it is not aligned
+  bool measured = false;       ///< false: the reference itself, or refused
+  double offset_ns = 0;        ///< this clock minus the reference, at `origin_ns`
+  double drift = 0;            ///< growth of the offset per ns
+  std::int64_t origin_ns = 0;  ///< in this clock, since the reference trace's start
+  DurationNs residual;         ///< 95 % of the ends agree within this after alignment
+  std::int64_t points = 0;     ///< collectives it rests on
+  std::string why_not;         ///< when it is not aligned
 };
 
 struct Clocks {

@@ -19,9 +19,9 @@ constexpr std::string_view kUnknownKind = "collective";
 /// the name tells no kind.
 std::string_view kind_in_name(std::string_view name) {
   // Longer names first: a reduce-scatter is also a "reduce".
-  static constexpr auto kKinds = std::to_array<std::string_view>(
-      {"reducescatter", "allreduce", "allgather", "alltoall", "broadcast", "sendrecv", "barrier",
-       "reduce"});
+  static constexpr auto kKinds =
+      std::to_array<std::string_view>({"reducescatter", "allreduce", "allgather", "alltoall",
+                                       "broadcast", "sendrecv", "barrier", "reduce"});
   std::string plain;
   for (char c : name.substr(0, name.find('('))) {
     if (c >= 'A' && c <= 'Z') plain += static_cast<char>(c - 'A' + 'a');

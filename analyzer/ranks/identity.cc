@@ -60,14 +60,15 @@ std::int32_t world_size_of(const Trace& trace) {
 
 std::optional<std::int32_t> rank_in_name(std::string_view file_name) {
   std::string lower;
-  for (char c : file_name)
-    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char c : file_name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
   for (std::string_view word : {"rank", "worker", "r"}) {
-    for (std::size_t at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
+    for (std::size_t at = lower.find(word); at != std::string::npos;
+         at = lower.find(word, at + 1)) {
       if (at > 0 && is_letter(lower[at - 1])) continue;
       std::size_t digits = at + word.size();
-      if (digits < lower.size() && std::string_view("-_.=").find(lower[digits]) != std::string::npos)
+      if (digits < lower.size() &&
+          std::string_view("-_.=").find(lower[digits]) != std::string::npos)
         ++digits;
       std::size_t end = digits;
       while (end < lower.size() && lower[end] >= '0' && lower[end] <= '9') ++end;
@@ -104,9 +105,10 @@ std::vector<RankProcesses> ranks_in(const Trace& trace, std::size_t file_index) 
   for (std::size_t i = 0; i < working.size(); ++i) {
     RankProcesses rank;
     rank.main = working[i];
-    rank.identity = said.size() > 1
-                        ? RankIdentity{trace.processes[working[i].value].rank, RankSource::kRecorded}
-                        : RankIdentity{static_cast<std::int32_t>(file_index + i), RankSource::kOrder};
+    rank.identity =
+        said.size() > 1
+            ? RankIdentity{trace.processes[working[i].value].rank, RankSource::kRecorded}
+            : RankIdentity{static_cast<std::int32_t>(file_index + i), RankSource::kOrder};
     out.push_back(rank);
   }
   return out;

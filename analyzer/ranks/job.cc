@@ -106,8 +106,7 @@ void add_collective_figures(JobAnalysis& job) {
     figures.total_wait = sample.total_wait;
     if (figures.bytes > 0 && figures.transfer.ns > 0) {
       figures.bytes_per_s = static_cast<double>(figures.bytes) / figures.transfer.seconds();
-      figures.bus_bytes_per_s =
-          figures.bytes_per_s * bus_factor(figures.group.kind, figures.ranks);
+      figures.bus_bytes_per_s = figures.bytes_per_s * bus_factor(figures.group.kind, figures.ranks);
     }
     job.collectives.push_back(std::move(figures));
   }

@@ -16,13 +16,13 @@ namespace headway::analyzer {
 struct CollectiveFigures {
   CollectiveGroup group;
   std::int64_t bytes = -1;
-  std::int32_t ranks = 0;   ///< members of the communicator
-  std::int64_t count = 0;   ///< matched collectives
-  DurationNs own;           ///< median over collectives of the mean duration on a rank
-  DurationNs transfer;      ///< median of the least durations
-  DurationNs wait;          ///< median over collectives of the first arrival's wait
-  DurationNs total_wait;    ///< of all ranks together
-  double bytes_per_s = 0;   ///< algorithm bandwidth: bytes over transfer; 0 unknown
+  std::int32_t ranks = 0;  ///< members of the communicator
+  std::int64_t count = 0;  ///< matched collectives
+  DurationNs own;          ///< median over collectives of the mean duration on a rank
+  DurationNs transfer;     ///< median of the least durations
+  DurationNs wait;         ///< median over collectives of the first arrival's wait
+  DurationNs total_wait;   ///< of all ranks together
+  double bytes_per_s = 0;  ///< algorithm bandwidth: bytes over transfer; 0 unknown
   double bus_bytes_per_s = 0;
 };
 
@@ -35,14 +35,14 @@ struct LateCause {
 
 /// What a rank does to the others, and they to it.
 struct RankRole {
-  std::vector<DurationNs> waits;  ///< per collective of the rank
-  std::int64_t synchronised = 0;  ///< matched synchronising collectives it took part in
-  std::int64_t last = 0;          ///< of them, those for which all others waited for it
-  double wait_share = 0;          ///< of all waiting in the job, what was for this rank
-  DurationNs exposed_wait;        ///< per steady step: waiting that nothing hid
-  DurationNs caused_wait;         ///< per steady step: exposed wait of the median other rank while
-                                  ///< this one was last
-  std::optional<LateCause> cause; ///< of being last; none when it never is
+  std::vector<DurationNs> waits;   ///< per collective of the rank
+  std::int64_t synchronised = 0;   ///< matched synchronising collectives it took part in
+  std::int64_t last = 0;           ///< of them, those for which all others waited for it
+  double wait_share = 0;           ///< of all waiting in the job, what was for this rank
+  DurationNs exposed_wait;         ///< per steady step: waiting that nothing hid
+  DurationNs caused_wait;          ///< per steady step: exposed wait of the median other rank while
+                                   ///< this one was last
+  std::optional<LateCause> cause;  ///< of being last; none when it never is
   /// Mean of start minus the earliest member's start, clocks aligned; none when they are not, or
   /// when it is below three times the clocks' residual.
   std::optional<DurationNs> lateness;
@@ -50,14 +50,14 @@ struct RankRole {
 
 /// How unevenly compute is spread over ranks, over the steps that all have.
 struct Imbalance {
-  std::int64_t steps = 0;        ///< steady steps that all ranks have
-  DurationNs mean_compute;       ///< per step and rank
-  DurationNs excess;             ///< per step: slowest rank's compute minus the mean rank's
-  std::uint32_t slowest = 0;     ///< rank that is slowest most often
-  double slowest_share = 0;      ///< in this share of the steps
+  std::int64_t steps = 0;     ///< steady steps that all ranks have
+  DurationNs mean_compute;    ///< per step and rank
+  DurationNs excess;          ///< per step: slowest rank's compute minus the mean rank's
+  std::uint32_t slowest = 0;  ///< rank that is slowest most often
+  double slowest_share = 0;   ///< in this share of the steps
   WorkMeasure work_measure = WorkMeasure::kNone;
-  double work_correlation = 0;   ///< of compute with work over ranks and steps, each step centred
-  double work_spread = 0;        ///< mean over steps of (most - least work) / mean work
+  double work_correlation = 0;  ///< of compute with work over ranks and steps, each step centred
+  double work_spread = 0;       ///< mean over steps of (most - least work) / mean work
 };
 
 /// Everything known about a job of several ranks. Immutable once made.

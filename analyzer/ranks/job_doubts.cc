@@ -16,9 +16,8 @@ void doubt(JobAnalysis& job, std::string text) {
 
 void add_identity(JobAnalysis& job) {
   auto count = [&](RankSource source) {
-    return std::count_if(job.ranks.begin(), job.ranks.end(), [&](const RankSummary& rank) {
-      return rank.identity.source == source;
-    });
+    return std::count_if(job.ranks.begin(), job.ranks.end(),
+                         [&](const RankSummary& rank) { return rank.identity.source == source; });
   };
   if (auto named = count(RankSource::kFileName))
     doubt(job, fmt::format("{} of {} traces do not say their rank: it is taken from the file name.",
@@ -51,7 +50,8 @@ void add_matching(JobAnalysis& job) {
     if (group.unmatched) short_ones.push_back(&group);
   }
   if (rows == 0) {
-    doubt(job, "No communication of any rank is in the traces: waits between ranks cannot be told.");
+    doubt(job,
+          "No communication of any rank is in the traces: waits between ranks cannot be told.");
     return;
   }
   if (!by_order.empty()) {
@@ -65,11 +65,11 @@ void add_matching(JobAnalysis& job) {
   if (unmatched) {
     std::stable_sort(short_ones.begin(), short_ones.end(),
                      [](auto* a, auto* b) { return a->unmatched > b->unmatched; });
-    doubt(job, fmt::format("{} of {} communications of single ranks have no counterpart on the "
-                           "others (most: {} of {}); they count as transfer.",
-                           format_count(unmatched), format_count(rows),
-                           format_count(short_ones[0]->unmatched),
-                           group_label(short_ones[0]->group)));
+    doubt(job,
+          fmt::format("{} of {} communications of single ranks have no counterpart on the "
+                      "others (most: {} of {}); they count as transfer.",
+                      format_count(unmatched), format_count(rows),
+                      format_count(short_ones[0]->unmatched), group_label(short_ones[0]->group)));
   }
   for (const std::string& name : job.matching.ambiguous)
     doubt(job, fmt::format("Communicator '{}' is used by more ranks than it has members: several "
@@ -103,7 +103,8 @@ void add_ranks_own(JobAnalysis& job) {
   for (std::string_view severity : {"loss", "doubt"}) {
     for (const auto& [what, ranks] : ranks_of) {
       if (what.first != severity || shown == kShown) continue;
-      job.doubts.push_back({what.first, fmt::format("On {}: {}", rank_list(job, ranks), what.second)});
+      job.doubts.push_back(
+          {what.first, fmt::format("On {}: {}", rank_list(job, ranks), what.second)});
       ++shown;
     }
   }

@@ -18,9 +18,8 @@ const Finding* finding_of(const RankSummary& rank, std::string_view rule) {
 
 bool judges_whole_job(std::string_view id) {
   auto rules = all_rules();
-  return std::any_of(rules.begin(), rules.end(), [&](const Rule* rule) {
-    return rule->id == id && rule->whole_job;
-  });
+  return std::any_of(rules.begin(), rules.end(),
+                     [&](const Rule* rule) { return rule->id == id && rule->whole_job; });
 }
 
 }  // namespace
@@ -50,8 +49,7 @@ void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
       continue;
     }
     finding = *most;
-    finding.claim =
-        fmt::format("On {}: {}{}", rank_label(job.ranks[worst]), most->claim, where);
+    finding.claim = fmt::format("On {}: {}{}", rank_label(job.ranks[worst]), most->claim, where);
     finding.evidence.clear();  // it lies in that rank's trace
   }
   sort_findings(analysis.findings);

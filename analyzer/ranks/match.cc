@@ -94,14 +94,12 @@ class Matcher {
   /// `bucket`: sorted by rank, then program order.
   void match_bucket(std::span<Entry> bucket) {
     std::map<std::uint32_t, std::size_t> count_of_rank;
-    for (Entry& e : bucket)
-      e.place = static_cast<std::uint32_t>(count_of_rank[e.member.rank]++);
+    for (Entry& e : bucket) e.place = static_cast<std::uint32_t>(count_of_rank[e.member.rank]++);
     std::map<std::size_t, std::size_t> ranks_with_count;
     for (const auto& [rank, count] : count_of_rank) ++ranks_with_count[count];
     // Most ranks decide; of equals the larger count.
     auto usual = std::max_element(
-        ranks_with_count.begin(), ranks_with_count.end(),
-        [](const auto& a, const auto& b) {
+        ranks_with_count.begin(), ranks_with_count.end(), [](const auto& a, const auto& b) {
           return std::tie(a.second, a.first) < std::tie(b.second, b.first);
         });
     std::vector<std::vector<Entry>> places(usual->first);

@@ -24,9 +24,9 @@ struct MatchedCollective {
   std::int32_t ranks = 0;          ///< members of the communicator, loaded or not
   std::int64_t bytes = -1;
   bool synchronising = false;
-  DurationNs transfer;  ///< least duration of all members: what is left without waiting
-  std::uint32_t last = 0;       ///< the member that arrived last: the one with the least duration
-  DurationNs longest_wait;      ///< of the member that arrived first
+  DurationNs transfer;      ///< least duration of all members: what is left without waiting
+  std::uint32_t last = 0;   ///< the member that arrived last: the one with the least duration
+  DurationNs longest_wait;  ///< of the member that arrived first
 };
 
 struct MatchedGroup {

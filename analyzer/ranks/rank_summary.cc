@@ -49,7 +49,7 @@ std::vector<Exposure> exposures_of(const DevicePartition& partition,
 
 }  // namespace
 
-RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity identity) {
+RankSummary outline(const Trace& trace, const Analysis& analysis, RankIdentity identity) {
   RankSummary summary;
   summary.identity = identity;
   summary.file = trace.path;
@@ -59,10 +59,6 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
   summary.events = static_cast<std::int64_t>(trace.event_count());
   summary.step_source = analysis.steps.source;
   summary.median_step = analysis.median_step;
-  summary.collectives = collectives_of(trace, analysis.steps, analysis.attribution);
-  std::unordered_map<std::uint32_t, std::uint32_t> by_op;
-  for (std::uint32_t i = 0; i < summary.collectives.rows.size(); ++i)
-    by_op[summary.collectives.rows[i].op] = i;
   for (const DeviceView& view : analysis.device_views) {
     RankDevice device;
     device.ordinal = trace.devices[view.device.value].ordinal;
@@ -71,17 +67,31 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
     for (const DevicePartition& partition : analysis.partitions) {
       if (partition.device != view.device) continue;
       device.steps = steps_of(analysis.steps, partition);
-      device.exposures = exposures_of(partition, by_op);
       device.per_steady_step = partition.per_steady_step;
       device.hidden_comm = partition.hidden_comm;
       device.hidden_h2d = partition.hidden_h2d;
       device.steady_steps = partition.steady_steps;
       summary.step = std::max(summary.step, partition.per_steady_step.total());
-      summary.work_measure = add_work(trace, analysis, partition, device.steps);
     }
     summary.devices.push_back(std::move(device));
   }
   if (summary.step.ns == 0) summary.step = summary.median_step;
+  return summary;
+}
+
+RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity identity) {
+  RankSummary summary = outline(trace, analysis, identity);
+  summary.collectives = collectives_of(trace, analysis.steps, analysis.attribution);
+  std::unordered_map<std::uint32_t, std::uint32_t> by_op;
+  for (std::uint32_t i = 0; i < summary.collectives.rows.size(); ++i)
+    by_op[summary.collectives.rows[i].op] = i;
+  for (RankDevice& device : summary.devices) {
+    for (const DevicePartition& partition : analysis.partitions) {
+      if (partition.device != device.view.device) continue;
+      device.exposures = exposures_of(partition, by_op);
+      summary.work_measure = add_work(trace, analysis, partition, device.steps);
+    }
+  }
   summary.findings = analysis.findings;
   for (Finding& finding : summary.findings) {
     for (Evidence& evidence : finding.evidence) evidence.event = {};

@@ -25,11 +25,12 @@ struct RankIdentity {
 
 /// One step on one device of one rank.
 struct RankStep {
-  std::int64_t number = 0;  ///< as the program counts; 0 for the whole span of a trace without steps
-  bool steady = true;       ///< figures are over it
-  Interval time;            ///< on the device, the rank's own clock
-  ClassTimes times;         ///< sums to time.length() exactly
-  std::int64_t work = -1;   ///< amount of work in the batch (see WorkMeasure); -1 unknown
+  std::int64_t number =
+      0;                   ///< as the program counts; 0 for the whole span of a trace without steps
+  bool steady = true;      ///< figures are over it
+  Interval time;           ///< on the device, the rank's own clock
+  ClassTimes times;        ///< sums to time.length() exactly
+  std::int64_t work = -1;  ///< amount of work in the batch (see WorkMeasure); -1 unknown
 };
 
 /// What RankStep::work counts.
@@ -73,6 +74,9 @@ struct RankSummary {
   std::vector<Doubt> doubts;
 };
 
+/// Who the rank is and where its steps went, without its communication, findings and doubts.
+RankSummary outline(const trace::Trace& trace, const Analysis& analysis, RankIdentity identity);
+/// All of it.
 RankSummary summarise(const trace::Trace& trace, const Analysis& analysis, RankIdentity identity);
 
 /// For sending to another process of the same run.

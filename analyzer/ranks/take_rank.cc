@@ -132,8 +132,8 @@ Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProces
   for (CallId& call : out.device_ops.call) call = calls(call);
   for (DeviceOpId& op : out.calls.op) op = ops(op);
   for (Collective collective : trace.collectives) {
-    bool mine = collective.op.valid() ? ops(collective.op).valid()
-                                      : ranges(collective.range).valid();
+    bool mine =
+        collective.op.valid() ? ops(collective.op).valid() : ranges(collective.range).valid();
     if (!mine) continue;
     collective.op = ops(collective.op);
     collective.range = ranges(collective.range);

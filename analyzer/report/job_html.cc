@@ -82,7 +82,8 @@ std::string wait_map_svg(const JobAnalysis& job) {
   double height = row_height * static_cast<double>(map.rows.size()) + kBottom;
   double pitch = std::min((kWidth - kLeft) / static_cast<double>(map.columns.size()), 40.0);
   double most = 0;
-  for (const auto& row : map.cells) most = std::max(most, *std::max_element(row.begin(), row.end()));
+  for (const auto& row : map.cells)
+    most = std::max(most, *std::max_element(row.begin(), row.end()));
   std::string svg = fmt::format(
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits per rank and step\">"
       "<title>Waits per rank and step</title><desc>One row per rank, one column per step; the "
@@ -112,9 +113,8 @@ std::string wait_map_svg(const JobAnalysis& job) {
                        map.columns[c]);
   constexpr int kScale = 10;
   for (int i = 0; i <= kScale; ++i)
-    svg += fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"18\" height=\"10\" fill=\"{}\"/>\n",
-        kLeft + 18 * i, height - 18, shade(static_cast<double>(i) / kScale));
+    svg += fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"18\" height=\"10\" fill=\"{}\"/>\n",
+                       kLeft + 18 * i, height - 18, shade(static_cast<double>(i) / kScale));
   svg += fmt::format(
       "<text x=\"{:.2f}\" y=\"{:.2f}\" class=\"axis\">0 to {} of the step spent waiting</text>\n",
       kLeft + 18 * (kScale + 1) + 8, height - 9, format_percent(most));

@@ -26,15 +26,15 @@ std::vector<std::pair<std::string, std::string>> job_facts(const JobAnalysis& jo
     if (!rank.host.empty()) hosts.insert(rank.host);
     events += rank.events;
   }
-  std::string where = hosts.empty() ? "" : fmt::format(" on {} host{}", hosts.size(),
-                                                       hosts.size() == 1 ? "" : "s");
-  return {{"job", fmt::format("{} of {} ranks{}, {} file{}, {} events", job.ranks.size(),
-                              job.world_size, where, files.size(), files.size() == 1 ? "" : "s",
-                              format_count(events))},
-          {"in detail", fmt::format("{}, the one {}", rank_label(job.ranks[job.critical]),
-                                    job.roles[job.critical].caused_wait.ns > 0
-                                        ? "that the others wait for most"
-                                        : "with the slowest step")}};
+  std::string where =
+      hosts.empty() ? "" : fmt::format(" on {} host{}", hosts.size(), hosts.size() == 1 ? "" : "s");
+  return {{"job",
+           fmt::format("{} of {} ranks{}, {} file{}, {} events", job.ranks.size(), job.world_size,
+                       where, files.size(), files.size() == 1 ? "" : "s", format_count(events))},
+          {"in detail",
+           fmt::format("{}, the one {}", rank_label(job.ranks[job.critical]),
+                       job.roles[job.critical].caused_wait.ns > 0 ? "that the others wait for most"
+                                                                  : "with the slowest step")}};
 }
 
 std::vector<std::string> job_sentences(const JobAnalysis& job) {
@@ -65,13 +65,11 @@ std::vector<std::string> job_sentences(const JobAnalysis& job) {
     if (!host.measured) continue;
     out.push_back(fmt::format(
         "Clock of {}: {} from that of {}, drift {:.2f} ppm, residual {} over {} collectives.",
-        rank_list(job, host.ranks),
-        format_duration({static_cast<std::int64_t>(host.offset_ns)}),
+        rank_list(job, host.ranks), format_duration({static_cast<std::int64_t>(host.offset_ns)}),
         rank_list(job, job.clocks.hosts.front().ranks), host.drift * 1e6,
         format_duration(host.residual), host.points));
   }
-  if (job.clocks.hosts.size() == 1 && job.ranks.size() > 1)
-    out.push_back("One host, one clock.");
+  if (job.clocks.hosts.size() == 1 && job.ranks.size() > 1) out.push_back("One host, one clock.");
   return out;
 }
 

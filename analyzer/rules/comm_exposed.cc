@@ -24,8 +24,7 @@ namespace {
 
 /// The kind of collective that takes most of the exposed time: "allreduce".
 std::string main_kind(const RuleContext& context, const DevicePartition& device) {
-  Collectives collectives =
-      collectives_of(context.trace, context.steps, context.attribution);
+  Collectives collectives = collectives_of(context.trace, context.steps, context.attribution);
   std::map<std::uint32_t, std::uint32_t> group_of_op;
   for (const RankCollective& row : collectives.rows) group_of_op[row.op] = row.group;
   std::vector<DurationNs> time(collectives.groups.size());
@@ -65,8 +64,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                   : " On one rank alone, waiting for late ranks is part of it: give all ranks' "
                     "traces to tell both apart.");
   finding.confidence = context.job ? 0.95 : 0.75;
-  finding.evidence = longest_segments(context, *share.device, {TimeClass::kCommTransfer},
-                                      communication_note);
+  finding.evidence =
+      longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);
   finding.advice = {
       {"PyTorch",
        "Let gradients travel while the backward pass still computes, send fewer bytes, or send "
@@ -85,8 +84,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kCommExposed = {
-    "comm-exposed", "Communication is exposed",
-    "Communication outside compute takes more than 5 % of the step.", check, true};
+extern const Rule kCommExposed = {"comm-exposed", "Communication is exposed",
+                                  "Communication outside compute takes more than 5 % of the step.",
+                                  check, true};
 
 }  // namespace headway::analyzer

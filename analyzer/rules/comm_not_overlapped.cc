@@ -33,7 +33,7 @@ struct Exchange {
   std::int64_t late = 0;         ///< of them, after the last backward kernel
   DurationNs backward;           ///< kernel time, all steps
   std::int64_t steps = 0;
-  bool phases = false;           ///< the trace tells backward kernels from others
+  bool phases = false;  ///< the trace tells backward kernels from others
 };
 
 Exchange measure(const RuleContext& context, const DevicePartition& device) {
@@ -89,8 +89,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "phases, or the framework's ops.");
   if (exchange.collectives == 0)
     return fine(rule, "No collective lies between the backward pass and the update.");
-  double late =
-      static_cast<double>(exchange.late) / static_cast<double>(exchange.collectives);
+  double late = static_cast<double>(exchange.late) / static_cast<double>(exchange.collectives);
   if (late < 0.9)
     return fine(rule, fmt::format("{} of the collectives before the update begin while the "
                                   "backward pass still computes.",
@@ -108,8 +107,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       format_count(exchange.late), format_count(exchange.collectives), format_duration(backward),
       per_step(context));
   finding.confidence = 0.85;
-  finding.evidence = longest_segments(context, *share.device, {TimeClass::kCommTransfer},
-                                      communication_note);
+  finding.evidence =
+      longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);
   finding.advice = {
       {"PyTorch",
        "Start each bucket's all-reduce from the gradient hooks, on a stream of its own, instead of "

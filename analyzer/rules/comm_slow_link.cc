@@ -64,9 +64,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const JobAnalysis& job = *context.job;
   Carried sum = carried(job);
   if (sum.count == 0)
-    return cannot_tell(rule,
-                       "No matched collective of known size carries 4 MB or more: smaller ones tell "
-                       "latency, not bandwidth.");
+    return cannot_tell(
+        rule,
+        "No matched collective of known size carries 4 MB or more: smaller ones tell "
+        "latency, not bandwidth.");
   const RankDevice* device = main_device(job.ranks[job.critical]);
   const Link* link = device ? link_of(device->name) : nullptr;
   if (!link)
@@ -93,8 +94,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.sub_cause = network ? "network" : "device-link";
   finding.claim = what + ".";
   finding.confidence = network ? 0.6 : 0.8;
-  finding.evidence = longest_segments(context, *exposed.device, {TimeClass::kCommTransfer},
-                                      communication_note);
+  finding.evidence =
+      longest_segments(context, *exposed.device, {TimeClass::kCommTransfer}, communication_note);
   finding.advice = {
       {"PyTorch",
        network ? "See which path NCCL took: GPU Direct RDMA, all NICs, no TCP fall-back; reduce "

@@ -89,11 +89,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   auto count = static_cast<double>(worst->count) / steps;
   DurationNs gain = std::min(DurationNs{static_cast<std::int64_t>(most)}, exposed.time);
-  std::string fit = fmt::format(
-      "{}: latency {}, rate {}/s, knee {}", worst->group.kind,
-      format_duration({static_cast<std::int64_t>(worst->link.latency_ns)}),
-      format_bytes(static_cast<std::int64_t>(worst->link.bytes_per_ns * 1e9)),
-      format_bytes(static_cast<std::int64_t>(worst->link.knee_bytes())));
+  std::string fit =
+      fmt::format("{}: latency {}, rate {}/s, knee {}", worst->group.kind,
+                  format_duration({static_cast<std::int64_t>(worst->link.latency_ns)}),
+                  format_bytes(static_cast<std::int64_t>(worst->link.bytes_per_ns * 1e9)),
+                  format_bytes(static_cast<std::int64_t>(worst->link.knee_bytes())));
   if (ratio(gain, context.step) < kFindingShare)
     return fine(rule, fmt::format("{}; {:.1f} collectives per step are smaller, worth {}.", fit,
                                   count, of_step(context, gain, context.step)));
@@ -104,8 +104,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "bytes. Best bucket size by this fit: {}.",
       count, fit, needed, format_bytes(bucket), format_bytes(bucket));
   finding.confidence = 0.8;
-  finding.evidence = longest_segments(context, *exposed.device, {TimeClass::kCommTransfer},
-                                      communication_note);
+  finding.evidence =
+      longest_segments(context, *exposed.device, {TimeClass::kCommTransfer}, communication_note);
   std::string megabytes = fmt::format("{:.0f}", static_cast<double>(bucket) / (1 << 20));
   finding.advice = {
       {"PyTorch", "Gather gradients into larger buckets, so that each pays the latency once.",
@@ -122,7 +122,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kCommTooSmall = {
     "comm-too-small", "Many small collectives",
-    "Merging the collectives under the bandwidth knee would save more than 5 % of the step.",
-    check, true};
+    "Merging the collectives under the bandwidth knee would save more than 5 % of the step.", check,
+    true};
 
 }  // namespace headway::analyzer

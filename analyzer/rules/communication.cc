@@ -13,8 +13,7 @@ namespace headway::analyzer {
 
 std::string communication_note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind != EventRef::Kind::kDeviceOp) return "communication";
-  std::string_view name =
-      context.trace.strings[context.trace.device_ops.name[segment.cause.index]];
+  std::string_view name = context.trace.strings[context.trace.device_ops.name[segment.cause.index]];
   for (const trace::Collective& collective : context.trace.collectives) {
     if (!collective.op.valid() || collective.op.value != segment.cause.index) continue;
     std::string note(context.trace.strings[collective.kind]);

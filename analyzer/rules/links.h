@@ -8,9 +8,9 @@ namespace headway::analyzer {
 
 /// What connects devices of one kind, per device and direction.
 struct Link {
-  std::string_view device;  ///< part of the device's name
-  std::string_view label;   ///< "NVLink 3"
-  double bytes_per_s;       ///< inside a machine
+  std::string_view device;     ///< part of the device's name
+  std::string_view label;      ///< "NVLink 3"
+  double bytes_per_s;          ///< inside a machine
   double network_bytes_per_s;  ///< between the vendor's own machines; others may have less
   std::string_view source;
 };

@@ -27,7 +27,7 @@ struct RuleContext {
   DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
   const KernelNames& kernels;
   const std::vector<DeviceWork>& work;  ///< one for each of `partitions`
-  const JobAnalysis* job = nullptr;  ///< the job whose critical rank this is; null for one rank
+  const JobAnalysis* job = nullptr;     ///< the job whose critical rank this is; null for one rank
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:

@@ -36,16 +36,19 @@ struct Remedy {
 Remedy remedy_of(TimeClass c) {
   switch (info(c).group) {
     case TimeGroup::kInput:
-      return {"input", "That rank's loader is slow: compare its storage, workers and free cores "
-                       "with the others', and deal batches of equal cost.",
+      return {"input",
+              "That rank's loader is slow: compare its storage, workers and free cores "
+              "with the others', and deal batches of equal cost.",
               "DataLoader(num_workers=…), DistributedSampler; its node's disk and CPU"};
     case TimeGroup::kCompute:
-      return {"compute", "That rank computes longer: it has more work (batches, layers, experts) or "
-                         "a slower device.",
+      return {"compute",
+              "That rank computes longer: it has more work (batches, layers, experts) or "
+              "a slower device.",
               "equal-length batches; nvidia-smi -q -d CLOCK,PERFORMANCE on its node"};
     case TimeGroup::kCopy:
-      return {"copy", "That rank copies longer: compare its PCIe link and its host memory's node "
-                      "with the others'.",
+      return {"copy",
+              "That rank copies longer: compare its PCIe link and its host memory's node "
+              "with the others'.",
               "nvidia-smi -q -d PCI; numactl --cpunodebind"};
     case TimeGroup::kHost:
       return {c == TimeClass::kLaunchGap ? "launch" : "host",
@@ -53,8 +56,9 @@ Remedy remedy_of(TimeClass c) {
               "collection, logging and checkpoints done by that rank only.",
               "gc.freeze(), numactl --cpunodebind, rank-0-only work moved out of the step"};
     default:
-      return {"unknown", "Nothing recorded explains what that rank does meanwhile: record its host "
-                         "activity (ranges, loader, counters).",
+      return {"unknown",
+              "Nothing recorded explains what that rank does meanwhile: record its host "
+              "activity (ranges, loader, counters).",
               "headway record on that rank"};
   }
 }

@@ -34,19 +34,23 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const Imbalance& imbalance = context.job->imbalance;
   if (imbalance.steps == 0)
-    return cannot_tell(rule, "The ranks have no steady step in common: give recordings of the same "
-                             "steps on all ranks.");
-  std::string compute = fmt::format("The slowest rank computes {} longer per step than the mean rank",
-                                    of_step(context, imbalance.excess, context.step));
+    return cannot_tell(rule,
+                       "The ranks have no steady step in common: give recordings of the same "
+                       "steps on all ranks.");
+  std::string compute =
+      fmt::format("The slowest rank computes {} longer per step than the mean rank",
+                  of_step(context, imbalance.excess, context.step));
   if (ratio(imbalance.excess, context.step) < kFindingShare) return fine(rule, compute + ".");
   if (imbalance.work_measure == WorkMeasure::kNone)
-    return cannot_tell(rule, compute + ", but nothing tells how much work each batch is: record "
-                                       "input shapes (torch.profiler record_shapes=True) or "
-                                       "floating-point operations.");
-  std::string work = fmt::format("{} of the batches differ by {} between ranks, correlation with "
-                                 "compute {:.2f}",
-                                 work_label(imbalance.work_measure),
-                                 format_percent(imbalance.work_spread), imbalance.work_correlation);
+    return cannot_tell(rule, compute +
+                                 ", but nothing tells how much work each batch is: record "
+                                 "input shapes (torch.profiler record_shapes=True) or "
+                                 "floating-point operations.");
+  std::string work = fmt::format(
+      "{} of the batches differ by {} between ranks, correlation with "
+      "compute {:.2f}",
+      work_label(imbalance.work_measure), format_percent(imbalance.work_spread),
+      imbalance.work_correlation);
   if (imbalance.work_correlation < kFollows || imbalance.work_spread < kSpread)
     return fine(rule, fmt::format("{}, but not because of its batches: {}.", compute, work));
   Finding finding = found(rule, imbalance.excess, context);

@@ -21,15 +21,17 @@ Cell duration_or_nothing(const std::optional<DurationNs>& d) {
 
 std::vector<Cell> rank_row(const RankSummary& rank, const RankRole* role) {
   const RankDevice* device = main_device(rank);
-  auto of_class = [&](TimeClass c) { return device ? Cell(device->per_steady_step[c].ns) : Cell(); };
-  std::vector<Cell> row = {static_cast<std::int64_t>(rank.identity.rank),
-                           rank.host,
-                           device ? Cell(static_cast<std::int64_t>(device->ordinal)) : Cell(),
-                           rank.step.ns,
-                           device ? Cell(device->per_steady_step.of_group(TimeGroup::kCompute).ns)
-                                  : Cell(),
-                           of_class(TimeClass::kCommTransfer),
-                           of_class(TimeClass::kStragglerWait)};
+  auto of_class = [&](TimeClass c) {
+    return device ? Cell(device->per_steady_step[c].ns) : Cell();
+  };
+  std::vector<Cell> row = {
+      static_cast<std::int64_t>(rank.identity.rank),
+      rank.host,
+      device ? Cell(static_cast<std::int64_t>(device->ordinal)) : Cell(),
+      rank.step.ns,
+      device ? Cell(device->per_steady_step.of_group(TimeGroup::kCompute).ns) : Cell(),
+      of_class(TimeClass::kCommTransfer),
+      of_class(TimeClass::kStragglerWait)};
   if (!role) {
     row.resize(11);
     row[6] = Cell();  // a rank alone cannot tell waiting from transfer
@@ -74,9 +76,8 @@ Table collectives_of_job(const JobAnalysis& job) {
               {}};
   for (const CollectiveFigures& figures : job.collectives) {
     table.rows.push_back({figures.group.communicator, figures.group.kind, known(figures.bytes),
-                          known(std::int64_t{figures.ranks}), figures.count,
-                          figures.own.ns, figures.transfer.ns,
-                          figures.wait.ns, known(figures.bytes_per_s),
+                          known(std::int64_t{figures.ranks}), figures.count, figures.own.ns,
+                          figures.transfer.ns, figures.wait.ns, known(figures.bytes_per_s),
                           known(figures.bus_bytes_per_s)});
   }
   return table;
@@ -108,7 +109,7 @@ Table rank_table(const trace::Trace& trace, const Analysis& analysis) {
       table.rows.push_back(rank_row(analysis.job->ranks[r], &analysis.job->roles[r]));
   } else {
     table.rows.push_back(
-        rank_row(summarise(trace, analysis, ranks_in(trace, 0).front().identity), nullptr));
+        rank_row(outline(trace, analysis, ranks_in(trace, 0).front().identity), nullptr));
   }
   return table;
 }

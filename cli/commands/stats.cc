@@ -25,8 +25,10 @@ class StatsCommand final : public Command {
     std::string list;
     for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
-    app.add_option("trace", trace_, "Trace file, or a folder or quoted pattern with those of all ranks")
-        ->required()->type_name("TRACE");
+    app.add_option("trace", trace_,
+                   "Trace file, or a folder or quoted pattern with those of all ranks")
+        ->required()
+        ->type_name("TRACE");
     app.add_option("tables", tables_,
                    fmt::format("Tables to print, all that have rows by default: {}", list))
         ->type_name("TABLE");

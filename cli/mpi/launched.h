@@ -25,8 +25,10 @@ inline int number_in_environment(const char* name, int fallback) {
 /// Open MPI's and PMI's variables. Not Slurm's: a batch script has them too, outside of srun.
 inline Launched launched() {
   Launched result;
-  result.count = number_in_environment("OMPI_COMM_WORLD_SIZE", number_in_environment("PMI_SIZE", 1));
-  result.index = number_in_environment("OMPI_COMM_WORLD_RANK", number_in_environment("PMI_RANK", 0));
+  result.count =
+      number_in_environment("OMPI_COMM_WORLD_SIZE", number_in_environment("PMI_SIZE", 1));
+  result.index =
+      number_in_environment("OMPI_COMM_WORLD_RANK", number_in_environment("PMI_RANK", 0));
   return result;
 }
 

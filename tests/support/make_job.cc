@@ -20,8 +20,8 @@ using namespace headway;
 using namespace headway::trace;
 
 constexpr std::int64_t kGlobalPid = std::int64_t{100} << 24;
-constexpr int kLaunches = 200;   ///< between two collectives
-constexpr int kSegments = 5;     ///< collectives of a step
+constexpr int kLaunches = 200;  ///< between two collectives
+constexpr int kSegments = 5;    ///< collectives of a step
 constexpr std::int64_t kSegment = 2'000'000;
 constexpr std::int64_t kNoise = 60'000;
 constexpr std::int64_t kTransfer = 300'000;
@@ -53,8 +53,7 @@ std::int64_t compute_of(const Job& job, int rank, int step, int segment) {
 /// Adds the work of one rank in a step that begins at `start`; times are true ones.
 class RankWriter {
  public:
-  RankWriter(const Job& job, int rank, const std::filesystem::path& path)
-      : writer_(path, true) {
+  RankWriter(const Job& job, int rank, const std::filesystem::path& path) : writer_(path, true) {
     int machine = rank / kRanksOfMachine;
     offset_ = machine * 1'300'000;
     drift_ = machine * 5e-6;
@@ -155,8 +154,7 @@ void write_rank(const Job& job, int rank, const std::filesystem::path& path) {
     std::int64_t begin = now;
     for (int g = 0; g < kSegments; ++g) {
       std::int64_t slowest = 0;
-      for (int r = 0; r < job.ranks; ++r)
-        slowest = std::max(slowest, compute_of(job, r, s, g));
+      for (int r = 0; r < job.ranks; ++r) slowest = std::max(slowest, compute_of(job, r, s, g));
       std::int64_t own = compute_of(job, rank, s, g);
       writer.compute(now, own);
       std::int64_t end = now + slowest + kTransfer;

@@ -33,8 +33,8 @@ std::vector<RankSummary> make(const PlantedClocks& planted) {
     std::int64_t t = i * 10'000'000;
     std::int64_t end = t + 600'000;
     auto far = [&](std::int64_t time) {
-      return time + static_cast<std::int64_t>(planted.offset +
-                                              planted.drift * static_cast<double>(time));
+      return time +
+             static_cast<std::int64_t>(planted.offset + planted.drift * static_cast<double>(time));
     };
     add_collective(ranks[0], "dp", "allreduce", t, end + noise(), 1, i);
     add_collective(ranks[1], "dp", "allreduce", far(t + 100'000), far(end + noise()), 1, i);

@@ -18,7 +18,8 @@ namespace headway::analyzer {
 using test::analyze_planted;
 using test::kEvenJob;
 
-TEST_CASE("a late rank's delay becomes the others' straggler wait, to the nanosecond of each step") {
+TEST_CASE(
+    "a late rank's delay becomes the others' straggler wait, to the nanosecond of each step") {
   auto report = analyze_planted(kEvenJob + "    on rank=2\n      host 3ms\n");
   REQUIRE(report->analysis.job);
   const JobAnalysis& job = *report->analysis.job;
@@ -27,8 +28,7 @@ TEST_CASE("a late rank's delay becomes the others' straggler wait, to the nanose
   for (std::uint32_t r = 0; r < 4; ++r) {
     const RankDevice* device = main_device(job.ranks[r]);
     REQUIRE(device);
-    for (const RankStep& step : device->steps)
-      CHECK(step.times.total() == step.time.length());
+    for (const RankStep& step : device->steps) CHECK(step.times.total() == step.time.length());
     if (r == 2) {
       CHECK(job.roles[r].exposed_wait.ns == 0);
     } else {
@@ -44,8 +44,7 @@ TEST_CASE("a late rank's delay becomes the others' straggler wait, to the nanose
 TEST_CASE("an even job has no wait worth a word") {
   auto report = analyze_planted(kEvenJob);
   const JobAnalysis& job = *report->analysis.job;
-  for (const RankRole& role : job.roles)
-    CHECK(ratio(role.exposed_wait, job.step) < 0.05);
+  for (const RankRole& role : job.roles) CHECK(ratio(role.exposed_wait, job.step) < 0.05);
   CHECK(job.matching.groups.size() == 1);
   CHECK(job.matching.groups[0].unmatched == 0);
   CHECK(std::all_of(job.clocks.hosts.begin(), job.clocks.hosts.end(),
@@ -122,8 +121,7 @@ TEST_CASE("ranks that are not there, guessed numbers and unmatched collectives a
   for (const Doubt& doubt : job.doubts) all += doubt.text + "\n";
   CHECK(all.find("2 of 8 ranks are here") != std::string::npos);
   CHECK(all.find("1 of 2 traces do not say their rank") != std::string::npos);
-  CHECK(all.find("1 of 1 communications of single ranks have no counterpart") !=
-        std::string::npos);
+  CHECK(all.find("1 of 1 communications of single ranks have no counterpart") != std::string::npos);
 }
 
 TEST_CASE("file names tell ranks in the usual spellings") {
@@ -152,8 +150,8 @@ TEST_CASE("shapes are counted as elements, whatever a hostile text holds") {
 TEST_CASE("a job's reports name the ranks, escape their names, and are the same each time") {
   auto report = analyze_planted(kEvenJob + "    on rank=2\n      host 3ms\n");
   ReportOptions options{.tool_version = "1"};
-  for (ReportFormat format : {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kJson,
-                              ReportFormat::kHtml}) {
+  for (ReportFormat format :
+       {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kJson, ReportFormat::kHtml}) {
     std::string text = render(format, report->trace, report->analysis, options);
     CHECK(text == render(format, report->trace, report->analysis, options));
     CHECK(text.find("straggler") != std::string::npos);

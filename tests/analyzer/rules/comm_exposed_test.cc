@@ -57,12 +57,12 @@ TEST_CASE("comm-exposed leaves waiting for a late rank to straggler") {
 }
 
 TEST_CASE("comm-exposed fires from 5 % of the step on") {
-  CHECK(finding(*analyze_planted(run("ranks 2\n", "collective allreduce 50MB 450us")),
-                "comm-exposed")
-            .status == Status::kFine);
-  CHECK(finding(*analyze_planted(run("ranks 2\n", "collective allreduce 50MB 700us")),
-                "comm-exposed")
-            .status == Status::kFound);
+  CHECK(
+      finding(*analyze_planted(run("ranks 2\n", "collective allreduce 50MB 450us")), "comm-exposed")
+          .status == Status::kFine);
+  CHECK(
+      finding(*analyze_planted(run("ranks 2\n", "collective allreduce 50MB 700us")), "comm-exposed")
+          .status == Status::kFound);
 }
 
 TEST_CASE("comm-exposed cannot tell when a rank of many recorded no communication") {

@@ -37,13 +37,11 @@ TEST_CASE("comm-not-overlapped fires when all collectives follow the last gradie
 }
 
 TEST_CASE("comm-not-overlapped is fine when buckets leave during the backward pass") {
-  CHECK(finding(*analyze_planted(run(4, 1, "1ms")), "comm-not-overlapped").status ==
-        Status::kFine);
+  CHECK(finding(*analyze_planted(run(4, 1, "1ms")), "comm-not-overlapped").status == Status::kFine);
 }
 
 TEST_CASE("comm-not-overlapped fires from 9 of 10 late collectives on") {
-  CHECK(finding(*analyze_planted(run(2, 8, "1ms")), "comm-not-overlapped").status ==
-        Status::kFine);
+  CHECK(finding(*analyze_planted(run(2, 8, "1ms")), "comm-not-overlapped").status == Status::kFine);
   CHECK(finding(*analyze_planted(run(1, 9, "1ms")), "comm-not-overlapped").status ==
         Status::kFound);
 }

@@ -35,12 +35,12 @@ TEST_CASE("comm-slow-link fires far below the device's link") {
 }
 
 TEST_CASE("comm-slow-link is fine near the link's rate, and fires under 30 % of it") {
-  CHECK(finding(*analyze_planted(run("collective allreduce 400MB 2ms")), "comm-slow-link")
-            .status == Status::kFine);
-  CHECK(finding(*analyze_planted(run("collective allreduce 186MB 2ms")), "comm-slow-link")
-            .status == Status::kFine);  // 31 %
-  CHECK(finding(*analyze_planted(run("collective allreduce 174MB 2ms")), "comm-slow-link")
-            .status == Status::kFound);  // 29 %
+  CHECK(finding(*analyze_planted(run("collective allreduce 400MB 2ms")), "comm-slow-link").status ==
+        Status::kFine);
+  CHECK(finding(*analyze_planted(run("collective allreduce 186MB 2ms")), "comm-slow-link").status ==
+        Status::kFine);  // 31 %
+  CHECK(finding(*analyze_planted(run("collective allreduce 174MB 2ms")), "comm-slow-link").status ==
+        Status::kFound);  // 29 %
 }
 
 TEST_CASE("comm-slow-link cannot tell from small messages, unknown devices or one rank") {

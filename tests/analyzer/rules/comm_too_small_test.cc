@@ -43,8 +43,7 @@ TEST_CASE("comm-too-small is fine with a few small ones, and fires from 5 % of t
 }
 
 TEST_CASE("comm-too-small cannot tell from one size, nor from one rank") {
-  CHECK(finding(*analyze_planted(run(60, false)), "comm-too-small").status ==
-        Status::kCannotTell);
+  CHECK(finding(*analyze_planted(run(60, false)), "comm-too-small").status == Status::kCannotTell);
   test::AnalyzedRun alone(test::PlantedRun{});
   CHECK(alone.finding("comm-too-small").status == Status::kCannotTell);
 }

@@ -39,8 +39,7 @@ TEST_CASE("straggler is fine when ranks take turns, and when the wait is short")
 
 TEST_CASE("straggler fires from 5 % of the step on") {
   auto late_by = [](const std::string& time) {
-    return analyze_planted(kEvenJob + "    on rank=3\n      launch extra " + time +
-                           " bytes=8MB\n");
+    return analyze_planted(kEvenJob + "    on rank=3\n      launch extra " + time + " bytes=8MB\n");
   };
   CHECK(finding(*late_by("500us"), "straggler").status == Status::kFine);
   CHECK(finding(*late_by("900us"), "straggler").status == Status::kFound);
