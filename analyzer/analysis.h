@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,12 @@
 
 namespace headway::analyzer {
 
+struct JobAnalysis;  // analyzer/ranks/job.h
+
 struct AnalysisOptions {
   StepOptions steps;
+  /// The job that the trace's rank is part of, whose critical rank it is; null for one rank alone.
+  std::shared_ptr<const JobAnalysis> job = nullptr;
   /// Called after each stage with its name ("steps", "partition"), for timing; may be empty.
   std::function<void(std::string_view)> stage_done = {};
 };
@@ -54,9 +59,16 @@ struct Analysis {
   std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;
   DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
+  /// The job that this rank is the critical one of; null for a rank alone. Partitions then know
+  /// `straggler_wait`.
+  std::shared_ptr<const JobAnalysis> job;
 };
 
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.
 Analysis analyze(const trace::Trace& trace, const AnalysisOptions& options = {});
+
+/// Found first, by recoverable time; then what cannot be told; then what is fine. Equal ones keep
+/// their order.
+void sort_findings(std::vector<Finding>& findings);
 
 }  // namespace headway::analyzer

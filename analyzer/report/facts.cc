@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzer/hardware/gpus.h"
+#include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
@@ -63,6 +64,7 @@ std::string device_line(const Trace& trace, trace::DeviceId id) {
 std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace,
                                                               const Analysis& analysis) {
   std::vector<std::pair<std::string, std::string>> facts;
+  if (analysis.job) facts = job_facts(*analysis.job);
   facts.emplace_back("trace", trace.path);
   std::string_view command = trace.meta_value(trace::meta::kCommand);
   if (!command.empty()) facts.emplace_back("command", command);

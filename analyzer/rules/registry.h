@@ -30,6 +30,12 @@ extern const Rule kStepOutlier;
 extern const Rule kUnfusedAttention;
 extern const Rule kUnfusedElementwise;
 extern const Rule kUnfusedOptimizer;
+extern const Rule kCommExposed;
+extern const Rule kCommNotOverlapped;
+extern const Rule kCommSlowLink;
+extern const Rule kCommTooSmall;
+extern const Rule kStraggler;
+extern const Rule kUnevenBatches;
 extern const Rule kWorkersOversubscribed;
 extern const Rule kWorkersStarved;
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/analysis.h"
+#include "analyzer/ranks/analyze_job.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
 #include "tests/planted/dsl/assemble.h"
@@ -104,9 +104,8 @@ CheckedCase check_case(const fs::path& root, const fs::path& path) {
   checked.c = read_case(path);
   require_known_rules(checked.c);
   require_fitting_folder(checked);
-  trace::Trace trace = make_trace(checked.c);
-  analyzer::Analysis analysis = analyzer::analyze(trace);
-  for (Finding& finding : analysis.findings) {
+  std::unique_ptr<analyzer::JobReport> report = analyzer::analyze_ranks(make_trace(checked.c));
+  for (Finding& finding : report->analysis.findings) {
     if (finding.status == Status::kFound) checked.found.emplace_back(finding.rule);
     checked.findings.emplace(std::string(finding.rule), finding);
   }
