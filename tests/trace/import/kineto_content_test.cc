@@ -86,18 +86,18 @@ TEST_CASE("copies and sets carry their direction, memories and bytes, in old spe
 {"ph":"X","cat":"gpu_memcpy","name":"Memcpy PtoP (Device -> Device)","pid":0,"tid":7,"ts":3,"dur":1,"args":{}},
 {"ph":"X","cat":"Memset","name":"Memset (Device)","pid":0,"tid":7,"ts":4,"dur":1,"args":{"bytes":64}})j");
   const DeviceOps& ops = trace.device_ops;
-REQUIRE(ops.size() == 4);
-CHECK(ops.kind[0] == DeviceOpKind::kCopyHostToDevice);
-CHECK(ops.source_memory[0] == MemoryKind::kPageable);
-CHECK(ops.destination_memory[0] == MemoryKind::kDevice);
-CHECK(ops.bytes[0] == 4096);
-CHECK(ops.kind[1] == DeviceOpKind::kCopyDeviceToHost);
-CHECK(ops.destination_memory[1] == MemoryKind::kPinned);
-CHECK(ops.bytes[1] == 8);
-CHECK(ops.stream[1] == ops.stream[0]);
-CHECK(ops.kind[2] == DeviceOpKind::kCopyPeer);
-CHECK(ops.kind[3] == DeviceOpKind::kMemset);
-CHECK(loss(trace, "orphan_device_op") == 4);
+  REQUIRE(ops.size() == 4);
+  CHECK(ops.kind[0] == DeviceOpKind::kCopyHostToDevice);
+  CHECK(ops.source_memory[0] == MemoryKind::kPageable);
+  CHECK(ops.destination_memory[0] == MemoryKind::kDevice);
+  CHECK(ops.bytes[0] == 4096);
+  CHECK(ops.kind[1] == DeviceOpKind::kCopyDeviceToHost);
+  CHECK(ops.destination_memory[1] == MemoryKind::kPinned);
+  CHECK(ops.bytes[1] == 8);
+  CHECK(ops.stream[1] == ops.stream[0]);
+  CHECK(ops.kind[2] == DeviceOpKind::kCopyPeer);
+  CHECK(ops.kind[3] == DeviceOpKind::kMemset);
+  CHECK(loss(trace, "orphan_device_op") == 4);
 }
 
 TEST_CASE("host ranges keep their category, nesting, shapes and sequence") {
@@ -110,30 +110,30 @@ TEST_CASE("host ranges keep their category, nesting, shapes and sequence") {
 {"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Spans","tid":"PyTorch Profiler","ts":5,"dur":200},
 {"ph":"i","s":"g","name":"Iteration Start: PyTorch Profiler","pid":"Traces","tid":"T","ts":5})j");
   RangeId linear = find_range(trace, "aten::linear");
-REQUIRE(linear.valid());
-CHECK(domain_of(trace, linear) == "cpu_op");
-const RangeInfo* info = trace.info(linear);
-REQUIRE(info);
-CHECK(info->sequence == 41);
-CHECK(trace.strings[info->shapes] == "[[32, 1024],[]]");
-CHECK(trace.strings[info->dtypes] == "[\"float\",\"Scalar\"]");
-RangeId addmm = find_range(trace, "aten::addmm");
-CHECK(trace.ranges.parent[addmm.value] == linear);
-CHECK(trace.ranges.depth[addmm.value] == 2);
-int steps = 0;
-for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-  if (domain_of(trace, RangeId{i}) != "user_annotation") continue;
-  ++steps;
-  REQUIRE(trace.info(RangeId{i}));
-  CHECK(trace.info(RangeId{i})->kind == RangeKind::kStep);
-  CHECK(trace.info(RangeId{i})->step == 12);
-}
-CHECK(steps == 1);
-RangeId mark = find_range(trace, "Iteration Start: PyTorch Profiler");
-CHECK(trace.ranges.is(mark, Ranges::kMark));
-// One program: the profiler's rows and the device's are threads of it, not processes.
-CHECK(trace.processes.size() == 1);
-CHECK(trace.threads.size() == 4);
+  REQUIRE(linear.valid());
+  CHECK(domain_of(trace, linear) == "cpu_op");
+  const RangeInfo* info = trace.info(linear);
+  REQUIRE(info);
+  CHECK(info->sequence == 41);
+  CHECK(trace.strings[info->shapes] == "[[32, 1024],[]]");
+  CHECK(trace.strings[info->dtypes] == "[\"float\",\"Scalar\"]");
+  RangeId addmm = find_range(trace, "aten::addmm");
+  CHECK(trace.ranges.parent[addmm.value] == linear);
+  CHECK(trace.ranges.depth[addmm.value] == 2);
+  int steps = 0;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    if (domain_of(trace, RangeId{i}) != "user_annotation") continue;
+    ++steps;
+    REQUIRE(trace.info(RangeId{i}));
+    CHECK(trace.info(RangeId{i})->kind == RangeKind::kStep);
+    CHECK(trace.info(RangeId{i})->step == 12);
+  }
+  CHECK(steps == 1);
+  RangeId mark = find_range(trace, "Iteration Start: PyTorch Profiler");
+  CHECK(trace.ranges.is(mark, Ranges::kMark));
+  // One program: the profiler's rows and the device's are threads of it, not processes.
+  CHECK(trace.processes.size() == 1);
+  CHECK(trace.threads.size() == 4);
 }
 
 TEST_CASE("a synchronisation completes the call that waited") {
@@ -262,11 +262,12 @@ TEST_CASE("memory, counters, overhead and halves are kept") {
 }
 
 TEST_CASE("devices, ranks and the clock come from beside the events") {
-  Trace trace = load_text(R"j({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","totalGlobalMem":85,
+  Trace trace = load_text(
+      R"j({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","totalGlobalMem":85,
  "computeMajor":9,"computeMinor":0,"numSms":132}],"record_shapes":1,"baseTimeNanoseconds":1726000000000000000,
  "traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":7,"tid":7,"ts":5000.5,"dur":1},
  {"name":"process_name","ph":"M","ts":0,"pid":7,"tid":0,"args":{"name":"python3"}},
- {"name":"thread_name","ph":"M","ts":0,"pid":7,"tid":7,"args":{"name":"thread 7 (main)j"
+ {"name":"thread_name","ph":"M","ts":0,"pid":7,"tid":7,"args":{"name":"thread 7 (main)"
 }
 }],
  "distributedInfo":{
@@ -277,18 +278,18 @@ TEST_CASE("devices, ranks and the clock come from beside the events") {
 }
 })j");
   REQUIRE(trace.devices.size() == 1);
-CHECK(trace.devices[0].cores == 132);
-CHECK(trace.devices[0].compute_major == 9);
-CHECK(trace.devices[0].memory_bytes == 85);
-CHECK(trace.world_size == 8);
-REQUIRE(trace.processes.size() == 1);
-CHECK(trace.processes[0].rank == 3);
-CHECK(trace.processes[0].name == "python3");
-CHECK(trace.threads[0].name == "thread 7 (main)j");
-CHECK(trace.start_utc_ns == 1726000000005000500);
-CHECK(trace.meta_value("process_group.0") == "0,1,2,3");
-CHECK(trace.meta_value("kineto.record_shapes") == "1");
-CHECK(trace.meta_value(meta::kDistributedRank) == "3");
+  CHECK(trace.devices[0].cores == 132);
+  CHECK(trace.devices[0].compute_major == 9);
+  CHECK(trace.devices[0].memory_bytes == 85);
+  CHECK(trace.world_size == 8);
+  REQUIRE(trace.processes.size() == 1);
+  CHECK(trace.processes[0].rank == 3);
+  CHECK(trace.processes[0].name == "python3");
+  CHECK(trace.threads[0].name == "thread 7 (main)");
+  CHECK(trace.start_utc_ns == 1726000000005000500);
+  CHECK(trace.meta_value("process_group.0") == "0,1,2,3");
+  CHECK(trace.meta_value("kineto.record_shapes") == "1");
+  CHECK(trace.meta_value(meta::kDistributedRank) == "3");
 }
 
 TEST_CASE(
