@@ -14,14 +14,13 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-/// These small values are taken apart as a whole. Absent or damaged: null.
-dom::element parse(dom::parser& parser, const Header& header, const std::string& key) {
+/// These small values are taken apart as a whole. False when the value is absent, damaged or of
+/// another type.
+template <class Value>
+bool parse(dom::parser& parser, const Header& header, const std::string& key, Value& value) {
   auto found = header.values.find(key);
-  dom::element element;
-  if (found == header.values.end()) return element;
-  simdjson::padded_string text(found->second);
-  if (parser.parse(text).get(element)) return {};
-  return element;
+  if (found == header.values.end()) return false;
+  return parser.parse(found->second).get(value) == simdjson::SUCCESS;
 }
 
 std::int64_t number(dom::object object, std::string_view key, std::int64_t fallback) {
@@ -118,11 +117,9 @@ void apply_header(Merged& merged, const Header& header) {
       header.values.contains("hip_runtime_version") || header.values.contains("roctracer_version");
   dom::parser parser;
   dom::array devices;
-  if (!parse(parser, header, "deviceProperties").get_array().get(devices))
-    apply_devices(merged, devices, amd);
+  if (parse(parser, header, "deviceProperties", devices)) apply_devices(merged, devices, amd);
   dom::object distributed;
-  if (!parse(parser, header, "distributedInfo").get_object().get(distributed))
-    apply_distributed(merged, distributed);
+  if (parse(parser, header, "distributedInfo", distributed)) apply_distributed(merged, distributed);
 }
 
 }  // namespace headway::trace::kineto
