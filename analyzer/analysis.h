@@ -47,9 +47,9 @@ struct Analysis {
   std::vector<DevicePartition> partitions;  ///< per device, per step
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
-  std::vector<Doubt> doubts;      ///< worst first
+  std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;
-  DurationNs median_step;         ///< of the steady steps on the training thread; 0 without steps
+  DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
 };
 
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.
