@@ -10,6 +10,7 @@
 #include "analyzer/doubts.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
+#include "analyzer/ranks/refine.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
 #include "common/parallel.h"
@@ -88,6 +89,13 @@ int rank(Status status) {
 
 }  // namespace
 
+void sort_findings(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.status != b.status) return rank(a.status) < rank(b.status);
+    return a.recoverable_per_step > b.recoverable_per_step;
+  });
+}
+
 Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   require_events(trace);
   Analysis result;
@@ -119,25 +127,30 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.attribution = attribute(trace, names, kernels, *communication);
   note("attribution");
   result.partitions = partition(trace, names, result.steps, result.attribution);
+  result.job = options.job;
+  if (result.job)
+    refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
   result.step_times = step_times_of(result.steps, result.partitions);
   result.median_step = result.step_times.p50;
   note("partition");
+  result.critical_path = find_critical_path(trace, result.steps, result.partitions);
+  note("critical path");
+  result.work = measure_work(trace, result.steps, result.partitions, kernels);
+  note("kernels");
   RuleContext context{trace,
                       result.steps,
                       result.attribution,
                       result.partitions,
                       mean_step_of(result.partitions, result.median_step),
-                      kernels};
+                      kernels,
+                      result.work,
+                      result.job.get()};
   std::span<const Rule* const> rules = all_rules();
   result.findings.resize(rules.size());
   run_parallel(rules.size(),
                [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
   keep_fitting_advice(trace, result.findings);
-  std::stable_sort(result.findings.begin(), result.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     if (a.status != b.status) return rank(a.status) < rank(b.status);
-                     return a.recoverable_per_step > b.recoverable_per_step;
-                   });
+  sort_findings(result.findings);
   note("rules");
   result.doubts = find_doubts(trace, result);
   note("doubts");

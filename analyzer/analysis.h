@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/audit.h"
 #include "analyzer/device_view.h"
+#include "analyzer/graph/critical_path.h"
+#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
@@ -16,8 +19,12 @@
 
 namespace headway::analyzer {
 
+struct JobAnalysis;  // analyzer/ranks/job.h
+
 struct AnalysisOptions {
   StepOptions steps;
+  /// The job that the trace's rank is part of, whose critical rank it is; null for one rank alone.
+  std::shared_ptr<const JobAnalysis> job = nullptr;
   /// Called after each stage with its name ("steps", "partition"), for timing; may be empty.
   std::function<void(std::string_view)> stage_done = {};
 };
@@ -45,14 +52,23 @@ struct Analysis {
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
+  std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
+  CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
   std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;
   DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
+  /// The job that this rank is the critical one of; null for a rank alone. Partitions then know
+  /// `straggler_wait`.
+  std::shared_ptr<const JobAnalysis> job;
 };
 
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.
 Analysis analyze(const trace::Trace& trace, const AnalysisOptions& options = {});
+
+/// Found first, by recoverable time; then what cannot be told; then what is fine. Equal ones keep
+/// their order.
+void sort_findings(std::vector<Finding>& findings);
 
 }  // namespace headway::analyzer

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "analyzer/ranks/job.h"
 #include "common/format.h"
 #include "trace/meta_keys.h"
 
@@ -134,6 +135,7 @@ int rank(const Doubt& doubt) {
 
 std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   std::vector<Doubt> doubts;
+  if (analysis.job) doubts = analysis.job->doubts;
   add_cuts(trace, doubts);
   for (const AuditResult& result : analysis.audit) {
     const AuditCheck& check = audit_check(result.check);

@@ -3,7 +3,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/report/critical_path.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/statistics.h"
 #include "common/text.h"
@@ -150,13 +152,15 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["device_view"] = device_section(trace, analysis);
   json["steps"] = steps_section(analysis);
   json["partition"] = partition_section(trace, analysis);
+  json["critical_path"] = critical_path_json(trace, analysis);
   json["ops"] = to_json(op_table(trace, analysis))["rows"];
   json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
-  json["collectives"] = Json::array();
+  json["collectives"] = to_json(collective_table(trace, analysis))["rows"];
   json["findings"] = findings_section(trace, analysis);
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)
     json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});
+  add_ranks(json, trace, analysis);
   return json.dump(2) + "\n";
 }
 

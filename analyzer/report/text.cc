@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/report/critical_path.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -142,13 +144,20 @@ std::string table_section(const Table& table, const ReportOptions& options) {
 
 }  // namespace
 
+std::string wrap_text(std::string_view text, std::size_t width, const std::string& first,
+                      const std::string& next) {
+  return wrap(text, width, first, next);
+}
+
 std::string render_text(const Trace& trace, const Analysis& analysis,
                         const ReportOptions& options) {
   std::size_t width = options.text_width;
   std::string out =
       "Headway report\n" + facts_section(trace, analysis, width) + doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
+  out += job_text(trace, analysis, options);
   out += waterfall_section(trace, analysis) + findings_section(analysis, width);
+  out += critical_path_text(trace, analysis);
   out += table_section(op_type_table(trace, analysis), options) +
          table_section(op_table(trace, analysis), options) +
          table_section(loader_table(trace, analysis), options);
