@@ -2,6 +2,7 @@
 #include "analyzer/attribution/attribution.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -58,7 +59,7 @@ class OpTable {
   }
 
   OpId of_context(const RangeContext& context, Phase phase) {
-    if (!context.op.valid()) return OpId{0};
+    if (!context.op.valid()) return without_op(phase);
     Key key{names_[context.op].base, context.module, phase};
     // An op is mostly launched again from where it was launched before.
     auto& [last_key, last_op] = last_of_base_[key.base];
@@ -87,6 +88,17 @@ class OpTable {
     }
   };
 
+  /// Work that is tagged with its phase and nothing else.
+  OpId without_op(Phase phase) {
+    if (phase == Phase::kNone) return OpId{0};
+    OpId& known = without_op_[phase];
+    if (!known.valid()) {
+      known = OpId::from(out_.ops.size());
+      out_.ops.push_back({"(no op)", "", phase, {}, ""});
+    }
+    return known;
+  }
+
   OpId find_graph_op(ProcessId process, std::int64_t op) {
     auto found = trace_.graph_op_index.find({process, op});
     if (found == trace_.graph_op_index.end()) return OpId::none();
@@ -109,6 +121,7 @@ class OpTable {
   std::vector<std::vector<OpId>> of_graph_op_;  ///< by process and op id
   std::vector<OpId> of_graph_;                  ///< by GraphOpId
   std::vector<std::pair<Key, OpId>> last_of_base_;
+  std::map<Phase, OpId> without_op_;
   std::unordered_map<Key, OpId, Hash> by_name_;
 };
 

@@ -20,8 +20,9 @@ struct ModelOp {
   std::string type;  ///< "batch_norm"; empty when unknown
   trace::Phase phase = trace::Phase::kNone;
   trace::GraphOpId graph_op;  ///< none when it is known by range name only
-  std::string module;  ///< path of the module it belongs to, for backward ops that of their forward op:
-                       ///< "ResNet_0/Bottleneck_3/Conv2d_1", "layer1.0.conv1"; empty when unknown
+  std::string
+      module;  ///< path of the module it belongs to, for backward ops that of their forward op:
+               ///< "ResNet_0/Bottleneck_3/Conv2d_1", "layer1.0.conv1"; empty when unknown
 };
 
 /// Which op of the model each device op belongs to, and through which range and call it got there.
@@ -31,7 +32,7 @@ struct Attribution {
   std::vector<trace::RangeId>
       range_of;  ///< per device op: innermost range open on the launching thread; may be none
   std::vector<trace::Phase>
-      phase_of;  ///< per device op: own tag, else that of the enclosing ranges
+      phase_of;                     ///< per device op: own tag, else that of the enclosing ranges
   std::vector<TimeClass> class_of;  ///< per device op: its class while nothing above it runs
   std::vector<RangeContext> contexts;  ///< per range: see there
 };

@@ -12,8 +12,8 @@ namespace headway::analyzer {
 
 /// What a range and the ranges around it say together.
 struct RangeContext {
-  trace::RangeId op;         ///< the innermost range that names an op: the framework's operator or an
-                             ///< NVTX range, else an annotation, else a Python function; may be none
+  trace::RangeId op;  ///< the innermost range that names an op: the framework's operator or an
+                      ///< NVTX range, else an annotation, else a Python function; may be none
   std::uint32_t module = 0;  ///< into the paths of ModulePaths; 0: unknown
   trace::Phase phase = trace::Phase::kNone;
   RangeSource op_source = RangeSource::kDevice;  ///< of `op`; kDevice when there is none

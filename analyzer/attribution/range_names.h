@@ -41,8 +41,9 @@ struct NameFacts {
   bool communication = false;
   bool allocation = false;  ///< of memory, by the framework
   bool pause = false;       ///< garbage collection or a lock: the thread does nothing for the step
-  bool module = false;       ///< is or holds a path of a module: see RangeNames::module()
-  bool module_part = false;  ///< the module is relative to the enclosing one ("nn.Module: Conv2d_3")
+  bool module = false;      ///< is or holds a path of a module: see RangeNames::module()
+  bool module_part =
+      false;  ///< the module is relative to the enclosing one ("nn.Module: Conv2d_3")
 };
 
 /// Facts about the names of ranges, each found once per distinct name: traces have millions of

@@ -10,9 +10,26 @@ namespace {
 using namespace trace;
 
 constexpr auto kCallPrefixes = std::to_array<std::string_view>({
-    "c10d::", "c10d_functional::", "_c10d_functional::", "gloo:", "nccl:", "mpi:", "ucc:", "xccl:",
-    "rccl:", "hccl:", "record_param_comms", "MPI_", "ncclAll", "ncclReduce", "ncclBroadcast",
-    "ncclBcast", "ncclSend", "ncclRecv", "ncclGroup", "horovod",
+    "c10d::",
+    "c10d_functional::",
+    "_c10d_functional::",
+    "gloo:",
+    "nccl:",
+    "mpi:",
+    "ucc:",
+    "xccl:",
+    "rccl:",
+    "hccl:",
+    "record_param_comms",
+    "MPI_",
+    "ncclAll",
+    "ncclReduce",
+    "ncclBroadcast",
+    "ncclBcast",
+    "ncclSend",
+    "ncclRecv",
+    "ncclGroup",
+    "horovod",
 });
 
 }  // namespace

@@ -24,10 +24,11 @@ class GapExplainer {
   /// What the walk over a host thread has come to know.
   struct Walk {
     trace::ThreadId thread;
-    bool drained = false;  ///< the device ran dry while the thread was blocked
+    bool drained = false;   ///< the device ran dry while the thread was blocked
     bool visiting = false;  ///< this is the partner of the thread that launches
   };
-  void explain_without_launch(Interval gap, trace::DeviceOpId next, std::vector<Segment>& out) const;
+  void explain_without_launch(Interval gap, trace::DeviceOpId next,
+                              std::vector<Segment>& out) const;
   void explain_host(Interval window, Walk& walk, std::vector<Segment>& out);
   void explain_activity(const Activity& activity, const Walk& walk, std::vector<Segment>& out);
   void explain_nothing(Interval part, const Walk& walk, std::vector<Segment>& out);

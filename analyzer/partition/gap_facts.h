@@ -46,9 +46,7 @@ class GapFacts {
     Interval interval;
     TimeClass time_class;
   };
-  const std::vector<Taken>& taken(trace::ProcessId process) const {
-    return taken_[process.value];
-  }
+  const std::vector<Taken>& taken(trace::ProcessId process) const { return taken_[process.value]; }
 
   const trace::Trace& trace;
   const RangeNames& names;

@@ -21,8 +21,7 @@ struct Activity {
 /// place in each thread is remembered. Not thread-safe: each user has its own.
 class HostActivity {
  public:
-  explicit HostActivity(const trace::Trace& trace)
-      : trace_(trace), places_(trace.threads.size()) {}
+  explicit HostActivity(const trace::Trace& trace) : trace_(trace), places_(trace.threads.size()) {}
 
   /// Appends what `thread` did in `window`, cut to it, by time; where nothing was recorded there is
   /// no activity.

@@ -30,14 +30,15 @@ struct DeviceStep {
   ClassTimes times;        ///< sums to interval.length() exactly
   std::uint32_t first_segment = 0;
   std::uint32_t segment_count = 0;
-  DurationNs host_ahead;  ///< from the end of the host's step to its end here: how far the host runs
-                          ///< ahead; negative when the host waited for the device and went on working
+  DurationNs
+      host_ahead;  ///< from the end of the host's step to its end here: how far the host runs
+                   ///< ahead; negative when the host waited for the device and went on working
 };
 
 /// The partition of one device's time; for a process without device work, of its training thread's.
 struct DevicePartition {
-  trace::DeviceId device;  ///< none: of a host thread
-  trace::ThreadId thread;  ///< the training thread, when there is no device; else none
+  trace::DeviceId device;         ///< none: of a host thread
+  trace::ThreadId thread;         ///< the training thread, when there is no device; else none
   std::vector<DeviceStep> steps;  ///< all steps with work on this device, steady or not, by time
   std::vector<Segment> segments;  ///< by time, without gap or overlap inside a step; neighbours of
                                   ///< one class and cause are joined

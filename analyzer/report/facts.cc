@@ -159,6 +159,7 @@ const DevicePartition* busiest(const Analysis& analysis) {
 /// Model flops over the peak of the device's matrix units, or of its general ones where no kernel
 /// used those; "" when either is not known.
 std::string utilisation(const Trace& trace, const KernelWork& work, DurationNs step) {
+  if (!work.device.valid()) return "";  // of a host thread
   DeviceLimits limits = limits_of(trace.devices[work.device.value], work.architecture);
   double peak = work.matrix_tensor.ns > 0 && limits.model ? limits.model->half_flops : 0;
   if (peak <= 0) peak = limits.fp32_flops;

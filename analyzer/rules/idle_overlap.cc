@@ -21,7 +21,7 @@ IdleOverlap idle_during(const RuleContext& context, std::vector<Interval> interv
   IntervalSet wanted = IntervalSet::from_unsorted(std::move(intervals));
   IdleOverlap worst;
   for (const DevicePartition& device : context.partitions) {
-    if (device.steady_steps == 0) continue;
+    if (device.steady_steps == 0 || !device.device.valid()) continue;
     std::vector<Interval> idle;
     for (const DeviceStep& step : device.steps) {
       if (!counts(context.steps, step)) continue;

@@ -147,7 +147,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   DurationNs recoverable;
   double slower = 1 - std::min(1.0, copies.suspect_rate / copies.pinned_rate);
   for (const DevicePartition& device : context.partitions) {
-    if (device.steady_steps == 0) continue;
+    if (device.steady_steps == 0 || !device.device.valid()) continue;
     Cost cost = cost_of(context, device, copies);
     DurationNs gain =
         cost.waiting +
