@@ -6,6 +6,7 @@
 namespace headway::analyzer {
 
 DeviceLimits limits_of(const RuleContext& context, const DevicePartition& device) {
+  if (!device.device.valid()) return {};  // the partition of a host thread
   std::size_t index = static_cast<std::size_t>(&device - context.partitions.data());
   return limits_of(context.trace.devices[device.device.value], context.work[index].architecture);
 }
