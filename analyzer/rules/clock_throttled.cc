@@ -92,7 +92,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   double slowest = 1;
   bool judged = false;
   for (const DevicePartition& device : context.partitions) {
-    if (device.steady_steps == 0) continue;
+    if (device.steady_steps == 0 || !device.device.valid()) continue;  // host threads have none
     double maximum = static_cast<double>(context.trace.devices[device.device.value].max_clock_hz);
     auto clock = counters::steady(context, counters::kGpuSmClock, device.device);
     const trace::CounterSeries* reasons =

@@ -92,7 +92,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   DurationNs possible;  // if memory were no limit
   double fullest = 0;
   for (const DevicePartition& device : context.partitions) {
-    if (device.steady_steps == 0) continue;
+    if (device.steady_steps == 0 || !device.device.valid()) continue;  // host threads have none
     any_step = true;
     DurationNs step = device.per_steady_step.total();
     DurationNs unlimited = gain_of(context, device, 1e9);
