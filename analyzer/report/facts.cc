@@ -151,7 +151,9 @@ const DevicePartition* busiest(const Analysis& analysis) {
     return ratio(d.per_steady_step.of_group(TimeGroup::kCompute), d.per_steady_step.total());
   };
   for (const DevicePartition& device : analysis.partitions) {
-    if (device.steady_steps > 0 && (!result || share(device) > share(*result))) result = &device;
+    if (device.steady_steps > 0 && device.device.valid() &&
+        (!result || share(device) > share(*result)))
+      result = &device;
   }
   return result;
 }

@@ -53,7 +53,8 @@ auto worst_device(const RuleContext& context, Measure measure) {
   using Result = decltype(measure(context.partitions[0], context.work[0]));
   std::pair<const DevicePartition*, Result> worst{nullptr, Result{}};
   for (std::size_t i = 0; i < context.partitions.size(); ++i) {
-    if (context.partitions[i].steady_steps == 0) continue;
+    // Partitions of host threads have no device.
+    if (context.partitions[i].steady_steps == 0 || !context.partitions[i].device.valid()) continue;
     Result result = measure(context.partitions[i], context.work[i]);
     if (!worst.first || result.recoverable > worst.second.recoverable)
       worst = {&context.partitions[i], std::move(result)};

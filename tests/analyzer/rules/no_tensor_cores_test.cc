@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/analyzer/kernel_run.h"
+#include "tests/support/trace_builder.h"
 
 namespace headway::analyzer {
 namespace {
@@ -87,6 +88,22 @@ TEST_CASE("no-tensor-cores takes the generation from kernel names where the devi
   AnalyzedKernels run(unknown.add({.name = kSgemm, .ns = 105'000}, 8));
   CHECK(run.finding("no-tensor-cores").status == Status::kFound);
   CHECK(run.finding("no-tensor-cores").recoverable_per_step.ns == 400'000);  // s = 2
+}
+
+TEST_CASE("rules over device kernels cannot tell in a run without a device, and do not fail") {
+  test::TraceBuilder builder;
+  for (int i = 0; i < 8; ++i) {
+    std::int64_t t = i * 1'000'000;
+    builder.range(1, "step", t, t + 999'999, {.kind = trace::RangeKind::kStep, .step = i});
+    builder.range(1, "aten::addmm", t + 10, t + 900'000);
+  }
+  trace::Trace trace = builder.load();
+  Analysis analysis = analyze(trace);
+  for (const Finding& finding : analysis.findings) {
+    if (finding.rule == "no-tensor-cores" || finding.rule == "low-occupancy" ||
+        finding.rule == "unfused-elementwise" || finding.rule == "host-round-trip")
+      CHECK(finding.status == Status::kCannotTell);
+  }
 }
 
 }  // namespace headway::analyzer
