@@ -89,8 +89,8 @@ DurationNs unexplained_time(const RuleContext& context, const DevicePartition& d
   auto says_something = [&](EventRef cause) {
     if (cause.kind != EventRef::Kind::kRange) return cause.kind != EventRef::Kind::kNone;
     const trace::RangeInfo* info = context.trace.info(trace::RangeId{cause.index});
-    bool frame = info && (info->kind == trace::RangeKind::kStep ||
-                          info->kind == trace::RangeKind::kPhase);
+    bool frame =
+        info && (info->kind == trace::RangeKind::kStep || info->kind == trace::RangeKind::kPhase);
     return !frame && !is_step[cause.index];
   };
   DurationNs time;
@@ -156,16 +156,17 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto cause = main_cause(context, times);
   Finding finding = found(rule, input.time, context);
   finding.sub_cause = std::string(cause.second);
-  finding.claim = fmt::format("The device waits for input {}{}",
-                              of_step(context, input.time, input.step),
-                              input.share() >= kSevereShare ? ". Severe:" : ":");
+  finding.claim =
+      fmt::format("The device waits for input {}{}", of_step(context, input.time, input.step),
+                  input.share() >= kSevereShare ? ". Severe:" : ":");
   finding.claim +=
       cause.second == "unseen"
           ? std::string(" what the loader does meanwhile is not recorded.")
-          : fmt::format(" {} while the worker reads, {} while it decodes or augments, {} otherwise.",
-                        format_duration(times[TimeClass::kIoRead]),
-                        format_duration(times[TimeClass::kDecode]),
-                        format_duration(times[TimeClass::kInputOther]));
+          : fmt::format(
+                " {} while the worker reads, {} while it decodes or augments, {} otherwise.",
+                format_duration(times[TimeClass::kIoRead]),
+                format_duration(times[TimeClass::kDecode]),
+                format_duration(times[TimeClass::kInputOther]));
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
   finding.confidence =
       0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);

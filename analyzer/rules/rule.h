@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
-#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/kernels/families.h"
+#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"

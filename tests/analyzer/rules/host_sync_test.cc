@@ -61,8 +61,7 @@ TEST_CASE("host-sync names the framework's op behind the wait, without its id") 
 
 TEST_CASE("host-sync is fine when the wait is for the step before") {
   test::TextRun run("thread main\n  steps 12\n    on from=1\n      sync event done\n" +
-                    test::healthy_step(20, 300) + "    record done\n" +
-                    test::healthy_step(4, 300));
+                    test::healthy_step(20, 300) + "    record done\n" + test::healthy_step(4, 300));
   CHECK(run.finding("host-sync").status == Status::kFine);
 }
 

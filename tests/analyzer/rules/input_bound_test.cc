@@ -82,8 +82,9 @@ TEST_CASE("input-bound knows PyTorch's wait by its name, and says what it cannot
 }
 
 TEST_CASE("input-bound is fine when ranges and calls explain the idle time") {
-  test::TextRun run("thread main\n  steps 12\n    repeat 30\n      range aten::add domain=cpu_op\n"
-                    "        host 40us\n        launch k 10us blocks=864\n");
+  test::TextRun run(
+      "thread main\n  steps 12\n    repeat 30\n      range aten::add domain=cpu_op\n"
+      "        host 40us\n        launch k 10us blocks=864\n");
   CHECK(run.finding("input-bound").status == Status::kFine);
   CHECK(run.finding("launch-bound").status == Status::kFound);
 }

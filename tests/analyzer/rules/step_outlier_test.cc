@@ -22,7 +22,7 @@ TEST_CASE("step-outlier names input when a batch is late") {
   TextRun run(
       "loader 2\n  on step=20\n    read 200ms bytes=1MB\n  decode 1ms\n"
       "thread main\n  steps 50\n    input\n" +
-      healthy_step());
+      healthy_step() + "    sync stream\n");
   CHECK(run.finding("step-outlier").sub_cause == "io_read");
 }
 

@@ -38,7 +38,7 @@ struct Action {
   std::string name;
   Recording::Range range;
   Recording::Op op;
-  DurationNs device;   ///< duration of `op`
+  DurationNs device;       ///< duration of `op`
   DurationNs latency{-1};  ///< of the launch; negative: the device's
   int stream = -1;
   trace::DeviceCallKind call = trace::DeviceCallKind::kOther;

@@ -178,7 +178,8 @@ class Assembler {
   void ops() {
     DeviceOps& ops = out_.device_ops;
     op_.assign(in_.ops.size(), DeviceOpId::none());
-    for (std::size_t i : ordered(in_.ops, [&](const auto& o) { return stream_[o.stream].valid(); })) {
+    for (std::size_t i :
+         ordered(in_.ops, [&](const auto& o) { return stream_[o.stream].valid(); })) {
       const Recording::Op& row = in_.ops[i];
       op_[i] = DeviceOpId::from(ops.start.size());
       ops.start.push_back(row.interval.begin);
@@ -251,7 +252,9 @@ Trace assemble(const Case& c, const Recording& recording, std::optional<int> ran
   return Assembler(c, recording, rank).make();
 }
 
-Trace make_trace(const Case& c) { return assemble(c, simulate(c)); }
+Trace make_trace(const Case& c) {
+  return assemble(c, simulate(c));
+}
 
 std::vector<Trace> make_rank_traces(const Case& c) {
   Recording recording = simulate(c);

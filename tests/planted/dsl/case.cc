@@ -58,8 +58,7 @@ Case parse_case(const std::string& file, std::string_view text) {
     if (!take_header(c, statement)) c.statements.push_back(std::move(statement));
   }
   if (c.plants.empty()) fail_input("{}: lacks 'plants: …', what the case plants", file);
-  if (!says_expectation)
-    fail_input("{}: lacks 'expect: RULE …' (or 'expect: nothing')", file);
+  if (!says_expectation) fail_input("{}: lacks 'expect: RULE …' (or 'expect: nothing')", file);
   if (!has_program) fail_input("{}: has no 'thread' with a program", file);
   return c;
 }

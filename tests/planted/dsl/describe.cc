@@ -49,7 +49,8 @@ void add_counter(const Case& c, const Statement& s, int rank, Trace& trace) {
   std::size_t dots = value.find("..");
   double low = number(s, value.substr(0, dots));
   double high = dots == std::string_view::npos ? low : number(s, value.substr(dots + 2));
-  Random random(c.seed * 77 + static_cast<std::uint64_t>(s.line) + static_cast<std::uint64_t>(rank));
+  Random random(c.seed * 77 + static_cast<std::uint64_t>(s.line) +
+                static_cast<std::uint64_t>(rank));
   DurationNs every = s.duration("every", {100'000'000});
   if (every.ns <= 0) s.fail("every=: expected more than 0");
   TimeNs to{std::min(trace.end.ns, s.duration("to", {trace.end.ns}).ns)};

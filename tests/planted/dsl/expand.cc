@@ -78,8 +78,7 @@ int add_process(Recording& world, int rank, std::string name) {
 
 int add_thread(Recording& world, int process, std::string name, std::int64_t tid) {
   int id = static_cast<int>(world.threads.size());
-  world.threads.push_back(
-      {process, std::move(name), tid > 0 ? static_cast<int>(tid) : 1000 + id});
+  world.threads.push_back({process, std::move(name), tid > 0 ? static_cast<int>(tid) : 1000 + id});
   return id;
 }
 

@@ -108,9 +108,9 @@ void Expander::copy(const Statement& s) {
   Action& action = work(s, vary(s, s.duration("time", transfer)));
   action.op.kind = kind->kind;
   action.op.bytes = bytes;
-  MemoryKind host = pageable                ? MemoryKind::kPageable
-                    : memory == "pinned"    ? MemoryKind::kPinned
-                                            : MemoryKind::kUnknown;
+  MemoryKind host = pageable             ? MemoryKind::kPageable
+                    : memory == "pinned" ? MemoryKind::kPinned
+                                         : MemoryKind::kUnknown;
   bool from_host = kind->kind == DeviceOpKind::kCopyHostToDevice;
   bool to_host = kind->kind == DeviceOpKind::kCopyDeviceToHost;
   action.op.source = from_host ? host : MemoryKind::kDevice;
@@ -167,8 +167,8 @@ void Expander::sync(const Statement& s) {
   action.host = vary(s, s.duration("call", {2'000}));
   action.wake = vary(s, s.duration("wake", {8'000}));
   if (what == "stream") {
-    action.stream = stream_of(case_, plan_.world, rank_,
-                              s.arguments.size() > 1 ? s.arguments[1] : "compute");
+    action.stream =
+        stream_of(case_, plan_.world, rank_, s.arguments.size() > 1 ? s.arguments[1] : "compute");
     action.call = DeviceCallKind::kStreamSynchronize;
     action.name = s.text("api", on_cuda(action.stream) ? "cudaStreamSynchronize" : "synchronize");
   } else if (what == "device") {

@@ -24,8 +24,7 @@ constexpr std::pair<std::string_view, RangeKind> kRangeKinds[] = {
 
 }  // namespace
 
-Expander::Expander(const Case& c, Plan& plan, int rank, int process, int thread,
-                   std::uint64_t salt)
+Expander::Expander(const Case& c, Plan& plan, int rank, int process, int thread, std::uint64_t salt)
     : case_(c),
       plan_(plan),
       rank_(rank),
@@ -40,16 +39,16 @@ void Expander::run(const std::vector<Statement>& body) {
 void Expander::one(const Statement& s) {
   using Handler = void (Expander::*)(const Statement&);
   static constexpr std::pair<std::string_view, Handler> kHandlers[] = {
-      {"steps", &Expander::steps},         {"input", &Expander::input},
-      {"read", &Expander::stage},          {"decode", &Expander::stage},
-      {"augment", &Expander::stage},       {"collate", &Expander::stage},
-      {"launch", &Expander::launch},       {"copy", &Expander::copy},
-      {"memset", &Expander::memset},       {"collective", &Expander::collective},
-      {"record", &Expander::event},        {"await", &Expander::event},
-      {"sync", &Expander::sync},           {"allocate", &Expander::memory},
-      {"free", &Expander::memory},         {"call", &Expander::other_call},
-              {"graph", &Expander::graph},
-      {"range", &Expander::range},         {"use", &Expander::use}};
+      {"steps", &Expander::steps},   {"input", &Expander::input},
+      {"read", &Expander::stage},    {"decode", &Expander::stage},
+      {"augment", &Expander::stage}, {"collate", &Expander::stage},
+      {"launch", &Expander::launch}, {"copy", &Expander::copy},
+      {"memset", &Expander::memset}, {"collective", &Expander::collective},
+      {"record", &Expander::event},  {"await", &Expander::event},
+      {"sync", &Expander::sync},     {"allocate", &Expander::memory},
+      {"free", &Expander::memory},   {"call", &Expander::other_call},
+      {"graph", &Expander::graph},   {"range", &Expander::range},
+      {"use", &Expander::use}};
   for (const auto& [name, handler] : kHandlers) {
     if (s.keyword == name) return (this->*handler)(s);
   }
@@ -157,8 +156,7 @@ void Expander::input(const Statement& s) {
   info.kind = RangeKind::kInputWait;
   info.phase = Phase::kInput;
   info.batch = batch_;
-  if (!s.has("unmarked"))
-    begin(s, s.text("name", "wait for batch"), info, !s.has("undeclared"));
+  if (!s.has("unmarked")) begin(s, s.text("name", "wait for batch"), info, !s.has("undeclared"));
   Action& action = add(Kind::kInput, s);
   action.batch = batch_;
   action.host = s.duration("call", {20'000});
@@ -187,7 +185,8 @@ void Expander::stage(const Statement& s) {
 
 void Expander::run_worker(const Statement& loader, int worker, int workers, std::int64_t batches) {
   std::int64_t cores = loader.integer("cores", workers);
-  stretch_ = std::max(1.0, static_cast<double>(workers) / static_cast<double>(std::max<std::int64_t>(1, cores)));
+  stretch_ = std::max(
+      1.0, static_cast<double>(workers) / static_cast<double>(std::max<std::int64_t>(1, cores)));
   add(Kind::kHost, loader).host =
       vary(loader, loader.duration("startup", {200'000}) + DurationNs{worker * 50'000});
   for (std::int64_t batch = worker; batch < batches; batch += workers) {
@@ -224,7 +223,9 @@ void Expander::begin(const Statement& s, std::string name, trace::RangeInfo info
   action.range.dtypes = s.text("dtypes");
 }
 
-void Expander::end(const Statement& s) { add(Kind::kEndRange, s); }
+void Expander::end(const Statement& s) {
+  add(Kind::kEndRange, s);
+}
 
 DurationNs Expander::vary(const Statement& s, DurationNs value) {
   if (value.ns < 0) s.fail("a duration is negative");

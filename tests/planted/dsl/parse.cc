@@ -61,8 +61,8 @@ Statement make_statement(const std::string& file, int line, std::string_view tex
   statement.keyword = words.front().text;
   const Keyword* keyword = find_keyword(statement.keyword);
   if (!keyword) {
-    statement.fail(fmt::format("'{}' is no statement; tests/planted/README.md lists them",
-                               statement.keyword));
+    statement.fail(
+        fmt::format("'{}' is no statement; tests/planted/README.md lists them", statement.keyword));
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
     const Word& word = words[i];

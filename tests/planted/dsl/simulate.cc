@@ -19,9 +19,9 @@ struct Actor {
   const Program* program = nullptr;
   std::size_t next = 0;
   TimeNs now;
-  std::vector<int> open;   ///< ranges, indexes into the recording; -1: invisible
-  int call = -1;           ///< a blocking call that was entered
-  int graph_call = -1;     ///< the last graph launch
+  std::vector<int> open;  ///< ranges, indexes into the recording; -1: invisible
+  int call = -1;          ///< a blocking call that was entered
+  int graph_call = -1;    ///< the last graph launch
   bool done() const { return next == program->actions.size(); }
 };
 
@@ -33,7 +33,8 @@ DeviceQueues::Members members_of(const Plan& plan) {
     }
   }
   DeviceQueues::Members members;
-  for (const auto& [communicator, set] : ranks) members[communicator] = static_cast<int>(set.size());
+  for (const auto& [communicator, set] : ranks)
+    members[communicator] = static_cast<int>(set.size());
   return members;
 }
 
@@ -141,7 +142,9 @@ class Simulation {
     return true;
   }
 
-  std::size_t rank(const Actor& actor) const { return static_cast<std::size_t>(actor.program->rank); }
+  std::size_t rank(const Actor& actor) const {
+    return static_cast<std::size_t>(actor.program->rank);
+  }
 
   void begin(Actor& actor, const Action& action) {
     if (!action.visible) return actor.open.push_back(-1);
@@ -193,7 +196,8 @@ class Simulation {
       row.correlation = ++correlation_;
       row.bytes = action.op.bytes;
       Interval& interval = row.interval;
-      if (action.overhead_time.ns > 0) add_overhead(action, interval, action.overhead_time, action.overhead);
+      if (action.overhead_time.ns > 0)
+        add_overhead(action, interval, action.overhead_time, action.overhead);
       if (*room > interval.end)
         add_overhead(action, interval, *room - interval.end, trace::Overhead::Kind::kQueueFull);
       TimeNs arrival_base = interval.end - action.host;
@@ -306,6 +310,8 @@ class Simulation {
 
 }  // namespace
 
-Recording simulate(const Case& c) { return Simulation(expand(c)).run(); }
+Recording simulate(const Case& c) {
+  return Simulation(expand(c)).run();
+}
 
 }  // namespace headway::planted

@@ -53,7 +53,9 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
-std::int64_t rounded(double value) { return static_cast<std::int64_t>(std::llround(value)); }
+std::int64_t rounded(double value) {
+  return static_cast<std::int64_t>(std::llround(value));
+}
 
 DurationNs read_duration(const Statement& statement, std::string_view text) {
   if (auto value = with_unit(text, kTimes)) return {rounded(*value)};

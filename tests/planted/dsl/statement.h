@@ -14,7 +14,7 @@ namespace headway::planted {
 /// One line of a case file and the lines indented under it.
 struct Statement {
   std::string keyword;
-  std::vector<std::string> arguments;  ///< in order, quotes removed
+  std::vector<std::string> arguments;                          ///< in order, quotes removed
   std::map<std::string, std::string, std::less<>> attributes;  ///< key=value; flags have ""
   std::vector<Statement> body;
   const std::string* file = nullptr;

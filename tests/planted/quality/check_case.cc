@@ -40,9 +40,9 @@ void require_known_rules(const Case& c) {
 
 /// The head of a case must agree with its folder.
 void require_fitting_folder(const CheckedCase& checked) {
-  bool named = checked.positive ? contains(checked.c.expect, checked.folder_rule)
-                                : !checked.expects(checked.folder_rule) &&
-                                      !checked.allows(checked.folder_rule);
+  bool named = checked.positive
+                   ? contains(checked.c.expect, checked.folder_rule)
+                   : !checked.expects(checked.folder_rule) && !checked.allows(checked.folder_rule);
   if (named) return;
   fail_input("{}: is a {} case of '{}', so its 'expect:' {} name it", *checked.c.file,
              checked.positive ? "positive" : "negative", checked.folder_rule,
@@ -71,12 +71,17 @@ void judge(CheckedCase& checked) {
 
 }  // namespace
 
-bool CheckedCase::expects(std::string_view rule) const { return contains(c.expect, rule); }
-bool CheckedCase::allows(std::string_view rule) const { return contains(c.allow, rule); }
+bool CheckedCase::expects(std::string_view rule) const {
+  return contains(c.expect, rule);
+}
+bool CheckedCase::allows(std::string_view rule) const {
+  return contains(c.allow, rule);
+}
 
 std::vector<fs::path> find_cases(const fs::path& root) {
   if (!fs::is_directory(root))
-    fail_input("{}: is no folder; expected RULE/positive|negative/NAME.txt under it", root.string());
+    fail_input("{}: is no folder; expected RULE/positive|negative/NAME.txt under it",
+               root.string());
   std::vector<fs::path> cases;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.is_directory()) continue;

@@ -13,9 +13,9 @@ namespace headway::planted {
 
 /// A case and what the rules said about it.
 struct CheckedCase {
-  std::string name;        ///< "input-bound/positive/slow_decode"
-  std::string folder_rule; ///< the rule whose folder it is in
-  bool positive = false;   ///< in the folder of positives
+  std::string name;         ///< "input-bound/positive/slow_decode"
+  std::string folder_rule;  ///< the rule whose folder it is in
+  bool positive = false;    ///< in the folder of positives
   Case c;
   std::map<std::string, analyzer::Finding, std::less<>> findings;  ///< by rule
   std::vector<std::string> found;     ///< rules that fired, the gravest first

@@ -14,9 +14,8 @@
 namespace headway::planted {
 namespace {
 
-constexpr std::array<std::string_view, 6> kParts = {"Symptom",      "Mechanism",
-                                                    "Formula",      "Falsified by",
-                                                    "Known false positives", "Source"};
+constexpr std::array<std::string_view, 6> kParts = {
+    "Symptom", "Mechanism", "Formula", "Falsified by", "Known false positives", "Source"};
 constexpr std::string_view kMade =
     "<!-- Made by scripts/update_reference.sh from the rule's source and its cases. -->\n\n";
 
@@ -75,20 +74,22 @@ std::string rule_page(const analyzer::Rule& rule, const std::vector<CheckedCase>
   std::string file(rule.id);
   std::replace(file.begin(), file.end(), '-', '_');
   std::map<std::string, std::string> parts = head_comment(sources / (file + ".cc"));
-  std::string text = fmt::format("# {} (`{}`)\n\n{}{}\n\n", rule.title, rule.id, kMade,
-                                 escaped(rule.fires_on));
+  std::string text =
+      fmt::format("# {} (`{}`)\n\n{}{}\n\n", rule.title, rule.id, kMade, escaped(rule.fires_on));
   for (std::string_view part : kParts) {
     text += fmt::format("**{}.** {}\n\n", part, escaped(capitalised(parts[std::string(part)])));
   }
   text += fmt::format(
-      "## Measured\n\nOver all planted cases: precision {:.0f} %, recall {:.0f} % (fired rightly {}, "
+      "## Measured\n\nOver all planted cases: precision {:.0f} %, recall {:.0f} % (fired rightly "
+      "{}, "
       "wrongly {}; silent rightly {}, wrongly {}; cannot tell {}).\n\n",
       100 * score.precision(), 100 * score.recall(), score.true_positives, score.false_positives,
       score.true_negatives, score.false_negatives, score.cannot_tell);
   text += "### Must fire\n\n" + case_list(cases, rule.id, true);
   text += "\n### Must stay quiet\n\n" + case_list(cases, rule.id, false);
-  text += fmt::format("\nThe cases are in `tests/planted/cases/{}/`; all rules: [quality.md](quality.md).\n",
-                      rule.id);
+  text += fmt::format(
+      "\nThe cases are in `tests/planted/cases/{}/`; all rules: [quality.md](quality.md).\n",
+      rule.id);
   return text;
 }
 
@@ -99,8 +100,10 @@ std::map<std::string, std::string> make_pages(const std::vector<CheckedCase>& ca
                                               const std::filesystem::path& sources) {
   std::map<std::string, std::string> pages;
   pages["quality.md"] = fmt::format(
-      "# How good the rules are\n\n{}Each rule is run over {} planted runs (`tests/planted/cases/`), "
-      "those of the other rules included. A case says which rules must fire and which may; the rest "
+      "# How good the rules are\n\n{}Each rule is run over {} planted runs "
+      "(`tests/planted/cases/`), "
+      "those of the other rules included. A case says which rules must fire and which may; the "
+      "rest "
       "must not. `headway_rule_quality tests/planted/cases` prints this table.\n\n{}",
       kMade, cases.size(), score_table(scores, true));
   auto rules = analyzer::all_rules();

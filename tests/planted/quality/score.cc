@@ -14,8 +14,12 @@ double share(int part, int other) {
 
 }  // namespace
 
-double Score::precision() const { return share(true_positives, false_positives); }
-double Score::recall() const { return share(true_positives, false_negatives); }
+double Score::precision() const {
+  return share(true_positives, false_positives);
+}
+double Score::recall() const {
+  return share(true_positives, false_negatives);
+}
 
 std::vector<Score> score(const std::vector<CheckedCase>& cases) {
   std::vector<Score> scores;
@@ -41,7 +45,8 @@ std::vector<Score> score(const std::vector<CheckedCase>& cases) {
 
 std::string score_table(const std::vector<Score>& scores, bool links) {
   std::string text =
-      "| rule | own cases (+/-) | fired rightly | fired wrongly | silent rightly | silent wrongly | "
+      "| rule | own cases (+/-) | fired rightly | fired wrongly | silent rightly | silent wrongly "
+      "| "
       "cannot tell | precision | recall |\n"
       "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const Score& s : scores) {
