@@ -6,6 +6,7 @@
 #include "analyzer/report/facts.h"
 #include "analyzer/report/figures.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -152,7 +153,8 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
       escape_html(trace.path), kStyle);
   out += fmt::format("<h1>Headway report</h1>\n<p class=\"verdict\">{}</p>\n",
                      escape_html(verdict(trace, analysis)));
-  out += facts_html(trace, analysis) + doubts_html(analysis) + waterfall_html(trace, analysis) +
+  out += facts_html(trace, analysis) + doubts_html(analysis) +
+         job_html(trace, analysis, options) + waterfall_html(trace, analysis) +
          findings_html(analysis) + steps_html(analysis);
   for (const Table& table :
        {path_kind_table(trace, analysis), op_type_table(trace, analysis), op_table(trace, analysis),

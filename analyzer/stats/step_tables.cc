@@ -6,16 +6,6 @@
 #include "common/format.h"
 
 namespace headway::analyzer {
-namespace {
-
-std::string device_label(const trace::Trace& trace, trace::DeviceId id) {
-  const trace::Device& device = trace.devices[id.value];
-  return device.name.empty() ? fmt::format("device {}", device.ordinal)
-                             : fmt::format("device {} ({})", device.ordinal, device.name);
-}
-
-}  // namespace
-
 Table partition_table(const trace::Trace& trace, const Analysis& analysis) {
   Table table{"partition", "Where the time went", "", {}, {}};
   table.columns = {{"device", "Device", ColumnKind::kText},
@@ -30,7 +20,7 @@ Table partition_table(const trace::Trace& trace, const Analysis& analysis) {
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = partition.per_steady_step[c.time_class];
       if (time.ns == 0) continue;
-      table.rows.push_back({device_label(trace, partition.device), std::string(c.id),
+      table.rows.push_back({partition_label(trace, partition), std::string(c.id),
                             std::string(c.label), time.ns, ratio(time, total)});
     }
   }
@@ -52,7 +42,7 @@ Table step_table(const trace::Trace& trace, const Analysis& analysis) {
         {fmt::format("{}_ns", c.id), std::string(c.label), ColumnKind::kDuration});
   auto add = [&](const Step& step, const DevicePartition* partition, const DeviceStep* on_device) {
     std::vector<Cell> row = {step.number,
-                             partition ? Cell(device_label(trace, partition->device)) : Cell(),
+                             partition ? Cell(partition_label(trace, *partition)) : Cell(),
                              step.host.begin.ns,
                              step.host.length().ns,
                              on_device ? Cell(on_device->interval.length().ns) : Cell(),

@@ -29,6 +29,8 @@ Table call_table(const trace::Trace& trace, const Analysis& analysis);
 Table range_table(const trace::Trace& trace, const Analysis& analysis);
 Table loader_table(const trace::Trace& trace, const Analysis& analysis);
 Table device_table(const trace::Trace& trace, const Analysis& analysis);
+Table rank_table(const trace::Trace& trace, const Analysis& analysis);
+Table collective_table(const trace::Trace& trace, const Analysis& analysis);
 Table process_table(const trace::Trace& trace, const Analysis& analysis);
 Table critical_path_table(const trace::Trace& trace, const Analysis& analysis);
 Table path_kind_table(const trace::Trace& trace, const Analysis& analysis);

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "cli/commands/inputs.h"
+#include "cli/mpi/exchange.h"
 #include "common/error.h"
 #include "trace/load/load.h"
 
@@ -26,6 +28,12 @@ std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
   result->trace = trace::load(path);
   result->analysis = analyzer::analyze(result->trace, options_);
   return result;
+}
+
+std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
+                                                  int& exit_code) const {
+  std::unique_ptr<analyzer::Exchange> exchange = make_exchange();
+  return analyzer::analyze_job(expand_inputs(traces), options_, *exchange, exit_code);
 }
 
 void write_output(const std::string& path, const std::string& text) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/stats/tables.h"
@@ -24,7 +25,10 @@ class StatsCommand final : public Command {
     std::string list;
     for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
-    app.add_option("trace", trace_, "Trace file")->required()->type_name("TRACE");
+    app.add_option("trace", trace_,
+                   "Trace file, or a folder or quoted pattern with those of all ranks")
+        ->required()
+        ->type_name("TRACE");
     app.add_option("tables", tables_,
                    fmt::format("Tables to print, all that have rows by default: {}", list))
         ->type_name("TABLE");
@@ -44,10 +48,10 @@ class StatsCommand final : public Command {
   int run() override {
     if (json_) format_ = "json";
     std::vector<const analyzer::TableDeclaration*> chosen = choose();
-    Analyzed result;
-    result.trace = trace::load(trace_);
-    // A trace without events has no verdict, but its counters and processes are worth seeing.
-    if (result.trace.event_count() > 0) result = std::move(*input_.load(trace_));
+    int exit_code = 0;
+    std::unique_ptr<Analyzed> loaded = load(exit_code);
+    if (!loaded) return exit_code;
+    Analyzed& result = *loaded;
     std::vector<analyzer::Table> tables;
     for (const analyzer::TableDeclaration* declaration : chosen) {
       analyzer::Table table = declaration->make(result.trace, result.analysis);
@@ -58,6 +62,17 @@ class StatsCommand final : public Command {
   }
 
  private:
+  std::unique_ptr<Analyzed> load(int& exit_code) const {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(trace_, ignored)) {
+      auto loaded = std::make_unique<Analyzed>();
+      loaded->trace = trace::load(trace_);
+      // A trace without events has no verdict, but its counters and processes are worth seeing.
+      if (loaded->trace.event_count() == 0) return loaded;
+    }
+    return input_.load_job({trace_}, exit_code);
+  }
+
   std::vector<const analyzer::TableDeclaration*> choose() const {
     std::vector<const analyzer::TableDeclaration*> chosen;
     std::vector<std::string> names;
