@@ -46,7 +46,7 @@ std::size_t count(const RunSamples& samples) {
 }
 
 const trace::Device* device_of(const DiffRun& run) {
-  if (!run.analysis.partitions.empty())
+  if (!run.analysis.partitions.empty() && run.analysis.partitions.front().device.valid())
     return &run.trace.devices[run.analysis.partitions.front().device.value];
   return run.trace.devices.empty() ? nullptr : &run.trace.devices.front();
 }

@@ -26,6 +26,7 @@ const DevicePartition* last_device(const Steps& steps,
                                    Interval& window) {
   const DevicePartition* last = nullptr;
   for (const DevicePartition& partition : partitions) {
+    if (!partition.device.valid()) continue;  // of a host thread
     Interval own{TimeNs::max(), TimeNs::min()};
     for (const DeviceStep& step : partition.steps) {
       if (!counts(steps, step)) continue;

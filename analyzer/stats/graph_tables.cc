@@ -147,8 +147,9 @@ Table slack_table(const trace::Trace& trace, const Analysis& analysis) {
     OpRow& row = rows[i];
     if (row.slack.empty()) continue;
     std::sort(row.slack.begin(), row.slack.end());
-    std::string name = i < model_ops ? analysis.attribution.ops[i].name
-                                     : std::string(trace.strings[trace::StringId::from(i - model_ops)]);
+    std::string name = i < model_ops
+                           ? analysis.attribution.ops[i].name
+                           : std::string(trace.strings[trace::StringId::from(i - model_ops)]);
     table.rows.push_back({std::move(name), per_step(path, row.on_path),
                           per_step(path, row.on_device),
                           static_cast<std::int64_t>(row.slack.front()),
