@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tables over steps: the partition, and every step.
+// Tables over steps: the partition, every step, every rank.
 #include <fmt/format.h>
 
+#include "analyzer/stats/labels.h"
 #include "analyzer/stats/tables.h"
-#include "common/format.h"
 
 namespace headway::analyzer {
-namespace {
 
-std::string device_label(const trace::Trace& trace, trace::DeviceId id) {
-  const trace::Device& device = trace.devices[id.value];
-  return device.name.empty() ? fmt::format("device {}", device.ordinal)
-                             : fmt::format("device {} ({})", device.ordinal, device.name);
-}
-
-}  // namespace
-
-Table partition_table(const trace::Trace& trace, const Analysis& analysis) {
+Table partition_table(const trace::Trace& trace, const Analysis& analysis,
+                      const Selection& selection) {
   Table table{"partition", "Where the time went", "", {}, {}};
   table.columns = {{"device", "Device", ColumnKind::kText},
                    {"class", "Class", ColumnKind::kText},
@@ -25,21 +17,54 @@ Table partition_table(const trace::Trace& trace, const Analysis& analysis) {
                    {"share", "Share of step", ColumnKind::kPercent}};
   std::int64_t steady = 0;
   for (const DevicePartition& partition : analysis.partitions) {
-    DurationNs total = partition.per_steady_step.total();
-    steady = partition.steady_steps;
+    if (!selection.has(partition.device)) continue;
+    SelectedSteps steps = selected_steps(analysis, partition, selection);
+    steady = steps.count;
     for (const TimeClassInfo& c : time_classes()) {
-      DurationNs time = partition.per_steady_step[c.time_class];
+      DurationNs time = steps.mean[c.time_class];
       if (time.ns == 0) continue;
       table.rows.push_back({device_label(trace, partition.device), std::string(c.id),
-                            std::string(c.label), time.ns, ratio(time, total)});
+                            std::string(c.label), time.ns, ratio(time, steps.mean.total())});
     }
   }
-  table.note =
-      fmt::format("Mean of {} steady steps; the classes of a device sum to its step.", steady);
+  table.note = analysis.steps.all.empty()
+                   ? "Over the whole span: the trace has no steps. The classes sum to it."
+                   : fmt::format(
+                         "Mean of {} steady steps; the classes of a device sum to its step.", steady);
   return table;
 }
 
-Table step_table(const trace::Trace& trace, const Analysis& analysis) {
+Table rank_table(const trace::Trace& trace, const Analysis& analysis, const Selection& selection) {
+  static constexpr std::pair<TimeGroup, const char*> kGroups[] = {
+      {TimeGroup::kCompute, "compute"}, {TimeGroup::kCommunication, "communication"},
+      {TimeGroup::kCopy, "copies"},     {TimeGroup::kInput, "input"},
+      {TimeGroup::kHost, "host"},       {TimeGroup::kOther, "other"}};
+  Table table{"ranks", "Ranks", "Mean steady step; shares are of the device's own step.", {}, {}};
+  table.columns = {{"rank", "Rank", ColumnKind::kCount},
+                   {"device", "Device", ColumnKind::kText},
+                   {"steps", "Steps", ColumnKind::kCount},
+                   {"ns_per_step", "Step", ColumnKind::kDuration}};
+  for (const auto& [group, label] : kGroups) {
+    std::string title = label;
+    title[0] = static_cast<char>(title[0] - 'a' + 'A');
+    table.columns.push_back({fmt::format("{}_share", label), title, ColumnKind::kPercent});
+  }
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (!selection.has(partition.device)) continue;
+    SelectedSteps steps = selected_steps(analysis, partition, selection);
+    std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{
+        static_cast<std::int64_t>(rank_of(trace, partition.device)),
+        device_label(trace, partition.device), steps.count, steps.mean.total().ns});
+    for (const auto& [group, label] : kGroups)
+      row.push_back(ratio(steps.mean.of_group(group), steps.mean.total()));
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
+    return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
+  });
+  return table;
+}
+
+Table step_table(const trace::Trace& trace, const Analysis& analysis, const Selection& selection) {
   Table table{"steps", "Steps", analysis.steps.how, {}, {}};
   table.columns = {{"number", "Step", ColumnKind::kCount},
                    {"device", "Device", ColumnKind::kText},
@@ -64,10 +89,12 @@ Table step_table(const trace::Trace& trace, const Analysis& analysis) {
   for (const DevicePartition& partition : analysis.partitions) {
     if (analysis.steps.all.empty()) break;
     for (const DeviceStep& step : partition.steps)
-      add(analysis.steps.all[step.step], &partition, &step);
+      if (selection.has(partition.device) && selection.has_step(step.step))
+        add(analysis.steps.all[step.step], &partition, &step);
   }
   if (analysis.partitions.empty()) {
-    for (const Step& step : analysis.steps.all) add(step, nullptr, nullptr);
+    for (std::uint32_t i = 0; i < analysis.steps.all.size(); ++i)
+      if (selection.has_step(i)) add(analysis.steps.all[i], nullptr, nullptr);
   }
   // Columns that are zero throughout say nothing.
   for (std::size_t c = table.columns.size(); c-- > 6;) {

@@ -43,6 +43,9 @@ std::string display(const Column& column, const Cell& cell) {
         return format_duration({*integer});
       case ColumnKind::kBytes:
         return format_bytes(*integer);
+      case ColumnKind::kRaw:
+      case ColumnKind::kText:
+        return fmt::format("{}", *integer);
       default:
         return format_count(*integer);
     }
@@ -55,6 +58,9 @@ std::string display(const Column& column, const Cell& cell) {
         return format_rate(*number, "B");
       case ColumnKind::kFlopRate:
         return format_rate(*number, "FLOP");
+      case ColumnKind::kRaw:
+      case ColumnKind::kText:
+        return fmt::format("{}", *number);
       default:
         return fmt::format("{:.2f}", *number);
     }
@@ -133,21 +139,37 @@ std::string to_markdown(const Table& table, std::size_t max_rows) {
   return out;
 }
 
+namespace {
+
+/// Inert for spreadsheets and for terminals, then quoted where RFC 4180 asks for it.
+std::string csv_field(std::string_view text) {
+  std::string safe;
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
+    safe = "'";
+  // Line breaks and tabs are data in CSV; every other control character is as hostile as elsewhere.
+  for (std::string_view rest = text; !rest.empty();) {
+    std::size_t stop = std::min(rest.find_first_of("\n\t"), rest.size());
+    safe += escape_terminal(rest.substr(0, stop));
+    if (stop < rest.size()) safe += rest[stop++];
+    rest.remove_prefix(stop);
+  }
+  if (safe.find_first_of(",\"\n") == std::string::npos) return safe;
+  std::string quoted = "\"";
+  for (char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
 std::string to_csv(const Table& table) {
-  auto quote = [](const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-  };
   std::string out;
   for (std::size_t c = 0; c < table.columns.size(); ++c)
-    out += (c ? "," : "") + table.columns[c].id;
+    out += (c ? "," : "") + csv_field(table.columns[c].id);
   out += "\r\n";
   for (const auto& row : table.rows) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c) out += ",";
-      if (const auto* text = std::get_if<std::string>(&row[c])) out += quote(*text);
+      if (const auto* text = std::get_if<std::string>(&row[c])) out += csv_field(*text);
       if (const auto* integer = std::get_if<std::int64_t>(&row[c]))
         out += fmt::format("{}", *integer);
       if (const auto* number = std::get_if<double>(&row[c])) out += fmt::format("{}", *number);
@@ -158,9 +180,12 @@ std::string to_csv(const Table& table) {
 }
 
 std::string to_html(const Table& table, std::size_t max_rows) {
-  std::string out = "<table>\n<thead><tr>";
+  std::string out = fmt::format(
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n<table>\n"
+      "<caption class=\"away\">{0}</caption>\n<thead><tr>",
+      escape_html(table.title));
   for (const Column& column : table.columns) {
-    out += fmt::format("<th{}>{}</th>", is_text(column) ? "" : " class=\"n\"",
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", is_text(column) ? "" : " class=\"n\"",
                        escape_html(column.label));
   }
   out += "</tr></thead>\n<tbody>\n";
@@ -169,7 +194,7 @@ std::string to_html(const Table& table, std::size_t max_rows) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       std::string text = display(table.columns[c], table.rows[r][c]);
       std::string shown = escape_html(shorten(text, 90));
-      std::string title = shown.size() < text.size() && count_columns(text) > 90
+      std::string title = count_columns(text) > 90
                               ? fmt::format(" title=\"{}\"", escape_html(shorten(text, 2000)))
                               : "";
       out += fmt::format("<td{}{}>{}</td>", is_text(table.columns[c]) ? "" : " class=\"n\"", title,
@@ -177,7 +202,7 @@ std::string to_html(const Table& table, std::size_t max_rows) {
     }
     out += "</tr>\n";
   }
-  out += "</tbody></table>\n";
+  out += "</tbody></table>\n</div>\n";
   if (max_rows < table.rows.size()) {
     out += fmt::format("<p class=\"note\">… {} more rows</p>\n",
                        format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));

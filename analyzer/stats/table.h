@@ -20,6 +20,7 @@ enum class ColumnKind : std::uint8_t {
   kNumber,    ///< double, two decimals
   kByteRate,  ///< double, bytes per second
   kFlopRate,  ///< double, floating-point operations per second
+  kRaw,       ///< a number without a known meaning, as it is
 };
 
 struct Column {
@@ -55,8 +56,11 @@ struct TextOptions {
 /// out.
 std::string to_text(const Table& table, const TextOptions& options = {});
 std::string to_markdown(const Table& table, std::size_t max_rows = SIZE_MAX);
-/// RFC 4180, one header row of column ids.
+/// RFC 4180, one header row of column ids. A text that a spreadsheet would run as a formula (it
+/// begins with = + - @ or a tab) gets a ' in front; control characters but line breaks and tabs become
+/// U+FFFD.
 std::string to_csv(const Table& table);
+/// A <table> with a caption for screen readers, in a <div> that scrolls sideways when it is too wide.
 std::string to_html(const Table& table, std::size_t max_rows = SIZE_MAX);
 /// {"id", "note", "columns": [ids], "rows": [{id: value}]}
 nlohmann::ordered_json to_json(const Table& table);

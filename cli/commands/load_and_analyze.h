@@ -25,6 +25,9 @@ class AnalysisInput {
  public:
   void declare_options(CLI::App& app);
   std::unique_ptr<Analyzed> load(const std::string& path) const;
+  analyzer::Analysis analyze(const trace::Trace& trace) const;
+  /// What the command line left open is taken from `options`.
+  void fill_in(const analyzer::AnalysisOptions& options);
 
  private:
   analyzer::AnalysisOptions options_;
@@ -32,5 +35,7 @@ class AnalysisInput {
 
 /// Writes `text` to `path` ("-": standard output). Throws Error(kInternal) naming the file.
 void write_output(const std::string& path, const std::string& text);
+/// Makes the folder and those above it. Throws Error(kUsage) naming it.
+void make_folder(const std::string& path);
 
 }  // namespace headway::cli
