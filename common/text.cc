@@ -40,8 +40,7 @@ bool is_control(std::string_view character) {
   std::uint8_t lead = static_cast<std::uint8_t>(character[0]);
   if (character.size() == 1) return lead < 0x20 || lead == 0x7f;
   // U+0080..U+009F: the C1 controls, which some terminals obey as they obey ESC [.
-  if (character.size() == 2)
-    return lead == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
+  if (character.size() == 2) return lead == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
   // U+202A..U+202E, U+2066..U+2069: would show what follows in another order than it is written.
   bool turns = (character >= "\u202A" && character <= "\u202E") ||
                (character >= "\u2066" && character <= "\u2069");

@@ -51,8 +51,8 @@ std::vector<double> samples(const Analysis& analysis, const std::optional<Part>&
   if (!analysis.partitions.empty() && !analysis.steps.all.empty()) {
     for (const DeviceStep& step : analysis.partitions.front().steps) {
       if (counts(analysis.steps, step))
-        values.push_back(static_cast<double>(
-            part ? (*part)(step.times).ns : step.interval.length().ns));
+        values.push_back(
+            static_cast<double>(part ? (*part)(step.times).ns : step.interval.length().ns));
     }
   }
   return values.empty() && !part ? analysis.steps.steady_durations_ns() : values;
@@ -89,14 +89,18 @@ std::vector<Metric> baseline_metrics() {
   std::vector<Metric> out;
   out.push_back({"vs_baseline.step", "%", "Growth of the median step over the baseline's.", {}});
   for (const auto& [id, group] : kGroups) {
-    out.push_back({fmt::format("vs_baseline.group.{}", id), "%",
-                   "Growth of that group's median time per step, as a share of the baseline's step.",
-                   {}});
+    out.push_back(
+        {fmt::format("vs_baseline.group.{}", id),
+         "%",
+         "Growth of that group's median time per step, as a share of the baseline's step.",
+         {}});
   }
   for (const TimeClassInfo& c : time_classes()) {
-    out.push_back({fmt::format("vs_baseline.class.{}", c.id), "%",
-                   "Growth of that class's median time per step, as a share of the baseline's step.",
-                   {}});
+    out.push_back(
+        {fmt::format("vs_baseline.class.{}", c.id),
+         "%",
+         "Growth of that class's median time per step, as a share of the baseline's step.",
+         {}});
   }
   return out;
 }
@@ -124,13 +128,14 @@ BaselineChange baseline_change(const std::string& metric, const DiffSide& baseli
   bool excludes_zero = compared.interval.low > 0 || compared.interval.high < 0;
   result.significant = excludes_zero && compared.p_value < kSignificance;
   result.detectable = (compared.interval.high - compared.interval.low) / 2;
-  result.sentence = fmt::format(
-      "{} (95 % interval {} to {}, p = {:.2g}, {} and {} steps): {}", percent(result.change),
-      percent(compared.interval.low), percent(compared.interval.high), compared.p_value,
-      before.size(), after.size(),
-      result.significant ? std::string("significant")
-                         : fmt::format("not significant; changes below {:.1f} % cannot be seen here",
-                                       100 * result.detectable));
+  result.sentence =
+      fmt::format("{} (95 % interval {} to {}, p = {:.2g}, {} and {} steps): {}",
+                  percent(result.change), percent(compared.interval.low),
+                  percent(compared.interval.high), compared.p_value, before.size(), after.size(),
+                  result.significant
+                      ? std::string("significant")
+                      : fmt::format("not significant; changes below {:.1f} % cannot be seen here",
+                                    100 * result.detectable));
   return result;
 }
 

@@ -89,7 +89,8 @@ class Reader {
 
   void read_options(const toml::node& node) {
     const toml::table* options = node.as_table();
-    if (!options) fail_input("{}: options: expected a table, [options].", place(budget_.path, node));
+    if (!options)
+      fail_input("{}: options: expected a table, [options].", place(budget_.path, node));
     for (const auto& [key, value] : *options) {
       std::string_view name = key.str();
       std::string where = place(budget_.path, value);
@@ -107,8 +108,7 @@ class Reader {
       } else if (name == "baseline") {
         if (!value.is_string()) wrong("a trace file, e.g. \"base.sqlite\"");
         std::filesystem::path base = value.value<std::string>().value_or("");
-        budget_.baseline =
-            (base.is_absolute() ? base : budget_.path.parent_path() / base).string();
+        budget_.baseline = (base.is_absolute() ? base : budget_.path.parent_path() / base).string();
       } else if (name == "allow_unknown") {
         if (!value.is_boolean()) wrong("true or false");
         budget_.allow_unknown = value.value<bool>().value_or(false);
@@ -123,11 +123,12 @@ class Reader {
   [[noreturn]] void unknown(const std::string& where, const std::string& name,
                             std::string_view what, const std::vector<std::string>& legal) {
     std::vector<std::string> near = closest(name, legal);
-    fail_input("{}: '{}' is not {}.{}", where, name, what,
-               near.empty()
-                   ? std::string(" `headway check TRACE --list` shows all metrics.")
-                   : fmt::format(" Did you mean {}? `headway check TRACE --list` shows all metrics.",
-                                 fmt::join(near, ", ")));
+    fail_input(
+        "{}: '{}' is not {}.{}", where, name, what,
+        near.empty()
+            ? std::string(" `headway check TRACE --list` shows all metrics.")
+            : fmt::format(" Did you mean {}? `headway check TRACE --list` shows all metrics.",
+                          fmt::join(near, ", ")));
   }
 
   /// `"< 120"`, a number, or { limit = "< 120", severity = "warn" }.
@@ -141,9 +142,8 @@ class Reader {
         legal.push_back(fmt::format("{}.NAME.{}", metric.kind, metric.field));
       unknown(where, name, "a metric", legal);
     }
-    Limit limit{.metric = name,
-                .text = {},
-                .line = static_cast<std::uint32_t>(node.source().begin.line)};
+    Limit limit{
+        .metric = name, .text = {}, .line = static_cast<std::uint32_t>(node.source().begin.line)};
     const toml::node* value = &node;
     if (const toml::table* table = node.as_table()) {
       for (const auto& [key, entry] : *table) {
@@ -152,7 +152,8 @@ class Reader {
           value = &entry;
         else if (key.str() != "severity" || (severity != "error" && severity != "warn"))
           fail_input(
-              "{}: {}: expected {{ limit = \"…\", severity = \"error\" }}, and the severity error or "
+              "{}: {}: expected {{ limit = \"…\", severity = \"error\" }}, and the severity error "
+              "or "
               "warn.",
               where, name);
         else
@@ -231,9 +232,8 @@ class Reader {
 }  // namespace
 
 bool Budget::needs_baseline() const {
-  return std::any_of(limits.begin(), limits.end(), [](const Limit& limit) {
-    return limit.kind == Limit::Kind::kBaseline;
-  });
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const Limit& limit) { return limit.kind == Limit::Kind::kBaseline; });
 }
 
 Budget read_budget(const std::filesystem::path& path) {

@@ -54,7 +54,8 @@ struct LimitResult {
   Outcome outcome = Outcome::kCannotTell;
   std::string note;  ///< what is missing, or how sure a comparison is; may be empty
 };
-std::string_view outcome_id(LimitResult::Outcome outcome);  ///< "kept", "warned", "broken", "cannot_tell"
+std::string_view outcome_id(
+    LimitResult::Outcome outcome);  ///< "kept", "warned", "broken", "cannot_tell"
 
 /// What a budget is held against.
 struct CheckInput {

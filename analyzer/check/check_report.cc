@@ -60,7 +60,8 @@ std::string summary(const CheckReport& report) {
     return std::count_if(report.results.begin(), report.results.end(),
                          [&](const LimitResult& r) { return r.outcome == outcome; });
   };
-  std::string text = fmt::format("{} of {} limits kept", count(Outcome::kKept), report.results.size());
+  std::string text =
+      fmt::format("{} of {} limits kept", count(Outcome::kKept), report.results.size());
   if (auto broken = count(Outcome::kBroken)) text += fmt::format(", {} broken", broken);
   if (auto warned = count(Outcome::kWarned)) text += fmt::format(", {} warned", warned);
   if (auto unknown = count(Outcome::kCannotTell))
@@ -96,7 +97,7 @@ std::string check_text(const CheckReport& report, std::size_t width) {
   std::string out;
   for (const std::string& doubt : doubts_of(report)) out += escape_terminal(doubt) + "\n";
   if (!out.empty()) out += "\n";
-  out += to_text(results_table(report), {.width = width}) + "\n";
+  out += to_text(results_table(report), {.width = width, .indent = {}}) + "\n";
   for (const LimitResult* result : worst_first(report.results)) {
     if (needs_note(*result))
       out += fmt::format("{}: {}\n", escape_terminal(result->limit.metric),
@@ -147,9 +148,9 @@ std::string check_junit(const CheckReport& report) {
   for (const LimitResult& result : report.results) {
     // What fails the check fails here; a warning or an allowed "cannot tell" does not.
     bool failed = over_budget({result}, report.budget.allow_unknown);
-    auto outcome = failed                                    ? JunitCase::Outcome::kFailed
+    auto outcome = failed                                   ? JunitCase::Outcome::kFailed
                    : result.outcome == Outcome::kCannotTell ? JunitCase::Outcome::kSkipped
-                                                             : JunitCase::Outcome::kPassed;
+                                                            : JunitCase::Outcome::kPassed;
     cases.push_back({"headway.budget", result.limit.metric, outcome, one_line(result),
                      failed ? one_line(result) + "\n" + verdict_of(report) : ""});
   }

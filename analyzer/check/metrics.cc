@@ -60,8 +60,8 @@ void add_classes(const Analysis& analysis, std::vector<Metric>& out) {
     if (worst) ms = time.milliseconds();
     out.push_back({fmt::format("{}_pct.{}", prefix, id), "%",
                    fmt::format("{} Share of the step.", doc), share});
-    out.push_back({fmt::format("{}_ms.{}", prefix, id), "ms",
-                   fmt::format("{} Per step.", doc), ms});
+    out.push_back(
+        {fmt::format("{}_ms.{}", prefix, id), "ms", fmt::format("{} Per step.", doc), ms});
   };
   for (const Group& group : kGroups) {
     add("group", group.id, fmt::format("{}.", group.doc),
@@ -84,8 +84,8 @@ void add_device_view(const Analysis& analysis, std::vector<Metric>& out) {
     const char* id;
     const char* doc;
     bool worst_is_largest;
-    DurationNs DeviceView::* part;
-    DurationNs DeviceView::* whole;
+    DurationNs DeviceView::*part;
+    DurationNs DeviceView::*whole;
   };
   static constexpr Part kParts[] = {
       {"compute_pct", "Compute, share of the device's span; the least of all devices.", false,
@@ -115,8 +115,8 @@ std::optional<double> kernels_per_step(const trace::Trace& trace, const Analysis
     std::int64_t steps =
         for_each_selected_op(trace, analysis, partition, {}, [&](trace::DeviceOpId op) {
           trace::DeviceOpKind kind = trace.device_ops.kind[op.value];
-          kernels += kind == trace::DeviceOpKind::kKernel ||
-                     kind == trace::DeviceOpKind::kCommunication;
+          kernels +=
+              kind == trace::DeviceOpKind::kKernel || kind == trace::DeviceOpKind::kCommunication;
         });
     if (steps) most = std::max(most.value_or(0), kernels / static_cast<double>(steps));
   }
@@ -174,8 +174,8 @@ NamedSum sum_of_kernels(const std::string& glob, const trace::Trace& trace,
   std::int64_t steps = 0;
   for (const DevicePartition& partition : analysis.partitions) {
     steps += for_each_selected_op(trace, analysis, partition, {}, [&](trace::DeviceOpId op) {
-      std::size_t name = std::min<std::size_t>(trace.device_ops.name[op.value].value,
-                                               fits.size() - 1);
+      std::size_t name =
+          std::min<std::size_t>(trace.device_ops.name[op.value].value, fits.size() - 1);
       seen[name] = 1;
       if (!fits[name]) return;
       sum.found = true;
@@ -219,8 +219,8 @@ std::optional<NamedMetricKey> named_metric_key(std::string_view key) {
     std::size_t frame = metric.kind.size() + metric.field.size() + 2;
     if (key.size() > frame && key.starts_with(metric.kind) && key[metric.kind.size()] == '.' &&
         key.ends_with(metric.field) && key[key.size() - metric.field.size() - 1] == '.')
-      return NamedMetricKey{
-          &metric, std::string(key.substr(metric.kind.size() + 1, key.size() - frame))};
+      return NamedMetricKey{&metric,
+                            std::string(key.substr(metric.kind.size() + 1, key.size() - frame))};
   }
   return std::nullopt;
 }

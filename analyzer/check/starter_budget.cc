@@ -62,32 +62,36 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     if (table == "group_pct" && key != "compute" && metric.value && *metric.value >= kWorthLimiting)
       groups += line(
           key,
-          fmt::format("< {:g}", rounded_up(*metric.value + std::max(kLeastPoints,
-                                                                    kShareMargin * *metric.value))),
+          fmt::format("< {:g}", rounded_up(*metric.value +
+                                           std::max(kLeastPoints, kShareMargin * *metric.value))),
           fmt::format("{:.1f} % of the step", *metric.value));
   }
   for (const Finding& finding : analysis.findings) {
     std::string rule(finding.rule);
     double share = 100 * finding.share_of_step;
     if (finding.status == Status::kFound)
-      findings += line(rule,
-                       fmt::format("< {:g}", rounded_up(share + std::max(kLeastPoints,
-                                                                         kShareMargin * share))),
-                       fmt::format("found: {:.1f} % of the step recoverable", share));
+      findings += line(
+          rule,
+          fmt::format("< {:g}", rounded_up(share + std::max(kLeastPoints, kShareMargin * share))),
+          fmt::format("found: {:.1f} % of the step recoverable", share));
     else if (finding.status == Status::kFine)
       findings += line(rule, "forbid", "fine in that run");
     else
       findings += "# " + line(rule, "forbid", "that run cannot tell");
   }
-  if (!steps.empty()) out += "\n[step_ms]                          # median and slow steps\n" + steps;
-  if (!groups.empty()) out += "\n[group_pct]                        # percent of the step\n" + groups;
+  if (!steps.empty())
+    out += "\n[step_ms]                          # median and slow steps\n" + steps;
+  if (!groups.empty())
+    out += "\n[group_pct]                        # percent of the step\n" + groups;
   if (!findings.empty())
-    out += "\n[finding]                          # \"forbid\", \"warn\", \"allow\", or percent of the "
-           "step\n" +
-           findings;
+    out +=
+        "\n[finding]                          # \"forbid\", \"warn\", \"allow\", or percent of the "
+        "step\n" +
+        findings;
   out += "\n[trace]\nlosses = 0                         # records that were lost\n";
   out +=
-      "\n# Against another run, with --baseline base.sqlite: fails when the step grew significantly "
+      "\n# Against another run, with --baseline base.sqlite: fails when the step grew "
+      "significantly "
       "and by more.\n# [vs_baseline]\n# step = \"+3%\"\n";
   return out;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// `report --json`; the keys are documented in docs/reference/report-json.md and only ever added to.
+// `report --json`. Its keys are declared in json_keys.cc and only ever added to.
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analyzer/report/formats.h"
 #include "analyzer/stats/tables.h"
@@ -29,7 +31,9 @@ Json trace_section(const Trace& trace) {
   json["duration_ns"] = trace.end.ns;
   json["complete"] = trace.complete;
   json["events"] = trace.event_count();
-  json["ranks"] = 1;
+  std::set<std::int32_t> ranks;
+  for (const trace::Process& process : trace.processes) ranks.insert(process.rank);
+  json["ranks"] = std::max<std::size_t>(1, ranks.size());
   json["devices"] = Json::array();
   for (const trace::Device& device : trace.devices) {
     json["devices"].push_back({{"device", device.ordinal},
@@ -38,10 +42,10 @@ Json trace_section(const Trace& trace) {
   }
   json["losses"] = Json::array();
   for (const trace::LossCount& loss : trace.losses) {
-    json["losses"].push_back({{"counter", loss.name},
+    json["losses"].push_back({{"counter", text(loss.name)},
                               {"severity", loss.severity},
                               {"count", loss.count},
-                              {"text", loss.text}});
+                              {"text", text(loss.text)}});
   }
   return json;
 }
@@ -49,7 +53,7 @@ Json trace_section(const Trace& trace) {
 Json device_section(const Trace& trace, const Analysis& analysis) {
   Json json = Json::array();
   for (const DeviceView& view : analysis.device_views) {
-    json.push_back({{"rank", 0},
+    json.push_back({{"rank", rank_of(trace, view.device)},
                     {"device", trace.devices[view.device.value].ordinal},
                     {"span_ns", view.span.ns},
                     {"compute_ns", view.compute.ns},
@@ -84,7 +88,7 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
   for (const DevicePartition& partition : analysis.partitions) {
     Json device;
     DurationNs total = partition.per_steady_step.total();
-    device["rank"] = 0;
+    device["rank"] = rank_of(trace, partition.device);
     device["device"] = trace.devices[partition.device.value].ordinal;
     device["steady_steps"] = partition.steady_steps;
     device["ns_per_step"] = total.ns;
@@ -148,7 +152,7 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["partition"] = partition_section(trace, analysis);
   json["ops"] = to_json(op_table(trace, analysis))["rows"];
   json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
-  json["collectives"] = Json::array();
+  json["collectives"] = to_json(collective_sum_table(trace, analysis))["rows"];
   json["findings"] = findings_section(trace, analysis);
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)

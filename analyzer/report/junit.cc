@@ -23,9 +23,8 @@ std::string escape_lines(const std::string& text) {
 }
 
 std::string case_xml(const JunitCase& test) {
-  std::string open =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"",
-                  escape_html(test.classname), escape_html(test.name));
+  std::string open = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"",
+                                 escape_html(test.classname), escape_html(test.name));
   std::string message = escape_html(test.message);
   switch (test.outcome) {
     case JunitCase::Outcome::kPassed:
@@ -38,8 +37,7 @@ std::string case_xml(const JunitCase& test) {
                         "</testcase>\n",
                         message, escape_lines(test.details.empty() ? test.message : test.details));
     case JunitCase::Outcome::kSkipped:
-      return open +
-             fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", message);
+      return open + fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", message);
   }
   return "";
 }
@@ -53,9 +51,9 @@ std::string junit_xml(const std::string& suite,
     return std::count_if(cases.begin(), cases.end(),
                          [&](const JunitCase& test) { return test.outcome == outcome; });
   };
-  std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\"",
-                                   cases.size(), count(JunitCase::Outcome::kFailed),
-                                   count(JunitCase::Outcome::kSkipped));
+  std::string counts = fmt::format(
+      "tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\"", cases.size(),
+      count(JunitCase::Outcome::kFailed), count(JunitCase::Outcome::kSkipped));
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"headway\" {}>\n  <testsuite "
       "name=\"{}\" {}>\n    <properties>\n",

@@ -22,8 +22,8 @@ struct SarifResult {
   Kind kind = Kind::kFail;
   std::string level = "warning";  ///< of kFail: "error", "warning" or "note"
   std::string message;
-  std::string file;         ///< where it belongs: the trace or the budget
-  std::uint32_t line = 0;   ///< in that file; 0: none
+  std::string file;                 ///< where it belongs: the trace or the budget
+  std::uint32_t line = 0;           ///< in that file; 0: none
   std::vector<std::string> events;  ///< names of ranges, kernels, calls to look at
   nlohmann::ordered_json properties = nlohmann::ordered_json::object();
 };

@@ -37,8 +37,7 @@ struct Group {
 
 }  // namespace
 
-Table collective_sum_table(const Trace& trace, const Analysis&,
-                           const Selection& selection) {
+Table collective_sum_table(const Trace& trace, const Analysis&, const Selection& selection) {
   const DeviceOps& ops = trace.device_ops;
   std::vector<std::uint32_t> told_by(ops.size(), UINT32_MAX);
   for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
@@ -80,7 +79,8 @@ Table collective_sum_table(const Trace& trace, const Analysis&,
     std::uint64_t pair = pairs.of(std::uint64_t{c.kind.value} << 32 | c.communicator.value);
     std::uint64_t key = pair << 32 | c.dtype.value;
     std::uint32_t group = lookup(key, [&] {
-      return Identity{std::string(trace.strings[c.kind]), std::string(trace.strings[c.communicator]),
+      return Identity{std::string(trace.strings[c.kind]),
+                      std::string(trace.strings[c.communicator]),
                       std::string(trace.strings[c.dtype]), c.ranks};
     });
     std::int64_t bytes = std::max<std::int64_t>(0, c.bytes);
@@ -114,9 +114,9 @@ Table collective_sum_table(const Trace& trace, const Analysis&,
     const Identity& id = group.identity;
     table.rows.push_back({id.kind, id.communicator, id.dtype,
                           id.ranks ? Cell(std::int64_t{id.ranks}) : Cell(), sum.count,
-                          sum.bytes ? Cell(sum.bytes) : Cell(), sum.total, ratio({sum.total}, {all}),
-                          sum.mean(), sum.median, sum.minimum, sum.maximum,
-                          group.best_bus > 0 ? Cell(group.best_bus) : Cell()});
+                          sum.bytes ? Cell(sum.bytes) : Cell(), sum.total,
+                          ratio({sum.total}, {all}), sum.mean(), sum.median, sum.minimum,
+                          sum.maximum, group.best_bus > 0 ? Cell(group.best_bus) : Cell()});
   }
   sort_by(table, 6);
   return table;

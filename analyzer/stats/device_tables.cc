@@ -28,8 +28,7 @@ std::int64_t length(const DeviceOps& ops, std::size_t i) {
 
 /// Groups of copies by name and by the memory they read and write.
 std::uint64_t copy_key(const DeviceOps& ops, std::size_t i, std::uint32_t name_group) {
-  return std::uint64_t{name_group} << 8 |
-         static_cast<std::uint64_t>(ops.source_memory[i]) << 4 |
+  return std::uint64_t{name_group} << 8 | static_cast<std::uint64_t>(ops.source_memory[i]) << 4 |
          static_cast<std::uint64_t>(ops.destination_memory[i]);
 }
 
@@ -73,12 +72,15 @@ Table kernel_table(const Trace& trace, const Analysis&, const Selection& selecti
   }
   Table table{
       "kernels", "Kernels", "Over the whole trace; shares are of the summed kernel time.", {}, {}};
-  table.columns = {
-      {"kernel", "Kernel", ColumnKind::kText},      {"count", "Count", ColumnKind::kCount},
-      {"total_ns", "Total", ColumnKind::kDuration}, {"share", "Share", ColumnKind::kPercent},
-      {"mean_ns", "Mean", ColumnKind::kDuration},   {"median_ns", "Median", ColumnKind::kDuration},
-      {"min_ns", "Least", ColumnKind::kDuration},   {"max_ns", "Largest", ColumnKind::kDuration},
-      {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  table.columns = {{"kernel", "Kernel", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"share", "Share", ColumnKind::kPercent},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
   std::uint32_t group = 0;
   for (const DurationSummary& sum : values.finish()) {
     table.rows.push_back({names.label(group++), sum.count, sum.total, ratio({sum.total}, {all}),
@@ -152,18 +154,13 @@ Table copy_table(const Trace& trace, const Analysis&, const Selection& selection
               "Over the whole trace; shares are of their summed time.",
               {},
               {}};
-  table.columns = {{"what", "What", ColumnKind::kText},
-                   {"source", "From", ColumnKind::kText},
-                   {"destination", "To", ColumnKind::kText},
-                   {"count", "Count", ColumnKind::kCount},
-                   {"bytes", "Bytes", ColumnKind::kBytes},
-                   {"total_ns", "Total", ColumnKind::kDuration},
-                   {"share", "Share", ColumnKind::kPercent},
-                   {"bytes_per_s", "Rate", ColumnKind::kByteRate},
-                   {"mean_ns", "Mean", ColumnKind::kDuration},
-                   {"median_ns", "Median", ColumnKind::kDuration},
-                   {"min_ns", "Least", ColumnKind::kDuration},
-                   {"max_ns", "Largest", ColumnKind::kDuration}};
+  table.columns = {
+      {"what", "What", ColumnKind::kText},        {"source", "From", ColumnKind::kText},
+      {"destination", "To", ColumnKind::kText},   {"count", "Count", ColumnKind::kCount},
+      {"bytes", "Bytes", ColumnKind::kBytes},     {"total_ns", "Total", ColumnKind::kDuration},
+      {"share", "Share", ColumnKind::kPercent},   {"bytes_per_s", "Rate", ColumnKind::kByteRate},
+      {"mean_ns", "Mean", ColumnKind::kDuration}, {"median_ns", "Median", ColumnKind::kDuration},
+      {"min_ns", "Least", ColumnKind::kDuration}, {"max_ns", "Largest", ColumnKind::kDuration}};
   for (std::uint32_t g = 0; g < groups.values.size(); ++g) {
     const DurationSummary& sum = groups.values[g];
     std::vector<Cell>& row = table.rows.emplace_back(groups.identity(g));
@@ -178,12 +175,16 @@ Table copy_table(const Trace& trace, const Analysis&, const Selection& selection
 Table copy_size_table(const Trace& trace, const Analysis&, const Selection& selection) {
   CopyGroups groups = group_copies(trace, selection, true);
   Table table{"copy-sizes", "Sizes of copies and memory sets", "Over the whole trace.", {}, {}};
-  table.columns = {
-      {"what", "What", ColumnKind::kText},           {"source", "From", ColumnKind::kText},
-      {"destination", "To", ColumnKind::kText},      {"count", "Count", ColumnKind::kCount},
-      {"total_bytes", "Total", ColumnKind::kBytes},  {"mean_bytes", "Mean", ColumnKind::kBytes},
-      {"median_bytes", "Median", ColumnKind::kBytes}, {"min_bytes", "Least", ColumnKind::kBytes},
-      {"max_bytes", "Largest", ColumnKind::kBytes},  {"stddev_bytes", "Std dev", ColumnKind::kBytes}};
+  table.columns = {{"what", "What", ColumnKind::kText},
+                   {"source", "From", ColumnKind::kText},
+                   {"destination", "To", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_bytes", "Total", ColumnKind::kBytes},
+                   {"mean_bytes", "Mean", ColumnKind::kBytes},
+                   {"median_bytes", "Median", ColumnKind::kBytes},
+                   {"min_bytes", "Least", ColumnKind::kBytes},
+                   {"max_bytes", "Largest", ColumnKind::kBytes},
+                   {"stddev_bytes", "Std dev", ColumnKind::kBytes}};
   for (std::uint32_t g = 0; g < groups.values.size(); ++g) {
     const DurationSummary& sum = groups.values[g];
     std::vector<Cell>& row = table.rows.emplace_back(groups.identity(g));

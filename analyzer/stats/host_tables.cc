@@ -112,12 +112,15 @@ Table call_table(const Trace& trace, const Analysis&, const Selection& selection
               "Over the whole trace, all threads; shares are of their summed time.",
               {},
               {}};
-  table.columns = {
-      {"call", "Call", ColumnKind::kText},          {"count", "Count", ColumnKind::kCount},
-      {"total_ns", "Total", ColumnKind::kDuration}, {"share", "Share", ColumnKind::kPercent},
-      {"mean_ns", "Mean", ColumnKind::kDuration},   {"median_ns", "Median", ColumnKind::kDuration},
-      {"min_ns", "Least", ColumnKind::kDuration},   {"max_ns", "Largest", ColumnKind::kDuration},
-      {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  table.columns = {{"call", "Call", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"share", "Share", ColumnKind::kPercent},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
   std::uint32_t group = 0;
   for (const DurationSummary& sum : values.finish()) {
     table.rows.push_back({names.label(group++), sum.count, sum.total, ratio({sum.total}, {all}),
@@ -139,12 +142,15 @@ Table range_table(const Trace& trace, const Analysis&, const Selection& selectio
               "Over the whole trace, all threads; outer ranges include inner ones.",
               {},
               {}};
-  table.columns = {
-      {"range", "Range", ColumnKind::kText},      {"domain", "Domain", ColumnKind::kText},
-      {"count", "Count", ColumnKind::kCount},     {"total_ns", "Total", ColumnKind::kDuration},
-      {"mean_ns", "Mean", ColumnKind::kDuration}, {"median_ns", "Median", ColumnKind::kDuration},
-      {"min_ns", "Least", ColumnKind::kDuration}, {"max_ns", "Largest", ColumnKind::kDuration},
-      {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  table.columns = {{"range", "Range", ColumnKind::kText},
+                   {"domain", "Domain", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
   std::uint32_t group = 0;
   for (const DurationSummary& sum : values.finish()) {
     std::vector<Cell>& row = table.rows.emplace_back(groups.identity(group++));
@@ -249,12 +255,12 @@ Table loader_table(const Trace& trace, const Analysis&, const Selection& selecti
       const DurationSummary& sum = sums[w * kStageCount + stage];
       if (sum.count == 0) continue;
       bool has_bytes = sum.bytes > 0 && sum.total > 0;
-      table.rows.push_back(
-          {worker.threads == 1 ? worker.name
-                               : fmt::format("{} ({} threads)", worker.name, worker.threads),
-           std::string(kStages[stage].label), sum.count, sum.total,
-           ratio({sum.total}, worker.life), sum.mean(), sum.maximum,
-           has_bytes ? Cell(sum.bytes) : Cell(), rate_cell(sum.bytes, sum.total)});
+      table.rows.push_back({worker.threads == 1
+                                ? worker.name
+                                : fmt::format("{} ({} threads)", worker.name, worker.threads),
+                            std::string(kStages[stage].label), sum.count, sum.total,
+                            ratio({sum.total}, worker.life), sum.mean(), sum.maximum,
+                            has_bytes ? Cell(sum.bytes) : Cell(), rate_cell(sum.bytes, sum.total)});
     }
   }
   return table;

@@ -28,13 +28,15 @@ std::string_view phase_label(Phase phase) {
 }
 
 std::string device_label(const Trace& trace, DeviceId id) {
+  if (!id.valid()) return "host";
   const Device& device = trace.devices[id.value];
   return device.name.empty() ? fmt::format("device {}", device.ordinal)
                              : fmt::format("device {} ({})", device.ordinal, device.name);
 }
 
 Cell rate_cell(std::int64_t amount, std::int64_t ns) {
-  return amount > 0 && ns > 0 ? Cell(static_cast<double>(amount) / DurationNs{ns}.seconds()) : Cell();
+  return amount > 0 && ns > 0 ? Cell(static_cast<double>(amount) / DurationNs{ns}.seconds())
+                              : Cell();
 }
 
 bool is_copy_or_set(DeviceOpKind kind) {

@@ -11,7 +11,7 @@ namespace headway::analyzer {
 
 /// "forward"; "" when unknown.
 std::string_view phase_label(trace::Phase phase);
-/// "device 0 (NVIDIA H100)".
+/// "device 0 (NVIDIA H100)"; "host" for none.
 std::string device_label(const trace::Trace& trace, trace::DeviceId id);
 /// Amount per second as a cell; not known when there is none.
 Cell rate_cell(std::int64_t amount, std::int64_t ns);

@@ -46,8 +46,7 @@ Denominator visit_work(const Trace& trace, const Analysis& analysis, const Selec
   Denominator over;
   for (const DevicePartition& partition : analysis.partitions) {
     over.steps += for_each_selected_op(trace, analysis, partition, selection, visit);
-    over.step =
-        std::max(over.step, selected_steps(analysis, partition, selection).mean.total());
+    over.step = std::max(over.step, selected_steps(analysis, partition, selection).mean.total());
   }
   return over;
 }
@@ -71,12 +70,16 @@ std::string note_of(const Analysis& analysis, const Denominator& over) {
                    over.steps);
 }
 
+std::string time_label(const Analysis& analysis) {
+  return analysis.steps.all.empty() ? "Total" : "Per step";
+}
+
 /// An empty table over ops: `identity` columns, then the figures that `append_figures` fills.
 Table make_op_table(const Analysis& analysis, std::string id, std::string title,
                     std::vector<Column> identity, const Denominator& over) {
   Table table{std::move(id), std::move(title), note_of(analysis, over), std::move(identity), {}};
   for (Column column :
-       std::initializer_list<Column>{{"ns_per_step", "Per step", ColumnKind::kDuration},
+       std::initializer_list<Column>{{"ns_per_step", time_label(analysis), ColumnKind::kDuration},
                                      {"share", "Share", ColumnKind::kPercent},
                                      {"kernels_per_step", "Kernels", ColumnKind::kNumber},
                                      {"bytes_per_s", "Memory", ColumnKind::kByteRate},
@@ -212,7 +215,7 @@ Table layer_table(const Trace& trace, const Analysis& analysis, const Selection&
   });
   Table table{"layers", "Layers", note_of(analysis, over), {}, {}};
   table.columns = {{"layer", "Layer", ColumnKind::kText},
-                   {"ns_per_step", "Per step", ColumnKind::kDuration},
+                   {"ns_per_step", time_label(analysis), ColumnKind::kDuration},
                    {"share", "Share", ColumnKind::kPercent},
                    {"kernels_per_step", "Kernels", ColumnKind::kNumber},
                    {"forward_ns", "Forward", ColumnKind::kDuration},
@@ -225,10 +228,11 @@ Table layer_table(const Trace& trace, const Analysis& analysis, const Selection&
     if (index >= work.size() || work[index].work.kernels == 0) continue;
     const Layer& layer = work[index];
     DurationNs per_step = layer.work.time / steps;
-    std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{
-        name, per_step.ns, ratio(per_step, over.step),
-        static_cast<double>(layer.work.kernels) / static_cast<double>(steps)});
-    for (DurationNs time : layer.of_phase) row.push_back(time.ns ? Cell((time / steps).ns) : Cell());
+    std::vector<Cell>& row = table.rows.emplace_back(
+        std::vector<Cell>{name, per_step.ns, ratio(per_step, over.step),
+                          static_cast<double>(layer.work.kernels) / static_cast<double>(steps)});
+    for (DurationNs time : layer.of_phase)
+      row.push_back(time.ns ? Cell((time / steps).ns) : Cell());
   }
   sort_by(table, 1);
   return table;

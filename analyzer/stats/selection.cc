@@ -51,7 +51,8 @@ std::vector<Times> host_times(const Trace& trace, const Analysis& analysis,
   std::vector<Times> times(trace.processes.size());
   for (std::size_t i = 0; i < analysis.steps.all.size(); ++i) {
     const Step& step = analysis.steps.all[i];
-    if (steps[i]) times[trace.threads[step.thread.value].process.value].intervals.push_back(step.host);
+    if (steps[i])
+      times[trace.threads[step.thread.value].process.value].intervals.push_back(step.host);
   }
   return times;
 }
@@ -61,6 +62,7 @@ std::vector<Times> device_times(const Trace& trace, const Analysis& analysis,
                                 const std::vector<std::uint8_t>& steps) {
   std::vector<Times> times(trace.devices.size());
   for (const DevicePartition& partition : analysis.partitions) {
+    if (!partition.device.valid()) continue;  // of a host
     for (const DeviceStep& step : partition.steps) {
       if (step.step < steps.size() && steps[step.step])
         times[partition.device.value].intervals.push_back(step.interval);
@@ -91,8 +93,8 @@ std::vector<std::uint8_t> chosen_steps(const Trace& trace, const Analysis& analy
   const std::vector<Step>& all = analysis.steps.all;
   std::vector<std::uint8_t> chosen(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    bool in_range = !filter.steps || (all[i].number >= filter.steps->first &&
-                                      all[i].number <= filter.steps->second);
+    bool in_range = !filter.steps ||
+                    (all[i].number >= filter.steps->first && all[i].number <= filter.steps->second);
     chosen[i] = in_range && processes[trace.threads[all[i].thread.value].process.value];
   }
   if (filter.steps && std::find(chosen.begin(), chosen.end(), 1) == chosen.end()) {
@@ -121,7 +123,8 @@ std::string describe(const Filter& filter) {
     parts.push_back(open ? fmt::format("steps from {}", first)
                          : fmt::format("steps {} to {}", first, last));
   }
-  if (!filter.ranks.empty()) parts.push_back(fmt::format("ranks {}", fmt::join(filter.ranks, ", ")));
+  if (!filter.ranks.empty())
+    parts.push_back(fmt::format("ranks {}", fmt::join(filter.ranks, ", ")));
   if (!filter.range.empty()) parts.push_back(fmt::format("inside ranges '{}'", filter.range));
   if (!filter.op.empty()) parts.push_back(fmt::format("ops '{}'", filter.op));
   return fmt::format("Only {}.", fmt::join(parts, ", "));
@@ -153,7 +156,7 @@ std::pair<std::int64_t, std::int64_t> parse_steps(const std::string& text) {
 }
 
 std::int32_t rank_of(const Trace& trace, DeviceId device) {
-  ProcessId process = trace.devices[device.value].process;
+  ProcessId process = device.valid() ? trace.devices[device.value].process : ProcessId::none();
   return process.valid() ? trace.processes[process.value].rank : 0;
 }
 
@@ -201,8 +204,8 @@ void Selection::select_ops(const Trace& trace, const Analysis& analysis, const F
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const Stream& stream = trace.streams[ops.stream[i].value];
     RangeId range = analysis.attribution.range_of[i];
-    bool of_rank = filter.ranks.empty() ||
-                   (stream.process.valid() && processes[stream.process.value] != 0);
+    bool of_rank =
+        filter.ranks.empty() || (stream.process.valid() && processes[stream.process.value] != 0);
     ops_[i] = of_rank && fits[analysis.attribution.op_of[i].value] &&
               (!filter.steps || times[stream.device.value].has(ops.start[i])) &&
               (inside.empty() || (range.valid() && inside[range.value]));

@@ -36,7 +36,9 @@ class Selection {
   bool has(trace::DeviceOpId id) const { return ops_.empty() || ops_[id.value] != 0; }
   bool has(trace::CallId id) const { return calls_.empty() || calls_[id.value] != 0; }
   bool has(trace::RangeId id) const { return ranges_.empty() || ranges_[id.value] != 0; }
-  bool has(trace::DeviceId id) const { return devices_.empty() || devices_[id.value] != 0; }
+  bool has(trace::DeviceId id) const {
+    return devices_.empty() || !id.valid() || devices_[id.value] != 0;
+  }
   bool has_step(std::uint32_t step) const { return steps_.empty() || steps_[step] != 0; }
   /// "Only steps 10 to 20, inside ranges 'forward'."; empty when everything is selected.
   const std::string& text() const { return text_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables over steps: the partition, every step, every rank.
+// Tables over steps: the partition, and every step.
 #include <fmt/format.h>
 
 #include "analyzer/stats/labels.h"
@@ -9,12 +9,13 @@ namespace headway::analyzer {
 
 Table partition_table(const trace::Trace& trace, const Analysis& analysis,
                       const Selection& selection) {
+  bool has_steps = !analysis.steps.all.empty();
   Table table{"partition", "Where the time went", "", {}, {}};
   table.columns = {{"device", "Device", ColumnKind::kText},
                    {"class", "Class", ColumnKind::kText},
                    {"label", "What", ColumnKind::kText},
-                   {"ns_per_step", "Per step", ColumnKind::kDuration},
-                   {"share", "Share of step", ColumnKind::kPercent}};
+                   {"ns_per_step", has_steps ? "Per step" : "Total", ColumnKind::kDuration},
+                   {"share", has_steps ? "Share of step" : "Share of span", ColumnKind::kPercent}};
   std::int64_t steady = 0;
   for (const DevicePartition& partition : analysis.partitions) {
     if (!selection.has(partition.device)) continue;
@@ -27,40 +28,10 @@ Table partition_table(const trace::Trace& trace, const Analysis& analysis,
                             std::string(c.label), time.ns, ratio(time, steps.mean.total())});
     }
   }
-  table.note = analysis.steps.all.empty()
-                   ? "Over the whole span: the trace has no steps. The classes sum to it."
-                   : fmt::format(
-                         "Mean of {} steady steps; the classes of a device sum to its step.", steady);
-  return table;
-}
-
-Table rank_table(const trace::Trace& trace, const Analysis& analysis, const Selection& selection) {
-  static constexpr std::pair<TimeGroup, const char*> kGroups[] = {
-      {TimeGroup::kCompute, "compute"}, {TimeGroup::kCommunication, "communication"},
-      {TimeGroup::kCopy, "copies"},     {TimeGroup::kInput, "input"},
-      {TimeGroup::kHost, "host"},       {TimeGroup::kOther, "other"}};
-  Table table{"ranks", "Ranks", "Mean steady step; shares are of the device's own step.", {}, {}};
-  table.columns = {{"rank", "Rank", ColumnKind::kCount},
-                   {"device", "Device", ColumnKind::kText},
-                   {"steps", "Steps", ColumnKind::kCount},
-                   {"ns_per_step", "Step", ColumnKind::kDuration}};
-  for (const auto& [group, label] : kGroups) {
-    std::string title = label;
-    title[0] = static_cast<char>(title[0] - 'a' + 'A');
-    table.columns.push_back({fmt::format("{}_share", label), title, ColumnKind::kPercent});
-  }
-  for (const DevicePartition& partition : analysis.partitions) {
-    if (!selection.has(partition.device)) continue;
-    SelectedSteps steps = selected_steps(analysis, partition, selection);
-    std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{
-        static_cast<std::int64_t>(rank_of(trace, partition.device)),
-        device_label(trace, partition.device), steps.count, steps.mean.total().ns});
-    for (const auto& [group, label] : kGroups)
-      row.push_back(ratio(steps.mean.of_group(group), steps.mean.total()));
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
-    return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
-  });
+  table.note =
+      has_steps
+          ? fmt::format("Mean of {} steady steps; the classes of a device sum to its step.", steady)
+          : "Over the whole span: the trace has no steps. The classes sum to it.";
   return table;
 }
 

@@ -23,6 +23,34 @@ std::string pad(const std::string& text, std::size_t width, bool left) {
   return left ? text + spaces : spaces + text;
 }
 
+constexpr std::size_t kGap = 2;            // between columns
+constexpr std::size_t kMinTextWidth = 16;  // shorter names cannot be told apart
+
+/// Narrows text columns, the widest first, until the table fits `width`. Returns how many columns,
+/// from the left, fit when that is not enough.
+std::size_t fit(const Table& table, std::vector<std::size_t>& widths, std::size_t width,
+                std::size_t indent) {
+  std::size_t total = indent;
+  for (std::size_t c = 0; c < widths.size(); ++c) total += widths[c] + (c ? kGap : 0);
+  while (total > width) {
+    std::size_t widest = SIZE_MAX;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (is_text(table.columns[c]) && widths[c] > kMinTextWidth &&
+          (widest == SIZE_MAX || widths[c] > widths[widest]))
+        widest = c;
+    }
+    if (widest == SIZE_MAX) break;
+    std::size_t narrower =
+        std::max(kMinTextWidth, widths[widest] - std::min(widths[widest], total - width));
+    total -= widths[widest] - narrower;
+    widths[widest] = narrower;
+  }
+  constexpr std::size_t kAlwaysKept = 2;
+  std::size_t kept = widths.size();
+  while (total > width && kept > kAlwaysKept) total -= widths[--kept] + kGap;
+  return kept;
+}
+
 std::string format_rate(double value, std::string_view unit) {
   static constexpr std::array<std::pair<double, const char*>, 5> kScales = {
       {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
@@ -86,22 +114,11 @@ std::string to_text(const Table& table, const TextOptions& options) {
       widths[c] = std::max(widths[c], count_columns(row.back()));
     }
   }
-  constexpr std::size_t kGap = 2;
-  std::size_t total = options.indent.size();
-  std::size_t widest = SIZE_MAX;
-  for (std::size_t c = 0; c < widths.size(); ++c) {
-    total += widths[c] + (c ? kGap : 0);
-    if (is_text(table.columns[c]) && (widest == SIZE_MAX || widths[c] > widths[widest])) widest = c;
-  }
-  constexpr std::size_t kMinTextWidth = 16;
-  if (total > options.width && widest != SIZE_MAX) {
-    std::size_t excess = total - options.width;
-    widths[widest] = std::max(kMinTextWidth, widths[widest] > excess ? widths[widest] - excess : 0);
-  }
+  std::size_t kept = fit(table, widths, options.width, options.indent.size());
   std::string out;
   auto line = [&](const std::vector<std::string>& row) {
     std::string text = options.indent;
-    for (std::size_t c = 0; c < row.size(); ++c) {
+    for (std::size_t c = 0; c < kept; ++c) {
       text += (c ? std::string(kGap, ' ') : "") +
               pad(shorten(row[c], widths[c]), widths[c], is_text(table.columns[c]));
     }
@@ -109,12 +126,17 @@ std::string to_text(const Table& table, const TextOptions& options) {
     out += text + "\n";
   };
   std::vector<std::string> header;
-  for (const Column& column : table.columns) header.push_back(column.label);
+  for (const Column& column : table.columns) header.push_back(escape_terminal(column.label));
   line(header);
   for (const auto& row : cells) line(row);
   if (shown < table.rows.size())
     out += fmt::format("{}… {} more rows\n", options.indent,
                        format_count(static_cast<std::int64_t>(table.rows.size() - shown)));
+  if (kept < table.columns.size()) {
+    std::vector<std::string> left_out(header.begin() + static_cast<std::ptrdiff_t>(kept),
+                                      header.end());
+    out += fmt::format("{}(too narrow for: {})\n", options.indent, fmt::join(left_out, ", "));
+  }
   return out;
 }
 

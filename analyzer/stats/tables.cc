@@ -7,8 +7,7 @@ namespace headway::analyzer {
 
 Table TableMaker::operator()(const trace::Trace& trace, const Analysis& analysis,
                              const Selection& selection) const {
-  Table table =
-      filtered_ ? filtered_(trace, analysis, selection) : whole_(trace, analysis);
+  Table table = filtered_ ? filtered_(trace, analysis, selection) : whole_(trace, analysis);
   if (selection.text().empty()) return table;
   if (!table.note.empty()) table.note += " ";
   table.note += filtered_ ? selection.text() : "The filter does not apply to this table.";
@@ -22,17 +21,16 @@ std::span<const TableDeclaration> table_declarations() {
       {"doubts", "What to know before trusting the figures.", doubt_table, "The whole trace."},
       {"partition", "Where the steady steps went: time per class, summing to the step exactly.",
        partition_table,
-       "Mean of the steady steps of each device; shares are of that device's mean step. A filter by "
+       "Mean of the steady steps of each device; shares are of that device's mean step. A filter "
+       "by "
        "range or op does not apply: a step's time is that of the whole device."},
       {"steps", "Every step: number, times on host and device, steady or not.", step_table,
        "One row for each step and device."},
-      {"ranks", "Each rank's devices: mean step and where it went.", rank_table,
-       "Mean of the steady steps; shares are of that device's mean step."},
       {"op-types", "Types of ops by device time per steady step.", op_type_table,
-       "Mean of the steady steps; shares are of the mean step of the slowest device. Ops that overlap "
+       "Mean of the steady steps; shares are of the mean step of the slowest device. Ops that "
+       "overlap "
        "count each, so shares may sum to more than 100 %."},
-      {"ops", "Ops of the model by device time per steady step.", op_table,
-       "As for op-types."},
+      {"ops", "Ops of the model by device time per steady step.", op_table, "As for op-types."},
       {"layers", "Layers or modules by device time per steady step, forward, backward, update.",
        layer_table,
        "As for op-types. An op belongs to the module named before its last dot, else to the "
@@ -44,9 +42,11 @@ std::span<const TableDeclaration> table_declarations() {
        "Kernels by how long they waited: call, queue, execution (as cuda_kern_exec_sum).",
        launch_table,
        "All kernels whose launching call is in the trace. Queue is from the end of the call to the "
-       "start of the kernel, 0 when it started earlier; latency is from the start of the call, only "
+       "start of the kernel, 0 when it started earlier; latency is from the start of the call, "
+       "only "
        "over launches that met an empty stream."},
-      {"copies", "Copies and memory sets by kind and memory: time and rate (as cuda_gpu_mem_time_sum).",
+      {"copies",
+       "Copies and memory sets by kind and memory: time and rate (as cuda_gpu_mem_time_sum).",
        copy_table, "All copies of the trace; shares are of their summed time."},
       {"copy-sizes", "Copies and memory sets by kind: sizes (as cuda_gpu_mem_size_sum).",
        copy_size_table, "All copies of the trace."},
@@ -65,8 +65,8 @@ std::span<const TableDeclaration> table_declarations() {
        range_device_table,
        "Ranges that launched device work. Projected: from the start of the first to the end of the "
        "last op launched inside; busy: the summed time of those ops."},
-      {"loaders", "Loader workers by stage: time, bytes, share of the thread's life.",
-       loader_table, "Shares are of the time between the worker's first and last range."},
+      {"loaders", "Loader workers by stage: time, bytes, share of the thread's life.", loader_table,
+       "Shares are of the time between the worker's first and last range."},
       {"devices",
        "Each device over its whole span: compute, exposed communication and copies, idle.",
        device_table, "The whole span of each device; the four parts sum to it."},

@@ -38,7 +38,6 @@ std::span<const TableDeclaration> table_declarations();
 
 Table partition_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table step_table(const trace::Trace&, const Analysis&, const Selection& = {});
-Table rank_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table op_type_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table op_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table layer_table(const trace::Trace&, const Analysis&, const Selection& = {});

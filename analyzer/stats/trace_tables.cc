@@ -22,8 +22,7 @@ Table finding_table(const Trace&, const Analysis& analysis) {
   for (const Finding& finding : analysis.findings) {
     bool found = finding.status == Status::kFound;
     table.rows.push_back({std::string(finding.rule), std::string(status_id(finding.status)),
-                          finding.sub_cause,
-                          found ? Cell(finding.recoverable_per_step.ns) : Cell(),
+                          finding.sub_cause, found ? Cell(finding.recoverable_per_step.ns) : Cell(),
                           found ? Cell(finding.share_of_step) : Cell(),
                           found ? Cell(finding.confidence) : Cell(), finding.claim});
   }
@@ -32,7 +31,8 @@ Table finding_table(const Trace&, const Analysis& analysis) {
 
 Table doubt_table(const Trace&, const Analysis& analysis) {
   Table table{"doubts", "Doubts", "", {}, {}};
-  table.columns = {{"severity", "Severity", ColumnKind::kText}, {"text", "What", ColumnKind::kText}};
+  table.columns = {{"severity", "Severity", ColumnKind::kText},
+                   {"text", "What", ColumnKind::kText}};
   for (const Doubt& doubt : analysis.doubts) table.rows.push_back({doubt.severity, doubt.text});
   return table;
 }

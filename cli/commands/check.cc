@@ -28,11 +28,11 @@ class CheckCommand final : public Command {
     app.add_option("--budget", budget_, "TOML file with the limits (docs/user-guide/check.md)")
         ->type_name("FILE")
         ->capture_default_str();
-    app.add_option("--baseline", baseline_,
-                   "Trace of the run that vs_baseline limits compare with")
+    app.add_option("--baseline", baseline_, "Trace of the run that vs_baseline limits compare with")
         ->type_name("TRACE");
-    app.add_flag("--init", init_,
-                 "Write a first budget from this trace to the file of --budget ('-': the terminal)");
+    app.add_flag(
+        "--init", init_,
+        "Write a first budget from this trace to the file of --budget ('-': the terminal)");
     app.add_flag("--list", list_,
                  "List the metrics of this trace with their values, check nothing");
     app.add_flag("--json", json_, "Print the result as JSON");
@@ -78,7 +78,8 @@ class CheckCommand final : public Command {
     if (!junit_.empty()) write_output(junit_, analyzer::check_junit(report));
     if (!sarif_.empty()) write_output(sarif_, analyzer::check_sarif(report));
     if (!markdown_.empty()) write_output(markdown_, analyzer::check_markdown(report));
-    write_output("-", json_ ? analyzer::check_json(report) : analyzer::check_text(report, 110));
+    write_output(
+        "-", json_ ? analyzer::check_json(report) : analyzer::check_text(report, terminal_width()));
     return exit_status(over ? ExitCode::kOverBudget : ExitCode::kOk);
   }
 

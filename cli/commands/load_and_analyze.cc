@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/commands/load_and_analyze.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -35,6 +39,13 @@ analyzer::Analysis AnalysisInput::analyze(const trace::Trace& trace) const {
 void AnalysisInput::fill_in(const analyzer::AnalysisOptions& options) {
   if (options_.steps.range.empty()) options_.steps.range = options.steps.range;
   if (options_.steps.skip < 0) options_.steps.skip = options.steps.skip;
+}
+
+std::size_t terminal_width() {
+  struct winsize size {};
+  constexpr std::size_t kWithout = 110;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWithout;
+  return std::clamp<std::size_t>(size.ws_col, 60, 140);
 }
 
 void make_folder(const std::string& path) {

@@ -35,6 +35,9 @@ class AnalysisInput {
 
 /// Writes `text` to `path` ("-": standard output). Throws Error(kInternal) naming the file.
 void write_output(const std::string& path, const std::string& text);
+/// Columns of the terminal on standard output, 60 to 140; 110 when there is none, so that files and
+/// pipes always get the same bytes.
+std::size_t terminal_width();
 /// Makes the folder and those above it. Throws Error(kUsage) naming it.
 void make_folder(const std::string& path);
 

@@ -77,7 +77,8 @@ class StatsCommand final : public Command {
                    "Rows shown of each table; 0 shows all (CSV and JSON always have all)")
         ->type_name("N")
         ->capture_default_str();
-    app.add_flag("--all", all_, "Every table that has rows, each into its own file of the folder -o");
+    app.add_flag("--all", all_,
+                 "Every table that has rows, each into its own file of the folder -o");
     app.add_option("-o,--output", output_, "Write to FILE (with --all: into FOLDER) instead")
         ->type_name("PATH");
     input_.declare_options(app);
@@ -87,9 +88,10 @@ class StatsCommand final : public Command {
     if (json_) format_ = "json";
     if (!sql_.empty()) return run_query();
     if (all_ && output_ == "-")
-      fail_usage("--all writes one file for each table; say where, e.g. `headway stats {} --all -o "
-                 "tables`.",
-                 trace_);
+      fail_usage(
+          "--all writes one file for each table; say where, e.g. `headway stats {} --all -o "
+          "tables`.",
+          trace_);
     std::vector<const TableDeclaration*> chosen = choose();
     if (!steps_.empty()) filter_.steps = analyzer::parse_steps(steps_);
     Analyzed result;
@@ -116,8 +118,9 @@ class StatsCommand final : public Command {
       fail_usage("--sql stands alone: tables and filters do not apply to a query.");
     Table table = as_table(trace::sqlite::query(trace_, sql_, sql_seconds_));
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
-    write_output(output_, format_ == "text" ? analyzer::to_text(table, {.max_rows = rows})
-                                            : render({std::move(table)}));
+    write_output(output_, format_ == "text"
+                              ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
+                              : render({std::move(table)}));
     return exit_status(ExitCode::kOk);
   }
 
@@ -164,7 +167,8 @@ class StatsCommand final : public Command {
     }
     if (format_ == "csv" && tables.size() != 1) {
       fail_usage(
-          "--format csv prints one table; name it, e.g. `headway stats {} kernels --format csv`, or "
+          "--format csv prints one table; name it, e.g. `headway stats {} kernels --format csv`, "
+          "or "
           "write all with --all -o FOLDER.",
           trace_);
     }

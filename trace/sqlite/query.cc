@@ -95,8 +95,8 @@ QueryValue value_of(sqlite3_stmt* statement, int column) {
     }
     default: {
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-      return std::string(text ? text : "", static_cast<std::size_t>(
-                                               sqlite3_column_bytes(statement, column)));
+      return std::string(text ? text : "",
+                         static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
     }
   }
 }
@@ -131,9 +131,10 @@ QueryResult query(const std::filesystem::path& path, const std::string& sql, dou
                  path.string());
     if (deadline.passed)
       fail_usage("--sql: stopped after {:g} s. Narrow the query, or raise --sql-timeout.", seconds);
-    fail_usage("--sql: {}. `headway stats FILE --sql \"SELECT name FROM sqlite_master\"` lists the "
-               "tables; docs/reference/tables.md explains them.",
-               sqlite3_errmsg(db));
+    fail_usage(
+        "--sql: {}. `headway stats FILE --sql \"SELECT name FROM sqlite_master\"` lists the "
+        "tables; docs/reference/tables.md explains them.",
+        sqlite3_errmsg(db));
   };
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
