@@ -14,7 +14,8 @@ namespace {
 
 /// Groups of classes that take less of the step than this are left out: their noise is all there is.
 constexpr double kWorthLimiting = 1;  // percent
-/// The margin over today's step: three times the spread of the steps, at least this.
+/// The margin over today's median step: three standard errors of it, at least this; twice that for
+/// slow steps, of which there are few.
 constexpr double kStepMargin = 0.05;
 /// The margin over a share: a fifth of it, at least two points.
 constexpr double kShareMargin = 0.2;
@@ -31,7 +32,9 @@ double step_margin(const Analysis& analysis) {
   std::vector<double> steps = analysis.steps.steady_durations_ns();
   double middle = median(steps);
   if (middle <= 0) return kStepMargin;
-  return std::max(kStepMargin, 3 * 1.4826 * median_absolute_deviation(steps) / middle);
+  double deviation = 1.4826 * median_absolute_deviation(steps) / middle;
+  double error_of_median = 1.2533 * deviation / std::sqrt(static_cast<double>(steps.size()));
+  return std::max(kStepMargin, 3 * error_of_median);
 }
 
 std::string line(const std::string& key, const std::string& value, const std::string& comment) {
@@ -56,9 +59,11 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     std::size_t dot = metric.name.find('.');
     std::string table = metric.name.substr(0, dot);
     std::string key = dot == std::string::npos ? "" : metric.name.substr(dot + 1);
-    if (table == "step_ms" && metric.value && key != "max")
-      steps += line(key, fmt::format("< {:g}", rounded_up(*metric.value * (1 + margin))),
-                    fmt::format("{:.3f} ms, margin {:.0f} %", *metric.value, 100 * margin));
+    if (table == "step_ms" && metric.value && key != "max") {
+      double of_this = key == "p50" ? margin : 2 * margin;
+      steps += line(key, fmt::format("< {:g}", rounded_up(*metric.value * (1 + of_this))),
+                    fmt::format("{:.3f} ms, margin {:.0f} %", *metric.value, 100 * of_this));
+    }
     if (table == "group_pct" && key != "compute" && metric.value && *metric.value >= kWorthLimiting)
       groups += line(
           key,

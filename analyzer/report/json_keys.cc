@@ -165,12 +165,12 @@ Json& schema_at(Json& root, std::string_view path) {
     if (name == "*") {
       at = &(*at)["additionalProperties"];
     } else {
-      Json& next = (*at)["properties"][name];
-      if (next.is_null()) {
-        next = Json::object();
+      // References into an ordered object do not survive another key of it, so they are taken last.
+      if (!(*at)["properties"].contains(name)) {
         (*at)["required"].push_back(name);
+        (*at)["properties"][name] = Json::object();
       }
-      at = &next;
+      at = &(*at)["properties"][name];
     }
   }
   return *at;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWidth = 960;
 constexpr double kHeight = 320;
-constexpr double kLeft = 78;
+constexpr double kLeft = 96;
 constexpr double kBottom = 40;
 constexpr double kTop = 12;
 
@@ -97,6 +97,42 @@ std::string grid(const Axis& x, const Axis& y) {
                      x.to, kHeight - 4);
 }
 
+struct Box {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+  bool meets(const Box& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+/// The name beside a point, where nothing is in the way; none when there is no room: the tooltip has
+/// it. Points come by falling time, so the important ones get the room.
+std::string label(const Point& point, double x, double y, std::vector<Box>& taken) {
+  constexpr double kCharacter = 7;  // wide, of a 12 pixel font
+  std::string name = shorten(point.name, 36);
+  double width = kCharacter * static_cast<double>(count_columns(name));
+  double radius = 4 + 18 * std::sqrt(std::clamp(point.share, 0.0, 1.0));
+  double gap = radius + 4;
+  const std::pair<double, double> places[] = {{x + gap, y},
+                                              {x - gap - width, y},
+                                              {x - width / 2, y - gap - 6},
+                                              {x - width / 2, y + gap + 6}};
+  for (const auto& [left, middle] : places) {
+    Box box{left, middle - 7, left + width, middle + 7};
+    bool inside =
+        box.left > kLeft && box.right < kWidth && box.top > 0 && box.bottom < kHeight - kBottom;
+    bool free = std::none_of(taken.begin(), taken.end(),
+                             [&](const Box& other) { return box.meets(other); });
+    if (!inside || !free) continue;
+    taken.push_back(box);
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left, middle + 4,
+                       escape_html(name));
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string roofline_svg(const trace::Trace& trace, const Analysis& analysis) {
@@ -131,7 +167,7 @@ std::string roofline_svg(const trace::Trace& trace, const Analysis& analysis) {
           x.at(first), y.at(roof(first)), x.at(last), y.at(roof(last)),
           unit_text(static_cast<double>(bandwidth), "B/s"));
   }
-  std::size_t labelled = 0;
+  std::vector<Box> taken;
   for (const Point& point : points) {
     double radius = 4 + 18 * std::sqrt(std::clamp(point.share, 0.0, 1.0));
     double at_x = x.at(point.intensity);
@@ -141,14 +177,10 @@ std::string roofline_svg(const trace::Trace& trace, const Analysis& analysis) {
         "FLOP per byte, {:.1f} % of the step</title></circle>\n",
         at_x, at_y, radius, escape_html(point.name), unit_text(point.rate, "FLOP/s"),
         point.intensity, 100 * point.share);
-    constexpr std::size_t kLabels = 6;
-    if (labelled++ < kLabels) {
-      bool right = at_x > kWidth * 0.75;
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\">{}</text>\n",
-                         right ? at_x - radius - 4 : at_x + radius + 4, at_y + 4,
-                         right ? "mark end" : "mark", escape_html(shorten(point.name, 36)));
-    }
+    taken.push_back({at_x - radius, at_y - radius, at_x + radius, at_y + radius});
   }
+  for (const Point& point : points)
+    svg += label(point, x.at(point.intensity), y.at(point.rate), taken);
   return svg + "</svg>\n";
 }
 

@@ -120,28 +120,28 @@ Table launch_table(const Trace& trace, const Analysis&, const Selection& selecti
               {}};
   table.columns = {{"kernel", "Kernel", ColumnKind::kText},
                    {"count", "Count", ColumnKind::kCount},
-                   {"call_mean_ns", "Call mean", ColumnKind::kDuration},
-                   {"call_median_ns", "median", ColumnKind::kDuration},
+                   {"kernel_total_ns", "Total", ColumnKind::kDuration},
+                   {"kernel_mean_ns", "Mean", ColumnKind::kDuration},
+                   {"kernel_median_ns", "Median", ColumnKind::kDuration},
                    {"queue_mean_ns", "Queue mean", ColumnKind::kDuration},
-                   {"queue_median_ns", "median", ColumnKind::kDuration},
-                   {"queue_max_ns", "largest", ColumnKind::kDuration},
-                   {"latency_count", "Stream empty", ColumnKind::kCount},
+                   {"queue_median_ns", "Queue median", ColumnKind::kDuration},
+                   {"queue_max_ns", "Queue largest", ColumnKind::kDuration},
                    {"latency_median_ns", "Latency median", ColumnKind::kDuration},
-                   {"kernel_mean_ns", "Kernel mean", ColumnKind::kDuration},
-                   {"kernel_median_ns", "median", ColumnKind::kDuration},
-                   {"kernel_total_ns", "total", ColumnKind::kDuration}};
+                   {"latency_count", "Stream empty", ColumnKind::kCount},
+                   {"call_mean_ns", "Call mean", ColumnKind::kDuration},
+                   {"call_median_ns", "Call median", ColumnKind::kDuration}};
   std::vector<DurationSummary> call = calls.finish();
   std::vector<DurationSummary> queue = queues.finish();
   std::vector<DurationSummary> latency = latencies.finish();
   std::vector<DurationSummary> run = runs.finish();
   latency.resize(call.size());
   for (std::uint32_t g = 0; g < call.size(); ++g) {
-    table.rows.push_back({names.label(g), call[g].count, call[g].mean(), call[g].median,
-                          queue[g].mean(), queue[g].median, queue[g].maximum, latency[g].count,
-                          latency[g].count ? Cell(latency[g].median) : Cell(), run[g].mean(),
-                          run[g].median, run[g].total});
+    table.rows.push_back({names.label(g), call[g].count, run[g].total, run[g].mean(), run[g].median,
+                          queue[g].mean(), queue[g].median, queue[g].maximum,
+                          latency[g].count ? Cell(latency[g].median) : Cell(), latency[g].count,
+                          call[g].mean(), call[g].median});
   }
-  sort_by(table, 11);
+  sort_by(table, 2);
   return table;
 }
 

@@ -62,8 +62,11 @@ std::pair<std::vector<OpWork>, Denominator> work_of_ops(const Trace& trace,
 }
 
 std::string note_of(const Analysis& analysis, const Denominator& over) {
+  if (analysis.steps.all.empty() && over.steps > 1)
+    return fmt::format("Mean of {} devices, each over its whole span; ops that overlap count each.",
+                       over.steps);
   return analysis.steps.all.empty()
-             ? "Over the whole span of each device; ops that overlap count each."
+             ? "Over the whole span of the device; ops that overlap count each."
              : fmt::format(
                    "Mean of {} steady steps; shares are of the mean step, and ops that overlap "
                    "count each.",
@@ -119,8 +122,13 @@ std::vector<StringId> modules_of_ranges(const Trace& trace) {
   return module_of;
 }
 
-/// "layer1.0.conv1" -> "layer1.0", "fc" -> "fc": for ops that the model's graph names.
-std::string layer_of_graph_op(const std::string& name) {
+/// "layer1.0.conv1" -> "layer1.0", "fc" -> "fc": for ops that the model's graph names. A backward op
+/// is in the layer of its forward op.
+std::string layer_of_graph_op(const Trace& trace, GraphOpId id) {
+  const GraphOp* op = &trace.graph_ops[id.value];
+  const GraphOp* forward =
+      op->forward_op >= 0 ? trace.graph_op(op->process, op->forward_op) : nullptr;
+  const std::string& name = forward ? forward->name : op->name;
   std::size_t dot = name.rfind('.');
   return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
 }
@@ -184,7 +192,7 @@ Table layer_table(const Trace& trace, const Analysis& analysis, const Selection&
   std::vector<std::uint32_t> layer_of_op(analysis.attribution.ops.size(), UINT32_MAX);
   for (std::size_t i = 0; i < layer_of_op.size(); ++i) {
     const ModelOp& op = analysis.attribution.ops[i];
-    if (op.graph_op.valid()) layer_of_op[i] = layer_named(layer_of_graph_op(op.name));
+    if (op.graph_op.valid()) layer_of_op[i] = layer_named(layer_of_graph_op(trace, op.graph_op));
   }
   std::vector<std::uint32_t> layer_of_name(trace.strings.size(), UINT32_MAX);
   constexpr std::size_t kPhases = 4;  // forward, backward, update, any other

@@ -23,25 +23,25 @@ std::string pad(const std::string& text, std::size_t width, bool left) {
   return left ? text + spaces : spaces + text;
 }
 
-constexpr std::size_t kGap = 2;            // between columns
-constexpr std::size_t kMinTextWidth = 16;  // shorter names cannot be told apart
-
+constexpr std::size_t kGap = 2;  // between columns
 /// Narrows text columns, the widest first, until the table fits `width`. Returns how many columns,
 /// from the left, fit when that is not enough.
 std::size_t fit(const Table& table, std::vector<std::size_t>& widths, std::size_t width,
                 std::size_t indent) {
+  // Names that are cut further cannot be told apart; the first column names the row.
+  auto narrowest = [](std::size_t c) { return c == 0 ? std::size_t{28} : std::size_t{12}; };
   std::size_t total = indent;
   for (std::size_t c = 0; c < widths.size(); ++c) total += widths[c] + (c ? kGap : 0);
   while (total > width) {
     std::size_t widest = SIZE_MAX;
     for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (is_text(table.columns[c]) && widths[c] > kMinTextWidth &&
+      if (is_text(table.columns[c]) && widths[c] > narrowest(c) &&
           (widest == SIZE_MAX || widths[c] > widths[widest]))
         widest = c;
     }
     if (widest == SIZE_MAX) break;
-    std::size_t narrower =
-        std::max(kMinTextWidth, widths[widest] - std::min(widths[widest], total - width));
+    std::size_t wanted = widths[widest] - std::min(widths[widest], total - width);
+    std::size_t narrower = std::max(narrowest(widest), wanted);
     total -= widths[widest] - narrower;
     widths[widest] = narrower;
   }
@@ -59,6 +59,29 @@ std::string format_rate(double value, std::string_view unit) {
       return fmt::format("{:.3g} {}{}/s", value / scale, prefix, unit);
   }
   return "";
+}
+
+}  // namespace
+
+namespace {
+
+/// What people see: the first rows, and the columns in which they hold anything.
+Table only_used(const Table& table, std::size_t max_rows) {
+  std::size_t shown = std::min(max_rows, table.rows.size());
+  Table used{table.id, table.title, table.note, {}, {}};
+  used.rows.resize(shown);
+  auto holds_something = [](const Cell& cell) {
+    const auto* text = std::get_if<std::string>(&cell);
+    return text ? !text->empty() : !std::holds_alternative<std::monostate>(cell);
+  };
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    bool any = shown == 0;
+    for (std::size_t r = 0; r < shown && !any; ++r) any = holds_something(table.rows[r][c]);
+    if (!any) continue;
+    used.columns.push_back(table.columns[c]);
+    for (std::size_t r = 0; r < shown; ++r) used.rows[r].push_back(table.rows[r][c]);
+  }
+  return used;
 }
 
 }  // namespace
@@ -102,7 +125,8 @@ void sort_by(Table& table, std::size_t column) {
   });
 }
 
-std::string to_text(const Table& table, const TextOptions& options) {
+std::string to_text(const Table& whole, const TextOptions& options) {
+  const Table table = only_used(whole, options.max_rows);
   std::size_t shown = std::min(options.max_rows, table.rows.size());
   std::vector<std::vector<std::string>> cells;
   std::vector<std::size_t> widths;
@@ -129,9 +153,9 @@ std::string to_text(const Table& table, const TextOptions& options) {
   for (const Column& column : table.columns) header.push_back(escape_terminal(column.label));
   line(header);
   for (const auto& row : cells) line(row);
-  if (shown < table.rows.size())
+  if (shown < whole.rows.size())
     out += fmt::format("{}… {} more rows\n", options.indent,
-                       format_count(static_cast<std::int64_t>(table.rows.size() - shown)));
+                       format_count(static_cast<std::int64_t>(whole.rows.size() - shown)));
   if (kept < table.columns.size()) {
     std::vector<std::string> left_out(header.begin() + static_cast<std::ptrdiff_t>(kept),
                                       header.end());
@@ -140,7 +164,8 @@ std::string to_text(const Table& table, const TextOptions& options) {
   return out;
 }
 
-std::string to_markdown(const Table& table, std::size_t max_rows) {
+std::string to_markdown(const Table& whole, std::size_t max_rows) {
+  const Table table = only_used(whole, max_rows);
   std::string out = "|";
   for (const Column& column : table.columns)
     out += fmt::format(" {} |", escape_markdown(column.label));
@@ -155,9 +180,9 @@ std::string to_markdown(const Table& table, std::size_t max_rows) {
     }
     out += "\n";
   }
-  if (max_rows < table.rows.size())
+  if (max_rows < whole.rows.size())
     out += fmt::format("\n… {} more rows\n",
-                       format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));
+                       format_count(static_cast<std::int64_t>(whole.rows.size() - max_rows)));
   return out;
 }
 
@@ -201,7 +226,8 @@ std::string to_csv(const Table& table) {
   return out;
 }
 
-std::string to_html(const Table& table, std::size_t max_rows) {
+std::string to_html(const Table& whole, std::size_t max_rows) {
+  const Table table = only_used(whole, max_rows);
   std::string out = fmt::format(
       "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n<table>\n"
       "<caption class=\"away\">{0}</caption>\n<thead><tr>",
@@ -225,9 +251,9 @@ std::string to_html(const Table& table, std::size_t max_rows) {
     out += "</tr>\n";
   }
   out += "</tbody></table>\n</div>\n";
-  if (max_rows < table.rows.size()) {
+  if (max_rows < whole.rows.size()) {
     out += fmt::format("<p class=\"note\">… {} more rows</p>\n",
-                       format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));
+                       format_count(static_cast<std::int64_t>(whole.rows.size() - max_rows)));
   }
   return out;
 }

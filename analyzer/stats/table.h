@@ -52,8 +52,11 @@ struct TextOptions {
   std::size_t width = 110;  ///< the widest text column is shortened to fit
   std::string indent;
 };
-/// Aligned columns; names are made inert for a terminal. A last line says how many rows were left
-/// out.
+// Text, Markdown and HTML leave out columns that hold nothing in the rows they show; CSV and JSON have
+// every column.
+
+/// Aligned columns; names are made inert for a terminal. Last lines say how many rows were left out, and
+/// which columns did not fit.
 std::string to_text(const Table& table, const TextOptions& options = {});
 std::string to_markdown(const Table& table, std::size_t max_rows = SIZE_MAX);
 /// RFC 4180, one header row of column ids. A text that a spreadsheet would run as a formula (it

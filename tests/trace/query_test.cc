@@ -40,7 +40,8 @@ std::string error_of(const std::filesystem::path& path, const std::string& sql,
 TEST_CASE("a query gives columns and values of every type") {
   test::TraceBuilder builder;
   auto path = make_trace(builder);
-  QueryResult result = query(path, "SELECT 1 AS a, 2.5 AS b, 'x' AS c, NULL AS d, X'00ff' AS e;", 5);
+  QueryResult result =
+      query(path, "SELECT 1 AS a, 2.5 AS b, 'x' AS c, NULL AS d, X'00ff' AS e;", 5);
   CHECK(result.columns == std::vector<std::string>{"a", "b", "c", "d", "e"});
   REQUIRE(result.rows.size() == 1);
   CHECK(std::get<std::int64_t>(result.rows[0][0]) == 1);

@@ -89,7 +89,8 @@ void validate_sarif(const Json& log, std::vector<std::string>& errors) {
     const Json& location = result["locations"][0];
     std::string uri = location["physicalLocation"]["artifactLocation"]["uri"];
     need(!uri.empty(), "uri");
-    for (char c : uri) need(c > ' ' && c < 0x7f && !std::strchr("<>\"{}|\\^`", c), "uri is encoded");
+    for (char c : uri)
+      need(c > ' ' && c < 0x7f && !std::strchr("<>\"{}|\\^`", c), "uri is encoded");
     for (const Json& logical : location.value("logicalLocations", Json::array()))
       need(!logical["name"].get<std::string>().empty(), "logical name");
   }
@@ -143,8 +144,8 @@ TEST_CASE("the committed schema is the declared one") {
 
 TEST_CASE("a device's view has exactly the documented keys, in their order") {
   test::AnalyzedRun run(test::PlantedRun{});
-  auto json = nlohmann::ordered_json::parse(
-      render(ReportFormat::kJson, run.trace, run.analysis, kOptions));
+  auto json =
+      nlohmann::ordered_json::parse(render(ReportFormat::kJson, run.trace, run.analysis, kOptions));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json["device_view"][0].items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"rank", "device", "span_ns", "compute_ns",

@@ -116,7 +116,8 @@ const FormatCase kCases[] = {
            at = message.find("{0}", at + 1);
          }
        }
-       each_string(json["runs"][0]["results"], [](const std::string& s) { CHECK(!has_controls(s)); });
+       each_string(json["runs"][0]["results"],
+                   [](const std::string& s) { CHECK(!has_controls(s)); });
      }},
     {ReportFormat::kCsv, "csv",
      [](const std::string& text) {
@@ -134,8 +135,8 @@ const FormatCase kCases[] = {
 
 TEST_CASE("hostile names are inert in every format of the report") {
   CHECK(std::size(kCases) == report_format_names().size());
-  const std::string names[] = {test::kHostileName, "@SUM(A1:A9)", "+1+1", "-2+3", "\t=1",
-                               "]]><x/>", std::string("a\0b", 3)};
+  const std::string names[] = {test::kHostileName, "@SUM(A1:A9)",         "+1+1", "-2+3", "\t=1",
+                               "]]><x/>",          std::string("a\0b", 3)};
   for (const std::string& name : names) {
     auto run = test::hostile_run(name);
     for (const FormatCase& c : kCases) {

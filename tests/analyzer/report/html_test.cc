@@ -53,7 +53,8 @@ TEST_CASE("the page stands alone: no script, no link outside, every anchor there
   for (const auto& [name, run] : test::runs_of_all_kinds()) {
     CAPTURE(name);
     std::string html = render(ReportFormat::kHtml, run->trace, run->analysis, kOptions);
-    for (const char* outside : {"<script", "<link", "<iframe", "http://", "https://", "url(", "@import"}) {
+    for (const char* outside :
+         {"<script", "<link", "<iframe", "http://", "https://", "url(", "@import"}) {
       CAPTURE(outside);
       CHECK(html.find(outside) == std::string::npos);
     }

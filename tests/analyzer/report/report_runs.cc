@@ -13,8 +13,7 @@ std::unique_ptr<AnalyzedRun> hostile_run(std::string_view name) {
     builder.range(1, name, t, t + 500'000);
     for (int k = 0; k < 4; ++k)
       builder.launch(1, t + 100'000 * k, t + 100'000 * k + 50'000, t + 100'000 * k + 60'000,
-                     t + 100'000 * k + 65'000,
-                     {.name = name, .bytes = 4'000, .flops = 9'000});
+                     t + 100'000 * k + 65'000, {.name = name, .bytes = 4'000, .flops = 9'000});
     builder.range(2, "read", t, t + 300'000, {.kind = trace::RangeKind::kRead, .bytes = 10});
   }
   builder.thread_name(1, name);

@@ -135,8 +135,9 @@ TEST_CASE("step numbers are written as a range, open at either end, or alone") {
 
 TEST_CASE("shares of a filtered table are of the selected steps") {
   AnalyzedRun run(PlantedRun{.read = 600'000});
-  Selection selection(run.trace, run.analysis,
-                      {.steps = std::pair<std::int64_t, std::int64_t>{5, 9}, .range = {}, .op = {}});
+  Selection selection(
+      run.trace, run.analysis,
+      {.steps = std::pair<std::int64_t, std::int64_t>{5, 9}, .range = {}, .op = {}});
   Table table = partition_table(run.trace, run.analysis, selection);
   std::int64_t sum = 0;
   double share = 0;
