@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/doubts.h"
+#include "analyzer/kernels/families.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
 #include "common/statistics.h"
@@ -87,8 +88,13 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   result.device_views = device_views(trace);
   result.partitions = partition(trace, result.steps, result.attribution);
   result.median_step = median_step_of(result.steps, result.partitions);
-  RuleContext context{trace, result.steps, result.attribution, result.partitions,
-                      mean_step_of(result.partitions, result.median_step)};
+  KernelNames kernels(trace);
+  RuleContext context{trace,
+                      result.steps,
+                      result.attribution,
+                      result.partitions,
+                      mean_step_of(result.partitions, result.median_step),
+                      kernels};
   for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
   keep_fitting_advice(trace, result.findings);
   std::stable_sort(result.findings.begin(), result.findings.end(),

@@ -140,8 +140,8 @@ struct RangeInfo {
   std::int64_t flops = 0;
   /// Autograd's sequence number: a backward op has that of the forward op it belongs to.
   std::int64_t sequence = conventions::kAbsent;
-  StringId shapes{};  ///< of the inputs, as the framework wrote them: "[[32, 1024], [1024]]"
-  StringId dtypes{};  ///< of the inputs, as the framework wrote them: "[\"float\", \"Scalar\"]"
+  StringId shapes = {};  ///< of the inputs, as the framework wrote them: "[[32, 1024], [1024]]"
+  StringId dtypes = {};  ///< of the inputs, as the framework wrote them: "[\"float\", \"Scalar\"]"
 };
 
 /// Work that ran on a device: kernels, copies, sets, communication; of CUDA and of any other

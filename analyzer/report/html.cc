@@ -150,9 +150,9 @@ std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
       roofline_section(trace, analysis)};
   for (const Table& table :
        {op_type_table(trace, analysis), op_table(trace, analysis), layer_table(trace, analysis),
-        kernel_table(trace, analysis), collective_sum_table(trace, analysis),
-        loader_table(trace, analysis), copy_table(trace, analysis), device_table(trace, analysis),
-        process_table(trace, analysis)})
+        kernel_family_table(trace, analysis), kernel_table(trace, analysis),
+        collective_sum_table(trace, analysis), loader_table(trace, analysis),
+        copy_table(trace, analysis), device_table(trace, analysis), process_table(trace, analysis)})
     sections.push_back(table_section(table, options.max_rows));
   std::erase_if(sections, [](const Section& section) { return section.body.empty(); });
   return sections;

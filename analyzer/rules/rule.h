@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
+#include "analyzer/kernels/families.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
@@ -21,6 +22,7 @@ struct RuleContext {
   const Attribution& attribution;
   const std::vector<DevicePartition>& partitions;
   DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
+  const KernelNames& kernels;
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:

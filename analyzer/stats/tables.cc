@@ -22,14 +22,12 @@ std::span<const TableDeclaration> table_declarations() {
       {"partition", "Where the steady steps went: time per class, summing to the step exactly.",
        partition_table,
        "Mean of the steady steps of each device; shares are of that device's mean step. A filter "
-       "by "
-       "range or op does not apply: a step's time is that of the whole device."},
+       "by range or op does not apply: a step's time is that of the whole device."},
       {"steps", "Every step: number, times on host and device, steady or not.", step_table,
        "One row for each step and device."},
       {"op-types", "Types of ops by device time per steady step.", op_type_table,
        "Mean of the steady steps; shares are of the mean step of the slowest device. Ops that "
-       "overlap "
-       "count each, so shares may sum to more than 100 %."},
+       "overlap count each, so shares may sum to more than 100 %."},
       {"ops", "Ops of the model by device time per steady step.", op_table, "As for op-types."},
       {"layers", "Layers or modules by device time per steady step, forward, backward, update.",
        layer_table,
@@ -38,13 +36,15 @@ std::span<const TableDeclaration> table_declarations() {
       {"kernels", "Kernels by total time (as nsys stats cuda_gpu_kern_sum).", kernel_table,
        "All kernels of the trace; shares are of their summed time, so kernels that overlap count "
        "each."},
+      {"kernel-families",
+       "Kernels by what they do, told from their names: time, tensor cores, number type.",
+       kernel_family_table, "As for kernels."},
       {"launches",
        "Kernels by how long they waited: call, queue, execution (as cuda_kern_exec_sum).",
        launch_table,
        "All kernels whose launching call is in the trace. Queue is from the end of the call to the "
        "start of the kernel, 0 when it started earlier; latency is from the start of the call, "
-       "only "
-       "over launches that met an empty stream."},
+       "only over launches that met an empty stream."},
       {"copies",
        "Copies and memory sets by kind and memory: time and rate (as cuda_gpu_mem_time_sum).",
        copy_table, "All copies of the trace; shares are of their summed time."},

@@ -1,60 +1,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <mutex>
 #include <string>
-#include <thread>
-#include <unordered_map>
-#include <vector>
 
+#include "trace/load/assembly.h"
 #include "trace/sqlite/database.h"
 #include "trace/sqlite/select.h"
-#include "trace/trace.h"
 
-/// What the files of trace/load/ share. Each of them fills one part of the Trace from the file.
+/// What the readers of an SQLite trace share. Each of them fills one part of the Trace.
 namespace headway::trace::load_detail {
 
-/// Counts per loss counter; each part of a parallel read has its own.
-using LossCounts = std::array<std::int64_t, static_cast<std::size_t>(Loss::kCount_)>;
-inline void count(LossCounts& losses, Loss loss, std::int64_t n = 1) {
-  losses[static_cast<std::size_t>(loss)] += n;
-}
-/// False (and counted) for times that no recording can have: the row is set aside.
-bool usable(LossCounts& losses, std::int64_t start, std::int64_t end);
-
-struct Context {
+struct Context : Assembly {
   Context(std::filesystem::path file, int thread_count, Trace& target, sqlite::Database& source)
-      : path(std::move(file)), threads(thread_count), trace(target), db(source) {}
+      : Assembly(target, thread_count), path(std::move(file)), db(source) {}
 
   std::filesystem::path path;
-  int threads;
-  Trace& trace;
   sqlite::Database& db;
 
   // id in the file -> in memory
   std::vector<StringId> string_ids;  ///< dense part of StringIds
   std::unordered_map<std::int64_t, StringId> sparse_string_ids;
-  std::unordered_map<std::int64_t, ProcessId> process_ids;  ///< by globalPid
-  std::unordered_map<std::int64_t, ThreadId> thread_ids;    ///< by globalTid
-  std::map<std::tuple<DeviceType, std::int64_t, std::int64_t>, DeviceId> device_ids;
-  std::map<std::tuple<DeviceId, ProcessId, std::int64_t>, StreamId> stream_ids;
   std::map<std::int64_t, DomainId> domain_ids;
-  LossCounts losses{};
 
   /// Thread-safe, unlike the rest: only looks up. An unknown id is counted in `part_losses`.
   StringId string(std::int64_t id, LossCounts& part_losses) const;
   StringId string(std::int64_t id) { return string(id, losses); }
-  void add_losses(const LossCounts& part);
-  /// Made on first sight, so that a table that mentions an unlisted process or thread still loads.
-  ProcessId process(std::int64_t global_pid);
-  ThreadId thread(std::int64_t global_tid);
-  DeviceId device(DeviceType type, ProcessId process, std::int64_t ordinal);
-  StreamId stream(DeviceId device, ProcessId process, std::int64_t ordinal);
 };
 
 void load_strings(Context& context);
@@ -64,93 +36,5 @@ void load_ranges(Context& context);
 void load_device_ops(Context& context);
 void load_calls(Context& context);
 void load_counters(Context& context);
-void link(Context& context);  ///< sorts nothing; joins calls with ops, builds the group indexes,
-                              ///< finishes losses
-
-/// The permutation that sorts events by start, longer first, then file order; empty when they are
-/// sorted.
-std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end);
-/// Runs independent tasks on up to `threads` threads.
-void run_tasks(const std::vector<std::function<void()>>& tasks, int threads);
-
-/// Dense ids for keys in order of first sight, within one part of a parallel read. The parts' ids
-/// are replaced by the trace's own afterwards, part by part, so that ids do not depend on which
-/// thread was faster.
-template <class Key>
-class LocalIds {
- public:
-  std::uint32_t operator()(const Key& key) {
-    if (!keys.empty() && key == last_) return last_id_;
-    auto [slot, is_new] = index_.try_emplace(key, static_cast<std::uint32_t>(keys.size()));
-    if (is_new) keys.push_back(key);
-    last_ = key;
-    return last_id_ = slot->second;
-  }
-  std::vector<Key> keys;
-
- private:
-  std::map<Key, std::uint32_t> index_;
-  Key last_{};
-  std::uint32_t last_id_ = 0;
-};
-
-template <class Columns>
-void reserve_columns(Columns& table, std::size_t rows) {
-  std::apply([&](auto&... column) { (column.reserve(rows), ...); }, table.columns());
-}
-
-/// Appends the rows of `from` to `to`, column by column; columns not yet filled may be empty on
-/// both sides.
-template <class Columns>
-void append_columns(Columns& to, Columns& from) {
-  auto source = from.columns();
-  auto target = to.columns();
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    auto one = [](auto& a, auto& b) {
-      if (a.empty()) {
-        a = std::move(b);
-      } else {
-        a.insert(a.end(), b.begin(), b.end());
-      }
-    };
-    (one(std::get<I>(target), std::get<I>(source)), ...);
-  }
-  (std::make_index_sequence<std::tuple_size_v<decltype(source)>>{});
-}
-
-/// Sorts an event table by start, longer first, then file order.
-template <class Columns>
-void sort_events(Columns& table, int threads) {
-  std::vector<std::uint32_t> order = event_order(table.start, table.end);
-  if (order.empty()) return;  // sorted already
-  std::vector<std::function<void()>> tasks;
-  std::apply(
-      [&](auto&... column) {
-        auto add = [&](auto& values) {
-          if (values.empty()) return;
-          tasks.push_back([&values, &order] {
-            std::remove_cvref_t<decltype(values)> sorted;
-            sorted.reserve(values.size());
-            for (std::uint32_t from : order) sorted.push_back(values[from]);
-            values = std::move(sorted);
-          });
-        };
-        (add(column), ...);
-      },
-      table.columns());
-  run_tasks(tasks, threads);
-}
-
-/// globalPid of a globalTid, and the halves of the packing pid << 24 | tid.
-constexpr std::int64_t global_pid_of(std::int64_t global_tid) {
-  return global_tid & ~std::int64_t{0xffffff};
-}
-constexpr std::int32_t pid_of(std::int64_t global_id) {
-  return static_cast<std::int32_t>(global_id >> 24 & 0xffffff);
-}
-constexpr std::int32_t tid_of(std::int64_t global_tid) {
-  return static_cast<std::int32_t>(global_tid & 0xffffff);
-}
 
 }  // namespace headway::trace::load_detail

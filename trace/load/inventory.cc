@@ -145,55 +145,6 @@ void load_graph(Context& context) {
 
 }  // namespace
 
-ProcessId Context::process(std::int64_t global_pid) {
-  auto [slot, is_new] =
-      process_ids.try_emplace(global_pid, ProcessId::from(trace.processes.size()));
-  if (is_new) {
-    Process& process = trace.processes.emplace_back();
-    process.global_pid = global_pid;
-    process.pid = pid_of(global_pid);
-  }
-  return slot->second;
-}
-
-ThreadId Context::thread(std::int64_t global_tid) {
-  auto [slot, is_new] = thread_ids.try_emplace(global_tid, ThreadId::from(trace.threads.size()));
-  if (is_new) {
-    ProcessId owner = process(global_pid_of(global_tid));
-    Thread& thread = trace.threads.emplace_back();
-    thread.global_tid = global_tid;
-    thread.tid = tid_of(global_tid);
-    thread.process = owner;
-  }
-  return slot->second;
-}
-
-DeviceId Context::device(DeviceType type, ProcessId owner, std::int64_t ordinal) {
-  // CUDA devices belong to the machine, all others to the process that has them.
-  std::int64_t key = type == DeviceType::kCuda ? -1 : owner.value;
-  auto [slot, is_new] =
-      device_ids.try_emplace({type, key, ordinal}, DeviceId::from(trace.devices.size()));
-  if (is_new) {
-    Device& device = trace.devices.emplace_back();
-    device.type = type;
-    device.ordinal = static_cast<std::int32_t>(ordinal);
-    device.process = owner;
-  }
-  return slot->second;
-}
-
-StreamId Context::stream(DeviceId device, ProcessId owner, std::int64_t ordinal) {
-  auto [slot, is_new] =
-      stream_ids.try_emplace({device, owner, ordinal}, StreamId::from(trace.streams.size()));
-  if (is_new) {
-    Stream& stream = trace.streams.emplace_back();
-    stream.device = device;
-    stream.process = owner;
-    stream.ordinal = static_cast<std::int32_t>(ordinal);
-  }
-  return slot->second;
-}
-
 void load_inventory(Context& context) {
   load_meta(context);
   load_processes(context);

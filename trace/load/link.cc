@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trace/load/context.h"
+#include "trace/load/assembly.h"
 
 namespace headway::trace::load_detail {
 namespace {
@@ -32,8 +32,8 @@ struct CallsByCorrelation {
   }
 };
 
-void join_calls_and_ops(Context& context) {
-  Trace& trace = context.trace;
+void join_calls_and_ops(Assembly& assembly) {
+  Trace& trace = assembly.trace;
   Calls& calls = trace.calls;
   DeviceOps& ops = trace.device_ops;
   calls.op.assign(calls.size(), DeviceOpId::none());
@@ -50,7 +50,7 @@ void join_calls_and_ops(Context& context) {
     auto last = index.sorted.begin();
     for (auto it = index.sorted.begin(); it != index.sorted.end(); ++it) {
       if (it != index.sorted.begin() && last->first == it->first) {
-        count(context.losses, Loss::kDuplicateCorrelation);
+        count(assembly.losses, Loss::kDuplicateCorrelation);
         *last = *it;
       } else {
         if (it != index.sorted.begin()) ++last;
@@ -67,19 +67,19 @@ void join_calls_and_ops(Context& context) {
             : of_process[trace.streams[ops.stream[i].value].process.value].find(correlation);
     ops.call[i] = call;
     if (!call.valid()) {
-      count(context.losses, Loss::kOrphanDeviceOp);
+      count(assembly.losses, Loss::kOrphanDeviceOp);
       continue;
     }
     if (!calls.op[call.value].valid()) calls.op[call.value] = DeviceOpId::from(i);
     if (!calls.stream[call.value].valid()) calls.stream[call.value] = ops.stream[i];
-    if (ops.start[i] < calls.start[call.value]) count(context.losses, Loss::kOpBeforeLaunch);
+    if (ops.start[i] < calls.start[call.value]) count(assembly.losses, Loss::kOpBeforeLaunch);
   }
 }
 
-void finish_losses(Context& context) {
-  Trace& trace = context.trace;
+void finish_losses(Assembly& assembly) {
+  Trace& trace = assembly.trace;
   for (const LossDeclaration& declaration : loss_declarations()) {
-    std::int64_t count = context.losses[static_cast<std::size_t>(declaration.loss)];
+    std::int64_t count = assembly.losses[static_cast<std::size_t>(declaration.loss)];
     if (count) {
       trace.losses.push_back({std::string(declaration.name),
                               std::string(severity_name(declaration.severity)),
@@ -108,16 +108,16 @@ void finish_losses(Context& context) {
 
 }  // namespace
 
-void link(Context& context) {
-  Trace& trace = context.trace;
-  join_calls_and_ops(context);
+void link(Assembly& assembly) {
+  Trace& trace = assembly.trace;
+  join_calls_and_ops(assembly);
   trace.ranges_of_thread = group<RangeId>(trace.ranges.thread, trace.threads.size());
   trace.calls_of_thread = group<CallId>(trace.calls.thread, trace.threads.size());
   trace.ops_of_stream = group<DeviceOpId>(trace.device_ops.stream, trace.streams.size());
   for (const auto* ends : {&trace.ranges.end, &trace.device_ops.end, &trace.calls.end}) {
     for (TimeNs end : *ends) trace.end = std::max(trace.end, end);
   }
-  finish_losses(context);
+  finish_losses(assembly);
 }
 
 }  // namespace headway::trace::load_detail

@@ -15,11 +15,12 @@ struct LoadOptions {
   std::function<void(double)> progress = {};
 };
 
-/// Reads a trace file written by Headway, or an SQLite export of Nsight Systems with the same
-/// tables, into memory. Bad rows are set aside and counted in `Trace::losses`; a file that cannot
-/// be used throws Error(kBadInput) naming the file, what was found and what to do: missing, empty,
-/// not SQLite, truncated, corrupt, neither of the two formats, a newer schema version. A trace
-/// without events loads; whether that is an error is for the caller to say.
+/// Reads a recording into memory: a file of Headway, an SQLite export of Nsight Systems, or the JSON
+/// of PyTorch's profiler (plain, gzip or zip), told apart by their content. Bad rows are set aside
+/// and counted in `Trace::losses`; a file that cannot be used throws Error(kBadInput) naming the
+/// file, what was found and what to do: missing, empty, truncated, corrupt, none of the formats, a
+/// newer schema version. A trace without events loads; whether that is an error is for the caller
+/// to say.
 Trace load(const std::filesystem::path& path, const LoadOptions& options = {});
 
 }  // namespace headway::trace

@@ -114,34 +114,15 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
     while (next < rows.size() && rows[next] < row.range_row) ++next;
     if (next == rows.size() || rows[next] != row.range_row) return;
     trace.ranges.info[next] = RangeInfoId::from(trace.range_info.size());
-    trace.range_info.push_back({static_cast<RangeKind>(row.kind), static_cast<Phase>(row.phase),
-                                row.op.value_or(conventions::kAbsent),
-                                row.batch.value_or(conventions::kAbsent),
-                                row.step.value_or(conventions::kAbsent), row.bytes, row.flops});
+    RangeInfo& info = trace.range_info.emplace_back();
+    info.kind = static_cast<RangeKind>(row.kind);
+    info.phase = static_cast<Phase>(row.phase);
+    info.op = row.op.value_or(conventions::kAbsent);
+    info.batch = row.batch.value_or(conventions::kAbsent);
+    info.step = row.step.value_or(conventions::kAbsent);
+    info.bytes = row.bytes;
+    info.flops = row.flops;
   });
-}
-
-void nest(Trace& trace) {
-  Ranges& ranges = trace.ranges;
-  ranges.parent.assign(ranges.size(), RangeId::none());
-  ranges.depth.assign(ranges.size(), 0);
-  std::vector<std::vector<RangeId>> stacks(trace.threads.size());
-  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-    RangeId id{i};
-    if (ranges.is(id, Ranges::kStartEnd)) continue;
-    std::vector<RangeId>& stack = stacks[ranges.thread[i].value];
-    while (!stack.empty() && ranges.end[stack.back().value] <= ranges.start[i]) stack.pop_back();
-    // Ranges of different domains may overlap without nesting; the parent is the innermost that
-    // contains this one.
-    for (auto candidate = stack.rbegin(); candidate != stack.rend(); ++candidate) {
-      if (ranges.end[candidate->value] < ranges.end[i]) continue;
-      ranges.parent[i] = *candidate;
-      ranges.depth[i] =
-          static_cast<std::uint16_t>(std::min<int>(ranges.depth[candidate->value] + 1, UINT16_MAX));
-      break;
-    }
-    if (!ranges.is(id, Ranges::kMark)) stack.push_back(id);
-  }
 }
 
 }  // namespace

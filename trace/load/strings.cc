@@ -36,8 +36,4 @@ StringId Context::string(std::int64_t id, LossCounts& part_losses) const {
   return StringId::none();
 }
 
-void Context::add_losses(const LossCounts& part) {
-  for (std::size_t i = 0; i < part.size(); ++i) losses[i] += part[i];
-}
-
 }  // namespace headway::trace::load_detail

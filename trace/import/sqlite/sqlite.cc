@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "trace/load/load.h"
+#include "trace/import/sqlite/sqlite.h"
 
-#include <sqlite3.h>
-
-#include <atomic>
 #include <charconv>
-#include <numeric>
 
 #include "common/error.h"
 #include "trace/load/context.h"
 #include "trace/meta_keys.h"
 
-namespace headway::trace {
+namespace headway::trace::import_detail {
 namespace {
 
 std::int64_t number_or(std::string_view text, std::int64_t fallback) {
@@ -49,52 +45,11 @@ void check_format(const sqlite::Database& db) {
 
 }  // namespace
 
-namespace load_detail {
-
-bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
-  // Ten years: far beyond any run, far inside the range where sums of nanoseconds cannot overflow.
-  constexpr std::int64_t kLimit = std::int64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
-  if (start < -kLimit || start > kLimit || end < -kLimit || end > kLimit) {
-    count(losses, Loss::kTimeOutOfRange);
-    return false;
-  }
-  if (end < start) {
-    count(losses, Loss::kNegativeDuration);
-    return false;
-  }
-  return true;
+bool is_sqlite(const Probe& probe) {
+  return probe.begins_with("SQLite format 3");
 }
 
-std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end) {
-  auto before = [&](std::uint32_t a, std::uint32_t b) {
-    if (start[a] != start[b]) return start[a] < start[b];
-    if (end[a] != end[b]) return end[a] > end[b];
-    return a < b;
-  };
-  bool sorted = true;
-  for (std::uint32_t i = 1; i < start.size() && sorted; ++i) sorted = before(i - 1, i);
-  if (sorted) return {};
-  std::vector<std::uint32_t> order(start.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), before);
-  return order;
-}
-
-void run_tasks(const std::vector<std::function<void()>>& tasks, int threads) {
-  std::atomic<std::size_t> next = 0;
-  auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1)) < tasks.size();) tasks[i]();
-  };
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-}
-
-}  // namespace load_detail
-
-Trace load(const std::filesystem::path& path, const LoadOptions& options) {
+Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options) {
   auto report = [&](double share) {
     if (options.progress) options.progress(share);
   };
@@ -102,9 +57,7 @@ Trace load(const std::filesystem::path& path, const LoadOptions& options) {
   check_format(db);
   Trace trace;
   trace.path = path.string();
-  int hardware = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  load_detail::Context context(path, options.threads > 0 ? options.threads : std::min(hardware, 8),
-                               trace, db);
+  load_detail::Context context(path, load_detail::thread_count(options.threads), trace, db);
   load_detail::load_strings(context);
   load_detail::load_inventory(context);
   trace.end = {std::max<std::int64_t>(0, number_or(trace.meta_value(meta::kDurationNs), 0))};
@@ -125,4 +78,4 @@ Trace load(const std::filesystem::path& path, const LoadOptions& options) {
   return trace;
 }
 
-}  // namespace headway::trace
+}  // namespace headway::trace::import_detail

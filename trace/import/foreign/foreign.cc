@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "trace/import/foreign/foreign.h"
+
+#include <array>
+
+#include "common/error.h"
+
+namespace headway::trace::import_detail {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Foreign {
+  std::string_view magic;      ///< first bytes; empty: known by its name only
+  std::string_view extension;  ///< of the name; empty: known by its first bytes only
+  std::string_view what;
+  std::string_view remedy;  ///< "{}" is the path
+};
+
+constexpr std::string_view kExportNsys =
+    "Export it with Nsight Systems: nsys export --type sqlite -o trace.sqlite '{}'";
+constexpr std::string_view kTorchAgain =
+    "Record with torch.profiler and prof.export_chrome_trace(\"trace.json\"), or with `headway "
+    "record -- <command>`.";
+
+// Names come first where contents are alike: both Perfetto's and XProf's files begin with the tag
+// of a protobuf message.
+constexpr auto kForeign = std::to_array<Foreign>({
+    {"", ".nsys-rep", "a report of Nsight Systems in its closed format", kExportNsys},
+    {"", ".qdrep", "a report of Nsight Systems (before 2021.3) in its closed format", kExportNsys},
+    {"", ".qdstrm", "an unfinished recording of Nsight Systems",
+     "Finish it with QdstrmImporter (it comes with Nsight Systems), then: nsys export --type "
+     "sqlite -o trace.sqlite <the report>"},
+    {"NVR\0"sv, "", "a report of Nsight Compute, which holds single kernels and no timeline",
+     "Record the whole run instead: nsys profile -o run <command>, then nsys export --type sqlite "
+     "-o trace.sqlite run.nsys-rep"},
+    {"", ".ncu-rep", "a report of Nsight Compute, which holds single kernels and no timeline",
+     "Record the whole run instead: nsys profile -o run <command>, then nsys export --type sqlite "
+     "-o trace.sqlite run.nsys-rep"},
+    {"", ".xplane.pb", "a profile of TensorFlow or JAX (XProf)",
+     "Record the run with Nsight Systems (nsys profile -o run <command>; nsys export --type sqlite "
+     "-o trace.sqlite run.nsys-rep) or with `headway record -- <command>`."},
+    {"", ".pftrace", "a trace in Perfetto's protobuf format",
+     "Convert it with Perfetto's own tool: traceconv json '{}' trace.json"},
+    {"", ".perfetto-trace", "a trace in Perfetto's protobuf format",
+     "Convert it with Perfetto's own tool: traceconv json '{}' trace.json"},
+    {"\x28\xb5\x2f\xfd", "", "compressed with Zstandard", "Decompress it first: zstd -d '{}'"},
+    {"\xfd"
+     "7zXZ",
+     "", "compressed with xz", "Decompress it first: xz -dk '{}'"},
+    {"BZh", "", "compressed with bzip2", "Decompress it first: bzip2 -dk '{}'"},
+    {"7z\xbc\xaf\x27\x1c", "", "a 7-Zip archive", "Unpack it first: 7z x '{}'"},
+    {"PAR1", "", "a Parquet file (one table of an Nsight Systems export)",
+     "Export the report as SQLite: nsys export --type sqlite -o trace.sqlite <report>.nsys-rep"},
+    {"\x89HDF", "", "an HDF5 file (an Nsight Systems export)",
+     "Export the report as SQLite: nsys export --type sqlite -o trace.sqlite <report>.nsys-rep"},
+    {"ARROW1", "", "an Arrow file (one table of an Nsight Systems export)",
+     "Export the report as SQLite: nsys export --type sqlite -o trace.sqlite <report>.nsys-rep"},
+    {"", ".pickle", "a Python pickle (perhaps a memory snapshot of PyTorch), which has no timeline",
+     kTorchAgain},
+    {"\x0a", ".pb", "a protobuf file (a profile of TensorFlow or JAX, or a trace of Perfetto)",
+     "A Perfetto trace converts with: traceconv json '{}' trace.json. For a profile of TensorFlow "
+     "or JAX, record the run with Nsight Systems or `headway record -- <command>`."},
+});
+
+const Foreign* find(const Probe& probe) {
+  for (const Foreign& foreign : kForeign) {
+    bool magic = !foreign.magic.empty() && probe.begins_with(foreign.magic);
+    bool name = !foreign.extension.empty() && probe.ends_in(foreign.extension);
+    bool both_wanted = !foreign.magic.empty() && !foreign.extension.empty();
+    if (both_wanted ? magic && name : magic || name) return &foreign;
+  }
+  return nullptr;
+}
+
+std::string with_path(std::string_view remedy, const std::string& path) {
+  std::string text(remedy);
+  if (std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, path);
+  return text;
+}
+
+}  // namespace
+
+bool is_foreign(const Probe& probe) {
+  return find(probe) != nullptr;
+}
+
+Trace refuse_foreign(const std::filesystem::path& path, const LoadOptions&) {
+  const Foreign* foreign = find(probe(path));
+  HEADWAY_INVARIANT(foreign);
+  fail_input("{}: is {}; it cannot be opened as it is. {}", path.string(), foreign->what,
+             with_path(foreign->remedy, path.string()));
+}
+
+}  // namespace headway::trace::import_detail

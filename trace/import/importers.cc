@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+
+#include "common/error.h"
+#include "trace/import/foreign/foreign.h"
+#include "trace/import/importer.h"
+#include "trace/import/sqlite/sqlite.h"
+
+namespace headway::trace {
+namespace import_detail {
+
+std::span<const Importer> importers() {
+  // The first that recognises a file reads it. Contents that are beyond doubt come before those
+  // that need the name.
+  static constexpr auto kImporters = std::to_array<Importer>({
+      {"Headway or Nsight Systems SQLite", is_sqlite, load_sqlite},
+      {"a file of another tool", is_foreign, refuse_foreign},
+  });
+  return kImporters;
+}
+
+std::string formats_sentence() {
+  return "Headway's own SQLite file, an SQLite export of Nsight Systems, or the JSON of PyTorch's "
+         "profiler (plain, .gz or in a .zip)";
+}
+
+bool Probe::ends_in(std::string_view extension) const {
+  std::string name = path.filename().string();
+  return name.size() >= extension.size() &&
+         std::equal(extension.rbegin(), extension.rend(), name.rbegin(),
+                    [](char a, unsigned char b) { return a == std::tolower(b); });
+}
+
+Probe probe(const std::filesystem::path& path) {
+  std::string name = path.string();
+  struct stat info {};
+  if (::stat(name.c_str(), &info) != 0) {
+    int code = errno;
+    fail_input("{}: {}. Expected a trace file; see `headway record --help` for how to make one.",
+               name, system_error_text(code));
+  }
+  if (S_ISDIR(info.st_mode)) fail_input("{}: is a folder; expected one trace file.", name);
+  if (!S_ISREG(info.st_mode)) fail_input("{}: is not a regular file; expected a trace file.", name);
+  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    int code = errno;
+    fail_input("{}: cannot be read: {}.", name, system_error_text(code));
+  }
+  Probe result{path, std::string(Probe::kHeadBytes, '\0')};
+  ssize_t got = ::pread(fd, result.head.data(), result.head.size(), 0);
+  int code = errno;
+  ::close(fd);
+  if (got < 0) fail_input("{}: cannot be read: {}.", name, system_error_text(code));
+  if (got == 0)
+    fail_input(
+        "{}: is empty (0 bytes); expected a trace file. Was the recording interrupted before it "
+        "began?",
+        name);
+  result.head.resize(static_cast<std::size_t>(got));
+  return result;
+}
+
+}  // namespace import_detail
+
+Trace load(const std::filesystem::path& path, const LoadOptions& options) {
+  using namespace import_detail;
+  Probe file = probe(path);
+  for (const Importer& importer : importers()) {
+    if (importer.recognises(file)) return importer.load(path, options);
+  }
+  fail_input("{}: is not a trace: expected {}.", path.string(), formats_sentence());
+}
+
+}  // namespace headway::trace
