@@ -97,7 +97,7 @@ std::string render_sarif(const Trace& trace, const Analysis& analysis,
       result.properties = {{"recoverable_ns_per_step", finding.recoverable_per_step.ns},
                            {"share_of_step", finding.share_of_step},
                            {"confidence", finding.confidence},
-                           {"sub_cause", to_valid_utf8(finding.sub_cause)}};
+                           {"sub_cause", escape_terminal(finding.sub_cause)}};
     } else {
       result.kind =
           finding.status == Status::kFine ? SarifResult::Kind::kPass : SarifResult::Kind::kOpen;

@@ -41,27 +41,31 @@ struct Section {
   std::string body;
 };
 
-std::string figure(const std::string& svg) {
+std::string figure(std::string_view name, const std::string& svg) {
   // Wide figures keep their size on narrow screens and scroll; the keyboard reaches them.
-  return svg.empty() ? "" : "<div class=\"fig\" tabindex=\"0\">\n" + svg + "</div>\n";
+  return svg.empty() ? ""
+                     : fmt::format(
+                           "<div class=\"fig\" role=\"region\" aria-label=\"{}\" "
+                           "tabindex=\"0\">\n{}</div>\n",
+                           name, svg);
 }
 
 Section steps_section(const Analysis& analysis) {
   Section section{"steps", "Every step", ""};
-  std::string steps = figure(steps_chart_svg(analysis));
+  std::string steps = figure("Every step", steps_chart_svg(analysis));
   if (!steps.empty()) {
     section.body = steps + legend_html(analysis) +
                    "<p class=\"note\">Pale columns are not steady (first, last, warm-up, cut) and "
                    "count nowhere else.</p>\n";
   }
-  std::string band = figure(step_band_svg(analysis));
+  std::string band = figure("The typical step", step_band_svg(analysis));
   if (!band.empty() && !analysis.steps.all.empty())
     section.body += "<h3>The typical step over time</h3>\n" + band;
   return section;
 }
 
 Section overlap_section(const Trace& trace, const Analysis& analysis) {
-  std::string svg = figure(overlap_svg(trace, analysis));
+  std::string svg = figure("Overlap", overlap_svg(trace, analysis));
   if (!svg.empty())
     svg +=
         "<p class=\"note\">Each device over its whole span, first op to last. The thin bar is all "
@@ -70,7 +74,7 @@ Section overlap_section(const Trace& trace, const Analysis& analysis) {
 }
 
 Section roofline_section(const Trace& trace, const Analysis& analysis) {
-  std::string svg = figure(roofline_svg(trace, analysis));
+  std::string svg = figure("Roofline", roofline_svg(trace, analysis));
   if (!svg.empty())
     svg +=
         "<p class=\"note\">Types of ops whose bytes and operations are known; larger circles take "

@@ -39,7 +39,7 @@ struct Group {
 
 Table collective_sum_table(const Trace& trace, const Analysis&, const Selection& selection) {
   const DeviceOps& ops = trace.device_ops;
-  std::vector<std::uint32_t> told_by(ops.size(), UINT32_MAX);
+  std::vector<std::uint32_t> told_by(trace.collectives.empty() ? 0 : ops.size(), UINT32_MAX);
   for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
     if (trace.collectives[i].op.valid()) told_by[trace.collectives[i].op.value] = i;
   }
@@ -61,10 +61,18 @@ Table collective_sum_table(const Trace& trace, const Analysis&, const Selection&
     if (k == group_of_key.size()) group_of_key.push_back(group_of(make_identity()));
     return group_of_key[k];
   };
+  // By the kernel's name, looked at once per name.
+  std::vector<std::int8_t> by_name(trace.strings.size() + 1, -1);
+  auto communicates = [&](std::uint32_t op) {
+    if (ops.kind[op] != DeviceOpKind::kKernel) return ops.kind[op] == DeviceOpKind::kCommunication;
+    std::int8_t& known = by_name[std::min<std::size_t>(ops.name[op].value, by_name.size() - 1)];
+    if (known < 0) known = is_communication(trace, {op});
+    return known != 0;
+  };
   std::int64_t all = 0;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    bool told = told_by[i] != UINT32_MAX;
-    if (!told && (is_copy_or_set(ops.kind[i]) || !is_communication(trace, {i}))) continue;
+    bool told = !told_by.empty() && told_by[i] != UINT32_MAX;
+    if (!told && !communicates(i)) continue;
     if (!selection.has(DeviceOpId{i})) continue;
     std::int64_t ns = ops.interval({i}).length().ns;
     all += ns;

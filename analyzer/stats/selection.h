@@ -15,10 +15,10 @@ namespace headway::analyzer {
 /// What a reader wants to see of a trace. Empty fields let everything through; several fields must
 /// all hold.
 struct Filter {
-  std::optional<std::pair<std::int64_t, std::int64_t>> steps;  ///< numbers, both included
-  std::vector<std::int32_t> ranks;
-  std::string range;  ///< glob over range names: what happened inside such ranges
-  std::string op;     ///< glob over op names: the work of such ops
+  std::optional<std::pair<std::int64_t, std::int64_t>> steps = {};  ///< numbers, both included
+  std::vector<std::int32_t> ranks = {};
+  std::string range = {};  ///< glob over range names: what happened inside such ranges
+  std::string op = {};     ///< glob over op names: the work of such ops
   bool any() const { return steps || !ranks.empty() || !range.empty() || !op.empty(); }
 };
 

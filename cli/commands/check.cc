@@ -59,6 +59,9 @@ class CheckCommand final : public Command {
     if (budget.needs_baseline() && baseline_.empty())
       fail_usage("{}: vs_baseline limits need the run to compare with: --baseline base.sqlite.",
                  budget_);
+    if (!budget.needs_baseline() && !baseline_.empty())
+      tell(fmt::format("headway: {} has no vs_baseline limit, so {} is not read.\n",
+                       escape_terminal(budget_), escape_terminal(baseline_)));
     budget.allow_unknown = budget.allow_unknown || allow_unknown_;
     input_.fill_in(budget.analysis);
     auto run = input_.load(trace_);

@@ -33,6 +33,15 @@ Table as_table(trace::sqlite::QueryResult&& result) {
   return table;
 }
 
+/// People see NULL where a value is missing, as in other SQL tools; CSV and JSON say it their way.
+void name_nulls(Table& table) {
+  for (auto& row : table.rows) {
+    for (analyzer::Cell& cell : row) {
+      if (std::holds_alternative<std::monostate>(cell)) cell = std::string("NULL");
+    }
+  }
+}
+
 class StatsCommand final : public Command {
  public:
   std::string_view name() const override { return "stats"; }
@@ -117,6 +126,7 @@ class StatsCommand final : public Command {
     if (!tables_.empty() || all_ || filter_.any() || !steps_.empty())
       fail_usage("--sql stands alone: tables and filters do not apply to a query.");
     Table table = as_table(trace::sqlite::query(trace_, sql_, sql_seconds_));
+    if (format_ == "text" || format_ == "markdown") name_nulls(table);
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
     write_output(output_, format_ == "text"
                               ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})

@@ -67,7 +67,7 @@ TEST_CASE("the page stands alone: no script, no link outside, every anchor there
       CHECK(std::count(ids.begin(), ids.end(), target.substr(1)) == 1);
     }
     for (const std::string& tag : unbalanced(html)) FAIL_CHECK("unbalanced " << tag);
-    CHECK(html.find("nan") == std::string::npos);
+    CHECK(html.find("\"nan") == std::string::npos);
     CHECK(html.find("=\"inf") == std::string::npos);
   }
 }

@@ -55,11 +55,11 @@ TEST_CASE("one filter narrows every table alike: kernels, calls, ranges, steps")
   AnalyzedRun run(builder);
   REQUIRE(run.analysis.steps.all.size() == 10);
   CHECK(kernels(run, {}) == 50);
-  Filter steps{.steps = std::pair<std::int64_t, std::int64_t>{2, 4}, .range = {}, .op = {}};
+  Filter steps{.steps = std::pair<std::int64_t, std::int64_t>{2, 4}};
   CHECK(kernels(run, steps) == 15);
-  Filter backward{.steps = {}, .range = "back*", .op = {}};
+  Filter backward{.range = "back*"};
   CHECK(kernels(run, backward) == 20);
-  Filter both{.steps = std::pair<std::int64_t, std::int64_t>{2, 4}, .range = "backward", .op = {}};
+  Filter both{.steps = std::pair<std::int64_t, std::int64_t>{2, 4}, .range = "backward"};
   CHECK(kernels(run, both) == 6);
 
   Selection selection(run.trace, run.analysis, both);
@@ -77,7 +77,7 @@ TEST_CASE("an op's filter keeps its work, the calls that launched it and their r
   test::TraceBuilder builder;
   build_phases(builder);
   AnalyzedRun run(builder);
-  Filter filter{.steps = {}, .range = {}, .op = "forward"};
+  Filter filter{.op = "forward"};
   CHECK(kernels(run, filter) == 30);
   Selection selection(run.trace, run.analysis, filter);
   CHECK(integer(call_table(run.trace, run.analysis, selection), 0, "count") == 30);
@@ -88,7 +88,7 @@ TEST_CASE("tables that a filter does not reach say so") {
   test::TraceBuilder builder;
   build_phases(builder);
   AnalyzedRun run(builder);
-  Selection selection(run.trace, run.analysis, {.steps = {}, .range = "forward", .op = {}});
+  Selection selection(run.trace, run.analysis, {.range = "forward"});
   for (const TableDeclaration& declaration : table_declarations()) {
     Table table = declaration.make(run.trace, run.analysis, selection);
     CAPTURE(table.id);
@@ -111,13 +111,13 @@ TEST_CASE("a filter that fits nothing is an error with the legal names") {
     }
     return "(no error)";
   };
-  CHECK(error_of({.steps = {}, .range = "foward", .op = {}}).find("Did you mean forward") !=
+  CHECK(error_of({.range = "foward"}).find("Did you mean forward") !=
         std::string::npos);
-  CHECK(error_of({.steps = {}, .range = {}, .op = "bakward"}).find("Did you mean backward") !=
+  CHECK(error_of({.op = "bakward"}).find("Did you mean backward") !=
         std::string::npos);
-  CHECK(error_of({.steps = std::pair<std::int64_t, std::int64_t>{50, 60}, .range = {}, .op = {}})
+  CHECK(error_of({.steps = std::pair<std::int64_t, std::int64_t>{50, 60}})
             .find("steps 0 to 9") != std::string::npos);
-  CHECK(error_of({.steps = {}, .ranks = {3}, .range = {}, .op = {}}).find("it has 0") !=
+  CHECK(error_of({.ranks = {3}}).find("it has 0") !=
         std::string::npos);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("shares of a filtered table are of the selected steps") {
   AnalyzedRun run(PlantedRun{.read = 600'000});
   Selection selection(
       run.trace, run.analysis,
-      {.steps = std::pair<std::int64_t, std::int64_t>{5, 9}, .range = {}, .op = {}});
+      {.steps = std::pair<std::int64_t, std::int64_t>{5, 9}});
   Table table = partition_table(run.trace, run.analysis, selection);
   std::int64_t sum = 0;
   double share = 0;
