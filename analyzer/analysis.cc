@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/doubts.h"
+#include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
+#include "analyzer/ranks/refine.h"
 #include "analyzer/rules/rule.h"
 #include "common/error.h"
+#include "common/parallel.h"
 #include "common/statistics.h"
 
 namespace headway::analyzer {
@@ -31,19 +35,28 @@ void require_events(const Trace& trace) {
       trace.path, counters);
 }
 
-/// The step time that shares refer to: on the device where there is one, because the host may run
-/// ahead.
-DurationNs median_step_of(const Steps& steps, const std::vector<DevicePartition>& partitions) {
-  DurationNs slowest;
+/// On the device where there is one, because the host may run ahead.
+StepTimes step_times_of(const Steps& steps, const std::vector<DevicePartition>& partitions) {
+  StepTimes slowest;
+  auto at = [](const std::vector<double>& sorted, double p) {
+    return DurationNs{static_cast<std::int64_t>(percentile_sorted(sorted, p))};
+  };
   for (const DevicePartition& partition : partitions) {
     std::vector<double> durations;
+    std::vector<double> ahead;
     for (const DeviceStep& step : partition.steps) {
-      if (counts(steps, step)) durations.push_back(static_cast<double>(step.interval.length().ns));
+      if (!counts(steps, step)) continue;
+      durations.push_back(static_cast<double>(step.interval.length().ns));
+      ahead.push_back(static_cast<double>(step.host_ahead.ns));
     }
-    slowest = std::max(slowest, DurationNs{static_cast<std::int64_t>(median(durations))});
+    std::sort(durations.begin(), durations.end());
+    std::sort(ahead.begin(), ahead.end());
+    StepTimes times{at(durations, 0.5), at(durations, 0.9), at(durations, 1), at(ahead, 0.5)};
+    if (times.p50 > slowest.p50) slowest = times;
   }
-  if (slowest.ns > 0) return slowest;
-  return {static_cast<std::int64_t>(percentile_sorted(steps.steady_durations_ns(), 0.5))};
+  if (slowest.p50.ns > 0) return slowest;
+  std::vector<double> host = steps.steady_durations_ns();
+  return {at(host, 0.5), at(host, 0.9), at(host, 1), {}};
 }
 
 DurationNs mean_step_of(const std::vector<DevicePartition>& partitions, DurationNs fallback) {
@@ -76,33 +89,71 @@ int rank(Status status) {
 
 }  // namespace
 
+void sort_findings(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    if (a.status != b.status) return rank(a.status) < rank(b.status);
+    return a.recoverable_per_step > b.recoverable_per_step;
+  });
+}
+
 Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   require_events(trace);
   Analysis result;
-  result.steps = find_steps(trace, options.steps);
+  auto note = [&](std::string_view stage) {
+    if (options.stage_done) options.stage_done(stage);
+  };
+  // The host's names and steps, and what is known of the device alone, need nothing of each other.
+  std::optional<RangeNames> range_names;
+  std::optional<KernelNames> kernel_names;
+  std::optional<CommunicationOps> communication;
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 0) {
+      range_names.emplace(trace);
+      result.steps = find_steps(trace, *range_names, options.steps);
+    } else {
+      kernel_names.emplace(trace);
+      communication.emplace(trace, *kernel_names);
+      result.device_views = device_views(trace, *communication);
+      result.audit = audit(trace);
+    }
+  });
+  const RangeNames& names = *range_names;
+  const KernelNames& kernels = *kernel_names;
   if (result.steps.source == StepSource::kNone && !options.steps.range.empty()) {
     fail_usage("--step-range '{}': {}. `headway stats {} ranges` lists the names.",
                options.steps.range, result.steps.how, trace.path);
   }
-  result.attribution = attribute(trace);
-  result.device_views = device_views(trace);
-  result.partitions = partition(trace, result.steps, result.attribution);
-  result.median_step = median_step_of(result.steps, result.partitions);
-  KernelNames kernels(trace);
+  note("steps, device view and audit");
+  result.attribution = attribute(trace, names, kernels, *communication);
+  note("attribution");
+  result.partitions = partition(trace, names, result.steps, result.attribution);
+  result.job = options.job;
+  if (result.job)
+    refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
+  result.step_times = step_times_of(result.steps, result.partitions);
+  result.median_step = result.step_times.p50;
+  note("partition");
+  result.critical_path = find_critical_path(trace, result.steps, result.partitions);
+  note("critical path");
+  result.work = measure_work(trace, result.steps, result.partitions, kernels);
+  note("kernels");
   RuleContext context{trace,
                       result.steps,
                       result.attribution,
                       result.partitions,
                       mean_step_of(result.partitions, result.median_step),
-                      kernels};
-  for (const Rule* rule : all_rules()) result.findings.push_back(rule->check(*rule, context));
+                      kernels,
+                      result.work,
+                      result.job.get()};
+  std::span<const Rule* const> rules = all_rules();
+  result.findings.resize(rules.size());
+  run_parallel(rules.size(),
+               [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
   keep_fitting_advice(trace, result.findings);
-  std::stable_sort(result.findings.begin(), result.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     if (a.status != b.status) return rank(a.status) < rank(b.status);
-                     return a.recoverable_per_step > b.recoverable_per_step;
-                   });
+  sort_findings(result.findings);
+  note("rules");
   result.doubts = find_doubts(trace, result);
+  note("doubts");
   return result;
 }
 

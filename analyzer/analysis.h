@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
+#include "analyzer/audit.h"
 #include "analyzer/device_view.h"
+#include "analyzer/graph/critical_path.h"
+#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
@@ -13,8 +19,14 @@
 
 namespace headway::analyzer {
 
+struct JobAnalysis;  // analyzer/ranks/job.h
+
 struct AnalysisOptions {
   StepOptions steps;
+  /// The job that the trace's rank is part of, whose critical rank it is; null for one rank alone.
+  std::shared_ptr<const JobAnalysis> job = nullptr;
+  /// Called after each stage with its name ("steps", "partition"), for timing; may be empty.
+  std::function<void(std::string_view)> stage_done = {};
 };
 
 /// Something the reader must know before trusting the figures. Printed first.
@@ -23,18 +35,40 @@ struct Doubt {
   std::string text;
 };
 
+/// How long the steady steps last on the slowest device, or on the training thread where there is
+/// none, or the whole span where there are no steps. Zero without any.
+struct StepTimes {
+  DurationNs p50;
+  DurationNs p90;
+  DurationNs max;
+  /// Median over the steps of how far the host is ahead when it ends its step: what the device still
+  /// has queued. Negative when the host ends last: it waits for the device in each step.
+  DurationNs host_ahead;
+};
+
 /// Everything known about one trace: what reports print and the GUI shows.
 struct Analysis {
   Steps steps;
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
+  std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
+  CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
-  std::vector<Doubt> doubts;      ///< worst first
-  DurationNs median_step;         ///< of the steady steps on the training thread; 0 without steps
+  std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
+  std::vector<Doubt> doubts;       ///< worst first
+  StepTimes step_times;
+  DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
+  /// The job that this rank is the critical one of; null for a rank alone. Partitions then know
+  /// `straggler_wait`.
+  std::shared_ptr<const JobAnalysis> job;
 };
 
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.
 Analysis analyze(const trace::Trace& trace, const AnalysisOptions& options = {});
+
+/// Found first, by recoverable time; then what cannot be told; then what is fine. Equal ones keep
+/// their order.
+void sort_findings(std::vector<Finding>& findings);
 
 }  // namespace headway::analyzer

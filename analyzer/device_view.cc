@@ -3,35 +3,30 @@
 
 #include <algorithm>
 
+#include "analyzer/kernels/communication.h"
 #include "common/interval_set.h"
 
 namespace headway::analyzer {
-namespace {
 
 using namespace trace;
-
-/// By the library that made the kernel: NCCL, RCCL (which keeps NCCL's names) and NVSHMEM.
-bool is_communication_name(std::string_view name) {
-  return name.starts_with("ncclKernel") || name.starts_with("ncclDevKernel") ||
-         name.starts_with("nccl::") || name.starts_with("void nccl") ||
-         name.find("ncclSymk") != std::string_view::npos || name.starts_with("nvshmem") ||
-         name.find("nvshmemi_") != std::string_view::npos;
-}
-
-}  // namespace
 
 bool is_communication(const Trace& trace, DeviceOpId op) {
   switch (trace.device_ops.kind[op.value]) {
     case DeviceOpKind::kCommunication:
       return true;
     case DeviceOpKind::kKernel:
-      return is_communication_name(trace.strings[trace.device_ops.name[op.value]]);
+      return classify_kernel(trace.strings[trace.device_ops.name[op.value]]).family ==
+             KernelFamily::kCommunication;
     default:
       return false;
   }
 }
 
 std::vector<DeviceView> device_views(const Trace& trace) {
+  return device_views(trace, CommunicationOps(trace, KernelNames(trace)));
+}
+
+std::vector<DeviceView> device_views(const Trace& trace, const CommunicationOps& communication) {
   struct Parts {
     IntervalSet compute;
     IntervalSet comm;
@@ -41,19 +36,13 @@ std::vector<DeviceView> device_views(const Trace& trace) {
   };
   std::vector<Parts> parts(trace.devices.size());
   const DeviceOps& ops = trace.device_ops;
-  std::vector<std::int8_t> communication_of_name(trace.strings.size(), -1);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     Parts& part = parts[trace.streams[ops.stream[i].value].device.value];
     Interval interval = ops.interval(DeviceOpId{i});
     part.span = {std::min(part.span.begin, interval.begin), std::max(part.span.end, interval.end)};
     DeviceOpKind kind = ops.kind[i];
     if (kind == DeviceOpKind::kKernel || kind == DeviceOpKind::kCommunication) {
-      bool comm = kind == DeviceOpKind::kCommunication;
-      if (!comm && ops.name[i].value < communication_of_name.size()) {
-        std::int8_t& known = communication_of_name[ops.name[i].value];
-        if (known < 0) known = is_communication(trace, DeviceOpId{i});
-        comm = known != 0;
-      }
+      bool comm = communication[DeviceOpId{i}];
       (comm ? part.comm : part.compute).append(interval);
       ++part.view.kernels;
     } else if (kind == DeviceOpKind::kMemset) {

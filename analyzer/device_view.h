@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analyzer/kernels/communication.h"
 #include "common/time.h"
 #include "trace/trace.h"
 
@@ -29,5 +30,8 @@ struct DeviceView {
 bool is_communication(const trace::Trace& trace, trace::DeviceOpId op);
 
 std::vector<DeviceView> device_views(const trace::Trace& trace);
+/// The same with what is known about the ops, for callers that have it.
+std::vector<DeviceView> device_views(const trace::Trace& trace,
+                                     const CommunicationOps& communication);
 
 }  // namespace headway::analyzer

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "analyzer/ranks/job.h"
 #include "common/format.h"
 #include "trace/meta_keys.h"
 
@@ -79,12 +80,20 @@ void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>&
                               steps.steady.size())});
   }
   if (steps.source != StepSource::kNone && analysis.partitions.empty()) {
-    doubts.push_back(
-        {"doubt",
-         trace.device_ops.size() == 0
-             ? "The trace holds no device work, so where the steps' time went cannot be told."
-             : "No device work was launched inside the steps, so where their time went cannot be "
-               "told."});
+    doubts.push_back({"doubt",
+                      "No device work was launched inside the steps, so where their time went "
+                      "cannot be told."});
+  }
+  if (steps.source == StepSource::kPattern) {
+    doubts.push_back({"doubt", fmt::format("The steps were found by repetition: {}. Name them with "
+                                           "--step-range if this is wrong.",
+                                           steps.how)});
+  }
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (partition.device.valid()) continue;
+    doubts.push_back({"info", fmt::format("{} has no device work in the trace: its steps are told "
+                                          "by what the training thread did.",
+                                          partition_label(trace, partition))});
   }
 }
 
@@ -126,7 +135,16 @@ int rank(const Doubt& doubt) {
 
 std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   std::vector<Doubt> doubts;
+  if (analysis.job) doubts = analysis.job->doubts;
   add_cuts(trace, doubts);
+  for (const AuditResult& result : analysis.audit) {
+    const AuditCheck& check = audit_check(result.check);
+    std::string time =
+        result.time.ns > 0 ? fmt::format(", {}", format_duration(result.time)) : std::string();
+    doubts.push_back(
+        {std::string(trace::severity_name(check.severity)),
+         fmt::format("{} ({}: {}{})", check.text, check.id, format_count(result.count), time)});
+  }
   for (const trace::LossCount& loss : trace.losses) {
     doubts.push_back({loss.severity,
                       fmt::format("{} ({}: {})", loss.text, loss.name, format_count(loss.count))});

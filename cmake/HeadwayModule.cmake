@@ -6,6 +6,7 @@
 #   An executable of a module, under the same rule.
 
 set(HEADWAY_EXTERNAL_fmt fmt::fmt)
+set(HEADWAY_EXTERNAL_simdjson simdjson::simdjson)
 set(HEADWAY_EXTERNAL_sqlite3 SQLite::SQLite3)
 set(HEADWAY_EXTERNAL_nvtx headway::nvtx_headers)
 set(HEADWAY_EXTERNAL_cupti headway::cupti_headers)
@@ -17,6 +18,7 @@ set(HEADWAY_EXTERNAL_cli11 CLI11::CLI11)
 set(HEADWAY_EXTERNAL_dnnl DNNL::dnnl)
 set(HEADWAY_EXTERNAL_openmp OpenMP::OpenMP_CXX)
 set(HEADWAY_EXTERNAL_png PNG::PNG)
+set(HEADWAY_EXTERNAL_zip LibZip::LibZip)
 set(HEADWAY_EXTERNAL_zlib ZLIB::ZLIB)
 set(HEADWAY_EXTERNAL_qt Qt6::Widgets)
 

@@ -2,20 +2,25 @@
 # configure step prints the same sentences.
 option(HEADWAY_CUDA "Collect CUDA activity (needs CUPTI headers to build, a driver only to run)" ON)
 option(HEADWAY_GUI "Build headway-gui (needs Qt 6)" ON)
-option(HEADWAY_MPI "Analyse many ranks in parallel over MPI (not in this version)" OFF)
+option(HEADWAY_MPI "Analyse many ranks in parallel over MPI (needs Open MPI or MPICH)" OFF)
 option(HEADWAY_TESTS "Build the tests" ON)
 option(HEADWAY_BENCH "Build the benchmarks" ON)
-option(HEADWAY_FUZZ "Build the fuzz targets (needs clang; not in this version)" OFF)
+option(HEADWAY_FUZZ "Build the fuzz targets (needs clang)" OFF)
 option(HEADWAY_WERROR "Treat warnings as errors" OFF)
 set(HEADWAY_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")
 set(HEADWAY_NVIDIA_HEADERS "auto" CACHE STRING "Where NVTX and CUPTI headers come from: auto, toolkit or wheels")
 set_property(CACHE HEADWAY_NVIDIA_HEADERS PROPERTY STRINGS auto toolkit wheels)
 
-foreach(option HEADWAY_MPI HEADWAY_FUZZ)
-  if(${option})
-    message(FATAL_ERROR "${option}=ON: nothing in this version answers to it. Configure with -D${option}=OFF.")
+if(HEADWAY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HEADWAY_FUZZ=ON needs clang (libFuzzer): use the preset 'fuzz' or "
+      "-DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang.")
   endif()
-endforeach()
+  # Coverage for everything that is searched; the libFuzzer main only for the fuzz targets.
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+endif()
 
 # headway_summarise(<option> <what is lost when it is off>)
 function(headway_summarise name loss)
@@ -31,10 +36,10 @@ function(headway_print_summary)
   headway_summarise(HEADWAY_CUDA
     "headway record keeps NVTX and OS data but never asks CUPTI for kernels and copies")
   headway_summarise(HEADWAY_GUI "no headway-gui, no 'headway view', no timeline pictures")
-  headway_summarise(HEADWAY_MPI "traces of many ranks are read by one process")
+  headway_summarise(HEADWAY_MPI "traces of many ranks are read by one process, one after the other")
   headway_summarise(HEADWAY_TESTS "ctest has nothing to run")
   headway_summarise(HEADWAY_BENCH "no headway_bench_* programs")
-  headway_summarise(HEADWAY_FUZZ "no fuzz targets")
+  headway_summarise(HEADWAY_FUZZ "no headway_fuzz_* programs; the seeds still run as tests")
   get_property(summary GLOBAL PROPERTY HEADWAY_SUMMARY)
   message(STATUS "Headway ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}\n${summary}"
     "  NVTX/CUPTI headers: ${HEADWAY_NVIDIA_HEADERS_FROM}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the pages of docs/reference/ that come from declarations. With --check, only compares and fails on a difference.
+# Writes the pages of docs/reference/ and docs/rules/ that come from declarations. With --check, only compares and fails on a difference.
 # Usage: scripts/update_reference.sh [--check] [--build FOLDER]   (default folder: build/dev)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,5 +31,9 @@ for name in tables losses meta time-classes rules budgets stats cli report-json;
 done
 page report.schema.json "$build/bin/headway" reference report-schema
 page trainer.md "$build/bin/headway-train" --reference
+# docs/rules/: one page per rule and how good each is, from the rules' sources and the planted cases.
+mode=--write
+$check && mode=--check
+"$build/bin/headway_rule_quality" tests/planted/cases --sources analyzer/rules $mode docs/rules || fail=1
 $check && [ $fail -eq 0 ] && echo "reference pages: in sync"
 exit $fail

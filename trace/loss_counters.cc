@@ -51,6 +51,25 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
      "Rows refer to texts that are not in StringIds; they show as '?'."},
     {Loss::kMissingTable, "missing_table", Severity::kInfo,
      "Tables this reader would have used are not in the file."},
+    {Loss::kDanglingRow, "dangling_row", Severity::kDoubt,
+     "Rows that describe another row describe one that is not in the file; they were set aside."},
+    {Loss::kFileCut, "file_cut", Severity::kLoss,
+     "The file ends before its end mark (the profiler or a copy was interrupted): what came after "
+     "is missing."},
+    {Loss::kMalformedRecord, "malformed_record", Severity::kDoubt,
+     "Records that are not well-formed, or have no phase or time, were skipped."},
+    {Loss::kRepairedText, "repaired_text", Severity::kInfo,
+     "Records held control characters or bytes that are not UTF-8; these were replaced."},
+    {Loss::kMissingDuration, "missing_duration", Severity::kDoubt,
+     "Events without a duration are kept as points."},
+    {Loss::kUnpairedEvent, "unpaired_event", Severity::kDoubt,
+     "Events that begin and never end last until the end of the trace; ends without a beginning "
+     "are "
+     "ignored."},
+    {Loss::kUnreadableValue, "unreadable_value", Severity::kDoubt,
+     "Values that are not numbers (NaN, Infinity, text) were left out."},
+    {Loss::kUnknownEvent, "unknown_event", Severity::kInfo,
+     "Events of kinds that no analysis here uses (samples, object snapshots) were left out."},
 }};
 
 constexpr bool in_enum_order() {

@@ -38,6 +38,14 @@ enum class Loss : std::uint8_t {
   kOpBeforeLaunch,
   kUnknownString,
   kMissingTable,
+  kDanglingRow,
+  kFileCut,
+  kMalformedRecord,
+  kRepairedText,
+  kMissingDuration,
+  kUnpairedEvent,
+  kUnreadableValue,
+  kUnknownEvent,
   kCount_,  ///< number of counters, not one itself
 };
 

@@ -33,6 +33,17 @@ inline constexpr std::string_view kCuda = "cuda";
 inline constexpr std::string_view kOverheadNsPerEvent = "overhead_ns_per_event";
 inline constexpr std::string_view kRecorderCpuNs = "recorder_cpu_ns";
 inline constexpr std::string_view kRecords = "records";
+inline constexpr std::string_view kSourceFile = "source_file";
+inline constexpr std::string_view kImportedBy = "imported_by";
+inline constexpr std::string_view kWorldSize = "world_size";
+/// Of recordings of PyTorch's profiler.
+inline constexpr std::string_view kDistributedBackend = "distributed.backend";
+inline constexpr std::string_view kDistributedRank = "distributed.rank";
+inline constexpr std::string_view kDistributedWorldSize = "distributed.world_size";
+/// The members of a process group are stored as "process_group.<name>".
+inline constexpr std::string_view kProcessGroupPrefix = "process_group.";
+/// What the profiler wrote about itself is stored as "kineto.<key>".
+inline constexpr std::string_view kKinetoPrefix = "kineto.";
 /// Environment variables that explain a run are stored as "env.<NAME>".
 inline constexpr std::string_view kEnvironmentPrefix = "env.";
 }  // namespace meta

@@ -133,8 +133,8 @@ void TraceWriter::drop_uncommitted() {
   database_.execute("BEGIN");
 }
 
-void TraceWriter::finish(Indexes indexes) {
-  set_meta(meta::kState, "complete");
+void TraceWriter::finish(Indexes indexes, std::string_view state) {
+  set_meta(meta::kState, state);
   commit();
   database_.execute("COMMIT");
   finished_ = true;

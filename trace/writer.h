@@ -52,8 +52,8 @@ class TraceWriter {
 
   /// Makes everything added so far durable in one transaction.
   void commit();
-  /// Ends the recording: state=complete, indexes, log folded into the file, journal off.
-  void finish(Indexes indexes = Indexes::kBuild);
+  /// Ends the recording: state=`state`, indexes, log folded into the file, journal off.
+  void finish(Indexes indexes = Indexes::kBuild, std::string_view state = "complete");
   /// After `add` or `commit` threw because the file could not be written (a full disk): forgets
   /// what is not committed. From here on only losses and meta data may be added, which need little
   /// room.

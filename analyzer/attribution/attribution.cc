@@ -2,8 +2,10 @@
 #include "analyzer/attribution/attribution.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
+#include <utility>
+
+#include "common/parallel.h"
 
 namespace headway::analyzer {
 namespace {
@@ -15,9 +17,10 @@ using namespace trace;
 std::vector<RangeId> ranges_of_calls(const Trace& trace) {
   std::vector<RangeId> range_of(trace.calls.size(), RangeId::none());
   const Ranges& ranges = trace.ranges;
+  std::vector<RangeId> open;
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     auto thread_ranges = trace.ranges_of_thread[ThreadId{t}];
-    std::vector<RangeId> open;
+    open.clear();
     std::size_t next = 0;
     for (CallId call : trace.calls_of_thread[ThreadId{t}]) {
       TimeNs at = trace.calls.start[call.value];
@@ -35,107 +38,145 @@ std::vector<RangeId> ranges_of_calls(const Trace& trace) {
   return range_of;
 }
 
-/// PyTorch's emit_nvtx appends ", op_id = 7" or ", seq = 7": the same op with another number is the
-/// same op.
-std::string_view without_numbering(std::string_view name) {
-  for (std::string_view mark : {", op_id", ", seq"}) {
-    std::size_t at = name.find(mark);
-    if (at != std::string_view::npos) name = name.substr(0, at);
-  }
-  return name;
-}
-
-Phase phase_of_name(std::string_view name) {
-  auto has = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
-  if (has("Optimizer.step") || has("optimizer") || has("optim_step")) return Phase::kUpdate;
-  if (has("Backward") || has("backward")) return Phase::kBackward;
-  if (has("forward")) return Phase::kForward;
-  return Phase::kNone;
-}
-
 /// Ops of the model as they turn up, each once.
 class OpTable {
  public:
-  OpTable(const Trace& trace, Attribution& out) : trace_(trace), out_(out) {
-    out_.ops.push_back({"(unattributed)", "", Phase::kNone, {}});
+  OpTable(const Trace& trace, const RangeNames& names, const ModulePaths& modules, Attribution& out)
+      : trace_(trace), names_(names), modules_(modules), out_(out) {
+    out_.ops.push_back({"(unattributed)", "", Phase::kNone, {}, ""});
+    last_of_base_.resize(names.base_count());
   }
 
   OpId of_graph(ProcessId process, std::int64_t op) {
-    auto found = trace_.graph_op_index.find({process, op});
-    if (found == trace_.graph_op_index.end()) return OpId::none();
-    auto [slot, is_new] = by_graph_.try_emplace(found->second, OpId::from(out_.ops.size()));
-    if (is_new) {
-      const GraphOp& graph = trace_.graph_ops[found->second.value];
-      out_.ops.push_back({graph.name, graph.type, graph.phase, found->second});
-    }
-    return slot->second;
+    if (op < 0 || op >= kMostKnown) return find_graph_op(process, op);
+    if (process.value >= of_graph_op_.size()) of_graph_op_.resize(process.value + std::size_t{1});
+    std::vector<OpId>& known = of_graph_op_[process.value];
+    auto at = static_cast<std::size_t>(op);
+    if (at >= known.size()) known.resize(at + 1, kUnseen);
+    if (known[at] == kUnseen) known[at] = find_graph_op(process, op);
+    return known[at];
   }
 
-  OpId of_range(RangeId range, Phase phase) {
-    StringId name = trace_.ranges.name[range.value];
-    auto [known, unseen] = by_string_.try_emplace({name, phase}, OpId::none());
-    if (!unseen) return known->second;
-    std::string text(without_numbering(trace_.strings[name]));
-    auto [slot, is_new] = by_name_.try_emplace({text, phase}, OpId::from(out_.ops.size()));
-    if (is_new) out_.ops.push_back({text, "", phase, {}});
-    return known->second = slot->second;
+  OpId of_context(const RangeContext& context, Phase phase) {
+    if (!context.op.valid()) return OpId{0};
+    Key key{names_[context.op].base, context.module, phase};
+    // An op is mostly launched again from where it was launched before.
+    auto& [last_key, last_op] = last_of_base_[key.base];
+    if (last_op.valid() && last_key == key) return last_op;
+    auto [slot, is_new] = by_name_.try_emplace(key, OpId::from(out_.ops.size()));
+    if (is_new) {
+      out_.ops.push_back(
+          {std::string(names_.base(key.base)), "", phase, {}, modules_[context.module]});
+    }
+    last_key = key;
+    return last_op = slot->second;
   }
 
  private:
-  const Trace& trace_;
-  Attribution& out_;
-  std::map<GraphOpId, OpId> by_graph_;
-  std::map<std::pair<StringId, Phase>, OpId> by_string_;
-  std::map<std::pair<std::string, Phase>, OpId> by_name_;
-};
-
-/// What the enclosing ranges say, looked up once per range.
-struct RangeFacts {
-  std::int64_t op = conventions::kAbsent;
-  Phase phase = Phase::kNone;
-};
-
-RangeFacts facts_of(const Trace& trace, RangeId range) {
-  RangeFacts facts;
-  for (RangeId r = range; r.valid(); r = trace.ranges.parent[r.value]) {
-    const trace::RangeInfo* info = trace.info(r);
-    if (info) {
-      if (facts.op < 0) facts.op = info->op;
-      if (facts.phase == Phase::kNone) facts.phase = info->phase;
+  struct Key {
+    std::uint32_t base = 0;
+    std::uint32_t module = 0;
+    Phase phase = Phase::kNone;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t mixed = (std::uint64_t{key.base} << 32 | key.module) * 0x9e3779b97f4a7c15ull;
+      return static_cast<std::size_t>((mixed ^ mixed >> 29) +
+                                      static_cast<std::uint64_t>(key.phase));
     }
-    if (facts.phase == Phase::kNone)
-      facts.phase = phase_of_name(trace.strings[trace.ranges.name[r.value]]);
-    if (facts.op >= 0 && facts.phase != Phase::kNone) break;
+  };
+
+  OpId find_graph_op(ProcessId process, std::int64_t op) {
+    auto found = trace_.graph_op_index.find({process, op});
+    if (found == trace_.graph_op_index.end()) return OpId::none();
+    of_graph_.resize(trace_.graph_ops.size());
+    OpId& known = of_graph_[found->second.value];
+    if (!known.valid()) {
+      known = OpId::from(out_.ops.size());
+      const GraphOp& graph = trace_.graph_ops[found->second.value];
+      out_.ops.push_back({graph.name, graph.type, graph.phase, found->second, ""});
+    }
+    return known;
   }
-  return facts;
+
+  const Trace& trace_;
+  const RangeNames& names_;
+  const ModulePaths& modules_;
+  Attribution& out_;
+  static constexpr std::int64_t kMostKnown = 1'000'000;
+  static constexpr OpId kUnseen{UINT32_MAX - 1};
+  std::vector<std::vector<OpId>> of_graph_op_;  ///< by process and op id
+  std::vector<OpId> of_graph_;                  ///< by GraphOpId
+  std::vector<std::pair<Key, OpId>> last_of_base_;
+  std::unordered_map<Key, OpId, Hash> by_name_;
+};
+
+/// Tags from the recording come first, the kernel's name second.
+TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelNames& kernels,
+                   bool communication, Phase phase) {
+  switch (ops.kind[i]) {
+    case DeviceOpKind::kCopyHostToDevice:
+      return TimeClass::kH2d;
+    case DeviceOpKind::kCopyPeer:  // between the devices of a run: communication by copy engine
+      return TimeClass::kCommTransfer;
+    case DeviceOpKind::kCopyDeviceToHost:
+    case DeviceOpKind::kCopyDeviceToDevice:
+    case DeviceOpKind::kCopyHostToHost:
+      return TimeClass::kD2hOther;
+    case DeviceOpKind::kKernel:
+    case DeviceOpKind::kMemset:
+    case DeviceOpKind::kCommunication:
+      break;
+  }
+  if (communication) return TimeClass::kCommTransfer;
+  if (phase == Phase::kUpdate) return TimeClass::kOptimizer;
+  MathUnit unit = ops.math_unit[i];
+  if (unit == MathUnit::kUnknown) unit = kernels.of(ops.name[i]).math_unit;
+  return unit == MathUnit::kTensor ? TimeClass::kComputeTensor : TimeClass::kComputeOther;
 }
 
 }  // namespace
 
 Attribution attribute(const Trace& trace) {
+  KernelNames kernels(trace);
+  return attribute(trace, RangeNames(trace), kernels, CommunicationOps(trace, kernels));
+}
+
+Attribution attribute(const Trace& trace, const RangeNames& names, const KernelNames& kernels,
+                      const CommunicationOps& communication) {
   Attribution result;
-  OpTable table(trace, result);
-  std::vector<RangeId> range_of_call = ranges_of_calls(trace);
+  ModulePaths modules;
+  std::vector<RangeId> range_of_call;
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 0) {
+      result.contexts = range_contexts(trace, names, modules);
+    } else {
+      range_of_call = ranges_of_calls(trace);
+    }
+  });
+  OpTable table(trace, names, modules, result);
   const DeviceOps& ops = trace.device_ops;
-  result.op_of.reserve(ops.size());
-  result.range_of.reserve(ops.size());
-  result.phase_of.reserve(ops.size());
-  RangeId last_range;
-  RangeFacts facts;
+  result.op_of.resize(ops.size());
+  result.range_of.resize(ops.size());
+  result.phase_of.resize(ops.size());
+  result.class_of.resize(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) {
     RangeId range = ops.call[i].valid() ? range_of_call[ops.call[i].value] : RangeId::none();
-    if (range != last_range) {
-      facts = range.valid() ? facts_of(trace, range) : RangeFacts{};
-      last_range = range;
+    RangeContext context = range.valid() ? result.contexts[range.value] : RangeContext{};
+    Phase phase = ops.phase[i] != Phase::kNone ? ops.phase[i] : context.phase;
+    OpId op = OpId::none();
+    if (!trace.graph_ops.empty()) {
+      std::int64_t graph_op = ops.op[i];
+      for (RangeId r = range; graph_op < 0 && r.valid(); r = trace.ranges.parent[r.value]) {
+        if (const trace::RangeInfo* info = trace.info(r)) graph_op = info->op;
+      }
+      if (graph_op >= 0) op = table.of_graph(trace.streams[ops.stream[i].value].process, graph_op);
     }
-    Phase phase = ops.phase[i] != Phase::kNone ? ops.phase[i] : facts.phase;
-    ProcessId process = trace.streams[ops.stream[i].value].process;
-    std::int64_t graph_op = ops.op[i] >= 0 ? ops.op[i] : facts.op;
-    OpId op = graph_op >= 0 ? table.of_graph(process, graph_op) : OpId::none();
-    if (!op.valid()) op = range.valid() ? table.of_range(range, phase) : OpId{0};
-    result.op_of.push_back(op);
-    result.range_of.push_back(range);
-    result.phase_of.push_back(phase);
+    result.op_of[i] = op.valid() ? op : table.of_context(context, phase);
+    result.range_of[i] = range;
+    result.phase_of[i] = phase;
+    result.class_of[i] = class_of(ops, i, kernels, communication[DeviceOpId::from(i)], phase);
   }
   return result;
 }

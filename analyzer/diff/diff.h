@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/diff/comparison.h"
 #include "analyzer/stats/table.h"
-#include "common/statistics.h"
 
 namespace headway::analyzer {
 
@@ -14,32 +16,36 @@ enum class DiffVerdict : std::uint8_t { kFaster, kSlower, kSame, kInconclusive }
 std::string_view diff_verdict_id(
     DiffVerdict verdict);  ///< "faster", "slower", "same", "inconclusive"
 
-/// What changed from run A to run B. Changes are relative: -0.2 is 20 % less time.
-struct Diff {
-  DiffVerdict verdict = DiffVerdict::kInconclusive;
-  std::string sentence;  ///< the verdict with its figures
-  DurationNs step_a;     ///< median steady step
-  DurationNs step_b;
-  double change = 0;   ///< step_b / step_a - 1
-  Bounds interval;     ///< 95 % bootstrap interval of `change`
-  double p_value = 1;  ///< Mann-Whitney, two-sided
-  double detectable =
-      0;  ///< half the width of the interval: smaller changes than this would not have been seen
-  Table classes;                      ///< time per class and step in A and B
-  Table ops;                          ///< ops by how much they changed
-  std::vector<std::string> findings;  ///< "input-bound: found -> fine"
-};
-
-struct DiffSide {
+/// One recording of one side.
+struct DiffRun {
   const trace::Trace& trace;
   const Analysis& analysis;
+};
+/// The runs of one side; at least one. Figures per op and kernel are means over the runs.
+using DiffSide = std::span<const DiffRun>;
+
+/// What changed from side A to side B. Changes are relative: -0.2 is 20 % less time.
+struct Diff {
+  DiffVerdict verdict = DiffVerdict::kInconclusive;
+  std::string sentence;             ///< the verdict with its figures, or the reason for none
+  std::vector<std::string> doubts;  ///< what makes the sides hard to compare; other devices first
+  Comparison step;                  ///< of the steady steps; of the spans where there are no steps
+  std::size_t steps_a = 0;          ///< steady steps in all runs; 0: spans were compared
+  std::size_t steps_b = 0;
+  std::vector<Table> tables;          ///< what changed, in the order to show; none is empty
+  std::vector<std::string> findings;  ///< "input-bound: 20 % → fine"
+
+  /// The table with that id; nullptr when there is nothing to show.
+  const Table* table(std::string_view id) const;
 };
 
 /// Compares steady steps. Changes below `noise` (a share, e.g. 0.01) count as none even when they
 /// are significant.
-Diff diff(const DiffSide& a, const DiffSide& b, double noise = 0.01);
+Diff diff(DiffSide a, DiffSide b, double noise = 0.01);
 
-std::string diff_text(const Diff& diff, const DiffSide& a, const DiffSide& b);
-std::string diff_json(const Diff& diff, const DiffSide& a, const DiffSide& b);
+enum class DiffFormat : std::uint8_t { kText, kMarkdown, kJson, kHtml };
+/// `max_rows` of each table, in all formats but JSON.
+std::string render(DiffFormat format, const Diff& diff, DiffSide a, DiffSide b,
+                   std::size_t max_rows = 12);
 
 }  // namespace headway::analyzer

@@ -157,6 +157,7 @@ KernelTraits classify_kernel(std::string_view original) {
   if (const FamilyRow* row = first_match(family_rows(), name, start)) traits.family = row->family;
   if (const ArchitectureRow* row = first_match(architecture_rows(), name, start))
     traits.architecture = row->architecture;
+  traits.framework = name.find("at::native") != std::string::npos;
   if (traits.family == KernelFamily::kUnknown) return traits;
   if (const PrecisionRow* row = first_match(precision_rows(), name, start))
     traits.precision = row->precision;

@@ -63,6 +63,7 @@ struct KernelTraits {
   ConvPass pass = ConvPass::kNone;
   bool strided = false;     ///< the name says that the kernel is made for strides over 1
   bool persistent = false;  ///< recurrent: all time steps in one kernel
+  bool framework = false;   ///< of PyTorch's own ops, which its compiler can fuse; not a library's
   /// The least CUDA compute capability (major × 10 + minor) that runs this kernel; 0 unknown.
   std::uint16_t architecture = 0;
 

@@ -439,6 +439,7 @@ constexpr auto kMath = std::to_array<MathRow>({
     {"_simt_sgemm", kGeneral, Precision::kFp32, kCutlass},
     {"_simt_dgemm", kGeneral, Precision::kFp64, kCutlass},
     {"_simt_", kGeneral, kAny, kCutlass},
+    {"gemv", kUnsaid, kAny, "one vector: bound by memory, no matrix instruction pays"},
     {"splitkreduce", kUnsaid, kAny, "sums partial results, multiplies nothing"},
     // Matrix instructions by their shape m×n×k.
     {"s1688tf32", kTensor, Precision::kTf32, kCutlass},
@@ -501,7 +502,6 @@ constexpr auto kMath = std::to_array<MathRow>({
     {"precomputed_convolve_sgemm<float", kGeneral, Precision::kFp32, kCudnn},
     {"convolve_sgemm", kGeneral, kAny, kCudnn},
     {"winograd_nonfused", kUnsaid, kAny, "transforms around a GEMM"},
-    {"gemv", kGeneral, kAny, "one vector: no matrix instruction pays"},
     {"gemmk1_kernel", kGeneral, kAny, kCublas},
     {"gemmsn_", kGeneral, kAny, kCublas},
 });

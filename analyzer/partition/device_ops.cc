@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/device_view.h"
-
 namespace headway::analyzer {
 namespace {
 
@@ -14,40 +12,23 @@ using namespace trace;
 /// TimeClass has the busy classes first; anything from here on is idle time.
 constexpr std::size_t kBusyClasses = static_cast<std::size_t>(TimeClass::kIoRead);
 
-/// Sweeps over starts and ends, keeping the running ops of each class in the order in which they
-/// began.
-class BusySweep {
+/// The ops of one class that have begun, in order of their start; those that have ended are dropped
+/// once they come to the front, so each op costs constant time.
+class Running {
  public:
-  void advance(TimeNs to, std::vector<Segment>& out) {
-    if (to > now_) {
-      for (std::size_t c = 0; c < kBusyClasses; ++c) {
-        if (running_[c].empty()) continue;
-        emit({{now_, to}, static_cast<TimeClass>(c), EventRef::of(running_[c].front())}, out);
-        break;
-      }
-      now_ = to;
-    }
-  }
-  void start(DeviceOpId op, TimeClass c) { running_[static_cast<std::size_t>(c)].push_back(op); }
-  void stop(DeviceOpId op, TimeClass c) { std::erase(running_[static_cast<std::size_t>(c)], op); }
-  void jump(TimeNs to) { now_ = std::max(now_, to); }
-  bool idle() const {
-    return std::all_of(running_.begin(), running_.end(),
-                       [](const auto& ops) { return ops.empty(); });
+  void add(DeviceOpId op) { ops_.push_back(op); }
+  /// The first that began of those still running at `t`; none when there is none.
+  DeviceOpId front(const DeviceOps& ops, TimeNs t) {
+    while (first_ < ops_.size() && ops.end[ops_[first_].value] <= t) ++first_;
+    if (first_ < ops_.size()) return ops_[first_];
+    ops_.clear();
+    first_ = 0;
+    return DeviceOpId::none();
   }
 
  private:
-  static void emit(const Segment& segment, std::vector<Segment>& out) {
-    if (!out.empty() && out.back().interval.end == segment.interval.begin &&
-        out.back().time_class == segment.time_class && out.back().cause == segment.cause) {
-      out.back().interval.end = segment.interval.end;
-    } else {
-      out.push_back(segment);
-    }
-  }
-
-  TimeNs now_ = TimeNs::min();
-  std::array<std::vector<DeviceOpId>, kBusyClasses> running_;
+  std::vector<DeviceOpId> ops_;
+  std::size_t first_ = 0;
 };
 
 }  // namespace
@@ -62,58 +43,39 @@ std::vector<DeviceWork> work_by_device(const Trace& trace) {
   return all;
 }
 
-TimeClass busy_class(const Trace& trace, const Attribution& attribution, DeviceOpId op) {
-  switch (trace.device_ops.kind[op.value]) {
-    case DeviceOpKind::kCopyHostToDevice:
-      return TimeClass::kH2d;
-    case DeviceOpKind::kCopyDeviceToHost:
-    case DeviceOpKind::kCopyDeviceToDevice:
-    case DeviceOpKind::kCopyPeer:
-    case DeviceOpKind::kCopyHostToHost:
-      return TimeClass::kD2hOther;
-    default:
-      break;
-  }
-  if (is_communication(trace, op)) return TimeClass::kCommTransfer;
-  if (attribution.phase_of[op.value] == Phase::kUpdate) return TimeClass::kOptimizer;
-  return trace.device_ops.math_unit[op.value] == MathUnit::kTensor ? TimeClass::kComputeTensor
-                                                                   : TimeClass::kComputeOther;
+TimeClass busy_class(const Trace&, const Attribution& attribution, DeviceOpId op) {
+  return attribution.class_of[op.value];
 }
 
 std::vector<Segment> busy_segments(const Trace& trace, const Attribution& attribution,
                                    const DeviceWork& work) {
   const DeviceOps& ops = trace.device_ops;
-  std::vector<DeviceOpId> by_end = work.ops;
-  std::sort(by_end.begin(), by_end.end(), [&](DeviceOpId a, DeviceOpId b) {
-    return std::pair(ops.end[a.value], a) < std::pair(ops.end[b.value], b);
-  });
-  std::vector<TimeClass> classes;
-  classes.reserve(work.ops.size());
-  for (DeviceOpId op : work.ops) classes.push_back(busy_class(trace, attribution, op));
-  auto class_of = [&](DeviceOpId op) {
-    auto at = std::lower_bound(work.ops.begin(), work.ops.end(), op);
-    return classes[static_cast<std::size_t>(at - work.ops.begin())];
-  };
   std::vector<Segment> segments;
-  BusySweep sweep;
-  std::size_t ended = 0;
-  for (std::size_t i = 0; i < work.ops.size(); ++i) {
-    TimeNs start = ops.start[work.ops[i].value];
-    // Ends up to and including this start come first: touching ops do not overlap.
-    for (; ended < by_end.size() && ops.end[by_end[ended].value] <= start; ++ended) {
-      // An op without duration ends before it has begun; it takes no time and is never running.
-      if (ops.start[by_end[ended].value] == ops.end[by_end[ended].value]) continue;
-      sweep.advance(ops.end[by_end[ended].value], segments);
-      sweep.stop(by_end[ended], class_of(by_end[ended]));
+  std::array<Running, kBusyClasses> running;
+  /// Emits what runs from `now` on until `to` or until nothing runs; the class that comes first wins.
+  auto run = [&](TimeNs now, TimeNs to) {
+    while (now < to) {
+      DeviceOpId op;
+      std::size_t c = 0;
+      for (; c < kBusyClasses && !op.valid(); ++c) op = running[c].front(ops, now);
+      if (!op.valid()) return;
+      TimeNs end = std::min(to, ops.end[op.value]);
+      Segment segment{{now, end}, static_cast<TimeClass>(c - 1), EventRef::of(op)};
+      if (!segments.empty() && segments.back().interval.end == now &&
+          segments.back().time_class == segment.time_class &&
+          segments.back().cause == segment.cause) {
+        segments.back().interval.end = end;
+      } else {
+        segments.push_back(segment);
+      }
+      now = end;
     }
-    sweep.advance(start, segments);
-    sweep.jump(start);
-    if (ops.end[work.ops[i].value] > start) sweep.start(work.ops[i], classes[i]);
-  }
-  for (; ended < by_end.size(); ++ended) {
-    if (ops.start[by_end[ended].value] == ops.end[by_end[ended].value]) continue;
-    sweep.advance(ops.end[by_end[ended].value], segments);
-    sweep.stop(by_end[ended], class_of(by_end[ended]));
+  };
+  for (std::size_t i = 0; i < work.ops.size(); ++i) {
+    DeviceOpId op = work.ops[i];
+    running[static_cast<std::size_t>(attribution.class_of[op.value])].add(op);
+    bool last = i + 1 == work.ops.size();
+    run(ops.start[op.value], last ? TimeNs::max() : ops.start[work.ops[i + 1].value]);
   }
   return segments;
 }

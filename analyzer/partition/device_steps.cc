@@ -2,9 +2,6 @@
 #include "analyzer/partition/device_steps.h"
 
 #include <algorithm>
-#include <map>
-
-#include "analyzer/device_view.h"
 
 namespace headway::analyzer {
 namespace {
@@ -16,21 +13,24 @@ struct Boundary {
   TimeNs last_update = TimeNs::min();
   TimeNs last_kernel = TimeNs::min();
   TimeNs last_op = TimeNs::min();
+  std::int64_t kernels = 0;
+  std::int64_t kernels_after_update = 0;
 
   TimeNs end() const {
-    if (last_update != TimeNs::min()) return last_update;
+    // Clearing the gradients at the start of a step is the optimizer's, but does not end the step.
+    bool update_ends_step = kernels_after_update * 2 <= kernels;
+    if (last_update != TimeNs::min() && update_ends_step) return last_update;
     return last_kernel != TimeNs::min() ? last_kernel : last_op;
   }
 };
 
 /// The process whose steps cut this device's time: the one with most work on it.
 ProcessId main_process(const Trace& trace, const DeviceWork& work) {
-  std::map<ProcessId, std::size_t> counts;
+  std::vector<std::size_t> counts(trace.processes.size(), 0);
   for (DeviceOpId op : work.ops)
-    ++counts[trace.streams[trace.device_ops.stream[op.value].value].process];
-  return std::max_element(counts.begin(), counts.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
+    ++counts[trace.streams[trace.device_ops.stream[op.value].value].process.value];
+  return ProcessId::from(
+      static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin()));
 }
 
 }  // namespace
@@ -57,8 +57,11 @@ std::vector<StepWindow> step_windows(const Trace& trace, const Steps& steps,
     boundary.last_op = std::max(boundary.last_op, ops.end[op.value]);
     if (ops.kind[op.value] != DeviceOpKind::kKernel) continue;
     boundary.last_kernel = std::max(boundary.last_kernel, ops.end[op.value]);
-    if (attribution.phase_of[op.value] == Phase::kUpdate)
-      boundary.last_update = std::max(boundary.last_update, ops.end[op.value]);
+    ++boundary.kernels;
+    ++boundary.kernels_after_update;
+    if (attribution.phase_of[op.value] != Phase::kUpdate) continue;
+    boundary.last_update = std::max(boundary.last_update, ops.end[op.value]);
+    boundary.kernels_after_update = 0;
   }
   std::vector<StepWindow> windows;
   for (std::size_t i = 0; i < mine.size(); ++i) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "analyzer/event_ref.h"
@@ -18,21 +16,28 @@ struct Activity {
       range;  ///< the innermost range at that time, also when the innermost event is a call
 };
 
-/// The leaf-exclusive timeline of host threads, made per thread on first use. Not thread-safe.
+/// Walks over what host threads did, leaf by leaf, without storing it: a trace with millions of
+/// ranges would need as much memory again. Cheap when the windows asked for go forward in time, as a
+/// place in each thread is remembered. Not thread-safe: each user has its own.
 class HostActivity {
  public:
-  explicit HostActivity(const trace::Trace& trace)
-      : trace_(trace), of_thread_(trace.threads.size()) {}
+  explicit HostActivity(const trace::Trace& trace) : trace_(trace), places_(trace.threads.size()) {}
 
-  /// Activities of `thread` that overlap `window`, by time; between them the thread did nothing
-  /// that was recorded.
-  std::span<const Activity> in(trace::ThreadId thread, Interval window);
+  /// Appends what `thread` did in `window`, cut to it, by time; where nothing was recorded there is
+  /// no activity.
+  void in(trace::ThreadId thread, Interval window, std::vector<Activity>& out);
 
  private:
-  std::vector<Activity> flatten(trace::ThreadId thread) const;
+  /// Indexes into the thread's rows: the first that starts after the last window's begin.
+  struct Place {
+    std::size_t range = 0;
+    std::size_t call = 0;
+  };
+  trace::RangeId open_range(std::span<const trace::RangeId> rows, std::size_t next, TimeNs t) const;
 
   const trace::Trace& trace_;
-  std::vector<std::optional<std::vector<Activity>>> of_thread_;
+  std::vector<Place> places_;
+  std::vector<trace::CallId> open_calls_;
 };
 
 }  // namespace headway::analyzer

@@ -23,22 +23,29 @@ std::optional<TimeClass> class_of_stage(RangeKind kind) {
   }
 }
 
-}  // namespace
-
-bool means_input_wait(std::string_view name) {
-  auto has = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
-  return (has("DataLoader") && has("__next__")) || name == "IteratorGetNext" ||
-         has("Iterator::Prefetch::Wait");
+/// What a loader that runs on the waiting thread is doing, by the name of an op or a Python function:
+/// Pillow, OpenCV, torchvision and the default collate function in their own spelling.
+std::optional<TimeClass> class_of_loader_name(std::string_view name) {
+  auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("collate") || has("aten::stack") || has("pin_memory")) return TimeClass::kInputOther;
+  if (has("transforms") || has("decode") || has("PIL/") || has("cv2") || has("imread"))
+    return TimeClass::kDecode;
+  if (has("method read") || has("function open") || has("readinto") || has("_loader"))
+    return TimeClass::kIoRead;
+  return std::nullopt;
 }
 
-InputWaits::InputWaits(const Trace& trace, HostActivity& activity)
-    : trace_(trace), activity_(activity) {
+}  // namespace
+
+InputWaits::InputWaits(const Trace& trace, const Attribution& attribution)
+    : trace_(trace), attribution_(attribution) {
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    any_wait_ = any_wait_ || attribution.contexts[i].input_wait;
     const trace::RangeInfo* info = trace.info(RangeId{i});
     if (!info) continue;
     if (info->kind == RangeKind::kBatch && info->batch >= 0)
       makers_[info->batch].push_back(RangeId{i});
-    any_wait_ = any_wait_ || info->kind == RangeKind::kInputWait;
+    any_stage_ = any_stage_ || class_of_stage(info->kind);
   }
 }
 
@@ -51,22 +58,18 @@ RangeId InputWaits::maker_of(ProcessId process, std::int64_t batch) const {
   return found->second.front();  // a loader process made it
 }
 
-bool InputWaits::is_wait(RangeId range) {
-  const trace::RangeInfo* info = trace_.info(range);
-  if (info && info->kind == RangeKind::kInputWait) return true;
-  auto [slot, is_new] = wait_names_.try_emplace(trace_.ranges.name[range.value]);
-  if (is_new) slot->second = means_input_wait(trace_.strings[trace_.ranges.name[range.value]]);
-  return slot->second;
-}
-
-RangeId InputWaits::wait_around(RangeId range) {
-  for (RangeId r = range; r.valid(); r = trace_.ranges.parent[r.value]) {
-    if (is_wait(r)) return r;
+RangeId InputWaits::wait_around(RangeId range) const {
+  if (!range.valid() || !attribution_.contexts[range.value].input_wait) return RangeId::none();
+  // The outermost of the ranges that are inside the wait is the wait itself.
+  for (;;) {
+    RangeId parent = trace_.ranges.parent[range.value];
+    if (!parent.valid() || !attribution_.contexts[parent.value].input_wait) return range;
+    range = parent;
   }
-  return RangeId::none();
 }
 
 std::optional<TimeClass> InputWaits::stage_around(RangeId range) const {
+  if (!any_stage_) return std::nullopt;
   for (RangeId r = range; r.valid(); r = trace_.ranges.parent[r.value]) {
     const trace::RangeInfo* info = trace_.info(r);
     if (!info) continue;
@@ -75,23 +78,38 @@ std::optional<TimeClass> InputWaits::stage_around(RangeId range) const {
   return std::nullopt;
 }
 
-void InputWaits::explain(RangeId wait, Interval window, std::vector<Segment>& out) {
+void InputWaits::explain(RangeId wait, Interval window, HostActivity& activity,
+                         std::vector<Segment>& out) const {
   const trace::RangeInfo* info = trace_.info(wait);
-  ProcessId process = trace_.threads[trace_.ranges.thread[wait.value].value].process;
+  ThreadId waiter = trace_.ranges.thread[wait.value];
+  ProcessId process = trace_.threads[waiter.value].process;
   RangeId maker = info && info->batch >= 0 ? maker_of(process, info->batch) : RangeId::none();
   TimeNs now = window.begin;
+  auto add = [&](Interval part, TimeClass stage, EventRef cause) {
+    if (now < part.begin)
+      out.push_back({{now, part.begin}, TimeClass::kInputOther, EventRef::of(wait)});
+    out.push_back({part, stage, cause});
+    now = part.end;
+  };
+  std::vector<Activity> activities;
   if (maker.valid()) {
     // Before the batch was begun its worker was busy with an earlier one: then that is what the
     // wait is for. Once it is handed over, the rest is the hand-over.
     Interval making{window.begin, std::min(window.end, trace_.ranges.end[maker.value])};
-    for (const Activity& activity : activity_.in(trace_.ranges.thread[maker.value], making)) {
-      Interval part = intersect(activity.interval, making);
-      std::optional<TimeClass> stage = stage_around(activity.range);
-      if (part.empty() || !stage) continue;
-      if (now < part.begin)
-        out.push_back({{now, part.begin}, TimeClass::kInputOther, EventRef::of(wait)});
-      out.push_back({part, *stage, EventRef::of(activity.range)});
-      now = part.end;
+    activity.in(trace_.ranges.thread[maker.value], making, activities);
+    for (const Activity& a : activities) {
+      if (auto stage = stage_around(a.range)) add(a.interval, *stage, EventRef::of(a.range));
+    }
+  } else {
+    activity.in(waiter, window, activities);
+    for (const Activity& a : activities) {
+      for (RangeId r = a.range; r.valid() && r != wait; r = trace_.ranges.parent[r.value]) {
+        std::optional<TimeClass> stage = stage_around(r);
+        if (!stage) stage = class_of_loader_name(trace_.strings[trace_.ranges.name[r.value]]);
+        if (!stage) continue;
+        add(a.interval, *stage, EventRef::of(a.range));
+        break;
+      }
     }
   }
   if (now < window.end)

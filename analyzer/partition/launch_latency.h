@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <vector>
-
 #include "analyzer/partition/device_ops.h"
+#include "analyzer/partition/gap_facts.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
@@ -16,8 +15,6 @@ struct DeviceLatencies {
       frontend;  ///< p95 between two ops of a stream when the second was launched long before
 };
 
-/// `previous` holds for each device op the one before it on its stream (none for the first).
-DeviceLatencies measure_latencies(const trace::Trace& trace, const DeviceWork& work,
-                                  const std::vector<trace::DeviceOpId>& previous);
+DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work);
 
 }  // namespace headway::analyzer

@@ -2,36 +2,91 @@
 #include "analyzer/partition/partition.h"
 #include "analyzer/partition/steady_ops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyzer/partition/device_ops.h"
 #include "analyzer/partition/device_steps.h"
 #include "analyzer/partition/gap.h"
-#include "analyzer/partition/host_activity.h"
-#include "analyzer/partition/input_wait.h"
+#include "analyzer/partition/gap_facts.h"
+#include "analyzer/partition/host_partition.h"
 #include "common/error.h"
 #include "common/interval_set.h"
+#include "common/parallel.h"
 
 namespace headway::analyzer {
 namespace {
 
 using namespace trace;
 
-void append(std::vector<Segment>& out, const Segment& segment) {
-  if (segment.interval.empty()) return;
-  if (!out.empty() && out.back().interval.end == segment.interval.begin &&
-      out.back().time_class == segment.time_class && out.back().cause == segment.cause) {
-    out.back().interval.end = segment.interval.end;
-  } else {
-    out.push_back(segment);
+/// Takes segments in order of time, without gaps, and files them under the steps they belong to.
+class StepFiller {
+ public:
+  StepFiller(const Steps& steps, const std::vector<StepWindow>& windows, DevicePartition& out)
+      : steps_(steps), windows_(windows), out_(out) {
+    open_step();
   }
-}
 
-/// Busy segments with the idle time between them explained, over [begin, end of the last op).
-std::vector<Segment> cover(TimeNs begin, const std::vector<Segment>& busy, GapExplainer& gaps) {
-  std::vector<Segment> all;
+  void add(const Segment& segment) {
+    HEADWAY_INVARIANT(now_ == TimeNs::min() || segment.interval.begin == now_);
+    now_ = segment.interval.end;
+    while (window_ < windows_.size()) {
+      Interval part = intersect(segment.interval, windows_[window_].interval);
+      if (!part.empty()) append({part, segment.time_class, segment.cause});
+      if (segment.interval.end < windows_[window_].interval.end) return;
+      close_step();
+    }
+  }
+
+  /// False when all steps are full.
+  bool open() const { return window_ < windows_.size(); }
+
+ private:
+  void open_step() {
+    if (window_ == windows_.size()) return;
+    DeviceStep step;
+    step.step = windows_[window_].step;
+    step.interval = windows_[window_].interval;
+    step.first_segment = static_cast<std::uint32_t>(out_.segments.size());
+    if (step.step < steps_.all.size())
+      step.host_ahead = step.interval.end - steps_.all[step.step].host.end;
+    out_.steps.push_back(step);
+  }
+
+  void append(const Segment& segment) {
+    DeviceStep& step = out_.steps.back();
+    step.times[segment.time_class] += segment.interval.length();
+    if (out_.segments.size() > step.first_segment) {
+      Segment& last = out_.segments.back();
+      if (last.time_class == segment.time_class && last.cause == segment.cause) {
+        last.interval.end = segment.interval.end;
+        return;
+      }
+    }
+    out_.segments.push_back(segment);
+  }
+
+  void close_step() {
+    DeviceStep& step = out_.steps.back();
+    step.segment_count = static_cast<std::uint32_t>(out_.segments.size()) - step.first_segment;
+    HEADWAY_INVARIANT(step.times.total() == step.interval.length());
+    ++window_;
+    open_step();
+  }
+
+  const Steps& steps_;
+  const std::vector<StepWindow>& windows_;
+  DevicePartition& out_;
+  std::size_t window_ = 0;
+  TimeNs now_ = TimeNs::min();
+};
+
+/// Busy segments with the idle time between them explained, over `whole`.
+void cover(Interval whole, const std::vector<Segment>& busy, GapExplainer& gaps,
+           StepFiller& steps) {
   std::vector<Segment> pieces;
-  TimeNs now = begin;
+  TimeNs now = whole.begin;
   for (const Segment& segment : busy) {
     if (segment.interval.end <= now) continue;
     if (now < segment.interval.begin) {
@@ -39,40 +94,19 @@ std::vector<Segment> cover(TimeNs begin, const std::vector<Segment>& busy, GapEx
       gaps.explain({now, segment.interval.begin}, DeviceOpId{segment.cause.index}, pieces);
       for (const Segment& piece : pieces) {
         HEADWAY_INVARIANT(piece.interval.begin == now);
-        append(all, piece);
+        steps.add(piece);
         now = piece.interval.end;
       }
       HEADWAY_INVARIANT(now == segment.interval.begin);
     }
-    append(all, {{std::max(now, segment.interval.begin), segment.interval.end},
-                 segment.time_class,
-                 segment.cause});
+    steps.add({{std::max(now, segment.interval.begin), segment.interval.end},
+               segment.time_class,
+               segment.cause});
     now = segment.interval.end;
+    if (!steps.open()) return;
   }
-  return all;
-}
-
-/// Cuts the covered time at the step boundaries and sums each step up.
-void cut_into_steps(const std::vector<StepWindow>& windows, const std::vector<Segment>& covered,
-                    DevicePartition& out) {
-  std::size_t next = 0;
-  for (const StepWindow& window : windows) {
-    DeviceStep step;
-    step.step = window.step;
-    step.interval = window.interval;
-    step.first_segment = static_cast<std::uint32_t>(out.segments.size());
-    while (next < covered.size() && covered[next].interval.end <= window.interval.begin) ++next;
-    for (std::size_t i = next;
-         i < covered.size() && covered[i].interval.begin < window.interval.end; ++i) {
-      Segment segment = covered[i];
-      segment.interval = intersect(segment.interval, window.interval);
-      step.times[segment.time_class] += segment.interval.length();
-      out.segments.push_back(segment);
-    }
-    step.segment_count = static_cast<std::uint32_t>(out.segments.size()) - step.first_segment;
-    HEADWAY_INVARIANT(step.times.total() == step.interval.length());
-    out.steps.push_back(step);
-  }
+  // A step may end with an op that took no time.
+  if (now < whole.end) steps.add({{now, whole.end}, TimeClass::kUnknown, EventRef{}});
 }
 
 void average(const Trace& trace, const Steps& steps, const Attribution& attribution,
@@ -90,7 +124,7 @@ void average(const Trace& trace, const Steps& steps, const Attribution& attribut
   IntervalSet comm;
   IntervalSet h2d;
   for (DeviceOpId op : work.ops) {
-    TimeClass c = busy_class(trace, attribution, op);
+    TimeClass c = attribution.class_of[op.value];
     Interval interval = trace.device_ops.interval(op);
     if (c <= TimeClass::kOptimizer) compute.append(interval);
     if (c == TimeClass::kCommTransfer) comm.append(interval);
@@ -101,28 +135,55 @@ void average(const Trace& trace, const Steps& steps, const Attribution& attribut
   out.hidden_h2d = intersect(intersect(h2d, compute), inside).total() / out.steady_steps;
 }
 
+DevicePartition partition_device(const GapFacts& facts, const Steps& steps,
+                                 const Attribution& attribution, const DeviceWork& work) {
+  DevicePartition result;
+  std::vector<Segment> busy = busy_segments(facts.trace, attribution, work);
+  if (busy.empty()) return result;
+  std::vector<StepWindow> windows = step_windows(facts.trace, steps, attribution, work);
+  if (windows.empty()) {
+    if (steps.source != StepSource::kNone) return result;  // a device that no step uses
+    windows.push_back({0, {busy.front().interval.begin, busy.back().interval.end}});
+  }
+  result.device = work.device;
+  GapExplainer gaps(facts, work);
+  StepFiller filler(steps, windows, result);
+  cover({windows.front().interval.begin, windows.back().interval.end}, busy, gaps, filler);
+  HEADWAY_INVARIANT(!filler.open());
+  average(facts.trace, steps, attribution, work, result);
+  return result;
+}
+
 }  // namespace
+
+std::string partition_label(const Trace& trace, const DevicePartition& partition) {
+  if (partition.device.valid()) {
+    const Device& device = trace.devices[partition.device.value];
+    return device.name.empty() ? fmt::format("device {}", device.ordinal)
+                               : fmt::format("device {} ({})", device.ordinal, device.name);
+  }
+  if (!partition.thread.valid()) return "host";
+  const Thread& thread = trace.threads[partition.thread.value];
+  std::string name = thread.name.empty() ? fmt::format("thread {}", thread.tid)
+                                         : fmt::format("thread '{}'", thread.name);
+  return fmt::format("{} of process {}", name, trace.processes[thread.process.value].pid);
+}
 
 std::vector<DevicePartition> partition(const Trace& trace, const Steps& steps,
                                        const Attribution& attribution) {
-  std::vector<DevicePartition> result;
-  HostActivity activity(trace);
-  InputWaits waits(trace, activity);
-  for (const DeviceWork& work : work_by_device(trace)) {
-    std::vector<Segment> busy = busy_segments(trace, attribution, work);
-    if (busy.empty()) continue;
-    std::vector<StepWindow> windows = step_windows(trace, steps, attribution, work);
-    if (windows.empty()) {
-      if (steps.source != StepSource::kNone) continue;  // a device that no step uses
-      windows.push_back({0, {busy.front().interval.begin, busy.back().interval.end}});
-    }
-    GapExplainer gaps(trace, attribution, steps, activity, waits, work);
-    DevicePartition partition;
-    partition.device = work.device;
-    cut_into_steps(windows, cover(windows.front().interval.begin, busy, gaps), partition);
-    average(trace, steps, attribution, work, partition);
-    result.push_back(std::move(partition));
-  }
+  return partition(trace, RangeNames(trace), steps, attribution);
+}
+
+std::vector<DevicePartition> partition(const Trace& trace, const RangeNames& names,
+                                       const Steps& steps, const Attribution& attribution) {
+  GapFacts facts(trace, names, attribution, steps);
+  std::vector<DeviceWork> work = work_by_device(trace);
+  std::vector<DevicePartition> result(work.size());
+  run_parallel(work.size(), [&](std::size_t i) {
+    result[i] = partition_device(facts, steps, attribution, work[i]);
+  });
+  std::erase_if(result, [](const DevicePartition& p) { return !p.device.valid(); });
+  partition_hosts(facts, steps, result);
   return result;
 }
 

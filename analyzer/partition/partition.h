@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
@@ -29,11 +30,15 @@ struct DeviceStep {
   ClassTimes times;        ///< sums to interval.length() exactly
   std::uint32_t first_segment = 0;
   std::uint32_t segment_count = 0;
+  DurationNs
+      host_ahead;  ///< from the end of the host's step to its end here: how far the host runs
+                   ///< ahead; negative when the host waited for the device and went on working
 };
 
-/// The partition of one device's time.
+/// The partition of one device's time; for a process without device work, of its training thread's.
 struct DevicePartition {
-  trace::DeviceId device;
+  trace::DeviceId device;         ///< none: of a host thread
+  trace::ThreadId thread;         ///< the training thread, when there is no device; else none
   std::vector<DeviceStep> steps;  ///< all steps with work on this device, steady or not, by time
   std::vector<Segment> segments;  ///< by time, without gap or overlap inside a step; neighbours of
                                   ///< one class and cause are joined
@@ -43,9 +48,15 @@ struct DevicePartition {
   std::int64_t steady_steps = 0;
 };
 
-/// Partitions every device that has work. When there are no steps, each device gets one step over
-/// its whole span.
+/// "device 0 (NVIDIA H100)", "thread 'main' of process 4242": who a partition is about, for people.
+std::string partition_label(const trace::Trace& trace, const DevicePartition& partition);
+
+/// Partitions every device that has work and, for processes without any, the training thread. When
+/// there are no steps, each gets one step over its whole span. Devices run in parallel.
 std::vector<DevicePartition> partition(const trace::Trace& trace, const Steps& steps,
                                        const Attribution& attribution);
+/// The same with what is known about the names of ranges, for callers that have it.
+std::vector<DevicePartition> partition(const trace::Trace& trace, const RangeNames& names,
+                                       const Steps& steps, const Attribution& attribution);
 
 }  // namespace headway::analyzer

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/hardware/gpus.h"
+#include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
@@ -62,6 +64,7 @@ std::string device_line(const Trace& trace, trace::DeviceId id) {
 std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace,
                                                               const Analysis& analysis) {
   std::vector<std::pair<std::string, std::string>> facts;
+  if (analysis.job) facts = job_facts(*analysis.job);
   facts.emplace_back("trace", trace.path);
   std::string_view command = trace.meta_value(trace::meta::kCommand);
   if (!command.empty()) facts.emplace_back("command", command);
@@ -138,11 +141,57 @@ const DeviceStep* typical_step(const Analysis& analysis) {
   return *middle;
 }
 
+namespace {
+
+/// The device that computes for the largest share of its step, and so decides whether the run is
+/// compute-bound; null without one.
+const DevicePartition* busiest(const Analysis& analysis) {
+  const DevicePartition* result = nullptr;
+  auto share = [](const DevicePartition& d) {
+    return ratio(d.per_steady_step.of_group(TimeGroup::kCompute), d.per_steady_step.total());
+  };
+  for (const DevicePartition& device : analysis.partitions) {
+    if (device.steady_steps > 0 && (!result || share(device) > share(*result))) result = &device;
+  }
+  return result;
+}
+
+/// Model flops over the peak of the device's matrix units, or of its general ones where no kernel
+/// used those; "" when either is not known.
+std::string utilisation(const Trace& trace, const KernelWork& work, DurationNs step) {
+  DeviceLimits limits = limits_of(trace.devices[work.device.value], work.architecture);
+  double peak = work.matrix_tensor.ns > 0 && limits.model ? limits.model->half_flops : 0;
+  if (peak <= 0) peak = limits.fp32_flops;
+  if (work.flops <= 0 || peak <= 0 || step.ns <= 0) return "";
+  return fmt::format("; {} of the device's peak arithmetic",
+                     format_percent(work.flops / step.seconds() / peak));
+}
+
+/// "Compute-bound: …. " when the device hardly waits for anything; else "".
+std::string compute_bound(const Trace& trace, const Analysis& analysis) {
+  constexpr double kHardlyWaits = 0.85;
+  const DevicePartition* device = busiest(analysis);
+  if (!device) return "";
+  DurationNs step = device->per_steady_step.total();
+  double busy = ratio(device->per_steady_step.of_group(TimeGroup::kCompute), step);
+  if (busy < kHardlyWaits) return "";
+  const KernelWork& work =
+      analysis.work[static_cast<std::size_t>(device - analysis.partitions.data())];
+  std::string kinds = work.of(KernelFamily::kUnknown) * 2 > work.compute() ? "" : describe(work);
+  return fmt::format("Compute-bound: the device computes {} of the {}{}{}{}. ",
+                     format_percent(busy), analysis.steps.all.empty() ? "span" : "step",
+                     kinds.empty() ? "" : ", by kernel time ", kinds,
+                     utilisation(trace, work, step));
+}
+
+}  // namespace
+
 std::string verdict(const Trace& trace, const Analysis& analysis) {
   if (!analysis.findings.empty() && analysis.findings.front().status == Status::kFound) {
     const Finding& first = analysis.findings.front();
     std::string cause = first.sub_cause.empty() ? "" : fmt::format(" ({})", first.sub_cause);
-    return fmt::format("{}{}. {}", first.title, cause, first.claim);
+    return fmt::format("{}{}{}. {}", compute_bound(trace, analysis), first.title, cause,
+                       first.claim);
   }
   if (analysis.partitions.empty()) {
     return trace.device_ops.size() == 0
@@ -159,9 +208,11 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   std::string rest =
       unknown ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size()) : "";
   if (device.steady_steps == 0) return "Cannot tell: no steady step was recorded." + rest;
-  return fmt::format("No finding above 5 % of the {0}. The device computes {1} of the {2} {0}.{3}",
+  return compute_bound(trace, analysis) +
+         fmt::format("No finding above 5 % of the {0}. The {4} computes {1} of the {2} {0}.{3}",
                      analysis.steps.all.empty() ? "span" : "step", format_percent(busy),
-                     format_duration(analysis.median_step), rest);
+                     format_duration(analysis.median_step), rest,
+                     device.device.valid() ? "device" : "training thread");
 }
 
 }  // namespace headway::analyzer

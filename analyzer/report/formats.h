@@ -24,4 +24,8 @@ std::string render_sarif(const trace::Trace& trace, const Analysis& analysis,
 std::string render_csv(const trace::Trace& trace, const Analysis& analysis,
                        const ReportOptions& options);
 
+/// `text`, made inert for a terminal, in lines of at most `width` columns.
+std::string wrap_text(std::string_view text, std::size_t width, const std::string& first,
+                      const std::string& next);
+
 }  // namespace headway::analyzer

@@ -7,6 +7,7 @@
 #include "analyzer/report/figures.h"
 #include "analyzer/report/formats.h"
 #include "analyzer/report/html_style.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -153,10 +154,11 @@ std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
       overlap_section(trace, analysis),
       roofline_section(trace, analysis)};
   for (const Table& table :
-       {op_type_table(trace, analysis), op_table(trace, analysis), layer_table(trace, analysis),
-        kernel_family_table(trace, analysis), kernel_table(trace, analysis),
-        collective_sum_table(trace, analysis), loader_table(trace, analysis),
-        copy_table(trace, analysis), device_table(trace, analysis), process_table(trace, analysis)})
+       {path_kind_table(trace, analysis), op_type_table(trace, analysis), op_table(trace, analysis),
+        layer_table(trace, analysis), kernel_family_table(trace, analysis),
+        kernel_table(trace, analysis), collective_sum_table(trace, analysis),
+        loader_table(trace, analysis), copy_table(trace, analysis), device_table(trace, analysis),
+        process_table(trace, analysis)})
     sections.push_back(table_section(table, options.max_rows));
   std::erase_if(sections, [](const Section& section) { return section.body.empty(); });
   return sections;
@@ -182,7 +184,7 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
   for (const Section& section : sections)
     out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(section.id),
                        escape_html(section.title));
-  out += "</ul></nav>\n</header>\n<main>\n";
+  out += "</ul></nav>\n</header>\n<main>\n" + job_html(trace, analysis, options);
   for (const Section& section : sections) {
     // Tables fold; open from the start, so that paper and search show everything.
     bool folds = section.id.starts_with("table-");

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analyzer/report/critical_path.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/statistics.h"
 #include "common/text.h"
@@ -70,17 +72,19 @@ Json device_section(const Trace& trace, const Analysis& analysis) {
 }
 
 Json steps_section(const Analysis& analysis) {
-  static constexpr std::array<const char*, 4> kSources = {"none", "declared", "named", "option"};
   std::vector<double> durations = analysis.steps.steady_durations_ns();
   auto p = [&](double q) { return static_cast<std::int64_t>(percentile_sorted(durations, q)); };
   return {{"count", analysis.steps.all.size()},
           {"steady", analysis.steps.steady.size()},
-          {"source", kSources[static_cast<std::size_t>(analysis.steps.source)]},
+          {"source", step_source_id(analysis.steps.source)},
           {"how", text(analysis.steps.how)},
           {"p50_ns", p(0.5)},
           {"p90_ns", p(0.9)},
           {"max_ns", p(1)},
-          {"median_device_step_ns", analysis.median_step.ns}};
+          {"median_device_step_ns", analysis.median_step.ns},
+          {"p90_device_step_ns", analysis.step_times.p90.ns},
+          {"max_device_step_ns", analysis.step_times.max.ns},
+          {"host_ahead_ns", analysis.step_times.host_ahead.ns}};
 }
 
 Json partition_section(const Trace& trace, const Analysis& analysis) {
@@ -89,7 +93,9 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
     Json device;
     DurationNs total = partition.per_steady_step.total();
     device["rank"] = rank_of(trace, partition.device);
-    device["device"] = trace.devices[partition.device.value].ordinal;
+    device["device"] = nullptr;
+    if (partition.device.valid()) device["device"] = trace.devices[partition.device.value].ordinal;
+    device["of"] = text(partition_label(trace, partition));
     device["steady_steps"] = partition.steady_steps;
     device["ns_per_step"] = total.ns;
     device["hidden_comm_ns"] = partition.hidden_comm.ns;
@@ -150,13 +156,15 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["device_view"] = device_section(trace, analysis);
   json["steps"] = steps_section(analysis);
   json["partition"] = partition_section(trace, analysis);
+  json["critical_path"] = critical_path_json(trace, analysis);
   json["ops"] = to_json(op_table(trace, analysis))["rows"];
   json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
-  json["collectives"] = to_json(collective_sum_table(trace, analysis))["rows"];
+  json["collectives"] = to_json(collective_table(trace, analysis))["rows"];
   json["findings"] = findings_section(trace, analysis);
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)
     json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});
+  add_ranks(json, trace, analysis);
   return json.dump(2) + "\n";
 }
 

@@ -74,7 +74,8 @@ constexpr StaticKey kBefore[] = {
     {"partition", "array", "One object per device: its mean steady step by class."},
     {"partition[]", "object", ""},
     {"partition[].rank", "integer", ""},
-    {"partition[].device", "integer", ""},
+    {"partition[].device", "integer or null", "Null for a host that has no device."},
+    {"partition[].of", "string", "The device or host, for people."},
     {"partition[].steady_steps", "integer", ""},
     {"partition[].ns_per_step", "integer", "The classes sum to it."},
     {"partition[].hidden_comm_ns", "integer", "Communication under compute; no part of the sum."},
@@ -184,9 +185,14 @@ std::vector<JsonKey> report_json_keys() {
     keys.push_back({std::string(key.path), std::string(key.type), std::string(key.doc)});
   add_rows(keys, "ops", "Rows of the [table](stats.md) ops.", op_table({}, {}));
   add_rows(keys, "kernels", "Rows of the table kernels.", kernel_table({}, {}));
-  add_rows(keys, "collectives", "Rows of the table collective-sums.", collective_sum_table({}, {}));
+  add_rows(keys, "collectives", "Rows of the table collectives.", collective_table({}, {}));
   for (const StaticKey& key : kAfter)
     keys.push_back({std::string(key.path), std::string(key.type), std::string(key.doc)});
+  add_rows(keys, "ranks", "Rows of the table ranks.", rank_table({}, {}));
+  keys.push_back(
+      {"critical_path", "object", "What the steps' end waited for, in all and per step."});
+  keys.push_back({"critical_path.*", "any", ""});
+  keys.push_back({"*", "any", "Only of a job of many ranks: clocks, imbalance and the like."});
   return keys;
 }
 
@@ -196,7 +202,8 @@ Json report_json_schema() {
                {"type", "object"}};
   for (const JsonKey& key : report_json_keys()) {
     Json& schema = schema_at(root, key.path);
-    schema["type"] = type_json(key.type);
+    if (key.type != "any") schema["type"] = type_json(key.type);
+    if (schema.is_null()) schema = Json::object();
     if (!key.doc.empty()) schema["description"] = key.doc;
   }
   root["properties"]["schema_version"]["const"] = kReportSchemaVersion;

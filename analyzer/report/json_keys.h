@@ -11,7 +11,7 @@ namespace headway::analyzer {
 /// keeps to it are made from this list; render_json writes the values.
 struct JsonKey {
   std::string path;  ///< "steps.p50_ns", "findings[].rule", "partition[].classes.*.share"
-  std::string type;  ///< "integer", or several: "number or null"
+  std::string type;  ///< "integer", or several: "number or null"; "any": not fixed
   std::string doc;   ///< one sentence
 };
 

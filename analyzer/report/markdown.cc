@@ -3,6 +3,7 @@
 
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -39,6 +40,7 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
   out += fmt::format("**{}**\n\n", escape_markdown(verdict(trace, analysis)));
   for (const auto& [label, value] : report_facts(trace, analysis))
     if (label != "trace") out += fmt::format("- **{}**: {}\n", label, escape_markdown(value));
+  out += job_markdown(trace, analysis, options);
   out += waterfall(trace, analysis) + "\n### Findings\n";
   std::size_t number = 0;
   for (const Finding& finding : analysis.findings) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/report/critical_path.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -63,6 +65,12 @@ std::string doubts_section(const Analysis& analysis, std::size_t width) {
   return out;
 }
 
+/// "device 0"; for a host, its thread, which is a name from the recorded program.
+std::string who(const Trace& trace, const DevicePartition& partition) {
+  if (!partition.device.valid()) return escape_terminal(partition_label(trace, partition));
+  return fmt::format("device {}", trace.devices[partition.device.value].ordinal);
+}
+
 std::string waterfall_section(const Trace& trace, const Analysis& analysis, std::size_t width) {
   constexpr std::size_t kBeforeBar = 46;
   std::size_t columns =
@@ -74,8 +82,7 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
     std::string what = analysis.steps.all.empty()
                            ? "whole span, no steps"
                            : fmt::format("mean of {} steady steps", partition.steady_steps);
-    out += fmt::format("\nWhere the time went (device {}, {})\n",
-                       trace.devices[partition.device.value].ordinal, what);
+    out += fmt::format("\nWhere the time went ({}, {})\n", who(trace, partition), what);
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = partition.per_steady_step[c.time_class];
       if (time.ns == 0) continue;
@@ -149,14 +156,20 @@ std::string table_section(const Table& table, const ReportOptions& options) {
 
 }  // namespace
 
+std::string wrap_text(std::string_view text, std::size_t width, const std::string& first,
+                      const std::string& next) {
+  return wrap(text, width, first, next);
+}
+
 std::string render_text(const Trace& trace, const Analysis& analysis,
                         const ReportOptions& options) {
   std::size_t width = options.text_width;
   std::string out =
       wrap(trace.path, width, "Headway report: ", "  ") + doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
-  out += facts_section(trace, analysis, width) + waterfall_section(trace, analysis, width) +
-         findings_section(analysis, width);
+  out += facts_section(trace, analysis, width) + job_text(trace, analysis, options) +
+         waterfall_section(trace, analysis, width) + findings_section(analysis, width) +
+         critical_path_text(trace, analysis);
   for (const Table& table : {op_type_table(trace, analysis), op_table(trace, analysis),
                              collective_sum_table(trace, analysis), loader_table(trace, analysis)})
     out += table_section(table, options);

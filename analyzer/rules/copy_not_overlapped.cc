@@ -3,7 +3,10 @@
 //
 // Symptom: host-to-device copies on the compute stream, or on another with the next op waiting for them.
 // Mechanism: a copy engine can work beside the compute units, but only on its own stream and ahead of need.
-// Formula: recoverable = h2d: time in which copies to the device are all that runs.
+//   Weights that live on the host and are fetched for each use occupy the link all the time.
+// Formula: recoverable = h2d: time in which copies to the device are all that runs. Taken for weights when a
+//   step makes 16 or more copies of 1 MB or more, or, without steps, when copies of 16 MB on average take
+//   half of the span.
 // Falsified by: copies that run under compute (they are counted as hidden and cost nothing).
 // Known false positives: the copies of the first steps, which warm-up trimming drops.
 // Source: pinned memory, non-blocking copies and prefetching to the device in every framework's guide.
@@ -11,6 +14,7 @@
 
 #include <algorithm>
 
+#include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -19,6 +23,7 @@ namespace headway::analyzer {
 namespace {
 
 std::string note(const RuleContext& context, const Segment& segment) {
+  if (segment.cause.kind != EventRef::Kind::kDeviceOp) return "copy to the device";
   trace::DeviceOpId op{segment.cause.index};
   std::int64_t bytes = context.trace.device_ops.bytes[op.value];
   DurationNs time = context.trace.device_ops.interval(op).length();
@@ -47,6 +52,61 @@ bool shares_compute_stream(const RuleContext& context, const DevicePartition& de
   return false;
 }
 
+struct Traffic {
+  double large_copies = 0;  ///< of 1 MB or more, per step
+  double bytes = 0;         ///< per step
+  double mean_bytes = 0;    ///< of a copy of 1 MB or more
+};
+
+Traffic traffic_of(const RuleContext& context, const DevicePartition& device) {
+  constexpr std::int64_t kLargeCopy = 1'000'000;
+  const trace::DeviceOps& ops = context.trace.device_ops;
+  std::int64_t large = 0;
+  double large_bytes = 0;
+  double bytes = 0;
+  std::int64_t steps = for_each_steady_op(
+      context.trace, context.steps, device, [&](const DeviceStep&, trace::DeviceOpId op) {
+        if (ops.kind[op.value] != trace::DeviceOpKind::kCopyHostToDevice) return;
+        auto size = static_cast<double>(ops.bytes[op.value]);
+        bytes += size;
+        if (ops.bytes[op.value] < kLargeCopy) return;
+        ++large;
+        large_bytes += size;
+      });
+  Traffic traffic;
+  auto per = static_cast<double>(std::max<std::int64_t>(1, steps));
+  traffic.large_copies = static_cast<double>(large) / per;
+  traffic.bytes = bytes / per;
+  if (large) traffic.mean_bytes = large_bytes / static_cast<double>(large);
+  return traffic;
+}
+
+/// A batch comes in a few pieces; weights come in many.
+bool looks_like_weights(const RuleContext& context, const ClassShare& copy,
+                        const Traffic& traffic) {
+  constexpr double kManyCopies = 16;
+  constexpr double kBigPieces = 16e6;
+  if (!context.steps.all.empty()) return traffic.large_copies >= kManyCopies;
+  return traffic.large_copies >= kManyCopies && traffic.mean_bytes >= kBigPieces &&
+         copy.share() >= 0.5;
+}
+
+std::vector<Advice> weights_advice() {
+  return {
+      {"headway-train", "Keep the weights on the device; a smaller batch makes room for them.",
+       "--batch N", ""},
+      {"PyTorch",
+       "Keep the weights on the device: fewer bits (quantisation), more devices (sharding), or a "
+       "smaller model. If they must live on the host, fetch the next layer's on a stream of its "
+       "own "
+       "while this one computes.",
+       "no device_map='auto' or cpu_offload for weights that fit; accelerate/FSDP "
+       "cpu_offload=False; prefetching hooks with torch.cuda.Stream()",
+       ""},
+      {"TensorFlow/JAX", "Keep parameters on the device, sharded over several if needed.",
+       "jax.device_put with a NamedSharding; no memory_kind='pinned_host' for parameters", ""}};
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare copy = worst_share(context, {TimeClass::kH2d});
   if (!copy.device) return cannot_tell(rule, "No steady step has work on a device.");
@@ -56,14 +116,28 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   format_duration(copy.device->hidden_h2d), per_step(context)));
   }
   bool shared = shares_compute_stream(context, *copy.device);
+  Traffic traffic = traffic_of(context, *copy.device);
+  bool weights = looks_like_weights(context, copy, traffic);
   Finding finding = found(rule, copy.time, context);
-  finding.sub_cause = shared ? "compute-stream" : "late";
+  finding.sub_cause = weights ? "weights" : shared ? "compute-stream" : "late";
   finding.claim = fmt::format(
       "Copies to the device are all that runs for {}; {}.", of_step(context, copy.time, copy.step),
       shared ? "they share a stream with the kernels, so they cannot overlap"
              : "they have a stream of their own but start too late");
+  if (weights) {
+    finding.claim += fmt::format(
+        " {:.0f} large copies with {} {}: too many for batches; weights (or activations) are "
+        "fetched "
+        "from the host again and again.",
+        traffic.large_copies, format_bytes(static_cast<std::int64_t>(traffic.bytes)),
+        per_step(context));
+  }
   finding.confidence = 0.95;
   finding.evidence = longest_segments(context, *copy.device, {TimeClass::kH2d}, note);
+  if (weights) {
+    finding.advice = weights_advice();
+    return finding;
+  }
   finding.advice = {
       {"headway-train",
        "Copy the next batch on its own stream from pinned memory while this one computes.",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // host-sync: the host waits for the device and thereby starves it.
 //
-// Symptom: blocking calls inside the step (item(), synchronous copies, synchronisation after every op)
-//   with the device idle around their end.
+// Symptom: blocking calls inside the step (item(), is_nonzero, nonzero, copies to the host, synchronisation
+//   after every op) with the device idle around their end.
 // Mechanism: while the host is blocked it launches nothing; when the device has drained its queue, it
 //   idles until the host has returned, prepared and launched the next op.
 // Formula: recoverable = host_sync: idle device time while the host is blocked, plus the refill up to the
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -22,18 +23,68 @@
 namespace headway::analyzer {
 namespace {
 
+/// "aten::item, op_id = 12" -> "aten::item": annotations append arguments.
+std::string_view plain(std::string_view name) {
+  return name.substr(0, name.find(','));
+}
+
+/// The framework's op that made the call: of the ops around it, the outermost of those that end in it
+/// (is_nonzero > item > _local_scalar_dense), else the innermost range. Empty when there is none.
+std::string_view op_around(const trace::Trace& trace, trace::CallId call) {
+  auto name = [&](trace::RangeId range) {
+    return plain(trace.strings[trace.ranges.name[range.value]]);
+  };
+  trace::RangeId range =
+      innermost_range(trace, trace.calls.thread[call.value], trace.calls.start[call.value]);
+  if (!range.valid()) return {};
+  std::string_view op = name(range);
+  while (range.valid() && name(range).starts_with("aten::")) {
+    op = name(range);
+    range = trace.ranges.parent[range.value];
+  }
+  return op;
+}
+
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind != EventRef::Kind::kCall)
     return "the host refills the queue it had drained";
   trace::CallId call{segment.cause.index};
-  trace::RangeId range = innermost_range(context.trace, context.trace.calls.thread[call.value],
-                                         context.trace.calls.start[call.value]);
   std::string text(name_of(context.trace, segment.cause));
   if (!trace::is_blocking(context.trace.calls.kind[call.value]))
     text = fmt::format("{} refills the queue after a wait", text);
-  return range.valid() ? fmt::format("{} in '{}'", text,
-                                     context.trace.strings[context.trace.ranges.name[range.value]])
-                       : text;
+  std::string_view op = op_around(context.trace, call);
+  return op.empty() ? text : fmt::format("{} in '{}'", text, op);
+}
+
+struct Culprit {
+  std::string op;
+  double share = 0;  ///< of the host-sync time whose call is known
+};
+
+/// The op or call in which most of the lost time begins; the refill counts for the wait before it.
+Culprit main_culprit(const RuleContext& context, const DevicePartition& device) {
+  std::map<std::string, DurationNs, std::less<>> by_op;
+  DurationNs all;
+  std::string current;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      if (segment.time_class != TimeClass::kHostSync) continue;
+      bool call = segment.cause.kind == EventRef::Kind::kCall;
+      if (call && trace::is_blocking(context.trace.calls.kind[segment.cause.index])) {
+        std::string_view op = op_around(context.trace, trace::CallId{segment.cause.index});
+        current = op.empty() ? name_of(context.trace, segment.cause) : op;
+      }
+      if (!current.empty()) by_op[current] += segment.interval.length();
+      all += segment.interval.length();
+    }
+  }
+  Culprit worst;
+  for (const auto& [op, time] : by_op) {
+    if (ratio(time, all) > worst.share) worst = {op, ratio(time, all)};
+  }
+  return worst;
 }
 
 /// Blocking calls per steady step, of all threads; over the whole trace when there are no steps.
@@ -71,6 +122,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "{:.1f} blocking calls {} drain the device's queue; it idles {} until the host has "
       "launched again.",
       count, per_step(context), of_step(context, sync.time, sync.step));
+  if (Culprit culprit = main_culprit(context, *sync.device); !culprit.op.empty())
+    finding.claim +=
+        fmt::format(" {} of it comes from '{}'.", format_percent(culprit.share), culprit.op);
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *sync.device, {TimeClass::kHostSync}, note);
   finding.advice = {

@@ -12,8 +12,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
-#include "analyzer/partition/input_wait.h"
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/input_names.h"
+#include "analyzer/rules/loader.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -63,6 +66,10 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("TensorFlow/JAX", "Decode in parallel, and cache what was decoded if it fits.",
         "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()");
   }
+  if (loads_on_training_thread(trace)) {
+    add("PyTorch", "The training thread loads by itself; a worker process loads beside the step.",
+        "DataLoader(num_workers=1 or more)", "num_workers=0");
+  }
   add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
       "--workers N --prefetch N", settings(trace, {"workers", "prefetch"}));
   add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
@@ -70,6 +77,58 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
   add("TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
       "dataset.prefetch(tf.data.AUTOTUNE)");
   return list;
+}
+
+/// Idle time per steady step in which nothing says what the host did: neither a call nor a range
+/// within the step.
+DurationNs unexplained_time(const RuleContext& context, const DevicePartition& device) {
+  std::vector<bool> is_step(context.trace.ranges.size());
+  for (const Step& step : context.steps.all) {
+    if (step.range.valid()) is_step[step.range.value] = true;
+  }
+  auto says_something = [&](EventRef cause) {
+    if (cause.kind != EventRef::Kind::kRange) return cause.kind != EventRef::Kind::kNone;
+    const trace::RangeInfo* info = context.trace.info(trace::RangeId{cause.index});
+    bool frame =
+        info && (info->kind == trace::RangeKind::kStep || info->kind == trace::RangeKind::kPhase);
+    return !frame && !is_step[cause.index];
+  };
+  DurationNs time;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      bool host = segment.time_class == TimeClass::kLaunchGap ||
+                  segment.time_class == TimeClass::kHostOther;
+      if (segment.time_class == TimeClass::kUnknown || (host && !says_something(segment.cause)))
+        time += segment.interval.length();
+    }
+  }
+  return device.steady_steps ? time / device.steady_steps : time;
+}
+
+bool says_where_it_waits(const trace::Trace& trace) {
+  return std::any_of(trace.range_info.begin(), trace.range_info.end(),
+                     [](const trace::RangeInfo& info) {
+                       return info.kind == trace::RangeKind::kInputWait;
+                     }) ||
+         names_an_input_wait(trace);
+}
+
+/// The stage that takes most of the waits; without any view into the workers it is the wait itself.
+std::pair<TimeClass, std::string_view> main_cause(const RuleContext& context,
+                                                  const ClassTimes& times) {
+  static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kCauses = {
+      {{TimeClass::kIoRead, "read"},
+       {TimeClass::kDecode, "decode"},
+       {TimeClass::kInputOther, "hand-over"}}};
+  auto cause = *std::max_element(kCauses.begin(), kCauses.end(), [&](const auto& a, const auto& b) {
+    return times[a.first] < times[b.first];
+  });
+  if (cause.first != TimeClass::kInputOther) return cause;
+  LoaderWork work = loader_work(context);
+  bool seen = !work.workers.empty() || work.on_training_thread;
+  return {cause.first, seen ? "hand-over" : "unseen"};
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -80,10 +139,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "No steady step has work on a device, so there is no idle time to explain.");
   const ClassTimes& times = input.device->per_steady_step;
   if (input.share() < kFindingShare) {
-    DurationNs unexplained =
-        times[TimeClass::kUnknown] + times[TimeClass::kHostOther] + times[TimeClass::kLaunchGap];
-    HostActivity activity(context.trace);
-    bool evidence = InputWaits(context.trace, activity).any_wait_declared() || input.time.ns > 0;
+    DurationNs unexplained = unexplained_time(context, *input.device);
+    bool evidence = input.time.ns > 0 || says_where_it_waits(context.trace);
     // Without any sign of where the program waits for input, its waits would hide in the host's
     // classes.
     if (!evidence && ratio(unexplained, input.step) >= kFindingShare) {
@@ -96,21 +153,20 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("The device waits for input {}.",
                                   of_step(context, input.time, input.step)));
   }
-  static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kCauses = {
-      {{TimeClass::kIoRead, "read"},
-       {TimeClass::kDecode, "decode"},
-       {TimeClass::kInputOther, "hand-over"}}};
-  auto cause = *std::max_element(kCauses.begin(), kCauses.end(), [&](const auto& a, const auto& b) {
-    return times[a.first] < times[b.first];
-  });
+  auto cause = main_cause(context, times);
   Finding finding = found(rule, input.time, context);
   finding.sub_cause = std::string(cause.second);
-  finding.claim = fmt::format(
-      "The device waits for input {}{} {} while the worker reads, {} while it decodes or "
-      "augments, {} otherwise.",
-      of_step(context, input.time, input.step), input.share() >= kSevereShare ? ". Severe:" : ":",
-      format_duration(times[TimeClass::kIoRead]), format_duration(times[TimeClass::kDecode]),
-      format_duration(times[TimeClass::kInputOther]));
+  finding.claim =
+      fmt::format("The device waits for input {}{}", of_step(context, input.time, input.step),
+                  input.share() >= kSevereShare ? ". Severe:" : ":");
+  finding.claim +=
+      cause.second == "unseen"
+          ? std::string(" what the loader does meanwhile is not recorded.")
+          : fmt::format(
+                " {} while the worker reads, {} while it decodes or augments, {} otherwise.",
+                format_duration(times[TimeClass::kIoRead]),
+                format_duration(times[TimeClass::kDecode]),
+                format_duration(times[TimeClass::kInputOther]));
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
   finding.confidence =
       0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);

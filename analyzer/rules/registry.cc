@@ -6,10 +6,16 @@
 namespace headway::analyzer {
 
 std::span<const Rule* const> all_rules() {
-  static constexpr std::array<const Rule*, 7> kRules = {
-      &kInputBound,        &kSmallFiles,         &kHostSync,         &kLaunchBound,
-      &kCopyNotOverlapped, &kUnfusedElementwise, &kUnfusedOptimizer,
-  };
+  static constexpr auto kRules = std::to_array<const Rule*>({
+      &kInputBound,         &kWorkersStarved,   &kWorkersOversubscribed, &kSmallFiles,
+      &kSlowStorage,        &kHostSync,         &kHostRoundTrip,         &kModuleLoad,
+      &kAllocator,          &kLaunchBound,      &kCopyNotOverlapped,     &kPageableCopy,
+      &kStraggler,          &kUnevenBatches,    &kCommExposed,           &kCommNotOverlapped,
+      &kCommTooSmall,       &kCommSlowLink,     &kNoTensorCores,         &kUnfusedAttention,
+      &kUnfusedElementwise, &kAmpCasts,         &kLayoutTransposes,      &kUnfusedOptimizer,
+      &kSerialPerSample,    &kRnnNotPersistent, &kSlowStridedDgrad,      &kLowOccupancy,
+      &kMemoryHeadroom,     &kClockThrottled,   &kStepOutlier,           &kLongStartup,
+  });
   return kRules;
 }
 

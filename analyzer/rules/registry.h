@@ -6,12 +6,37 @@
 namespace headway::analyzer {
 
 // Each is defined in the file of its name; all_rules() lists them.
-extern const Rule kInputBound;
-extern const Rule kSmallFiles;
+extern const Rule kAllocator;
+extern const Rule kAmpCasts;
+extern const Rule kClockThrottled;
+extern const Rule kCopyNotOverlapped;
+extern const Rule kHostRoundTrip;
 extern const Rule kHostSync;
+extern const Rule kInputBound;
 extern const Rule kLaunchBound;
+extern const Rule kLayoutTransposes;
+extern const Rule kLongStartup;
+extern const Rule kLowOccupancy;
+extern const Rule kMemoryHeadroom;
+extern const Rule kModuleLoad;
+extern const Rule kNoTensorCores;
+extern const Rule kPageableCopy;
+extern const Rule kRnnNotPersistent;
+extern const Rule kSerialPerSample;
+extern const Rule kSlowStorage;
+extern const Rule kSlowStridedDgrad;
+extern const Rule kSmallFiles;
+extern const Rule kStepOutlier;
+extern const Rule kUnfusedAttention;
 extern const Rule kUnfusedElementwise;
 extern const Rule kUnfusedOptimizer;
-extern const Rule kCopyNotOverlapped;
+extern const Rule kCommExposed;
+extern const Rule kCommNotOverlapped;
+extern const Rule kCommSlowLink;
+extern const Rule kCommTooSmall;
+extern const Rule kStraggler;
+extern const Rule kUnevenBatches;
+extern const Rule kWorkersOversubscribed;
+extern const Rule kWorkersStarved;
 
 }  // namespace headway::analyzer

@@ -8,12 +8,15 @@
 
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/kernels/families.h"
+#include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
+
+struct JobAnalysis;  // analyzer/ranks/job.h
 
 /// What a rule may look at. Everything in it outlives the check.
 struct RuleContext {
@@ -23,6 +26,8 @@ struct RuleContext {
   const std::vector<DevicePartition>& partitions;
   DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
   const KernelNames& kernels;
+  const std::vector<KernelWork>& work;  ///< one for each of `partitions`
+  const JobAnalysis* job = nullptr;     ///< the job whose critical rank this is; null for one rank
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:
@@ -32,6 +37,8 @@ struct Rule {
   std::string_view title;
   std::string_view fires_on;  ///< one sentence for the reference page
   Finding (*check)(const Rule& rule, const RuleContext& context);
+  /// Judges all ranks of a job at once; what it says of one of them alone is then of no interest.
+  bool whole_job = false;
 };
 
 /// All rules. The order breaks ties between findings of equal recoverable time: causes before

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "analyzer/rules/loader.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -22,34 +23,6 @@ namespace headway::analyzer {
 namespace {
 
 constexpr std::int64_t kSmallRead = 1'000'000;
-constexpr std::int64_t kLargeRead = 65'536;
-constexpr double kAssumedRate = 100e6;  // bytes/s
-
-struct Reads {
-  std::int64_t count = 0;
-  std::int64_t bytes = 0;
-  DurationNs time;
-  double large_read_rate = kAssumedRate;  ///< bytes/s that large reads reach
-  double seconds_if_large() const { return static_cast<double>(bytes) / large_read_rate; }
-};
-
-Reads sum_reads(const trace::Trace& trace) {
-  Reads reads;
-  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
-    if (!info || info->kind != trace::RangeKind::kRead || info->bytes <= 0) continue;
-    DurationNs time = trace.ranges.interval(trace::RangeId{i}).length();
-    ++reads.count;
-    reads.bytes += info->bytes;
-    reads.time += time;
-    if (time.ns > 0 && info->bytes >= kLargeRead) {
-      reads.large_read_rate =
-          std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
-    }
-  }
-  return reads;
-}
-
 std::string note(const RuleContext& context, const Segment& segment) {
   const trace::RangeInfo* info = segment.cause.kind == EventRef::Kind::kRange
                                      ? context.trace.info(trace::RangeId{segment.cause.index})
@@ -70,15 +43,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return cannot_tell(rule,
                        "The reads carry no sizes. Put `bytes` into the payload of the read ranges "
                        "and record again.");
-  std::int64_t mean = reads.bytes / reads.count;
+  std::int64_t mean = reads.mean();
   if (mean >= kSmallRead) {
     return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
                                   format_bytes(mean)));
   }
-  double ideal_share =
-      std::min(1.0, reads.seconds_if_large() / std::max(1e-9, reads.time.seconds()));
-  DurationNs recoverable{
-      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * (1 - ideal_share))};
+  DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
+                                                   (1 - reads.share_if_large()))};
   if (ratio(recoverable, reading.step) < kFindingShare) {
     return fine(rule, fmt::format("Reads bring only {} each, but as fast as large reads would.",
                                   format_bytes(mean)));

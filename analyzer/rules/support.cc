@@ -35,8 +35,12 @@ std::string_view status_id(Status status) {
 
 ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
   ClassShare worst;
+  // A host's time is told by what its thread did: it waits for input as a device does, but nothing
+  // waits for launches, copies or the host there.
+  bool of_hosts = std::all_of(classes.begin(), classes.end(),
+                              [](TimeClass c) { return info(c).group == TimeGroup::kInput; });
   for (const DevicePartition& device : context.partitions) {
-    if (device.steady_steps == 0) continue;
+    if (device.steady_steps == 0 || (!device.device.valid() && !of_hosts)) continue;
     DurationNs time;
     for (TimeClass c : classes) time += device.per_steady_step[c];
     ClassShare share{&device, time, device.per_steady_step.total()};

@@ -7,6 +7,7 @@
 // Formula: chains = connected sets of memory-bound ops of the op graph, linked producer to consumer where
 //   the result goes to such ops only. An ideal fusion saves one write and one read of every intermediate, so recoverable = time of the chain x
 //   (2 x intermediate bytes) / (bytes that its ops move one by one).
+//   Without an op graph: runs of memory-bound kernels on a stream (stream_chains.h), a rule of thumb.
 // Falsified by: intermediates that stay in cache between the kernels; then fusing gains less.
 // Known false positives: an intermediate that the backward pass needs must still be written once; the
 //   formula then promises up to half too much for that edge.
@@ -19,6 +20,7 @@
 
 #include "analyzer/rules/op_graph.h"
 #include "analyzer/rules/registry.h"
+#include "analyzer/rules/stream_chains.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
 
@@ -124,12 +126,55 @@ std::vector<Evidence> evidence(const RuleContext& context, const std::vector<Cha
   return list;
 }
 
-Finding check(const Rule& rule, const RuleContext& context) {
-  if (context.trace.graph_ops.empty()) {
-    return cannot_tell(rule,
-                       "The trace has no op graph, so what hands its result to what is unknown. "
-                       "Record with op ranges and a graph.");
+std::vector<Advice> advice(const RuleContext& context) {
+  return {{"headway-train", "Use the fused operators.", "--fused-bn on",
+           settings(context.trace, {"fused_bn"})},
+          {"PyTorch",
+           "Let a compiler fuse the chains, or use fused modules (channels-last, "
+           "apex.contrib.groupbn for BN-Add-ReLU).",
+           "torch.compile(model)", ""},
+          {"TensorFlow/JAX", "Compile the step; XLA fuses elementwise chains.",
+           "tf.function(jit_compile=True), jax.jit", ""}};
+}
+
+/// Without an op graph: by the order of kernels on their streams.
+Finding check_streams(const Rule& rule, const RuleContext& context) {
+  auto [device, chains] = worst_device(context, [&](const DevicePartition& d, const KernelWork&) {
+    return stream_chains(context, d);
+  });
+  if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  DurationNs all;
+  DurationNs unknown;
+  for (const KernelWork& work : context.work) {
+    all += work.compute();
+    unknown += work.of(KernelFamily::kUnknown);
   }
+  if (ratio(chains.recoverable, context.step) < kFindingShare) {
+    if (all.ns == 0 || ratio(unknown, all) > 0.5)
+      return cannot_tell(rule,
+                         "The trace has no op graph, and most kernels' names do not say what they "
+                         "do. Record with op ranges and a graph.");
+    return fine(rule,
+                fmt::format("{:.0f} runs of memory-bound kernels take {}; one kernel for each "
+                            "would save {}.",
+                            chains.chains, of_step(context, chains.time, context.step),
+                            format_duration(chains.recoverable)));
+  }
+  Finding finding = found(rule, chains.recoverable, context);
+  finding.sub_cause = chains.costliest;
+  finding.claim = fmt::format(
+      "{:.0f} memory-bound kernels {} run one after another in {:.0f} chains (most: {}) and take "
+      "{}; a fused kernel for each chain, as long as its longest part, would save up to {}.",
+      chains.kernels, per_step(context), chains.chains, chains.costliest,
+      of_step(context, chains.time, context.step), format_duration(chains.recoverable));
+  finding.confidence = 0.6;  // that neighbours on the stream pass data on is inferred
+  finding.evidence = std::move(chains.evidence);
+  finding.advice = advice(context);
+  return finding;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.trace.graph_ops.empty()) return check_streams(rule, context);
   std::vector<MeasuredOp> graph = measure_graph(context);
   std::vector<Chain> chains = find_chains(graph);
   DurationNs recoverable;
@@ -159,14 +204,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       format_duration(recoverable));
   finding.confidence = 0.7;  // the saving is a traffic model, not a measurement
   finding.evidence = evidence(context, chains, graph);
-  finding.advice = {{"headway-train", "Use the fused operators.", "--fused-bn on",
-                     settings(context.trace, {"fused_bn"})},
-                    {"PyTorch",
-                     "Let a compiler fuse the chains, or use fused modules (channels-last, "
-                     "apex.contrib.groupbn for BN-Add-ReLU).",
-                     "torch.compile(model)", ""},
-                    {"TensorFlow/JAX", "Compile the step; XLA fuses elementwise chains.",
-                     "tf.function(jit_compile=True), jax.jit", ""}};
+  finding.advice = advice(context);
   return finding;
 }
 

@@ -24,7 +24,7 @@ Table partition_table(const trace::Trace& trace, const Analysis& analysis,
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = steps.mean[c.time_class];
       if (time.ns == 0) continue;
-      table.rows.push_back({device_label(trace, partition.device), std::string(c.id),
+      table.rows.push_back({partition_label(trace, partition), std::string(c.id),
                             std::string(c.label), time.ns, ratio(time, steps.mean.total())});
     }
   }
@@ -48,7 +48,7 @@ Table step_table(const trace::Trace& trace, const Analysis& analysis, const Sele
         {fmt::format("{}_ns", c.id), std::string(c.label), ColumnKind::kDuration});
   auto add = [&](const Step& step, const DevicePartition* partition, const DeviceStep* on_device) {
     std::vector<Cell> row = {step.number,
-                             partition ? Cell(device_label(trace, partition->device)) : Cell(),
+                             partition ? Cell(partition_label(trace, *partition)) : Cell(),
                              step.host.begin.ns,
                              step.host.length().ns,
                              on_device ? Cell(on_device->interval.length().ns) : Cell(),

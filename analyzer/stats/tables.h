@@ -57,5 +57,10 @@ Table counter_table(const trace::Trace&, const Analysis&);
 Table finding_table(const trace::Trace&, const Analysis&);
 Table doubt_table(const trace::Trace&, const Analysis&);
 Table loss_table(const trace::Trace&, const Analysis&);
+Table rank_table(const trace::Trace&, const Analysis&);
+Table collective_table(const trace::Trace&, const Analysis&);
+Table critical_path_table(const trace::Trace&, const Analysis&);
+Table path_kind_table(const trace::Trace&, const Analysis&);
+Table slack_table(const trace::Trace&, const Analysis&);
 
 }  // namespace headway::analyzer

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <functional>
 #include <map>
 
+#include "analyzer/steps/pattern.h"
 #include "common/format.h"
 #include "common/statistics.h"
 
@@ -24,25 +23,8 @@ using trace::Trace;
 constexpr std::size_t kMinNamedSteps = 3;
 /// With fewer steps than this, first and last are kept: dropping them would leave too little.
 constexpr std::size_t kMinStepsToTrim = 5;
-
-/// "ProfilerStep#12" -> "profilerstep", "train_step 7" -> "trainstep".
-std::string step_word(std::string_view name) {
-  std::string word;
-  for (char c : name) {
-    if (std::isalpha(static_cast<unsigned char>(c)))
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return word;
-}
-
-bool means_step(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kWords = {
-      "step",      "profilerstep", "iteration",      "iter",
-      "trainstep", "trainingstep", "trainiteration", "trainingiteration"};
-  // Longer names are prose or op names that happen to contain the word.
-  if (name.size() > 40) return false;
-  return std::find(kWords.begin(), kWords.end(), step_word(name)) != kWords.end();
-}
+/// torch.profiler's own mark around each step.
+constexpr std::string_view kProfilerStep = "ProfilerStep";
 
 bool matches(std::string_view name, std::string_view pattern) {
   if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
@@ -56,17 +38,20 @@ std::int64_t trailing_number(std::string_view name) {
   return std::stoll(std::string(name.substr(begin)));
 }
 
+using RangesOfThread = std::map<ThreadId, std::vector<RangeId>>;
+
 /// Outermost ranges that `is_step` accepts, by thread.
-std::map<ThreadId, std::vector<RangeId>> collect(const Trace& trace,
-                                                 const std::function<bool(RangeId)>& is_step) {
-  std::map<ThreadId, std::vector<RangeId>> by_thread;
+template <class IsStep>
+RangesOfThread collect(const Trace& trace, const RangeNames& names, const IsStep& is_step) {
+  RangesOfThread by_thread;
   const Ranges& ranges = trace.ranges;
-  std::map<ThreadId, TimeNs> covered;  // a step inside a step is not another one
+  std::vector<TimeNs> covered(trace.threads.size(), TimeNs::min());
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     RangeId id{i};
-    if (ranges.is(id, Ranges::kMark) || !is_step(id)) continue;
-    TimeNs& end = covered.try_emplace(ranges.thread[i], TimeNs::min()).first->second;
-    if (ranges.start[i] < end) continue;
+    if (!is_step(id) || ranges.is(id, Ranges::kMark)) continue;
+    if (names.source(id) == RangeSource::kDevice) continue;
+    TimeNs& end = covered[ranges.thread[i].value];
+    if (ranges.start[i] < end) continue;  // a step inside a step is not another one
     end = ranges.end[i];
     by_thread[ranges.thread[i]].push_back(id);
   }
@@ -74,8 +59,7 @@ std::map<ThreadId, std::vector<RangeId>> collect(const Trace& trace,
 }
 
 /// In each process only the thread with the most steps trains.
-void keep_training_threads(const Trace& trace, std::map<ThreadId, std::vector<RangeId>>& by_thread,
-                           std::size_t minimum) {
+void keep_training_threads(const Trace& trace, RangesOfThread& by_thread, std::size_t minimum) {
   std::map<trace::ProcessId, ThreadId> best;
   for (const auto& [thread, ranges] : by_thread) {
     if (ranges.size() < minimum) continue;
@@ -88,8 +72,7 @@ void keep_training_threads(const Trace& trace, std::map<ThreadId, std::vector<Ra
   });
 }
 
-std::string describe(const Trace& trace, const std::map<ThreadId, std::vector<RangeId>>& by_thread,
-                     std::string_view kind) {
+std::string describe(const Trace& trace, const RangesOfThread& by_thread, std::string_view kind) {
   std::size_t count = 0;
   for (const auto& [thread, ranges] : by_thread) count += ranges.size();
   const auto& [thread, ranges] = *by_thread.begin();
@@ -104,7 +87,8 @@ std::string describe(const Trace& trace, const std::map<ThreadId, std::vector<Ra
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the
 /// user.
 int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
-  for (Step& step : steps) step.steady = !trace.ranges.is(step.range, Ranges::kUnfinished);
+  for (Step& step : steps)
+    step.steady = !step.range.valid() || !trace.ranges.is(step.range, Ranges::kUnfinished);
   if (steps.size() >= kMinStepsToTrim) {
     steps.front().steady = false;
     steps.back().steady = false;
@@ -131,8 +115,16 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
   return dropped;
 }
 
-void fill(Steps& result, const Trace& trace,
-          const std::map<ThreadId, std::vector<RangeId>>& by_thread, int skip) {
+/// All steps in order, and which of them count.
+void finish(Steps& result) {
+  std::stable_sort(result.all.begin(), result.all.end(),
+                   [](const Step& a, const Step& b) { return a.host.begin < b.host.begin; });
+  for (std::uint32_t i = 0; i < result.all.size(); ++i) {
+    if (result.all[i].steady) result.steady.push_back(i);
+  }
+}
+
+void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread, int skip) {
   for (const auto& [thread, ranges] : by_thread) {
     std::vector<Step> steps;
     for (RangeId id : ranges) {
@@ -150,11 +142,65 @@ void fill(Steps& result, const Trace& trace,
     result.dropped_warm_up += mark_unsteady(steps, trace, skip);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }
-  std::stable_sort(result.all.begin(), result.all.end(),
-                   [](const Step& a, const Step& b) { return a.host.begin < b.host.begin; });
-  for (std::uint32_t i = 0; i < result.all.size(); ++i) {
-    if (result.all[i].steady) result.steady.push_back(i);
+  finish(result);
+}
+
+/// The ranges named like a step. A loop may log several per step, or steps inside steps: of the
+/// words used, the one whose ranges cover most time counts. "ProfilerStep#7" means nothing else, so
+/// one is enough.
+RangesOfThread collect_named(const Trace& trace, const RangeNames& names) {
+  std::map<std::string, std::uint32_t, std::less<>> words;
+  std::vector<std::uint32_t> word_of(names.base_count(), UINT32_MAX);
+  for (std::uint32_t base = 0; base < names.base_count(); ++base) {
+    if (!means_step(names.base(base))) continue;
+    std::string word;
+    for (char c : names.base(base)) {
+      if (std::isalpha(static_cast<unsigned char>(c))) word += c;
+    }
+    word_of[base] = words.try_emplace(word, static_cast<std::uint32_t>(words.size())).first->second;
   }
+  RangesOfThread best;
+  DurationNs best_time;
+  for (const auto& [word, number] : words) {
+    auto by_thread = collect(trace, names, [&, wanted = number](RangeId id) {
+      RangeSource source = names.source(id);
+      return word_of[names[id].base] == wanted &&
+             (source == RangeSource::kNvtx || source == RangeSource::kAnnotation);
+    });
+    keep_training_threads(trace, by_thread, word == kProfilerStep ? 1 : kMinNamedSteps);
+    DurationNs time;
+    for (const auto& [thread, ranges] : by_thread) {
+      for (RangeId id : ranges) time += trace.ranges.interval(id).length();
+    }
+    if (word == kProfilerStep && !by_thread.empty()) return by_thread;
+    if (time > best_time) {
+      best = std::move(by_thread);
+      best_time = time;
+    }
+  }
+  return best;
+}
+
+void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names, int skip) {
+  for (const PatternSteps& pattern : find_pattern_steps(trace, names)) {
+    if (!pattern.thread.valid() || pattern.steps.empty()) {
+      if (result.how.empty()) result.how = pattern.how;
+      continue;
+    }
+    if (result.source == StepSource::kNone) result.how = pattern.how;
+    result.source = StepSource::kPattern;
+    std::vector<Step> steps;
+    for (const Interval& interval : pattern.steps) {
+      Step step;
+      step.number = static_cast<std::int64_t>(steps.size());
+      step.thread = pattern.thread;
+      step.host = interval;
+      steps.push_back(step);
+    }
+    result.dropped_warm_up += mark_unsteady(steps, trace, skip);
+    result.all.insert(result.all.end(), steps.begin(), steps.end());
+  }
+  finish(result);
 }
 
 }  // namespace
@@ -167,12 +213,30 @@ std::vector<double> Steps::steady_durations_ns() const {
   return durations;
 }
 
+std::string_view step_source_id(StepSource source) {
+  switch (source) {
+    case StepSource::kNone:
+      return "none";
+    case StepSource::kDeclared:
+      return "declared";
+    case StepSource::kNamed:
+      return "named";
+    case StepSource::kOption:
+      return "option";
+    case StepSource::kPattern:
+      return "pattern";
+  }
+  return "none";
+}
+
 Steps find_steps(const Trace& trace, const StepOptions& options) {
+  return find_steps(trace, RangeNames(trace), options);
+}
+
+Steps find_steps(const Trace& trace, const RangeNames& names, const StepOptions& options) {
   Steps result;
-  auto name = [&](RangeId id) { return trace.strings[trace.ranges.name[id.value]]; };
-  auto attempt = [&](StepSource source, std::string_view kind, std::size_t minimum,
-                     const std::function<bool(RangeId)>& is_step) {
-    auto by_thread = collect(trace, is_step);
+  auto accept = [&](StepSource source, std::string_view kind, RangesOfThread by_thread,
+                    std::size_t minimum) {
     keep_training_threads(trace, by_thread, minimum);
     if (by_thread.empty()) return false;
     result.source = source;
@@ -181,28 +245,25 @@ Steps find_steps(const Trace& trace, const StepOptions& options) {
     return true;
   };
   if (!options.range.empty()) {
-    if (!attempt(StepSource::kOption, "as asked", 1,
-                 [&](RangeId id) { return matches(name(id), options.range); })) {
+    auto wanted = collect(trace, names, [&](RangeId id) {
+      return matches(trace.strings[trace.ranges.name[id.value]], options.range);
+    });
+    if (!accept(StepSource::kOption, "as asked", std::move(wanted), 1))
       result.how = fmt::format("no range is named '{}'", options.range);
-    }
     return result;
   }
-  auto declared = [&](RangeId id) {
+  auto declared = collect(trace, names, [&](RangeId id) {
     const trace::RangeInfo* info = trace.info(id);
     return info && info->kind == trace::RangeKind::kStep;
-  };
-  if (attempt(StepSource::kDeclared, "declared", 1, declared)) return result;
-  // Each distinct name is judged once: traces have millions of ranges and thousands of names.
-  std::map<trace::StringId, bool> judged;
-  auto named = [&](RangeId id) {
-    auto [slot, is_new] = judged.try_emplace(trace.ranges.name[id.value]);
-    if (is_new) slot->second = means_step(name(id));
-    return slot->second;
-  };
-  if (attempt(StepSource::kNamed, "by name", kMinNamedSteps, named)) return result;
-  result.how = trace.ranges.size() == 0
-                   ? "the trace has no ranges"
-                   : "no range is named like a training step; name yours with --step-range";
+  });
+  if (accept(StepSource::kDeclared, "declared", std::move(declared), 1)) return result;
+  if (accept(StepSource::kNamed, "by name", collect_named(trace, names), 1)) return result;
+  fill_pattern(result, trace, names, options.skip);
+  if (result.source == StepSource::kPattern) return result;
+  std::string pattern = result.how.empty() ? "" : "; " + result.how;
+  result.how = trace.ranges.size() == 0 ? "the trace has no ranges" + pattern
+                                        : "no range is named like a training step" + pattern +
+                                              "; name yours with --step-range";
   return result;
 }
 

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "analyzer/attribution/range_names.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
@@ -33,7 +35,9 @@ enum class StepSource : std::uint8_t {
   kDeclared,  ///< ranges that say of themselves that they are steps (headway.range kind=step)
   kNamed,     ///< ranges with a name that means a step ("step", "ProfilerStep#7", "iteration")
   kOption,    ///< ranges the user named
+  kPattern,   ///< the longest pattern of ops or launches that repeats and ends with an update
 };
+std::string_view step_source_id(StepSource source);  ///< "none", "declared", …: stable
 
 struct Steps {
   StepSource source = StepSource::kNone;
@@ -51,5 +55,7 @@ struct Steps {
 /// Finds the steps. Never throws; a trace without steps gives StepSource::kNone with the reason in
 /// `how`.
 Steps find_steps(const trace::Trace& trace, const StepOptions& options = {});
+/// The same with what is known about the names of ranges, for callers that have it.
+Steps find_steps(const trace::Trace& trace, const RangeNames& names, const StepOptions& options);
 
 }  // namespace headway::analyzer

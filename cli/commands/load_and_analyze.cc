@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "cli/commands/inputs.h"
+#include "cli/mpi/exchange.h"
 #include "common/error.h"
 #include "trace/load/load.h"
 
@@ -54,6 +56,12 @@ void make_folder(const std::string& path) {
   if (!std::filesystem::is_directory(path))
     fail_usage("{}: cannot be made a folder: {}.", path,
                error ? error.message() : std::string("a file of that name is in the way"));
+}
+
+std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
+                                                  int& exit_code) const {
+  std::unique_ptr<analyzer::Exchange> exchange = make_exchange();
+  return analyzer::analyze_job(expand_inputs(traces), options_, *exchange, exit_code);
 }
 
 void write_output(const std::string& path, const std::string& text) {

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "analyzer/analysis.h"
+#include "analyzer/ranks/analyze_job.h"
 #include "trace/trace.h"
 
 namespace CLI {
@@ -15,10 +16,7 @@ class App;
 namespace headway::cli {
 
 /// A trace and its analysis, which refers to it.
-struct Analyzed {
-  trace::Trace trace;
-  analyzer::Analysis analysis;
-};
+using Analyzed = analyzer::JobReport;
 
 /// What every command that judges a trace needs: the options and the loading, in one place.
 class AnalysisInput {
@@ -28,6 +26,9 @@ class AnalysisInput {
   analyzer::Analysis analyze(const trace::Trace& trace) const;
   /// What the command line left open is taken from `options`.
   void fill_in(const analyzer::AnalysisOptions& options);
+  /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
+  /// first, which have nothing to print; `exit_code` is theirs.
+  std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces, int& exit_code) const;
 
  private:
   analyzer::AnalysisOptions options_;

@@ -24,8 +24,9 @@ class ReportCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("trace", trace_,
-                   "Trace file: of headway record, or an SQLite export of Nsight Systems")
+    app.add_option("trace", traces_,
+                   "Trace file, or those of all ranks of a job: several files, a folder, or a "
+                   "quoted pattern")
         ->required()
         ->type_name("TRACE");
     app.add_option("-o,--output", outputs_,
@@ -56,7 +57,9 @@ class ReportCommand final : public Command {
     options_.text_width = width_ ? std::max<std::size_t>(40, width_) : terminal_width();
     for (const std::string& output : outputs_)
       if (!is_folder(output)) format_of(output);  // wrong names are refused before the work
-    auto analyzed = input_.load(trace_);
+    int exit_code = 0;
+    auto analyzed = input_.load_job(traces_, exit_code);
+    if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
@@ -93,7 +96,7 @@ class ReportCommand final : public Command {
         output);
   }
 
-  std::string trace_;
+  std::vector<std::string> traces_;
   std::vector<std::string> outputs_;
   std::string format_ = "text";
   bool json_ = false;

@@ -53,7 +53,10 @@ class StatsCommand final : public Command {
     std::string list;
     for (const TableDeclaration& table : analyzer::table_declarations())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
-    app.add_option("trace", trace_, "Trace file")->required()->type_name("TRACE");
+    app.add_option("trace", trace_,
+                   "Trace file, or a folder or quoted pattern with those of all ranks")
+        ->required()
+        ->type_name("TRACE");
     app.add_option("tables", tables_,
                    fmt::format("Tables to print, all that have rows by default: {}", list))
         ->type_name("TABLE");
@@ -103,10 +106,10 @@ class StatsCommand final : public Command {
           trace_);
     std::vector<const TableDeclaration*> chosen = choose();
     if (!steps_.empty()) filter_.steps = analyzer::parse_steps(steps_);
-    Analyzed result;
-    result.trace = trace::load(trace_);
-    // A trace without events has no verdict, but its counters and processes are worth seeing.
-    if (result.trace.event_count() > 0) result.analysis = input_.analyze(result.trace);
+    int exit_code = 0;
+    std::unique_ptr<Analyzed> loaded = load(exit_code);
+    if (!loaded) return exit_code;
+    const Analyzed& result = *loaded;
     analyzer::Selection selection(result.trace, result.analysis, filter_);
     selection.keep_numbers = keep_numbers_;
     std::vector<Table> tables;
@@ -132,6 +135,17 @@ class StatsCommand final : public Command {
                               ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
                               : render({std::move(table)}));
     return exit_status(ExitCode::kOk);
+  }
+
+  std::unique_ptr<Analyzed> load(int& exit_code) const {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(trace_, ignored)) {
+      auto loaded = std::make_unique<Analyzed>();
+      loaded->trace = trace::load(trace_);
+      // A trace without events has no verdict, but its counters and processes are worth seeing.
+      if (loaded->trace.event_count() == 0) return loaded;
+    }
+    return input_.load_job({trace_}, exit_code);
   }
 
   std::vector<const TableDeclaration*> choose() const {

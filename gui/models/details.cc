@@ -257,13 +257,14 @@ class Description {
     if (analysis_.median_step.ns > 0) add("Median step", format_duration(analysis_.median_step));
     for (const analyzer::DevicePartition& partition : analysis_.partitions) {
       for (const analyzer::DeviceStep& device : partition.steps) {
-        if (device.step == index) classes(partition.device, device.times, device.interval.length());
+        if (device.step == index) classes(partition, device.times, device.interval.length());
       }
     }
   }
 
   /// The classes of a stretch of a device's time, largest first.
-  void classes(trace::DeviceId device, const analyzer::ClassTimes& times, DurationNs whole) {
+  void classes(const analyzer::DevicePartition& partition, const analyzer::ClassTimes& times,
+               DurationNs whole) {
     std::vector<analyzer::TimeClass> order;
     for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
       if (times[info.time_class].ns > 0) order.push_back(info.time_class);
@@ -271,7 +272,9 @@ class Description {
     if (order.empty()) return;
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return times[a] > times[b]; });
-    heading(fmt::format("Device {}", trace_.devices[device.value].ordinal));
+    heading(partition.device.valid()
+                ? fmt::format("Device {}", trace_.devices[partition.device.value].ordinal)
+                : display_text(analyzer::partition_label(trace_, partition), 60));
     for (analyzer::TimeClass c : order) {
       add(std::string(analyzer::info(c).label),
           fmt::format("{} · {}", format_duration(times[c]),

@@ -37,6 +37,7 @@ class SteadyFilter {
   SteadyFilter(const trace::Trace& trace, const analyzer::Analysis& analysis) : trace_(trace) {
     steps_of_device_.resize(trace.devices.size());
     for (const analyzer::DevicePartition& partition : analysis.partitions) {
+      if (!partition.device.valid()) continue;  // of a host
       for (const analyzer::DeviceStep& step : partition.steps) {
         if (step.step >= analysis.steps.all.size() || !analysis.steps.all[step.step].steady)
           continue;

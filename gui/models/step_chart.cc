@@ -61,10 +61,14 @@ std::vector<StepChart> make_step_charts(const trace::Trace& trace,
   std::vector<StepChart> charts;
   const std::vector<analyzer::Step>& steps = analysis.steps.all;
   for (const analyzer::DevicePartition& partition : analysis.partitions) {
-    const trace::Device& device = trace.devices[partition.device.value];
     StepChart chart;
-    chart.title = fmt::format("Device {}{}{}", device.ordinal, device.name.empty() ? "" : " · ",
-                              display_text(device.name, 60));
+    if (partition.device.valid()) {
+      const trace::Device& device = trace.devices[partition.device.value];
+      chart.title = fmt::format("Device {}{}{}", device.ordinal, device.name.empty() ? "" : " · ",
+                                display_text(device.name, 60));
+    } else {
+      chart.title = display_text(analyzer::partition_label(trace, partition), 60);
+    }
     for (const analyzer::DeviceStep& step : partition.steps) {
       if (step.step >= steps.size()) continue;
       chart.bars.push_back(

@@ -118,15 +118,16 @@ std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis&
       waterfall.bars.push_back({info.time_class, begin, length});
       begin += length;
     }
-    const trace::Device& device = trace.devices[partition.device.value];
+    std::string who = partition.device.valid()
+                          ? fmt::format("device {}", trace.devices[partition.device.value].ordinal)
+                          : display_text(analyzer::partition_label(trace, partition), 60);
     waterfall.total = analysis.steps.all.empty() ? "Total" : "Step";
     waterfall.title =
         has_steady && step.step < analysis.steps.all.size()
-            ? fmt::format("Where step {} went on device {} ({}; the steady step of median length)",
-                          analysis.steps.all[step.step].number, device.ordinal,
+            ? fmt::format("Where step {} went on {} ({}; the steady step of median length)",
+                          analysis.steps.all[step.step].number, who,
                           format_duration(waterfall.length))
-            : fmt::format("Where the time of device {} went ({})", device.ordinal,
-                          format_duration(waterfall.length));
+            : fmt::format("Where the time of {} went ({})", who, format_duration(waterfall.length));
     return waterfall;
   }
   return std::nullopt;

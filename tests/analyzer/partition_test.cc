@@ -151,18 +151,18 @@ TEST_CASE("where ops overlap, compute hides copies and the hidden time is kept b
 
 TEST_CASE("idle time before an op without a launch is unknown") {
   TraceBuilder builder;
-  builder.range(1, "step", 0, 3000, {.kind = RangeKind::kStep});
+  builder.range(1, "step", 0, 9000, {.kind = RangeKind::kStep});
   builder.launch(1, 0, 10, 20, 100, {.phase = Phase::kForward});
   trace::tables::DeviceOp::Row orphan;
-  orphan.start = 700;
-  orphan.end = 900;
+  orphan.start = 6100;
+  orphan.end = 6900;
   orphan.global_tid = TraceBuilder::kGlobalPid | 1001;
   orphan.stream_id = 1;
   orphan.kind = 1;
   builder.writer().add<trace::tables::DeviceOp>(orphan);
-  builder.launch(1, 20, 30, 900, 1000, {.phase = Phase::kUpdate});
+  builder.launch(1, 20, 30, 6900, 8000, {.phase = Phase::kUpdate});
   ClassTimes times = first_step(builder);
-  CHECK(times[TimeClass::kUnknown].ns == 600);
+  CHECK(times[TimeClass::kUnknown].ns == 6000);
 }
 
 TEST_CASE("without steps the whole span of the device is one") {

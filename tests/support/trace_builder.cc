@@ -41,12 +41,30 @@ void TraceBuilder::range(std::int32_t tid, std::string_view name, std::int64_t s
   row.event_type = 59;
   row.global_tid = global_tid(tid);
   row.text_id = writer_.intern(name);
+  if (domain_) row.domain_id = domain_;
   std::int64_t id = writer_.add<tables::NvtxEvents>(row);
   last_time_ = std::max(last_time_, end);
   if (info.kind == RangeKind::kOther && info.phase == Phase::kNone && info.op < 0) return;
   writer_.add<tables::RangeInfo>({id, static_cast<std::int32_t>(info.kind),
                                   static_cast<std::int32_t>(info.phase), present(info.op),
                                   present(info.batch), present(info.step), info.bytes, info.flops});
+}
+
+void TraceBuilder::domain(std::string_view name) {
+  if (name.empty()) {
+    domain_ = 0;
+    return;
+  }
+  auto [slot, is_new] =
+      domains_.try_emplace(std::string(name), static_cast<std::int64_t>(domains_.size()) + 1);
+  domain_ = slot->second;
+  if (!is_new) return;
+  tables::NvtxEvents::Row row;
+  row.event_type = 75;
+  row.domain_id = domain_;
+  row.text = writer_.keep(name);
+  row.global_tid = global_tid(0);
+  writer_.add<tables::NvtxEvents>(row);
 }
 
 void TraceBuilder::mark(std::int32_t tid, std::string_view name, std::int64_t at) {
@@ -65,6 +83,7 @@ void TraceBuilder::open_range(std::int32_t tid, std::string_view name, std::int6
   row.event_type = 59;
   row.global_tid = global_tid(tid);
   row.text_id = writer_.intern(name);
+  if (domain_) row.domain_id = domain_;
   std::int64_t id = writer_.add<tables::NvtxEvents>(row);
   if (info.kind == RangeKind::kOther) return;
   writer_.add<tables::RangeInfo>({id, static_cast<std::int32_t>(info.kind),

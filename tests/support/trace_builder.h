@@ -36,6 +36,9 @@ class TraceBuilder {
 
   void range(std::int32_t tid, std::string_view name, std::int64_t start, std::int64_t end,
              trace::RangeInfo info = {});
+  /// The domain of the ranges added from now on; "" is the default one. A framework's profiler has one
+  /// per kind of row: "cpu_op", "python_function".
+  void domain(std::string_view name);
   void mark(std::int32_t tid, std::string_view name, std::int64_t at);
   /// A range that never ended.
   void open_range(std::int32_t tid, std::string_view name, std::int64_t start,
@@ -69,6 +72,8 @@ class TraceBuilder {
   trace::TraceWriter writer_;
   std::int64_t next_correlation_ = 1;
   std::int64_t last_time_ = 0;
+  std::int64_t domain_ = 0;
+  std::map<std::string, std::int64_t, std::less<>> domains_;
   std::map<std::string, std::int64_t, std::less<>> series_;
   trace::tables::Process::Row process_;
   bool saved_ = false;

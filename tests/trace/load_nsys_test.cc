@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "common/interval_set.h"
+#include "tests/support/recordings.h"
 #include "trace/load/load.h"
 
 namespace headway::trace {
 namespace {
 
-const std::filesystem::path kTraces =
-    std::filesystem::path(HEADWAY_SOURCE_DIR) / ".." / "shared" / "traces";
+const std::filesystem::path kTraces = test::recordings_folder();
 
 }  // namespace
 

@@ -11,7 +11,9 @@
 #include "common/error.h"
 #include "trace/import/foreign/foreign.h"
 #include "trace/import/importer.h"
+#include "trace/import/kineto/kineto.h"
 #include "trace/import/sqlite/sqlite.h"
+#include "trace/import/trace_files.h"
 
 namespace headway::trace {
 namespace import_detail {
@@ -22,6 +24,9 @@ std::span<const Importer> importers() {
   static constexpr auto kImporters = std::to_array<Importer>({
       {"Headway or Nsight Systems SQLite", is_sqlite, load_sqlite},
       {"a file of another tool", is_foreign, refuse_foreign},
+      {"PyTorch profiler JSON", is_json, load_json},
+      {"PyTorch profiler JSON, gzip", is_gzip, load_gzip},
+      {"PyTorch profiler JSON, zip", is_zip, load_zip},
   });
   return kImporters;
 }
@@ -71,11 +76,23 @@ Probe probe(const std::filesystem::path& path) {
 
 Trace load(const std::filesystem::path& path, const LoadOptions& options) {
   using namespace import_detail;
+  if (is_zip_member(path)) return load_zip_member(path, options);
   Probe file = probe(path);
   for (const Importer& importer : importers()) {
     if (importer.recognises(file)) return importer.load(path, options);
   }
   fail_input("{}: is not a trace: expected {}.", path.string(), formats_sentence());
+}
+
+std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path) {
+  using namespace import_detail;
+  if (is_zip_member(path) || !is_zip(probe(path))) return {path};
+  std::vector<std::filesystem::path> files;
+  for (const std::string& member : zip_members(path)) files.push_back(path / member);
+  if (files.empty())
+    fail_input("{}: is a zip archive without recordings: expected .json or .json.gz members.",
+               path.string());
+  return files;
 }
 
 }  // namespace headway::trace

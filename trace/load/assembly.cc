@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <utility>
 
 namespace headway::trace::load_detail {
 
@@ -21,6 +22,38 @@ bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
   return true;
 }
 
+namespace {
+
+/// Sorts `order` by start, stable: digits of 11 bits from the lowest. Several times as fast as
+/// comparing, whose every step is two jumps into a column.
+void radix_sort(std::vector<std::uint32_t>& order, const std::vector<TimeNs>& start) {
+  constexpr int kBits = 11;
+  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
+  auto [least, most] = std::minmax_element(start.begin(), start.end());
+  const std::int64_t base = least->ns;
+  const auto range = static_cast<std::uint64_t>(most->ns) - static_cast<std::uint64_t>(base);
+  struct Item {
+    std::uint64_t key;
+    std::uint32_t row;
+  };
+  std::vector<Item> items(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    items[i] = {static_cast<std::uint64_t>(start[order[i]].ns) - static_cast<std::uint64_t>(base),
+                order[i]};
+  std::vector<Item> sorted(items.size());
+  for (int shift = 0; shift < 64 && (range >> shift) != 0; shift += kBits) {
+    std::array<std::uint32_t, kBuckets> next{};
+    for (const Item& item : items) ++next[item.key >> shift & (kBuckets - 1)];
+    std::uint32_t sum = 0;
+    for (std::uint32_t& bucket : next) sum += std::exchange(bucket, sum);
+    for (const Item& item : items) sorted[next[item.key >> shift & (kBuckets - 1)]++] = item;
+    items.swap(sorted);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = items[i].row;
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
                                        const std::vector<TimeNs>& end) {
   auto before = [&](std::uint32_t a, std::uint32_t b) {
@@ -33,7 +66,61 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   if (sorted) return {};
   std::vector<std::uint32_t> order(start.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), before);
+  constexpr std::size_t kSmall = 4096;
+  if (start.size() < kSmall) {
+    std::sort(order.begin(), order.end(), before);
+    return order;
+  }
+  radix_sort(order, start);
+  // Radix sorting kept file order among equal starts; the longer come first.
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && start[order[end]] == start[order[begin]]) ++end;
+    if (end - begin > 1)
+      std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                order.begin() + static_cast<std::ptrdiff_t>(end), before);
+    begin = end;
+  }
+  return order;
+}
+
+std::vector<std::uint32_t> sort_device_ops(Trace& trace, int threads) {
+  DeviceOps& ops = trace.device_ops;
+  std::vector<std::uint32_t> order = event_order(ops.start, ops.end);
+  auto op_at = [&](std::size_t i) {
+    return order.empty() ? static_cast<std::uint32_t>(i) : order[i];
+  };
+  auto rank = [&](std::uint32_t op) {
+    const Stream& stream = trace.streams[ops.stream[op].value];
+    if (trace.devices[stream.device.value].type != DeviceType::kCuda) return 3;
+    switch (ops.kind[op]) {
+      case DeviceOpKind::kKernel:
+      case DeviceOpKind::kCommunication:
+        return 0;
+      case DeviceOpKind::kMemset:
+        return 2;
+      default:
+        return 1;
+    }
+  };
+  for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
+    std::uint32_t first = op_at(begin);
+    bool mixed = false;
+    for (end = begin + 1; end < ops.size(); ++end) {
+      std::uint32_t next = op_at(end);
+      if (ops.start[next] != ops.start[first] || ops.end[next] != ops.end[first]) break;
+      mixed = mixed || rank(next) != rank(first);
+    }
+    if (!mixed) continue;
+    if (order.empty()) {
+      order.resize(ops.size());
+      std::iota(order.begin(), order.end(), 0u);
+    }
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                     order.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+  }
+  apply_order(ops, order, threads);
   return order;
 }
 
@@ -90,6 +177,8 @@ DeviceId Assembly::device(DeviceType type, ProcessId owner, std::int64_t ordinal
     device.type = type;
     device.ordinal = static_cast<std::int32_t>(ordinal);
     device.process = owner;
+  } else if (Device& device = trace.devices[slot->second.value]; !device.process.valid()) {
+    device.process = owner;  // listed before any process was seen to use it
   }
   return slot->second;
 }

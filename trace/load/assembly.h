@@ -106,11 +106,10 @@ void append_columns(Columns& to, Columns& from) {
   (std::make_index_sequence<std::tuple_size_v<decltype(source)>>{});
 }
 
-/// Sorts an event table by start, longer first, then file order.
+/// Moves the rows of an event table: order[new] = old; empty: they are in place.
 template <class Columns>
-void sort_events(Columns& table, int threads) {
-  std::vector<std::uint32_t> order = event_order(table.start, table.end);
-  if (order.empty()) return;  // sorted already
+void apply_order(Columns& table, const std::vector<std::uint32_t>& order, int threads) {
+  if (order.empty()) return;
   std::vector<std::function<void()>> tasks;
   std::apply(
       [&](auto&... column) {
@@ -128,6 +127,19 @@ void sort_events(Columns& table, int threads) {
       table.columns());
   run_tasks(tasks, threads);
 }
+
+/// Sorts an event table by start, longer first, then file order. Returns the order it applied.
+template <class Columns>
+std::vector<std::uint32_t> sort_events(Columns& table, int threads) {
+  std::vector<std::uint32_t> order = event_order(table.start, table.end);
+  apply_order(table, order, threads);
+  return order;
+}
+
+/// The same for the device ops, which come from several tables or none: of ops with the same start
+/// and end, those of CUDA's kernels come first, then copies, then sets, so that the order survives
+/// being saved to those tables. Streams and devices must be known.
+std::vector<std::uint32_t> sort_device_ops(Trace& trace, int threads);
 
 /// globalPid of a globalTid, and the halves of the packing pid << 24 | tid.
 constexpr std::int64_t global_pid_of(std::int64_t global_tid) {

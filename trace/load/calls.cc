@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// HEADWAY_DEVICE_CALL, CUPTI_ACTIVITY_KIND_RUNTIME and _SYNCHRONIZATION -> Trace::calls.
+// HEADWAY_DEVICE_CALL and CUPTI_ACTIVITY_KIND_RUNTIME -> Trace::calls.
 #include "trace/load/context.h"
 #include "trace/load/cuda_api.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/runtime.h"
-#include "trace/tables/synchronization.h"
 
 namespace headway::trace::load_detail {
 namespace {
@@ -17,6 +16,7 @@ struct Part {
   LocalIds<std::int64_t> threads;  ///< globalTid
   LocalIds<StreamKey> streams;
   std::unordered_map<std::uint32_t, DeviceCallKind> kind_of_name;
+  RowTracker tracker;
   LossCounts losses{};
 
   void reserve(std::size_t rows_expected) { reserve_columns(calls, rows_expected); }
@@ -71,21 +71,26 @@ std::vector<Part> read_own(Context& context) {
 }
 
 std::vector<Part> read_cuda(Context& context) {
+  const RowMap& map = context.row_map(RowTable::kRuntime);
   using Row = tables::Runtime::Row;
   return sqlite::Select<tables::Runtime, &Row::start, &Row::end, &Row::global_tid,
                         &Row::correlation_id, &Row::name_id>::
       run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t, const Row& row) {
+                         [&](Part& part, std::int64_t id, const Row& row) {
                            StringId name = context.string(row.name_id.value, part.losses);
                            auto [kind, is_new] = part.kind_of_name.try_emplace(name.value);
                            if (is_new) kind->second = cuda_call_kind(context.trace.strings[name]);
+                           std::size_t before = part.calls.size();
                            add(part, {row.start, row.end, row.global_tid.value_or(0), name,
                                       kind->second, row.correlation_id.value_or(0)});
+                           if (part.calls.size() > before) part.tracker.saw(map, id, before);
                          });
 }
 
 void merge(Context& context, DeviceType type, std::vector<Part> parts) {
   for (Part& part : parts) {
+    if (type == DeviceType::kCuda)
+      part.tracker.finish(context.row_map(RowTable::kRuntime), context.trace.calls.size());
     std::vector<ThreadId> threads;
     for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));
     std::vector<StreamId> streams;
@@ -103,42 +108,13 @@ void merge(Context& context, DeviceType type, std::vector<Part> parts) {
   }
 }
 
-/// CUPTI tells stream and event of a synchronising call in a row of its own, joined by correlation
-/// id.
-void add_synchronization(Context& context) {
-  Calls& calls = context.trace.calls;
-  std::map<std::pair<ProcessId, std::uint64_t>, std::size_t> by_correlation;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!is_blocking(calls.kind[i]) && calls.kind[i] != DeviceCallKind::kStreamWaitEvent &&
-        calls.kind[i] != DeviceCallKind::kEventRecord)
-      continue;
-    ProcessId process = context.trace.threads[calls.thread[i].value].process;
-    by_correlation[{process, calls.correlation[i]}] = i;
-  }
-  using Row = tables::Synchronization::Row;
-  sqlite::Select<tables::Synchronization, &Row::device_id, &Row::stream_id, &Row::correlation_id,
-                 &Row::global_pid, &Row::event_sync_id>::run(context.db, [&](std::int64_t,
-                                                                             const Row& row) {
-    ProcessId process = context.process(row.global_pid.value_or(0));
-    auto call =
-        by_correlation.find({process, static_cast<std::uint64_t>(row.correlation_id.value_or(0))});
-    if (call == by_correlation.end()) return;
-    calls.sync_id[call->second] = static_cast<std::uint64_t>(row.event_sync_id.value_or(0));
-    // CUPTI writes -1 (as unsigned) for "no stream", a context synchronisation.
-    if (row.stream_id >= 0) {
-      calls.stream[call->second] = context.stream(
-          context.device(DeviceType::kCuda, process, row.device_id), process, row.stream_id);
-    }
-  });
-}
-
 }  // namespace
 
 void load_calls(Context& context) {
   merge(context, DeviceType::kHost, read_own(context));
   merge(context, DeviceType::kCuda, read_cuda(context));
-  sort_events(context.trace.calls, context.threads);
-  if (context.db.has_table(tables::Synchronization::name)) add_synchronization(context);
+  follow_order(context.row_map(RowTable::kRuntime),
+               sort_events(context.trace.calls, context.threads));
 }
 
 }  // namespace headway::trace::load_detail

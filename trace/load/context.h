@@ -6,6 +6,8 @@
 #include <string>
 
 #include "trace/load/assembly.h"
+#include "trace/load/details.h"
+#include "trace/load/nccl.h"
 #include "trace/sqlite/database.h"
 #include "trace/sqlite/select.h"
 
@@ -22,19 +24,34 @@ struct Context : Assembly {
   // id in the file -> in memory
   std::vector<StringId> string_ids;  ///< dense part of StringIds
   std::unordered_map<std::int64_t, StringId> sparse_string_ids;
-  std::map<std::int64_t, DomainId> domain_ids;
+  std::map<std::pair<std::int64_t, std::int64_t>, DomainId> domain_ids;  ///< globalPid, domainId
+  RowMaps row_maps;
+  std::unordered_map<std::int64_t, NcclPayload> nccl_payloads;  ///< by rowid in NVTX_EVENTS
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> gpu_of_process;  ///< pid, cudaId
+  std::int64_t only_pid = 0;  ///< globalPid of the only process that called CUDA; 0: none, several
 
   /// Thread-safe, unlike the rest: only looks up. An unknown id is counted in `part_losses`.
   StringId string(std::int64_t id, LossCounts& part_losses) const;
   StringId string(std::int64_t id) { return string(id, losses); }
+  /// Exports from before 2021 do not say whose a device op is.
+  std::int64_t pid_or_only(const std::optional<std::int64_t>& global_pid) const {
+    return global_pid.value_or(only_pid);
+  }
+  /// The GPU that a process means by a CUDA device id.
+  DeviceId cuda_device(ProcessId process, std::int64_t cuda_id);
+  RowMap& row_map(RowTable table) { return row_maps[static_cast<std::size_t>(table)]; }
 };
 
 void load_strings(Context& context);
 void load_inventory(
     Context& context);  ///< meta, processes, threads, devices, streams, settings, graph, losses
+void load_gpus(Context& context);
 void load_ranges(Context& context);
 void load_device_ops(Context& context);
 void load_calls(Context& context);
+void load_synchronization(Context& context);  ///< completes the calls; after the device ops
+void load_overheads(Context& context);
 void load_counters(Context& context);
+void load_nccl(Context& context);  ///< after link(): collectives and ranks from NCCL's evidence
 
 }  // namespace headway::trace::load_detail

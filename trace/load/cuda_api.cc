@@ -23,6 +23,9 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
   }
   if (name.starts_with("cuda")) {
     name.remove_prefix(4);
+  } else if (name.starts_with("hip")) {
+    // AMD's runtime has CUDA's names under its own prefix; its few others are in the table.
+    name.remove_prefix(3);
   } else if (name.starts_with("cu")) {
     name.remove_prefix(2);
   } else {
@@ -40,6 +43,10 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
       {"LaunchCooperativeKernel", DeviceCallKind::kLaunch},
       {"Launch", DeviceCallKind::kLaunch},
       {"GraphLaunch", DeviceCallKind::kGraphLaunch},
+      {"ExtLaunch", DeviceCallKind::kLaunch},
+      {"ExtModuleLaunch", DeviceCallKind::kLaunch},
+      {"HccModuleLaunch", DeviceCallKind::kLaunch},
+      {"ModuleLaunch", DeviceCallKind::kLaunch},
       {"StreamWaitEvent", DeviceCallKind::kStreamWaitEvent},
       {"StreamSynchronize", DeviceCallKind::kStreamSynchronize},
       {"EventSynchronize", DeviceCallKind::kEventSynchronize},
@@ -58,6 +65,7 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
       {"MemFree", DeviceCallKind::kFree},
   });
   if (name.starts_with("Memcpy")) {
+    // hipMemcpyWithStream waits for the stream's copy, whatever its name suggests.
     bool asynchronous = name.find("Async") != std::string_view::npos;
     return asynchronous ? DeviceCallKind::kCopy : DeviceCallKind::kCopyBlocking;
   }

@@ -7,9 +7,9 @@
 
 namespace headway::trace::load_detail {
 
-/// What a CUDA runtime or driver call does to the queue, by its name with or without the version
-/// suffix
-/// ("cudaLaunchKernel_v7000", "cuLaunchKernelEx"). Unknown names are kOther.
+/// What a call of CUDA's runtime or driver, or of AMD's HIP, does to the queue, by its name with or
+/// without the version suffix ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipLaunchKernel").
+/// Unknown names are kOther.
 conventions::DeviceCallKind cuda_call_kind(std::string_view name);
 
 }  // namespace headway::trace::load_detail

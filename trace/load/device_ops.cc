@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // HEADWAY_DEVICE_OP and the CUPTI tables for kernels, copies and sets -> Trace::device_ops.
+#include <algorithm>
 #include <limits>
 
 #include "trace/load/context.h"
+#include "trace/load/cupti_enums.h"
 #include "trace/tables/device_op.h"
+#include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
 #include "trace/tables/memcpy.h"
 #include "trace/tables/memset.h"
@@ -14,9 +17,13 @@ namespace {
 /// A stream as the file names it: globalPid, device, stream.
 using StreamKey = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
 
+/// While loading: an unfinished op whose end the file tells.
+constexpr std::uint8_t kCut = 0x80;
+
 struct Part {
   DeviceOps ops;
   LocalIds<StreamKey> streams;
+  RowTracker tracker;
   LossCounts losses{};
 
   void reserve(std::size_t rows_expected) { reserve_columns(ops, rows_expected); }
@@ -43,9 +50,10 @@ struct NewOp {
   std::uint8_t flags = 0;
 };
 
-void add(Part& part, const NewOp& op) {
+void add(Part& part, const RowMap& map, std::int64_t row, const NewOp& op) {
   if (!usable(part.losses, op.start, op.end)) return;
   DeviceOps& out = part.ops;
+  part.tracker.saw(map, row, out.size());
   out.start.push_back({op.start});
   out.end.push_back({op.end});
   out.name.push_back(op.name);
@@ -67,63 +75,19 @@ void add(Part& part, const NewOp& op) {
   out.flags.push_back(op.flags);
 }
 
-/// CUpti_ActivityMemcpyKind.
-DeviceOpKind copy_kind(std::int32_t cupti) {
-  switch (cupti) {
-    case 1:
-    case 3:
-    case 11:
-      return DeviceOpKind::kCopyHostToDevice;
-    case 2:
-    case 4:
-    case 12:
-      return DeviceOpKind::kCopyDeviceToHost;
-    case 9:
-      return DeviceOpKind::kCopyHostToHost;
-    case 10:
-      return DeviceOpKind::kCopyPeer;
-    default:
-      return DeviceOpKind::kCopyDeviceToDevice;
-  }
-}
-
-/// ENUM_CUDA_MEM_KIND of Nsight Systems.
-MemoryKind memory_kind(std::optional<std::int64_t> kind) {
-  switch (kind.value_or(-1)) {
-    case 0:
-      return MemoryKind::kPageable;
-    case 1:
-      return MemoryKind::kPinned;
-    case 2:
-    case 3:
-    case 5:
-      return MemoryKind::kDevice;
-    case 4:
-    case 6:
-      return MemoryKind::kManaged;
-    default:
-      return MemoryKind::kUnknown;
-  }
-}
-
-/// Copies and sets have no name in CUPTI; these are ours, by kind.
+/// By DeviceOpKind; see name_of_kind.
 std::array<StringId, 9> names_of_kinds(Strings& strings) {
   std::array<StringId, 9> names{};
-  auto set = [&](DeviceOpKind kind, std::string_view name) {
-    names[static_cast<std::size_t>(kind)] = strings.add(name);
-  };
-  set(DeviceOpKind::kCopyHostToDevice, "[copy host to device]");
-  set(DeviceOpKind::kCopyDeviceToHost, "[copy device to host]");
-  set(DeviceOpKind::kCopyDeviceToDevice, "[copy on device]");
-  set(DeviceOpKind::kCopyPeer, "[copy between devices]");
-  set(DeviceOpKind::kCopyHostToHost, "[copy on host]");
-  set(DeviceOpKind::kMemset, "[memset]");
+  for (std::size_t kind = 1; kind < names.size(); ++kind) {
+    std::string_view name = name_of_kind(static_cast<DeviceOpKind>(kind));
+    if (!name.empty()) names[kind] = strings.add(name);
+  }
   return names;
 }
 
 template <class Row>
-StreamKey stream_of(const Row& row) {
-  return {row.global_pid.value_or(0), row.device_id, row.stream_id};
+StreamKey stream_of(const Context& context, const Row& row) {
+  return {context.pid_or_only(row.global_pid), row.device_id, row.stream_id};
 }
 
 /// At most the type's largest value; 0 for extents that no launch can have.
@@ -137,98 +101,141 @@ T product(std::int32_t x, std::int32_t y, std::int32_t z) {
 }
 
 std::vector<Part> read_kernels(Context& context) {
+  const RowMap& map = context.row_map(RowTable::kKernel);
   using Row = tables::Kernel::Row;
+  std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
+  bool demangled = std::find(columns.begin(), columns.end(), "demangledName") != columns.end();
   return sqlite::Select<tables::Kernel, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
-                        &Row::correlation_id, &Row::global_pid, &Row::demangled_name, &Row::grid_x,
-                        &Row::grid_y, &Row::grid_z, &Row::block_x, &Row::block_y, &Row::block_z>::
+                        &Row::correlation_id, &Row::global_pid, &Row::demangled_name,
+                        &Row::short_name, &Row::grid_x, &Row::grid_y, &Row::grid_z, &Row::block_x,
+                        &Row::block_y, &Row::block_z>::
       run_parallel<Part>(
-          context.db, context.threads, [&](Part& part, std::int64_t, const Row& row) {
+          context.db, context.threads, [&](Part& part, std::int64_t id, const Row& row) {
             NewOp op{row.start,
                      row.end,
-                     stream_of(row),
+                     stream_of(context, row),
                      row.correlation_id.value_or(0),
-                     context.string(row.demangled_name.value, part.losses),
+                     context.string((demangled ? row.demangled_name : row.short_name).value,
+                                    part.losses),
                      DeviceOpKind::kKernel};
             op.blocks = product<std::uint32_t>(row.grid_x, row.grid_y, row.grid_z);
             op.block_threads = product<std::uint16_t>(row.block_x, row.block_y, row.block_z);
-            add(part, op);
+            add(part, map, id, op);
           });
 }
 
 std::vector<Part> read_copies(Context& context, const std::array<StringId, 9>& names) {
+  const RowMap& map = context.row_map(RowTable::kMemcpy);
   using Row = tables::Memcpy::Row;
   return sqlite::Select<
       tables::Memcpy, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
       &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::copy_kind, &Row::src_kind,
       &Row::dst_kind>::run_parallel<Part>(context.db, context.threads,
-                                          [&](Part& part, std::int64_t, const Row& row) {
+                                          [&](Part& part, std::int64_t id, const Row& row) {
                                             DeviceOpKind kind = copy_kind(row.copy_kind);
                                             NewOp op{row.start,
                                                      row.end,
-                                                     stream_of(row),
+                                                     stream_of(context, row),
                                                      row.correlation_id.value_or(0),
                                                      names[static_cast<std::size_t>(kind)],
                                                      kind,
                                                      row.bytes};
                                             op.source = memory_kind(row.src_kind);
                                             op.destination = memory_kind(row.dst_kind);
-                                            add(part, op);
+                                            add(part, map, id, op);
                                           });
 }
 
 std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& names) {
+  const RowMap& map = context.row_map(RowTable::kMemset);
   using Row = tables::Memset::Row;
   return sqlite::Select<tables::Memset, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
                         &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::mem_kind>::
       run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t, const Row& row) {
+                         [&](Part& part, std::int64_t id, const Row& row) {
                            DeviceOpKind kind = DeviceOpKind::kMemset;
                            NewOp op{row.start,
                                     row.end,
-                                    stream_of(row),
+                                    stream_of(context, row),
                                     row.correlation_id.value_or(0),
                                     names[static_cast<std::size_t>(kind)],
                                     kind,
                                     row.bytes};
                            op.destination = memory_kind(row.mem_kind);
-                           add(part, op);
+                           add(part, map, id, op);
                          });
 }
 
+/// CUDA graphs that were traced as a whole (nsys --cuda-graph-trace=graph, its default): one op per
+/// launch. Where nodes were traced as well, they tell more.
+std::vector<Part> read_graphs(Context& context) {
+  static const RowMap kNothingWanted;
+  std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
+  if (std::find(columns.begin(), columns.end(), "graphNodeId") != columns.end() &&
+      context.db.int64("SELECT EXISTS(SELECT 1 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE "
+                       "graphNodeId > 0)") != 0)
+    return {};
+  StringId name = context.trace.strings.add("[CUDA graph]");
+  using Row = tables::GraphTrace::Row;
+  return sqlite::Select<tables::GraphTrace, &Row::start, &Row::end, &Row::device_id,
+                        &Row::stream_id, &Row::correlation_id,
+                        &Row::global_pid>::run_parallel<Part>(context.db, context.threads,
+                                                              [&](Part& part, std::int64_t id,
+                                                                  const Row& row) {
+                                                                NewOp op{
+                                                                    row.start,
+                                                                    row.end,
+                                                                    stream_of(context, row),
+                                                                    row.correlation_id.value_or(0),
+                                                                    name,
+                                                                    DeviceOpKind::kKernel};
+                                                                add(part, kNothingWanted, id, op);
+                                                              });
+}
+
 std::vector<Part> read_own(Context& context) {
+  const RowMap& map = context.row_map(RowTable::kOwnOp);
   using Row = tables::DeviceOp::Row;
   std::int64_t recording_end = context.trace.end.ns;
   return sqlite::Select<tables::DeviceOp, &Row::start, &Row::end, &Row::global_tid, &Row::device_id,
                         &Row::stream_id, &Row::kind, &Row::correlation_id, &Row::name_id,
                         &Row::phase, &Row::op, &Row::batch, &Row::bytes, &Row::flops,
-                        &Row::source_memory, &Row::destination_memory, &Row::math_unit>::
-      run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t, const Row& row) {
-                           NewOp op{row.start,
-                                    row.end.value_or(std::max(row.start, recording_end)),
-                                    {global_pid_of(row.global_tid), row.device_id, row.stream_id},
-                                    row.correlation_id.value_or(0),
-                                    context.string(row.name_id.value, part.losses),
-                                    static_cast<DeviceOpKind>(row.kind),
-                                    row.bytes,
-                                    row.flops,
-                                    row.op.value_or(-1),
-                                    row.batch.value_or(-1)};
-                           op.phase = static_cast<Phase>(row.phase);
-                           op.math_unit = static_cast<MathUnit>(row.math_unit);
-                           op.source = static_cast<MemoryKind>(row.source_memory);
-                           op.destination = static_cast<MemoryKind>(row.destination_memory);
-                           if (!row.end) op.flags = DeviceOps::kUnfinished;
-                           add(part, op);
-                         });
+                        &Row::source_memory, &Row::destination_memory, &Row::math_unit,
+                        &Row::blocks, &Row::block_threads, &Row::unfinished>::
+      run_parallel<Part>(
+          context.db, context.threads, [&](Part& part, std::int64_t id, const Row& row) {
+            NewOp op{row.start,
+                     row.end.value_or(std::max(row.start, recording_end)),
+                     {global_pid_of(row.global_tid), row.device_id, row.stream_id},
+                     row.correlation_id.value_or(0),
+                     context.string(row.name_id.value, part.losses),
+                     static_cast<DeviceOpKind>(row.kind),
+                     row.bytes,
+                     row.flops,
+                     row.op.value_or(-1),
+                     row.batch.value_or(-1)};
+            op.phase = static_cast<Phase>(row.phase);
+            op.math_unit = static_cast<MathUnit>(row.math_unit);
+            op.source = static_cast<MemoryKind>(row.source_memory);
+            op.destination = static_cast<MemoryKind>(row.destination_memory);
+            op.blocks = static_cast<std::uint32_t>(row.blocks.value_or(0));
+            op.block_threads = static_cast<std::uint16_t>(row.block_threads.value_or(0));
+            if (!row.end) op.flags = DeviceOps::kUnfinished;
+            if (row.unfinished.value_or(0) != 0) op.flags = DeviceOps::kUnfinished | kCut;
+            add(part, map, id, op);
+          });
 }
 
-void merge(Context& context, DeviceType type, std::vector<Part> parts) {
+void merge(Context& context, DeviceType type, RowTable table, std::vector<Part> parts) {
   for (Part& part : parts) {
+    if (table != RowTable::kCount_)
+      part.tracker.finish(context.row_map(table), context.trace.device_ops.size());
     std::vector<StreamId> streams;
     for (const auto& [global_pid, device, stream] : part.streams.keys) {
       ProcessId process = context.process(global_pid);
-      streams.push_back(context.stream(context.device(type, process, device), process, stream));
+      DeviceId id = type == DeviceType::kCuda ? context.cuda_device(process, device)
+                                              : context.device(type, process, device);
+      streams.push_back(context.stream(id, process, stream));
     }
     for (StreamId& stream : part.ops.stream) stream = streams[stream.value];
     context.add_losses(part.losses);
@@ -242,6 +249,10 @@ void close_unfinished(Trace& trace) {
   DeviceOps& ops = trace.device_ops;
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (!(ops.flags[i] & DeviceOps::kUnfinished)) continue;
+    if (ops.flags[i] & kCut) {
+      ops.flags[i] = DeviceOps::kUnfinished;
+      continue;
+    }
     const std::optional<TimeNs>& end =
         trace.processes[trace.streams[ops.stream[i].value].process.value].end;
     if (end && *end >= ops.start[i]) ops.end[i] = *end;
@@ -252,12 +263,15 @@ void close_unfinished(Trace& trace) {
 
 void load_device_ops(Context& context) {
   std::array<StringId, 9> names = names_of_kinds(context.trace.strings);
-  merge(context, DeviceType::kCuda, read_kernels(context));
-  merge(context, DeviceType::kCuda, read_copies(context, names));
-  merge(context, DeviceType::kCuda, read_sets(context, names));
-  merge(context, DeviceType::kHost, read_own(context));
+  merge(context, DeviceType::kCuda, RowTable::kKernel, read_kernels(context));
+  merge(context, DeviceType::kCuda, RowTable::kMemcpy, read_copies(context, names));
+  merge(context, DeviceType::kCuda, RowTable::kMemset, read_sets(context, names));
+  merge(context, DeviceType::kCuda, RowTable::kCount_, read_graphs(context));
+  merge(context, DeviceType::kHost, RowTable::kOwnOp, read_own(context));
   close_unfinished(context.trace);
-  sort_events(context.trace.device_ops, context.threads);
+  std::vector<std::uint32_t> order = sort_device_ops(context.trace, context.threads);
+  for (RowTable table : {RowTable::kKernel, RowTable::kMemcpy, RowTable::kMemset, RowTable::kOwnOp})
+    follow_order(context.row_map(table), order);
 }
 
 }  // namespace headway::trace::load_detail

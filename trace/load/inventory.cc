@@ -21,6 +21,23 @@ std::optional<int> int_or_none(const std::optional<std::int64_t>& value) {
   return static_cast<int>(*value);
 }
 
+/// An export of Nsight Systems says what made it in META_DATA_EXPORT or, before 2022, nowhere.
+void load_export_meta(Context& context) {
+  Trace& trace = context.trace;
+  if (trace.meta.contains(meta::kSchemaVersionKey)) return;
+  trace.meta[std::string(meta::kProducer)] = "Nsight Systems";
+  std::vector<std::string> columns = context.db.columns_of("META_DATA_EXPORT");
+  if (columns.size() < 2) return;
+  sqlite::Statement statement = context.db.prepare(
+      "SELECT name, value FROM META_DATA_EXPORT WHERE name IN "
+      "('EXPORT_PRODUCT_VERSION', 'EXPORT_HOST')");
+  while (statement.step()) {
+    bool version = statement.text(0) == "EXPORT_PRODUCT_VERSION";
+    trace.meta[std::string(version ? meta::kToolVersion : meta::kHost)] =
+        std::string(statement.text(1));
+  }
+}
+
 void load_meta(Context& context) {
   Trace& trace = context.trace;
   using Meta = tables::Meta;
@@ -30,6 +47,9 @@ void load_meta(Context& context) {
       });
   // An export of Nsight Systems is written in one go, so it has no state and is complete.
   trace.complete = trace.meta_value(meta::kState) != "recording";
+  load_export_meta(context);
+  std::string_view world = trace.meta_value(meta::kWorldSize);
+  std::from_chars(world.data(), world.data() + world.size(), trace.world_size);
   using Start = tables::SessionStart;
   sqlite::Select<Start, &Start::Row::utc_epoch_ns>::run(
       context.db, [&](std::int64_t, const Start::Row& row) {
@@ -42,7 +62,8 @@ void load_processes(Context& context) {
   using Own = tables::Process;
   sqlite::Select<Own, &Own::Row::global_pid, &Own::Row::parent_pid, &Own::Row::command_line,
                  &Own::Row::start, &Own::Row::end, &Own::Row::exit_code, &Own::Row::signal,
-                 &Own::Row::injected>::run(context.db, [&](std::int64_t, const Own::Row& row) {
+                 &Own::Row::injected, &Own::Row::pid,
+                 &Own::Row::rank>::run(context.db, [&](std::int64_t, const Own::Row& row) {
     Process& process = trace.processes[context.process(row.global_pid).value];
     process.parent_pid = static_cast<std::int32_t>(row.parent_pid.value_or(0));
     process.command_line = std::string(row.command_line.value_or(""));
@@ -51,6 +72,8 @@ void load_processes(Context& context) {
     process.exit_code = int_or_none(row.exit_code);
     process.signal = int_or_none(row.signal);
     process.injected = row.injected != 0;
+    if (row.pid) process.pid = static_cast<std::int32_t>(*row.pid);
+    process.rank = static_cast<std::int32_t>(row.rank.value_or(0));
   });
   using Nsys = tables::Processes;
   sqlite::Select<Nsys, &Nsys::Row::global_pid, &Nsys::Row::process_name>::run(
@@ -59,6 +82,14 @@ void load_processes(Context& context) {
           trace.processes[context.process(*row.global_pid).value].name =
               std::string(row.process_name.value_or(""));
       });
+  using OwnThread = tables::Thread;
+  sqlite::Select<OwnThread, &OwnThread::Row::global_tid, &OwnThread::Row::tid,
+                 &OwnThread::Row::thread_name>::run(context.db, [&](std::int64_t,
+                                                                    const OwnThread::Row& row) {
+    Thread& thread = trace.threads[context.thread(row.global_tid).value];
+    thread.tid = static_cast<std::int32_t>(row.tid);
+    thread.name = std::string(row.thread_name);
+  });
   using Names = tables::ThreadNames;
   sqlite::Select<Names, &Names::Row::name_id, &Names::Row::global_tid>::run(
       context.db, [&](std::int64_t, const Names::Row& row) {
@@ -73,8 +104,9 @@ void load_devices(Context& context) {
   Trace& trace = context.trace;
   using Own = tables::Device;
   sqlite::Select<Own, &Own::Row::global_pid, &Own::Row::device_id, &Own::Row::type,
-                 &Own::Row::cores,
-                 &Own::Row::device_name>::run(context.db, [&](std::int64_t, const Own::Row& row) {
+                 &Own::Row::cores, &Own::Row::device_name, &Own::Row::compute_major,
+                 &Own::Row::compute_minor, &Own::Row::total_memory, &Own::Row::memory_bandwidth,
+                 &Own::Row::clock_rate>::run(context.db, [&](std::int64_t, const Own::Row& row) {
     auto type = row.type == 3 ? DeviceType::kSimulated : DeviceType::kHost;
     Device& device =
         trace.devices[context
@@ -83,27 +115,22 @@ void load_devices(Context& context) {
     device.type = type;
     device.cores = row.cores;
     device.name = std::string(row.device_name);
-  });
-  using Gpu = tables::TargetInfoGpu;
-  sqlite::Select<Gpu, &Gpu::Row::id, &Gpu::Row::gpu_name, &Gpu::Row::sm_count, &Gpu::Row::sm_major,
-                 &Gpu::Row::sm_minor, &Gpu::Row::total_memory, &Gpu::Row::memory_bandwidth,
-                 &Gpu::Row::clock_rate>::run(context.db, [&](std::int64_t, const Gpu::Row& row) {
-    Device& device =
-        trace.devices[context.device(DeviceType::kCuda, ProcessId::none(), row.id).value];
-    device.name = std::string(row.gpu_name.value_or(""));
-    device.cores = static_cast<std::int32_t>(row.sm_count.value_or(0));
-    device.compute_major = static_cast<std::int32_t>(row.sm_major.value_or(0));
-    device.compute_minor = static_cast<std::int32_t>(row.sm_minor.value_or(0));
+    device.compute_major = static_cast<std::int32_t>(row.compute_major.value_or(0));
+    device.compute_minor = static_cast<std::int32_t>(row.compute_minor.value_or(0));
     device.memory_bytes = row.total_memory.value_or(0);
     device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
     device.max_clock_hz = row.clock_rate.value_or(0);
   });
+  load_gpus(context);
   using Stream = tables::Stream;
   sqlite::Select<Stream, &Stream::Row::global_pid, &Stream::Row::device_id, &Stream::Row::stream_id,
-                 &Stream::Row::stream_name>::run(context.db, [&](std::int64_t,
+                 &Stream::Row::stream_name,
+                 &Stream::Row::device_type>::run(context.db, [&](std::int64_t,
                                                                  const Stream::Row& row) {
     ProcessId process = context.process(row.global_pid);
-    DeviceId device = context.device(DeviceType::kHost, process, row.device_id);
+    DeviceId device = row.device_type.value_or(0) == 1
+                          ? context.cuda_device(process, row.device_id)
+                          : context.device(DeviceType::kHost, process, row.device_id);
     trace.streams[context.stream(device, process, row.stream_id).value].name =
         std::string(row.stream_name);
   });
@@ -145,8 +172,22 @@ void load_graph(Context& context) {
 
 }  // namespace
 
+/// See Context::only_pid.
+std::int64_t find_only_pid(const Context& context) {
+  std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
+  bool says = std::find(columns.begin(), columns.end(), "globalPid") != columns.end();
+  columns = context.db.columns_of(tables::Runtime::name);
+  bool callers = std::find(columns.begin(), columns.end(), "globalTid") != columns.end();
+  if (says || !callers) return 0;
+  sqlite::Statement statement = context.db.prepare(
+      "SELECT DISTINCT globalTid & ~0xffffff FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 2");
+  std::int64_t pid = statement.step() ? statement.int64(0) : 0;
+  return statement.step() ? 0 : pid;
+}
+
 void load_inventory(Context& context) {
   load_meta(context);
+  context.only_pid = find_only_pid(context);
   load_processes(context);
   load_devices(context);
   load_graph(context);

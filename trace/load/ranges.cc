@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // NVTX_EVENTS and HEADWAY_RANGE -> Trace::ranges, range_info, domains; nesting by containment per
 // thread.
+#include <algorithm>
+
 #include "trace/load/context.h"
 #include "trace/tables/nvtx_events.h"
+#include "trace/tables/nvtx_payload_schema_entries.h"
 #include "trace/tables/range_info.h"
 
 namespace headway::trace::load_detail {
@@ -14,14 +17,16 @@ constexpr std::int32_t kEventPushPop = 59;
 constexpr std::int32_t kEventStartEnd = 60;
 constexpr std::int32_t kEventDomain = 75;
 
+using DomainKey = std::pair<std::int64_t, std::int64_t>;  ///< globalPid, domainId
+
 struct Part {
   Ranges ranges;  ///< `info` holds nothing yet; names without textId are resolved from `texts` in
                   ///< merge()
   std::vector<std::int64_t> rows;  ///< rowid of each range
   LocalIds<std::int64_t> threads;  ///< globalTid
-  LocalIds<std::int64_t> domains;
+  LocalIds<DomainKey> domains;
   std::vector<std::pair<std::size_t, std::string>> texts;  ///< index of the range, its inline text
-  std::vector<std::pair<std::int64_t, std::string>> new_domains;
+  std::vector<std::pair<DomainKey, std::string>> new_domains;
   LossCounts losses{};
 
   void reserve(std::size_t rows_expected) { reserve_columns(ranges, rows_expected); }
@@ -34,7 +39,13 @@ using Columns = sqlite::Select<Table, &Row::start, &Row::end, &Row::event_type, 
 
 void collect(const Context& context, Part& part, std::int64_t row_id, const Row& row) {
   if (row.event_type == kEventDomain) {
-    if (row.domain_id && row.text) part.new_domains.emplace_back(*row.domain_id, *row.text);
+    if (!row.domain_id) return;
+    std::string_view name =
+        row.text      ? *row.text
+        : row.text_id ? context.trace.strings[context.string(row.text_id->value, part.losses)]
+                      : std::string_view{};
+    part.new_domains.emplace_back(
+        DomainKey{global_pid_of(row.global_tid.value_or(0)), *row.domain_id}, name);
     return;
   }
   bool mark = row.event_type == kEventMark;
@@ -58,28 +69,55 @@ void collect(const Context& context, Part& part, std::int64_t row_id, const Row&
   out.start.push_back({row.start});
   out.end.push_back({end});
   out.thread.push_back(ThreadId{part.threads(row.global_tid.value_or(0))});
-  out.domain.push_back(DomainId::from(part.domains(row.domain_id.value_or(0))));
+  out.domain.push_back(DomainId::from(
+      part.domains({global_pid_of(row.global_tid.value_or(0)), row.domain_id.value_or(0)})));
   out.flags.push_back(flags);
   part.rows.push_back(row_id);
+}
+
+/// Domain ids are those of a process; domains of one name are one.
+void add_domain(Context& context, const DomainKey& key, const std::string& name) {
+  std::vector<std::string>& domains = context.trace.domains;
+  auto known = std::find(domains.begin(), domains.end(), name);
+  if (known == domains.end()) {
+    if (domains.size() >= UINT16_MAX) return;
+    domains.push_back(name);
+    known = std::prev(domains.end());
+  }
+  DomainId id = DomainId::from(static_cast<std::size_t>(known - domains.begin()));
+  context.domain_ids.try_emplace(key, id);
+  context.domain_ids.try_emplace({0, key.second}, id);
+}
+
+/// An export that was cut to a window lacks the rows that name domains; NCCL's is known by the
+/// fields of its payloads.
+void name_nccl_domains(Context& context) {
+  using Entry = tables::NvtxPayloadSchemaEntries::Row;
+  sqlite::Select<tables::NvtxPayloadSchemaEntries, &Entry::domain_id, &Entry::entry_name>::run(
+      context.db, [&](std::int64_t, const Entry& row) {
+        if (row.entry_name == "NCCL communicator ID" &&
+            !context.domain_ids.contains({0, row.domain_id}))
+          add_domain(context, {0, row.domain_id}, "NCCL");
+      });
 }
 
 void merge(Context& context, std::vector<Part> parts, std::vector<std::int64_t>& rows) {
   Trace& trace = context.trace;
   trace.domains.assign(1, "");
   for (const Part& part : parts) {
-    for (const auto& [id, name] : part.new_domains) {
-      if (trace.domains.size() >= UINT16_MAX || context.domain_ids.contains(id)) continue;
-      context.domain_ids[id] = DomainId::from(trace.domains.size());
-      trace.domains.push_back(name);
-    }
+    for (const auto& [key, name] : part.new_domains) add_domain(context, key, name);
   }
+  name_nccl_domains(context);
   for (Part& part : parts) {
     std::vector<ThreadId> threads;
     for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));
     std::vector<DomainId> domains;
-    for (std::int64_t id : part.domains.keys) {
-      auto found = context.domain_ids.find(id);
-      domains.push_back(found == context.domain_ids.end() ? DomainId{0} : found->second);
+    for (const DomainKey& key : part.domains.keys) {
+      auto found = context.domain_ids.find(key);
+      // A domain that some process named is that of all that use its id.
+      if (found == context.domain_ids.end()) found = context.domain_ids.find({0, key.second});
+      domains.push_back(found == context.domain_ids.end() || key.second == 0 ? DomainId{0}
+                                                                             : found->second);
     }
     for (const auto& [index, text] : part.texts) part.ranges.name[index] = trace.strings.add(text);
     for (ThreadId& thread : part.ranges.thread) thread = threads[thread.value];
@@ -110,18 +148,25 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
   using Info = tables::RangeInfo;
   using R = Info::Row;
   sqlite::Select<Info, &R::range_row, &R::kind, &R::phase, &R::op, &R::batch, &R::step, &R::bytes,
-                 &R::flops>::run(context.db, [&](std::int64_t, const R& row) {
+                 &R::flops, &R::sequence, &R::shapes, &R::dtypes,
+                 &R::cut_at>::run(context.db, [&](std::int64_t, const R& row) {
     while (next < rows.size() && rows[next] < row.range_row) ++next;
     if (next == rows.size() || rows[next] != row.range_row) return;
+    if (row.cut_at && *row.cut_at >= trace.ranges.start[next].ns)
+      trace.ranges.end[next] = {*row.cut_at};
+    if (!row.kind) return;
     trace.ranges.info[next] = RangeInfoId::from(trace.range_info.size());
     RangeInfo& info = trace.range_info.emplace_back();
-    info.kind = static_cast<RangeKind>(row.kind);
+    info.kind = static_cast<RangeKind>(*row.kind);
     info.phase = static_cast<Phase>(row.phase);
     info.op = row.op.value_or(conventions::kAbsent);
     info.batch = row.batch.value_or(conventions::kAbsent);
     info.step = row.step.value_or(conventions::kAbsent);
     info.bytes = row.bytes;
     info.flops = row.flops;
+    info.sequence = row.sequence.value_or(conventions::kAbsent);
+    if (row.shapes) info.shapes = context.string(row.shapes->value);
+    if (row.dtypes) info.dtypes = context.string(row.dtypes->value);
   });
 }
 
@@ -134,9 +179,13 @@ void load_ranges(Context& context) {
             context.db, context.threads,
             [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); }),
         rows);
-  load_info(context, rows);
   close_unfinished(context.trace);
-  sort_events(context.trace.ranges, context.threads);
+  load_info(context, rows);
+  RowMap& map = context.row_map(RowTable::kRange);
+  RowTracker tracker;
+  for (std::size_t i = 0; i < rows.size() && !map.rows.empty(); ++i) tracker.saw(map, rows[i], i);
+  tracker.finish(map, 0);
+  follow_order(map, sort_events(context.trace.ranges, context.threads));
   nest(context.trace);
 }
 

@@ -146,6 +146,12 @@ std::string_view Statement::text(int column) const {
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
+std::string_view Statement::blob(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+  if (!data) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
 void Database::Close::operator()(sqlite3* db) const {
   sqlite3_close_v2(db);
 }

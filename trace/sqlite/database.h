@@ -31,6 +31,7 @@ class Statement {
   double real(int column) const;
   /// Valid until the next step.
   std::string_view text(int column) const;
+  std::string_view blob(int column) const;  ///< its bytes, valid as long
   sqlite3_stmt* handle() const { return statement_.get(); }
 
  private:

@@ -4,14 +4,18 @@
 // The explicit list of tables: schema, writer and docs/reference/tables.md know exactly these.
 // A test compares it with the files of this folder.
 
+#include "trace/tables/call_detail.h"
 #include "trace/tables/clock_anchor.h"
+#include "trace/tables/collective.h"
 #include "trace/tables/counter.h"
 #include "trace/tables/counter_series.h"
+#include "trace/tables/cuda_device.h"
 #include "trace/tables/cuda_event.h"
 #include "trace/tables/cuda_stream.h"
 #include "trace/tables/device.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/device_op.h"
+#include "trace/tables/device_op_detail.h"
 #include "trace/tables/graph_op.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
@@ -27,6 +31,7 @@
 #include "trace/tables/overhead.h"
 #include "trace/tables/process.h"
 #include "trace/tables/processes.h"
+#include "trace/tables/profiler_overhead.h"
 #include "trace/tables/range_info.h"
 #include "trace/tables/runtime.h"
 #include "trace/tables/session_start.h"
@@ -35,6 +40,7 @@
 #include "trace/tables/string_ids.h"
 #include "trace/tables/synchronization.h"
 #include "trace/tables/target_info_gpu.h"
+#include "trace/tables/thread.h"
 #include "trace/tables/thread_names.h"
 
 namespace headway::trace {
@@ -43,15 +49,18 @@ namespace headway::trace {
 template <class F>
 void for_each_table(F&& f) {
   auto each = [&]<class... Table>(std::tuple<Table...>*) { (f.template operator()<Table>(), ...); };
-  each(static_cast<std::tuple<
-           tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
-           tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaStream, tables::Kernel,
-           tables::Memcpy, tables::Memset, tables::Runtime, tables::Synchronization,
-           tables::CudaEvent, tables::Overhead, tables::GraphTrace, tables::OsrtApi,
-           tables::NvtxEvents, tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries,
-           tables::Meta, tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
-           tables::Counter, tables::RangeInfo, tables::Device, tables::Stream, tables::DeviceOp,
-           tables::DeviceCall, tables::GraphOp, tables::Setting>*>(nullptr));
+  each(static_cast<
+       std::tuple<tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
+                  tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaDevice,
+                  tables::CudaStream, tables::Kernel, tables::Memcpy, tables::Memset,
+                  tables::Runtime, tables::Synchronization, tables::CudaEvent, tables::Overhead,
+                  tables::ProfilerOverhead, tables::GraphTrace, tables::OsrtApi, tables::NvtxEvents,
+                  tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries, tables::Meta,
+                  tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
+                  tables::Counter, tables::RangeInfo, tables::Device, tables::Stream,
+                  tables::DeviceOp, tables::DeviceCall, tables::GraphOp, tables::Setting,
+                  tables::Thread, tables::Collective, tables::DeviceOpDetail, tables::CallDetail>*>(
+      nullptr));
 }
 
 }  // namespace headway::trace

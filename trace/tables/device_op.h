@@ -28,6 +28,9 @@ struct DeviceOp : TableDefaults {
     std::int32_t source_memory = 0;
     std::int32_t destination_memory = 0;
     std::int32_t math_unit = 0;
+    std::optional<std::int64_t> blocks = {};
+    std::optional<std::int64_t> block_threads = {};
+    std::optional<std::int64_t> unfinished = {};
   };
   static constexpr auto columns = std::tuple{
       Column{"start", &Row::start, Unit::kNs, "Start, since the session start."},
@@ -51,6 +54,11 @@ struct DeviceOp : TableDefaults {
              "1 pageable, 2 pinned, 3 device, 4 managed, 0 unknown."},
       Column{"destinationMemory", &Row::destination_memory, Unit::kEnum, "As sourceMemory."},
       Column{"mathUnit", &Row::math_unit, Unit::kEnum, "1 general, 2 tensor cores, 0 unknown."},
+      Column{"blocks", &Row::blocks, Unit::kCount, "Blocks of the grid; NULL: unknown."},
+      Column{"blockThreads", &Row::block_threads, Unit::kCount,
+             "Threads of a block; NULL: unknown."},
+      Column{"unfinished", &Row::unfinished, Unit::kEnum,
+             "1: it never ended; end is where it was cut."},
   };
 };
 

@@ -19,6 +19,8 @@ struct Process : TableDefaults {
     std::optional<std::int64_t> signal;
     std::int32_t injected = 0;
     std::int64_t records = 0;
+    std::optional<std::int64_t> pid = {};
+    std::optional<std::int64_t> rank = {};
   };
   static constexpr auto columns = std::tuple{
       Column{"globalPid", &Row::global_pid, Unit::kId,
@@ -34,6 +36,8 @@ struct Process : TableDefaults {
       Column{"injected", &Row::injected, Unit::kEnum,
              "1: our library was loaded in it; 0: only seen from outside."},
       Column{"records", &Row::records, Unit::kCount, "Records taken from it."},
+      Column{"pid", &Row::pid, Unit::kId, "Process ID, where it is not that of globalPid."},
+      Column{"rank", &Row::rank, Unit::kId, "Rank in the distributed run; NULL: 0, or not one."},
   };
 };
 

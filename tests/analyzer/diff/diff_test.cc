@@ -13,18 +13,37 @@ namespace {
 using test::AnalyzedRun;
 using test::PlantedRun;
 
-Diff compare(const PlantedRun& a, const PlantedRun& b) {
-  AnalyzedRun run_a(a);
-  AnalyzedRun run_b(b);
-  return diff({run_a.trace, run_a.analysis}, {run_b.trace, run_b.analysis});
+Diff compare_runs(const AnalyzedRun& a, const AnalyzedRun& b) {
+  DiffRun run_a{a.trace, a.analysis};
+  DiffRun run_b{b.trace, b.analysis};
+  return diff({&run_a, 1}, {&run_b, 1});
+}
+
+Diff compare_runs(const PlantedRun& a, const PlantedRun& b) {
+  return compare_runs(AnalyzedRun(a), AnalyzedRun(b));
+}
+
+std::string rendered(DiffFormat format, const AnalyzedRun& a, const AnalyzedRun& b) {
+  DiffRun run_a{a.trace, a.analysis};
+  DiffRun run_b{b.trace, b.analysis};
+  return render(format, diff({&run_a, 1}, {&run_b, 1}), {&run_a, 1}, {&run_b, 1});
+}
+
+const std::vector<Cell>* row_of(const Diff& d, std::string_view table, std::string_view name) {
+  if (!d.table(table)) return nullptr;
+  for (const auto& row : d.table(table)->rows) {
+    if (std::get<std::string>(row[0]) == name) return &row;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 TEST_CASE("a run without the waits is faster by what they cost") {
-  Diff d = compare(PlantedRun{.read = 1'050'000}, PlantedRun{});
+  Diff d = compare_runs(PlantedRun{.read = 1'050'000}, PlantedRun{});
   CHECK(d.verdict == DiffVerdict::kFaster);
-  CHECK(d.change == doctest::Approx(-0.502).epsilon(0.01));
+  CHECK(d.step.change == doctest::Approx(-0.502).epsilon(0.01));
+  CHECK(d.step.cliffs_delta == -1);
   CHECK(d.sentence.find("faster by 2.01×") != std::string::npos);
   bool listed = false;
   for (const std::string& change : d.findings)
@@ -33,26 +52,94 @@ TEST_CASE("a run without the waits is faster by what they cost") {
 }
 
 TEST_CASE("the other way round it is slower, and equal runs are the same") {
-  CHECK(compare(PlantedRun{}, PlantedRun{.copy = 300'000}).verdict == DiffVerdict::kSlower);
-  CHECK(compare(PlantedRun{}, PlantedRun{}).verdict == DiffVerdict::kSame);
+  CHECK(compare_runs(PlantedRun{}, PlantedRun{.copy = 300'000}).verdict == DiffVerdict::kSlower);
+  CHECK(compare_runs(PlantedRun{}, PlantedRun{}).verdict == DiffVerdict::kSame);
 }
 
 TEST_CASE("few steps are inconclusive") {
-  Diff d = compare(PlantedRun{.steps = 4}, PlantedRun{.steps = 4, .read = 900'000});
+  Diff d = compare_runs(PlantedRun{.steps = 3}, PlantedRun{.steps = 3, .read = 900'000});
   CHECK(d.verdict == DiffVerdict::kInconclusive);
   CHECK(d.sentence.find("too few") != std::string::npos);
 }
 
-TEST_CASE("the class table sums to the steps and the JSON is valid") {
+TEST_CASE("kernels that came, went and grew are told with calls per step and mean duration") {
+  Diff d = compare_runs(PlantedRun{.kernels = 10}, PlantedRun{.kernels = 12, .copy = 300'000});
+  const std::vector<Cell>* copy = row_of(d, "kernels", "copy batch");
+  REQUIRE(copy != nullptr);
+  CHECK(std::get<std::string>(copy->back()) == "added");
+  CHECK(std::get<std::int64_t>((*copy)[2]) == 300'000);
+  const std::vector<Cell>* kernel = row_of(d, "kernels", "kernel");
+  REQUIRE(kernel != nullptr);
+  CHECK(std::get<std::int64_t>((*kernel)[3]) == 200'000);
+  CHECK(std::get<double>((*kernel)[4]) == doctest::Approx(10));
+  CHECK(std::get<double>((*kernel)[5]) == doctest::Approx(12));
+  CHECK(std::get<std::int64_t>((*kernel)[6]) == 100'000);
+  Diff back = compare_runs(PlantedRun{.copy = 300'000}, PlantedRun{});
+  CHECK(std::get<std::string>(row_of(back, "kernels", "copy batch")->back()) == "removed");
+}
+
+TEST_CASE("other devices are said first, other kinds of devices are not judged") {
+  AnalyzedRun a{PlantedRun{}};
+  AnalyzedRun b{PlantedRun{.copy = 300'000}};
+  b.trace.devices[0].name = "another";
+  Diff d = compare_runs(a, b);
+  REQUIRE(!d.doubts.empty());
+  CHECK(d.doubts.front().starts_with("Other devices: "));
+  CHECK(d.verdict == DiffVerdict::kSlower);
+  b.trace.devices[0].type = trace::DeviceType::kCuda;
+  CHECK(compare_runs(a, b).verdict == DiffVerdict::kInconclusive);
+}
+
+TEST_CASE("without steps the spans are compared, with a doubt and without a verdict") {
+  auto build = [](std::int64_t kernel) {
+    test::TraceBuilder builder;
+    for (std::int64_t i = 0; i < 10; ++i)
+      builder.launch(1, i * 1'000, i * 1'000 + 500, 20'000 + i * 200'000,
+                     20'000 + i * 200'000 + kernel, {.name = "kernel"});
+    return AnalyzedRun(builder);
+  };
+  AnalyzedRun a = build(50'000);
+  AnalyzedRun b = build(150'000);
+  Diff d = compare_runs(a, b);
+  CHECK(d.verdict == DiffVerdict::kInconclusive);
+  CHECK(d.sentence.find("no steps") != std::string::npos);
+  CHECK(d.doubts.size() == 1);
+  const std::vector<Cell>* compute = row_of(d, "device_view", "compute");
+  REQUIRE(compute != nullptr);
+  CHECK(std::get<std::int64_t>((*compute)[3]) == 1'000'000);
+  CHECK(std::get<std::int64_t>((*row_of(d, "kernels", "kernel"))[3]) == 1'000'000);
+}
+
+TEST_CASE("the class table sums to the steps in every format, and the JSON is valid") {
   AnalyzedRun a(PlantedRun{.read = 400'000});
   AnalyzedRun b(PlantedRun{.copy = 200'000});
-  Diff d = diff({a.trace, a.analysis}, {b.trace, b.analysis});
+  Diff d = compare_runs(a, b);
+  const Table* classes = d.table("classes");
+  REQUIRE(classes != nullptr);
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i + 1 < d.classes.rows.size(); ++i)
-    sum += std::get<std::int64_t>(d.classes.rows[i][3]);
-  CHECK(sum == std::get<std::int64_t>(d.classes.rows.back()[3]));
-  auto json = nlohmann::json::parse(diff_json(d, {a.trace, a.analysis}, {b.trace, b.analysis}));
+  for (std::size_t i = 0; i + 1 < classes->rows.size(); ++i)
+    sum += std::get<std::int64_t>(classes->rows[i][3]);
+  CHECK(sum == std::get<std::int64_t>(classes->rows.back()[3]));
+  auto json = nlohmann::json::parse(rendered(DiffFormat::kJson, a, b));
   CHECK(json["verdict"] == "faster");
+  CHECK(json["kernels"].size() > 1);
+  CHECK(rendered(DiffFormat::kMarkdown, a, b).find("**B is faster") != std::string::npos);
+  std::string page = rendered(DiffFormat::kHtml, a, b);
+  CHECK(page.find("<script") == std::string::npos);
+  CHECK(page.ends_with("</html>\n"));
+}
+
+TEST_CASE("names from the recording are inert in every format of a diff") {
+  auto build = [](std::int64_t kernel) {
+    test::TraceBuilder builder;
+    builder.launch(1, 0, 500, 20'000, 20'000 + kernel, {.name = "<b>k\x1b[31m</b>"});
+    return AnalyzedRun(builder);
+  };
+  AnalyzedRun a = build(50'000);
+  AnalyzedRun b = build(150'000);
+  CHECK(rendered(DiffFormat::kText, a, b).find('\x1b') == std::string::npos);
+  CHECK(rendered(DiffFormat::kHtml, a, b).find("<b>k") == std::string::npos);
+  CHECK(rendered(DiffFormat::kMarkdown, a, b).find("<b>k") == std::string::npos);
 }
 
 }  // namespace headway::analyzer

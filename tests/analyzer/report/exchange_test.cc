@@ -31,6 +31,7 @@ std::string type_of(const Json& value) {
 /// errors, which the published schema leaves open for later versions.
 void validate(const Json& value, const Json& schema, const std::string& path,
               std::vector<std::string>& errors) {
+  if (!schema.contains("type")) return;  // "any"
   std::set<std::string> types;
   if (schema["type"].is_array())
     for (const Json& type : schema["type"]) types.insert(type.get<std::string>());

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
 
@@ -46,6 +47,24 @@ TEST_CASE("copy-not-overlapped cannot tell without steps on a device") {
   test::TraceBuilder builder;
   builder.range(1, "step", 0, 100, {.kind = trace::RangeKind::kStep});
   CHECK(AnalyzedRun(builder).finding("copy-not-overlapped").status == Status::kCannotTell);
+}
+
+TEST_CASE("copy-not-overlapped takes many large copies for weights, with steps or without") {
+  std::string body = "    repeat 20\n      copy h2d 40MB\n      launch k 300us blocks=864\n";
+  test::TextRun steps("thread main\n  steps 12\n" + body);
+  const Finding& with_steps = steps.finding("copy-not-overlapped");
+  REQUIRE(with_steps.status == Status::kFound);
+  CHECK(with_steps.sub_cause == "weights");
+  test::TextRun span("thread main\n  steps 4 unmarked\n" + body);
+  const Finding& without = span.finding("copy-not-overlapped");
+  CHECK(without.sub_cause == "weights");
+  CHECK(without.advice.at(0).knob.find("device_map") != std::string::npos);
+}
+
+TEST_CASE("copy-not-overlapped takes a batch of a few pieces for a batch") {
+  test::TextRun run("thread main\n  steps 12\n    repeat 3\n      copy h2d 20MB\n" +
+                    test::healthy_step());
+  CHECK(run.finding("copy-not-overlapped").sub_cause == "compute-stream");
 }
 
 }  // namespace headway::analyzer

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
 
@@ -43,6 +44,25 @@ TEST_CASE("host-sync cannot tell without steps on a device") {
   test::TraceBuilder builder;
   builder.range(1, "step", 0, 100, {.kind = trace::RangeKind::kStep});
   CHECK(AnalyzedRun(builder).finding("host-sync").status == Status::kCannotTell);
+}
+
+TEST_CASE("host-sync names the framework's op behind the wait, without its id") {
+  test::TextRun run(
+      "thread main\n  steps 12\n    repeat 10\n      host 4us\n      launch k 100us blocks=864\n"
+      "      range \"aten::is_nonzero, op_id = 3\" domain=cpu_op\n"
+      "        range \"aten::item, op_id = 4\" domain=cpu_op\n"
+      "          range \"aten::_local_scalar_dense, op_id = 5\" domain=cpu_op\n"
+      "            copy d2h 1B memory=pageable\n            sync stream wake=40us\n");
+  const Finding& finding = run.finding("host-sync");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.claim.find("comes from 'aten::is_nonzero'") != std::string::npos);
+  CHECK(finding.evidence.at(0).note.find("aten::is_nonzero") != std::string::npos);
+}
+
+TEST_CASE("host-sync is fine when the wait is for the step before") {
+  test::TextRun run("thread main\n  steps 12\n    on from=1\n      sync event done\n" +
+                    test::healthy_step(20, 300) + "    record done\n" + test::healthy_step(4, 300));
+  CHECK(run.finding("host-sync").status == Status::kFine);
 }
 
 }  // namespace headway::analyzer

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
 
@@ -66,6 +67,26 @@ TEST_CASE("input-bound shows the run's own settings in its advice") {
   for (const Advice& advice : run.finding("input-bound").advice)
     shown = shown || advice.current.find("workers=1") != std::string::npos;
   CHECK(shown);
+}
+
+TEST_CASE("input-bound knows PyTorch's wait by its name, and says what it cannot see") {
+  test::TextRun run(
+      "loader 2 processes hidden\n  decode 60ms\nthread main\n"
+      "  steps 12 name=ProfilerStep#% named\n"
+      "    input undeclared name=enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__\n" +
+      test::healthy_step());
+  const Finding& finding = run.finding("input-bound");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "unseen");
+  CHECK(finding.claim.find("is not recorded") != std::string::npos);
+}
+
+TEST_CASE("input-bound is fine when ranges and calls explain the idle time") {
+  test::TextRun run(
+      "thread main\n  steps 12\n    repeat 30\n      range aten::add domain=cpu_op\n"
+      "        host 40us\n        launch k 10us blocks=864\n");
+  CHECK(run.finding("input-bound").status == Status::kFine);
+  CHECK(run.finding("launch-bound").status == Status::kFound);
 }
 
 }  // namespace headway::analyzer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "tests/analyzer/kernel_run.h"
 #include "tests/analyzer/planted_run.h"
 
 namespace headway::analyzer {
@@ -74,6 +75,53 @@ TEST_CASE("unfused-elementwise cannot tell without an op graph") {
   TraceBuilder builder;
   chain(builder, 150'000, false);
   CHECK(AnalyzedRun(builder).finding("unfused-elementwise").status == Status::kCannotTell);
+}
+
+namespace {
+
+using test::AnalyzedKernels;
+using test::KernelRun;
+
+constexpr const char* kConvolution = "cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1";
+constexpr const char* kNorm = "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 128>(x)";
+constexpr const char* kAdd =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)";
+constexpr const char* kRelu =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::launch_clamp_scalar(x)>(int)";
+
+Finding by_stream(const KernelRun& run) {
+  return AnalyzedKernels(run).finding("unfused-elementwise");
+}
+
+}  // namespace
+
+TEST_CASE("unfused-elementwise goes by the order on the stream where there is no op graph") {
+  Finding finding = by_stream(KernelRun{}
+                                  .add({.name = kConvolution})
+                                  .add({.name = kNorm, .ns = 80'000})
+                                  .add({.name = kAdd, .ns = 40'000})
+                                  .add({.name = kRelu, .ns = 30'000})
+                                  .add({.name = kConvolution}));
+  CHECK(finding.status == Status::kFound);
+  CHECK(finding.recoverable_per_step.ns == 70'000);  // all but the longest of the chain
+  CHECK(finding.sub_cause == "normalisation → elementwise → activation");
+  CHECK(finding.confidence < 0.7);
+}
+
+TEST_CASE(
+    "unfused-elementwise ends a chain at matrix work, another stream, the update, a second norm") {
+  using trace::Phase;
+  CHECK(by_stream(KernelRun{}.add({.name = kNorm}).add({.name = kConvolution}).add({.name = kRelu}))
+            .recoverable_per_step.ns == 0);
+  CHECK(by_stream(KernelRun{}.add({.name = kNorm}).add({.name = kRelu, .stream = 2})).status ==
+        Status::kFine);
+  CHECK(by_stream(KernelRun{}.add({.name = kAdd, .phase = Phase::kUpdate}, 6)).status ==
+        Status::kFine);
+  CHECK(by_stream(KernelRun{}.add({.name = kNorm}, 5)).status == Status::kFine);
+  CHECK(by_stream(KernelRun{}
+                      .add({.name = kAdd, .phase = Phase::kForward})
+                      .add({.name = kAdd, .phase = Phase::kBackward}))
+            .status == Status::kFine);
 }
 
 }  // namespace headway::analyzer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "tests/analyzer/kernel_run.h"
 #include "tests/analyzer/planted_run.h"
 
 namespace headway::analyzer {
@@ -37,6 +38,35 @@ TEST_CASE("unfused-optimizer needs sixteen kernels") {
 TEST_CASE("unfused-optimizer cannot tell when nothing says where the update is") {
   CHECK(AnalyzedRun(PlantedRun{.update_kernels = 0}).finding("unfused-optimizer").status ==
         Status::kCannotTell);
+}
+
+namespace {
+
+using test::AnalyzedKernels;
+using test::KernelRun;
+
+constexpr const char* kGemm = "volta_sgemm_128x128_tn";
+constexpr const char* kForeach =
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+    "namespace)::TensorListMetadata<2>, at::native::(anonymous "
+    "namespace)::BinaryOpListAlphaFunctor<float, 2, 2, 0>>(x)";
+
+}  // namespace
+
+TEST_CASE("unfused-optimizer takes the fixed cost of kernels for it where bytes are not known") {
+  AnalyzedKernels run(KernelRun{}
+                          .add({.name = kGemm, .ns = 500'000})
+                          .add({.name = "k", .ns = 3'000, .phase = trace::Phase::kUpdate}, 100));
+  const Finding& finding = run.finding("unfused-optimizer");
+  CHECK(finding.status == Status::kFound);
+  CHECK(finding.recoverable_per_step.ns == 200'000);
+}
+
+TEST_CASE("unfused-optimizer knows multi-tensor kernels by name, without a phase") {
+  AnalyzedKernels run(KernelRun{}.add({.name = kGemm}).add({.name = kForeach, .ns = 40'000}, 9));
+  const Finding& finding = run.finding("unfused-optimizer");
+  CHECK(finding.status == Status::kFine);
+  CHECK(finding.claim.find("9 of them multi-tensor") != std::string::npos);
 }
 
 }  // namespace headway::analyzer

@@ -65,6 +65,7 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
     trace.end = {db.has_table("HEADWAY_COUNTER")
                      ? db.int64("SELECT max(timestamp) FROM HEADWAY_COUNTER")
                      : 0};
+  load_detail::want_rows(context);
   report(0.1);
   load_detail::load_ranges(context);
   report(0.35);
@@ -73,7 +74,11 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
   load_detail::load_device_ops(context);
   report(0.85);
   load_detail::load_counters(context);
+  load_detail::load_synchronization(context);
+  load_detail::load_overheads(context);
   load_detail::link(context);
+  load_detail::load_details(context);
+  load_detail::load_nccl(context);
   report(1);
   return trace;
 }

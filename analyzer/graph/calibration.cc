@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/graph/calibration.h"
+
+#include <algorithm>
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Enough for a 5th percentile that means something.
+constexpr std::size_t kMinSamples = 20;
+
+// Used when a trace has too few samples. CUDA: 4-6 µs from launch to start on an idle GPU and 1-1.5
+// µs between kernels of a stream (A100, H100, CUDA 12). Threads of the host device are woken in
+// 50-200 µs on a virtual machine.
+constexpr DurationNs kCudaLaunch{5'000};
+constexpr DurationNs kCudaStream{1'300};
+constexpr DurationNs kHostLaunch{100'000};
+
+struct Samples {
+  std::vector<std::int64_t> launch;
+  std::vector<std::int64_t> graph_launch;
+  std::vector<std::int64_t> stream;
+};
+
+/// A launch that took this many times the median waited for something (an event, another thread).
+constexpr std::int64_t kLaunchOutlier = 5;
+
+/// One stream's contribution. A launch counts when the stream had run dry before it; a gap counts
+/// when the op was launched before the one before it began, so that nothing else can have kept it.
+void sample_stream(const Trace& trace, StreamId stream, Samples& out) {
+  const DeviceOps& ops = trace.device_ops;
+  TimeNs free = TimeNs::min();
+  TimeNs previous_start = TimeNs::min();
+  for (DeviceOpId op : trace.ops_of_stream[stream]) {
+    CallId call = ops.call[op.value];
+    TimeNs start = ops.start[op.value];
+    if (call.valid()) {
+      TimeNs launched = trace.calls.start[call.value];
+      bool graph = trace.calls.kind[call.value] == DeviceCallKind::kGraphLaunch;
+      if (free <= launched && start >= launched) {
+        (graph ? out.graph_launch : out.launch).push_back((start - launched).ns);
+      } else if (launched < previous_start && start >= free) {
+        out.stream.push_back((start - free).ns);
+      }
+    }
+    previous_start = start;
+    free = std::max(free, ops.end[op.value]);
+  }
+}
+
+}  // namespace
+
+Delay delay_of(std::vector<std::int64_t>& samples, DurationNs fallback) {
+  if (samples.size() < kMinSamples) return {fallback, fallback, fallback, 0};
+  auto at = [&](double p) {
+    auto nth = samples.begin() +
+               static_cast<std::ptrdiff_t>(p * static_cast<double>(samples.size() - 1) + 0.5);
+    std::nth_element(samples.begin(), nth, samples.end());
+    return DurationNs{*nth};
+  };
+  return {at(0.05), at(0.5), at(0.95), static_cast<std::int64_t>(samples.size())};
+}
+
+Calibration calibrate_device_delays(const Trace& trace) {
+  std::vector<Samples> samples(trace.devices.size());
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s)
+    sample_stream(trace, StreamId{s}, samples[trace.streams[s].device.value]);
+  Calibration result;
+  for (std::uint32_t d = 0; d < trace.devices.size(); ++d) {
+    bool cuda = trace.devices[d].type == DeviceType::kCuda;
+    DeviceDelays delays;
+    delays.launch = delay_of(samples[d].launch, cuda ? kCudaLaunch : kHostLaunch);
+    delays.launch.p95 = std::min(delays.launch.p95, delays.launch.p50 * kLaunchOutlier);
+    delays.graph_launch = delay_of(samples[d].graph_launch, delays.launch.p5);
+    delays.stream = delay_of(samples[d].stream, cuda ? kCudaStream : DurationNs{0});
+    result.devices.push_back(delays);
+  }
+  return result;
+}
+
+}  // namespace headway::analyzer

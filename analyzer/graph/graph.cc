@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/graph/graph.h"
+
+#include <algorithm>
+#include <queue>
+
+#include "analyzer/graph/edges.h"
+#include "common/error.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Merges sorted runs, the two shortest first, so that a few long runs are moved only a few times.
+std::vector<PointId> merge_runs(const Points& points, SortedRuns runs) {
+  struct Run {
+    std::size_t begin;
+    std::size_t end;
+    std::vector<PointId> merged;  ///< instead of the run, once there is one
+  };
+  auto before = [&](PointId a, PointId b) { return points.before(a, b); };
+  std::vector<Run> all;
+  std::size_t begin = 0;
+  for (std::size_t end : runs.ends) {
+    all.push_back({begin, end, {}});
+    begin = end;
+  }
+  auto view = [&](const Run& run) {
+    return run.merged.empty()
+               ? std::span<const PointId>(runs.points).subspan(run.begin, run.end - run.begin)
+               : std::span<const PointId>(run.merged);
+  };
+  using Entry = std::pair<std::size_t, std::size_t>;  // length, index
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> shortest;
+  for (std::size_t i = 0; i < all.size(); ++i) shortest.emplace(view(all[i]).size(), i);
+  while (shortest.size() > 1) {
+    Run& a = all[shortest.top().second];
+    shortest.pop();
+    auto [length, index] = shortest.top();
+    Run& b = all[index];
+    shortest.pop();
+    std::vector<PointId> merged(view(a).size() + length);
+    std::span<const PointId> left = view(a);
+    std::span<const PointId> right = view(b);
+    std::merge(left.begin(), left.end(), right.begin(), right.end(), merged.begin(), before);
+    a.merged = {};
+    b.merged = std::move(merged);
+    shortest.emplace(b.merged.size(), index);
+  }
+  if (all.empty()) return {};
+  Run& last = all[shortest.top().second];
+  return last.merged.empty() ? std::move(runs.points) : std::move(last.merged);
+}
+
+bool keeps_end_waiting(EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::kHostSync:
+    case EdgeKind::kQueueFull:
+    case EdgeKind::kDriverLock:
+    case EdgeKind::kBatch:
+    case EdgeKind::kTransfer:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// When nothing of a call's name ever returned at once: what a blocking call costs on its own.
+constexpr DurationNs kBlockingCallBase{5'000};
+
+/// Median duration by name of the calls that did not have to wait, for names of which some did.
+std::vector<DurationNs> base_of_names(const Points& points, std::span<const NewEdge> edges) {
+  const Calls& calls = points.trace().calls;
+  std::vector<bool> waited(calls.size());
+  std::vector<bool> wanted(points.trace().strings.size());
+  for (const NewEdge& edge : edges) {
+    CallId call = points.call_of(task_of(edge.to));
+    if (!keeps_end_waiting(edge.kind) || !call.valid()) continue;
+    wanted[calls.name[call.value].value] = true;
+    if (points.time(edge.from) > calls.start[call.value]) waited[call.value] = true;
+  }
+  std::vector<DurationNs> base(wanted.size(), kBlockingCallBase);
+  std::vector<std::vector<std::int64_t>> samples(wanted.size());
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    if (wanted[calls.name[c].value] && !waited[c])
+      samples[calls.name[c].value].push_back((calls.end[c] - calls.start[c]).ns);
+  }
+  for (std::size_t name = 0; name < samples.size(); ++name) {
+    if (samples[name].empty()) continue;
+    auto middle = samples[name].begin() + static_cast<std::ptrdiff_t>(samples[name].size() / 2);
+    std::nth_element(samples[name].begin(), middle, samples[name].end());
+    base[name] = {*middle};
+  }
+  return base;
+}
+
+/// ρ and the batch hand-over, from edges that did keep their task waiting.
+void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
+                     Calibration& calibration) {
+  const Trace& trace = points.trace();
+  std::vector<std::vector<std::int64_t>> sync(trace.devices.size());
+  std::vector<std::int64_t> batch;
+  for (const NewEdge& edge : edges) {
+    if (edge.kind != EdgeKind::kHostSync && edge.kind != EdgeKind::kBatch) continue;
+    TimeNs released = points.time(edge.from);
+    if (released <= points.interval(task_of(edge.to)).begin) continue;
+    std::int64_t delay = (points.time(edge.to) - released).ns;
+    if (edge.kind == EdgeKind::kBatch) {
+      batch.push_back(delay);
+    } else {
+      DeviceOpId op = points.op_of(task_of(edge.from));
+      sync[trace.streams[trace.device_ops.stream[op.value].value].device.value].push_back(delay);
+    }
+  }
+  // Defaults: a blocked thread is woken in 2-10 µs when it spins, in 20-50 µs when it sleeps.
+  for (std::size_t d = 0; d < sync.size(); ++d)
+    calibration.devices[d].sync = delay_of(sync[d], DurationNs{5'000});
+  calibration.batch = delay_of(batch, DurationNs{20'000});
+}
+
+}  // namespace
+
+DependencyGraph::DependencyGraph(const Trace& trace)
+    : points_(trace, {}, {}), calibration_(calibrate_device_delays(trace)) {
+  std::int64_t unmatched = 0;
+  std::vector<CollectiveGroup> groups = find_collective_groups(trace, unmatched);
+  std::vector<TimeNs> rendezvous;
+  for (const CollectiveGroup& group : groups) rendezvous.push_back(group.last_start);
+  points_ = Points(trace, batch_ranges(trace), std::move(rendezvous));
+  ProgramOrder program(trace);
+  EdgeSink sink(points_);
+  sink.edges.reserve(points_.task_count() * 3 / 2);
+  add_event_waits(program, sink);
+  add_collectives(groups, sink);
+  std::vector<NewEdge> known = sink.edges;
+  add_unrecorded_waits(calibration_, known, sink);
+  add_launches(sink);
+  add_host_syncs(program, sink);
+  add_full_queues(sink);
+  add_driver_locks(sink);
+  add_batches(sink);
+  std::vector<bool> blocked(points_.size());
+  add_hand_overs(sink, blocked);
+  flags_.assign(points_.task_count(), 0);
+  SortedRuns runs;
+  runs.points.reserve(points_.size());
+  add_thread_order(blocked, sink, runs, flags_);
+  add_stream_order(sink, runs);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    runs.points.push_back(start_of(points_.rendezvous_task(g)));
+    runs.points.push_back(end_of(points_.rendezvous_task(g)));
+    runs.ends.push_back(runs.points.size());
+  }
+  sink.contradicted[static_cast<std::size_t>(EdgeKind::kTransfer)] += unmatched;
+  for (std::size_t k = 0; k < kEdgeKindCount; ++k) counts_[k].contradicted = sink.contradicted[k];
+  order_ = merge_runs(points_, std::move(runs));
+  calibrate_waits(points_, sink.edges, calibration_);
+  calibration_.base_of_name = base_of_names(points_, sink.edges);
+  build_edges(std::move(sink.edges));
+}
+
+/// Groups the edges by the point they lead to (counting sort).
+void DependencyGraph::build_edges(std::vector<NewEdge> edges) {
+  offset_.assign(points_.size() + 1, 0);
+  for (const NewEdge& edge : edges) {
+    HEADWAY_INVARIANT(points_.before(edge.from, edge.to));
+    EdgeCount& count = counts_[static_cast<std::size_t>(edge.kind)];
+    ++count.edges;
+    count.inferred += edge.inferred;
+    ++offset_[edge.to.value + 1];
+    if (keeps_end_waiting(edge.kind)) flags_[task_of(edge.to).value] |= kWaiting;
+  }
+  for (std::size_t p = 1; p < offset_.size(); ++p) offset_[p] += offset_[p - 1];
+  edges_.resize(edges.size());
+  std::vector<std::uint32_t> next(offset_.begin(), offset_.end() - 1);
+  for (const NewEdge& edge : edges)
+    edges_[next[edge.to.value]++] = {edge.from, edge.kind, edge.inferred};
+}
+
+DurationNs DependencyGraph::base(TaskId task) const {
+  Interval interval = points_.interval(task);
+  DurationNs recorded = interval.end - interval.begin;
+  if (!is_waiting(task)) return recorded;
+  if (CallId call = points_.call_of(task); call.valid()) {
+    StringId name = trace().calls.name[call.value];
+    return std::min(recorded, calibration_.base_of_name[name.value]);
+  }
+  if (points_.range_of(task).valid()) return std::min(recorded, calibration_.batch.p50);
+  return {0};  // a collective: its time is the transfer, which the edge from the rendezvous has
+}
+
+DurationNs DependencyGraph::lag(const Edge& edge, PointId to) const {
+  auto device = [&](PointId point) {
+    DeviceOpId op = points_.op_of(task_of(point));
+    return trace().streams[trace().device_ops.stream[op.value].value].device;
+  };
+  DurationNs recorded = points_.time(to) - points_.time(edge.from);
+  auto at_most = [&](DurationNs lag) { return std::min(lag, recorded); };
+  switch (edge.kind) {
+    case EdgeKind::kThreadOrder:
+      // Inside of a call that waits, what lies before its end is the wait.
+      return !is_start(to) && is_waiting(task_of(to)) ? DurationNs{0} : recorded;
+    case EdgeKind::kHandOver:
+    case EdgeKind::kDuration:
+      return recorded;
+    case EdgeKind::kTransfer:
+      return recorded;
+    case EdgeKind::kStreamOrder:
+      return is_start(edge.from) ? DurationNs{0} : at_most(calibration_.stream(device(to)));
+    case EdgeKind::kEventWait:
+    case EdgeKind::kDefaultStream:
+    case EdgeKind::kCollectiveOrder:
+      return at_most(calibration_.stream(device(to)));
+    case EdgeKind::kLaunch:
+      return at_most(calibration_.launch(device(to)));
+    case EdgeKind::kGraphLaunch:
+      return at_most(calibration_.graph_launch(device(to)));
+    case EdgeKind::kHostSync:
+      return at_most(calibration_.sync(device(edge.from)));
+    case EdgeKind::kBatch:
+      return at_most(calibration_.batch.p50);
+    case EdgeKind::kThreadBlocked:
+    case EdgeKind::kQueueFull:
+    case EdgeKind::kDriverLock:
+    case EdgeKind::kBatchSlot:
+    case EdgeKind::kRendezvous:
+    case EdgeKind::kCount_:
+      return {0};
+  }
+  return {0};
+}
+
+Binding binding_of(const DependencyGraph& graph, PointId point) {
+  Binding best;
+  TimeNs best_arrival = TimeNs::min();
+  auto consider = [&](PointId from, DurationNs lag, EdgeKind kind, bool inferred) {
+    TimeNs arrival = graph.points().time(from) + lag;
+    bool later = arrival != best_arrival
+                     ? arrival > best_arrival
+                     : best.from.valid() && graph.points().before(best.from, from);
+    if (best.from.valid() && !later) return;
+    best = {from, kind, inferred};
+    best_arrival = arrival;
+  };
+  TaskId task = task_of(point);
+  if (!is_start(point) && !graph.is_nested(task))
+    consider(start_of(task), graph.base(task), EdgeKind::kDuration, false);
+  for (const Edge& edge : graph.edges_to(point))
+    consider(edge.from, graph.lag(edge, point), edge.kind, edge.inferred);
+  return best;
+}
+
+}  // namespace headway::analyzer

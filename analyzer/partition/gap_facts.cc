@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/partition/gap_facts.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// A pause between two calls is part of issuing work up to this multiple of the usual pause.
+constexpr std::int64_t kPauseSlack = 8;
+
+std::vector<DeviceOpId> previous_on_stream(const Trace& trace) {
+  std::vector<DeviceOpId> previous(trace.device_ops.size());
+  std::vector<DeviceOpId> last(trace.streams.size());
+  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
+    DeviceOpId& before = last[trace.device_ops.stream[i].value];
+    previous[i] = before;
+    before = DeviceOpId{i};
+  }
+  return previous;
+}
+
+/// The median pause between neighbouring calls of the threads that launch, from a sample.
+DurationNs usual_pause(const Trace& trace) {
+  constexpr std::size_t kSample = 100'000;
+  std::vector<std::int64_t> pauses;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    auto rows = trace.calls_of_thread[ThreadId{t}];
+    for (std::size_t i = 1; i < rows.size() && pauses.size() < kSample; ++i) {
+      DurationNs pause = trace.calls.start[rows[i].value] - trace.calls.end[rows[i - 1].value];
+      if (pause.ns > 0 && trace.calls.op[rows[i].value].valid()) pauses.push_back(pause.ns);
+    }
+  }
+  if (pauses.empty()) return {};
+  auto middle = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() / 2);
+  std::nth_element(pauses.begin(), middle, pauses.end());
+  return {*middle};
+}
+
+TimeClass class_of(Overhead::Kind kind) {
+  switch (kind) {
+    case Overhead::Kind::kModuleLoad:
+      return TimeClass::kHostOther;
+    case Overhead::Kind::kQueueFull:
+      return TimeClass::kLaunchGap;
+    case Overhead::Kind::kAllocation:
+      return TimeClass::kAllocator;
+    case Overhead::Kind::kProfiler:
+    case Overhead::Kind::kOther:
+      break;
+  }
+  return TimeClass::kProfiler;
+}
+
+}  // namespace
+
+GapFacts::GapFacts(const Trace& t, const RangeNames& n, const Attribution& a, const Steps& steps)
+    : trace(t),
+      names(n),
+      attribution(a),
+      waits(t, a),
+      previous_(previous_on_stream(t)),
+      waits_of_stream_(t.streams.size()),
+      steps_of_thread_(t.threads.size()),
+      issue_pause_(usual_pause(t) * kPauseSlack) {
+  for (const Step& step : steps.all) steps_of_thread_[step.thread.value].push_back(step.host);
+  const Calls& calls = trace.calls;
+  for (std::uint32_t i = 0; i < calls.size(); ++i) {
+    if (calls.sync_id[i] == 0) continue;
+    if (calls.kind[i] == DeviceCallKind::kStreamWaitEvent && calls.stream[i].valid()) {
+      waits_of_stream_[calls.stream[i].value].push_back(CallId{i});
+    } else if (calls.kind[i] == DeviceCallKind::kEventRecord && calls.stream[i].valid()) {
+      records_.push_back({trace.threads[calls.thread[i].value].process, calls.sync_id[i],
+                          calls.start[i], CallId{i}});
+    }
+  }
+  std::sort(records_.begin(), records_.end(), [](const Record& x, const Record& y) {
+    return std::tie(x.process, x.sync_id, x.start, x.call) <
+           std::tie(y.process, y.sync_id, y.start, y.call);
+  });
+  find_partners(steps);
+  find_taken();
+}
+
+DeviceOpId GapFacts::awaited(DeviceOpId op) const {
+  const DeviceOps& ops = trace.device_ops;
+  const Calls& calls = trace.calls;
+  CallId launch = ops.call[op.value];
+  const std::vector<CallId>& waits_here = waits_of_stream_[ops.stream[op.value].value];
+  DeviceOpId latest;
+  if (!launch.valid() || waits_here.empty()) return latest;
+  DeviceOpId before = previous_[op.value];
+  CallId earlier = before.valid() ? ops.call[before.value] : CallId::none();
+  TimeNs from = earlier.valid() ? calls.start[earlier.value] : TimeNs::min();
+  auto it = std::lower_bound(waits_here.begin(), waits_here.end(), from,
+                             [&](CallId call, TimeNs t) { return calls.start[call.value] < t; });
+  for (; it != waits_here.end() && calls.start[it->value] <= calls.start[launch.value]; ++it) {
+    // The last record with this id before the wait: ids are used again by some recorders.
+    auto key = std::tuple(trace.threads[calls.thread[it->value].value].process,
+                          calls.sync_id[it->value], calls.start[it->value]);
+    auto record =
+        std::upper_bound(records_.begin(), records_.end(), key, [](const auto& k, const Record& r) {
+          return k < std::tuple(r.process, r.sync_id, r.start);
+        });
+    if (record == records_.begin()) continue;
+    --record;
+    if (record->process != std::get<0>(key) || record->sync_id != std::get<1>(key)) continue;
+    // The last op launched to the recording stream before the record was made.
+    auto stream_ops = trace.ops_of_stream[calls.stream[record->call.value]];
+    auto after =
+        std::partition_point(stream_ops.begin(), stream_ops.end(), [&](DeviceOpId candidate) {
+          CallId call = ops.call[candidate.value];
+          return (call.valid() ? calls.start[call.value] : ops.start[candidate.value]) <
+                 record->start;
+        });
+    if (after == stream_ops.begin()) continue;
+    DeviceOpId source = *(after - 1);
+    if (!latest.valid() || ops.end[source.value] > ops.end[latest.value]) latest = source;
+  }
+  return latest;
+}
+
+bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
+  const std::vector<Interval>& steps = steps_of_thread_[thread.value];
+  if (steps.empty()) return true;
+  auto after = std::upper_bound(steps.begin(), steps.end(), t,
+                                [](TimeNs time, const Interval& i) { return time < i.begin; });
+  return after != steps.begin() && (after - 1)->contains(t);
+}
+
+bool GapFacts::blocks(CallId call) const {
+  DeviceCallKind kind = trace.calls.kind[call.value];
+  if (is_blocking(kind)) return true;
+  DeviceOpId op = trace.calls.op[call.value];
+  return kind == DeviceCallKind::kCopy && op.valid() &&
+         trace.device_ops.kind[op.value] == DeviceOpKind::kCopyDeviceToHost &&
+         trace.calls.end[call.value] >= trace.device_ops.end[op.value];
+}
+
+void GapFacts::find_partners(const Steps& steps) {
+  std::vector<std::size_t> launches(trace.threads.size(), 0);
+  for (std::size_t i = 0; i < trace.calls.size(); ++i)
+    launches[trace.calls.thread[i].value] += trace.calls.op[i].valid();
+  std::vector<ThreadId> trainer(trace.processes.size());
+  for (const Step& step : steps.all) {
+    ThreadId& of = trainer[trace.threads[step.thread.value].process.value];
+    if (!of.valid()) of = step.thread;
+  }
+  auto most_launches = [&](ProcessId process, ThreadId except) {
+    ThreadId best;
+    for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+      if (trace.threads[t].process != process || ThreadId{t} == except || launches[t] == 0)
+        continue;
+      if (!best.valid() || launches[t] > launches[best.value]) best = ThreadId{t};
+    }
+    return best;
+  };
+  for (std::uint32_t p = 0; p < trace.processes.size(); ++p) {
+    if (!trainer[p].valid()) trainer[p] = most_launches(ProcessId{p}, ThreadId::none());
+  }
+  partner_.assign(trace.threads.size(), ThreadId::none());
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    ProcessId process = trace.threads[t].process;
+    bool trains = trainer[process.value] == ThreadId{t};
+    partner_[t] = trains ? most_launches(process, ThreadId{t}) : trainer[process.value];
+  }
+}
+
+void GapFacts::find_taken() {
+  taken_.resize(trace.processes.size());
+  for (const Overhead& overhead : trace.overheads) {
+    if (overhead.interval.empty()) continue;
+    for (std::uint32_t p = 0; p < trace.processes.size(); ++p) {
+      if (overhead.thread.valid() && trace.threads[overhead.thread.value].process.value != p)
+        continue;
+      Interval interval = overhead.interval;
+      std::vector<Taken>& taken = taken_[p];
+      if (!taken.empty()) interval.begin = std::max(interval.begin, taken.back().interval.end);
+      if (!interval.empty()) taken.push_back({interval, class_of(overhead.kind)});
+    }
+  }
+}
+
+}  // namespace headway::analyzer

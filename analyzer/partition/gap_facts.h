@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "analyzer/attribution/attribution.h"
+#include "analyzer/partition/input_wait.h"
+#include "analyzer/partition/time_class.h"
+#include "analyzer/steps/steps.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+/// What explaining gaps needs to know of the whole trace, found once. Immutable, so the devices can be
+/// explained in parallel.
+class GapFacts {
+ public:
+  GapFacts(const trace::Trace& trace, const RangeNames& names, const Attribution& attribution,
+           const Steps& steps);
+
+  /// The op before `op` on its stream; none for the first.
+  trace::DeviceOpId previous(trace::DeviceOpId op) const { return previous_[op.value]; }
+
+  /// The latest op of another stream that `op` had to wait for, through stream-wait-event calls made
+  /// between the launch of the op before it on its stream and its own; none when there is none.
+  trace::DeviceOpId awaited(trace::DeviceOpId op) const;
+
+  /// True inside a step of `thread`. A thread without steps works for one that has them, and where
+  /// no steps are known the whole trace counts as training.
+  bool in_step(trace::ThreadId thread, TimeNs t) const;
+
+  /// The thread that may act while `thread` shows nothing or waits for it: the training thread, or
+  /// for that one the thread that launches most beside it (autograd's); none when there is none.
+  trace::ThreadId partner(trace::ThreadId thread) const { return partner_[thread.value]; }
+
+  /// True when the host thread cannot go on before the device has finished: synchronising calls, and
+  /// copies to pageable memory, which return only when the copy is done.
+  bool blocks(trace::CallId call) const;
+
+  /// Pauses between two calls of a thread up to this long belong to issuing work: nothing is recorded
+  /// of the program in between.
+  DurationNs issue_pause() const { return issue_pause_; }
+
+  /// Time of `process` that CUDA or a profiler took, by start, disjoint.
+  struct Taken {
+    Interval interval;
+    TimeClass time_class;
+  };
+  const std::vector<Taken>& taken(trace::ProcessId process) const { return taken_[process.value]; }
+
+  const trace::Trace& trace;
+  const RangeNames& names;
+  const Attribution& attribution;
+  const InputWaits waits;
+
+ private:
+  struct Record {
+    trace::ProcessId process;
+    std::uint64_t sync_id;
+    TimeNs start;
+    trace::CallId call;
+  };
+  void find_partners(const Steps& steps);
+  void find_taken();
+
+  std::vector<trace::DeviceOpId> previous_;
+  std::vector<std::vector<trace::CallId>> waits_of_stream_;  ///< stream-wait-event calls, by start
+  std::vector<Record> records_;  ///< event records by process, sync id, start
+  std::vector<std::vector<Interval>> steps_of_thread_;
+  std::vector<trace::ThreadId> partner_;
+  std::vector<std::vector<Taken>> taken_;
+  DurationNs issue_pause_;
+};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/ranks/job.h"
+
+namespace headway::analyzer {
+
+/// Processes that share the work of one analysis: one alone, or several under MPI. Calls are
+/// collective: all processes make them in the same order.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual int index() const = 0;  ///< 0: the one that prints
+  virtual int count() const = 0;
+  /// The bytes of all processes in order on process 0; empty elsewhere.
+  virtual std::vector<std::string> gather(std::string bytes) = 0;
+  /// What process 0 passed, on all.
+  virtual std::string broadcast(std::string bytes) = 0;
+};
+
+/// No others.
+class Alone final : public Exchange {
+ public:
+  int index() const override { return 0; }
+  int count() const override { return 1; }
+  std::vector<std::string> gather(std::string bytes) override { return {std::move(bytes)}; }
+  std::string broadcast(std::string bytes) override { return bytes; }
+};
+
+/// The trace of the rank to look at, and its analysis, which knows of the job (`analysis.job`) when
+/// there are several ranks.
+struct JobReport {
+  trace::Trace trace;
+  Analysis analysis;
+};
+
+/// Loads, analyses and drops each file in turn, process i those with index i modulo the number of
+/// processes; then joins the summaries on process 0 and looks at the critical rank once more.
+/// Memory: one file, and the summaries. On other processes the result is null. The first bad file in
+/// the order of `files` throws Error on process 0; `failed` becomes its exit code on the others.
+std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
+                                       const AnalysisOptions& options, Exchange& exchange,
+                                       int& failed);
+
+/// The same for the ranks of one trace that is in memory already; of a trace of one rank, its
+/// analysis alone.
+std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptions& options = {});
+
+/// Adds to the findings on the critical rank what was found on others only, and on how many ranks
+/// each was found. Keeps the order of findings.
+void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis);
+
+}  // namespace headway::analyzer

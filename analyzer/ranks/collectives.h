@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/attribution/attribution.h"
+#include "analyzer/steps/steps.h"
+#include "common/time.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+/// What two collectives must share to be the same one on two ranks, besides their place.
+struct CollectiveGroup {
+  std::string communicator;  ///< as the program names it; empty when the trace does not tell
+  std::string kind;          ///< "allreduce", …; "collective" when only its mechanism is known
+  auto operator<=>(const CollectiveGroup&) const = default;
+};
+
+/// One communication of one rank. Times are of the rank's own clock.
+struct RankCollective {
+  std::uint32_t group = 0;     ///< index into Collectives::groups
+  std::int64_t sequence = -1;  ///< in its communicator, as recorded; -1: not recorded
+  std::int64_t step = -1;      ///< number of the step that launched it; -1: outside all steps
+  TimeNs launch;               ///< when the host asked for it: program order
+  Interval time;               ///< on the device
+  std::int64_t bytes = -1;     ///< full message; -1 unknown
+  std::int32_t ranks = 0;      ///< members of the communicator; 0 unknown
+  std::uint32_t op = 0;        ///< its device op in the rank's trace
+};
+
+/// The communications of one rank in program order.
+struct Collectives {
+  std::vector<CollectiveGroup> groups;
+  std::vector<RankCollective> rows;
+  std::int64_t named = 0;  ///< rows known by the name of their kernel only: no communicator
+};
+
+/// All collectives of a trace: those that it declares, and the communication kernels that it does
+/// not. Linear in the number of device ops.
+Collectives collectives_of(const trace::Trace& trace, const Steps& steps,
+                           const Attribution& attribution);
+
+/// True when no member can end before the last has begun, so that time up to the last arrival is
+/// waiting: all-reduce, all-gather, reduce-scatter, all-to-all, barrier. A broadcast's root, for
+/// one, may leave early.
+bool is_synchronising(std::string_view kind);
+
+/// Bytes over the slowest link per byte of message, as NCCL's tests define bus bandwidth: 2(n-1)/n
+/// for all-reduce, (n-1)/n for all-gather and reduce-scatter, else 1.
+double bus_factor(std::string_view kind, int ranks);
+
+}  // namespace headway::analyzer

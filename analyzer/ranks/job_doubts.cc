@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/ranks/job_parts.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+void doubt(JobAnalysis& job, std::string text) {
+  job.doubts.push_back({"doubt", std::move(text)});
+}
+
+void add_identity(JobAnalysis& job) {
+  auto count = [&](RankSource source) {
+    return std::count_if(job.ranks.begin(), job.ranks.end(),
+                         [&](const RankSummary& rank) { return rank.identity.source == source; });
+  };
+  if (auto named = count(RankSource::kFileName))
+    doubt(job, fmt::format("{} of {} traces do not say their rank: it is taken from the file name.",
+                           named, job.ranks.size()));
+  if (auto guessed = count(RankSource::kOrder))
+    doubt(job, fmt::format("{} of {} ranks are numbered by their place among the files and "
+                           "processes: neither the trace nor the file name tells.",
+                           guessed, job.ranks.size()));
+  if (static_cast<std::size_t>(job.world_size) > job.ranks.size())
+    doubt(job, fmt::format("{} of {} ranks are here. Who arrives last, and how long a transfer "
+                           "takes, is judged among these alone.",
+                           job.ranks.size(), job.world_size));
+}
+
+std::string group_label(const CollectiveGroup& group) {
+  return group.communicator.empty()
+             ? group.kind
+             : fmt::format("{} of communicator {}", group.kind, group.communicator);
+}
+
+void add_matching(JobAnalysis& job) {
+  std::int64_t rows = 0;
+  std::int64_t unmatched = 0;
+  std::vector<std::string> by_order;
+  std::vector<const MatchedGroup*> short_ones;
+  for (const MatchedGroup& group : job.matching.groups) {
+    rows += group.matched + group.unmatched;
+    unmatched += group.unmatched;
+    if (group.by_order) by_order.push_back(group_label(group.group));
+    if (group.unmatched) short_ones.push_back(&group);
+  }
+  if (rows == 0) {
+    doubt(job,
+          "No communication of any rank is in the traces: waits between ranks cannot be told.");
+    return;
+  }
+  if (!by_order.empty()) {
+    std::size_t more = by_order.size() > 3 ? by_order.size() - 3 : 0;
+    by_order.resize(std::min<std::size_t>(3, by_order.size()));
+    doubt(job, fmt::format("Matched by their order in the step, as no sequence number was "
+                           "recorded: {}{}.",
+                           fmt::join(by_order, ", "),
+                           more ? fmt::format(" and {} more groups", more) : ""));
+  }
+  if (unmatched) {
+    std::stable_sort(short_ones.begin(), short_ones.end(),
+                     [](auto* a, auto* b) { return a->unmatched > b->unmatched; });
+    doubt(job,
+          fmt::format("{} of {} communications of single ranks have no counterpart on the "
+                      "others (most: {} of {}); they count as transfer.",
+                      format_count(unmatched), format_count(rows),
+                      format_count(short_ones[0]->unmatched), group_label(short_ones[0]->group)));
+  }
+  for (const std::string& name : job.matching.ambiguous)
+    doubt(job, fmt::format("Communicator '{}' is used by more ranks than it has members: several "
+                           "groups share the name, so its collectives are not matched.",
+                           name));
+}
+
+void add_clocks(JobAnalysis& job) {
+  if (!job.clocks.doubt.empty()) doubt(job, job.clocks.doubt);
+  for (const HostClock& host : job.clocks.hosts) {
+    if (host.aligned) continue;
+    doubt(job, fmt::format("The clock of {} cannot be aligned with that of {}: {}. What needs no "
+                           "common clock is printed all the same.",
+                           rank_list(job, host.ranks),
+                           rank_list(job, job.clocks.hosts.front().ranks), host.why_not));
+  }
+}
+
+/// Doubts of single ranks, those of the same text together. The critical rank's own come with its
+/// report.
+void add_ranks_own(JobAnalysis& job) {
+  constexpr std::size_t kShown = 8;
+  std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> ranks_of;
+  for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+    if (r == job.critical) continue;
+    for (const Doubt& d : job.ranks[r].doubts) {
+      if (d.severity != "info") ranks_of[{d.severity, d.text}].push_back(r);
+    }
+  }
+  std::size_t shown = 0;
+  for (std::string_view severity : {"loss", "doubt"}) {
+    for (const auto& [what, ranks] : ranks_of) {
+      if (what.first != severity || shown == kShown) continue;
+      job.doubts.push_back(
+          {what.first, fmt::format("On {}: {}", rank_list(job, ranks), what.second)});
+      ++shown;
+    }
+  }
+  if (ranks_of.size() > shown)
+    doubt(job, fmt::format("{} more doubts on single ranks: see the report of each.",
+                           ranks_of.size() - shown));
+}
+
+}  // namespace
+
+void add_job_doubts(JobAnalysis& job) {
+  add_identity(job);
+  add_matching(job);
+  add_clocks(job);
+  add_ranks_own(job);
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/ranks/collectives.h"
+
+namespace headway::analyzer {
+
+/// Where a rank's number comes from, in falling order of trust.
+enum class RankSource : std::uint8_t {
+  kRecorded,  ///< the trace says it
+  kFileName,  ///< "…rank3….json"
+  kOrder,     ///< place among the files and processes: a guess
+};
+
+struct RankIdentity {
+  std::int32_t rank = 0;
+  RankSource source = RankSource::kRecorded;
+};
+
+/// One step on one device of one rank.
+struct RankStep {
+  std::int64_t number =
+      0;                   ///< as the program counts; 0 for the whole span of a trace without steps
+  bool steady = true;      ///< figures are over it
+  Interval time;           ///< on the device, the rank's own clock
+  ClassTimes times;        ///< sums to time.length() exactly
+  std::int64_t work = -1;  ///< amount of work in the batch (see WorkMeasure); -1 unknown
+};
+
+/// What RankStep::work counts.
+enum class WorkMeasure : std::uint8_t { kNone, kFlops, kInputElements };
+
+/// A stretch of a step in which a collective was all that kept the device busy.
+struct Exposure {
+  std::uint32_t collective = 0;  ///< index into RankSummary::collectives.rows
+  std::uint32_t step = 0;        ///< index into RankDevice::steps
+  Interval time;
+};
+
+struct RankDevice {
+  std::int32_t ordinal = 0;
+  std::string name;
+  DeviceView view;  ///< `view.device` is an index into the rank's trace
+  std::vector<RankStep> steps;
+  ClassTimes per_steady_step;  ///< mean over steady steps, each class rounded towards zero
+  DurationNs hidden_comm;
+  DurationNs hidden_h2d;
+  std::int64_t steady_steps = 0;
+  std::vector<Exposure> exposures;  ///< of communication, by time
+};
+
+/// All that is kept of one rank after its trace is dropped.
+struct RankSummary {
+  RankIdentity identity;
+  std::string file;
+  std::int64_t process = -1;  ///< global pid when the file holds several ranks; -1: all of the file
+  std::string host;           ///< empty when the trace does not tell
+  std::int32_t world_size = 0;
+  std::int64_t start_utc_ns = 0;
+  std::int64_t events = 0;
+  StepSource step_source = StepSource::kNone;
+  DurationNs median_step;
+  DurationNs step;  ///< mean steady step of the slowest device: what shares refer to
+  WorkMeasure work_measure = WorkMeasure::kNone;
+  std::vector<RankDevice> devices;
+  Collectives collectives;
+  std::vector<Finding> findings;  ///< of the rank alone; evidence carries times and notes only
+  std::vector<Doubt> doubts;
+};
+
+/// Who the rank is and where its steps went, without its communication, findings and doubts.
+RankSummary outline(const trace::Trace& trace, const Analysis& analysis, RankIdentity identity);
+/// All of it.
+RankSummary summarise(const trace::Trace& trace, const Analysis& analysis, RankIdentity identity);
+
+/// For sending to another process of the same run.
+std::string to_bytes(RankSummary& summary);
+RankSummary rank_summary_from(std::string_view bytes);
+
+/// Recomputes the means of `device` from its steps.
+void average_steps(RankDevice& device);
+
+}  // namespace headway::analyzer

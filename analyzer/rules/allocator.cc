@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// allocator: memory is allocated or freed through the driver inside the step.
+//
+// Symptom: cudaMalloc, cudaFree, cudaHostAlloc and the like in steady steps, with the device idle meanwhile.
+// Mechanism: such a call takes the driver's lock and tens of microseconds to milliseconds; cudaFree and
+//   cudaHostAlloc also wait until the device has finished, so the queue runs dry.
+// Formula: recoverable = allocator: idle device time before an op whose launching thread was in such a call.
+// Falsified by: calls under a full queue (they cost nothing); calls in the first steps only, which are
+//   warm-up and dropped.
+// Known false positives: steps whose sizes differ on purpose, so that a cache cannot serve them.
+// Source: caching and stream-ordered allocators exist for this reason.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+bool allocates(trace::DeviceCallKind kind) {
+  return kind == trace::DeviceCallKind::kAllocate || kind == trace::DeviceCallKind::kFree;
+}
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  if (segment.cause.kind != EventRef::Kind::kCall) return "memory is allocated or freed";
+  std::int64_t bytes = context.trace.calls.bytes[segment.cause.index];
+  std::string_view name = name_of(context.trace, segment.cause);
+  return bytes > 0 ? fmt::format("{} of {}", name, format_bytes(bytes)) : std::string(name);
+}
+
+/// Calls per steady step; over the whole trace without steps.
+double calls_per_step(const RuleContext& context) {
+  const trace::Calls& calls = context.trace.calls;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (!allocates(calls.kind[i])) continue;
+    bool inside = context.steps.all.empty();
+    auto after =
+        std::upper_bound(context.steps.all.begin(), context.steps.all.end(), calls.start[i],
+                         [](TimeNs t, const Step& step) { return t < step.host.begin; });
+    if (after != context.steps.all.begin())
+      inside = (after - 1)->steady && (after - 1)->host.contains(calls.start[i]);
+    count += inside;
+  }
+  std::size_t steps = context.steps.steady.size();
+  return static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(1, steps));
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare share = worst_share(context, {TimeClass::kAllocator});
+  if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (context.trace.calls.size() == 0)
+    return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
+  double count = calls_per_step(context);
+  if (share.share() < kFindingShare) {
+    return fine(rule,
+                fmt::format("{:.1f} allocations and frees {} keep the device waiting {}.", count,
+                            per_step(context), of_step(context, share.time, share.step)));
+  }
+  Finding finding = found(rule, share.time, context);
+  finding.claim = fmt::format(
+      "{:.1f} calls {} that allocate or free memory through the driver keep the device idle for "
+      "{}.",
+      count, per_step(context), of_step(context, share.time, share.step));
+  finding.confidence = 0.9;
+  finding.evidence = longest_segments(context, *share.device, {TimeClass::kAllocator}, note);
+  finding.advice = {
+      {"headway-train", "Its buffers are allocated once; steps allocate only when shapes change.",
+       "--batch N, the same for all steps", settings(context.trace, {"batch"})},
+      {"PyTorch",
+       "Let the caching allocator serve the steps: no empty_cache() in the loop, few distinct "
+       "shapes, "
+       "and segments that can grow, so that fragmentation does not force frees.",
+       "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (or backend:cudaMallocAsync)", ""},
+      {"TensorFlow/JAX", "Allocate the device's memory at the start, or in stream order.",
+       "XLA_PYTHON_CLIENT_PREALLOCATE=true, TF_GPU_ALLOCATOR=cuda_malloc_async", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kAllocator = {
+    "allocator", "Allocation inside steps",
+    "Idle device time while memory is allocated or freed through the driver, over 5 % of the step.",
+    check};
+
+}  // namespace headway::analyzer

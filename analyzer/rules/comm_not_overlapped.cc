@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// comm-not-overlapped: gradients are exchanged only when the backward pass is over.
+//
+// Symptom: in every step all collectives begin after the last backward kernel has ended.
+// Mechanism: the first gradients are ready early in the backward pass. An exchange that starts at
+// its end (one flat buffer, delay_allreduce, a reduction by hand after backward()) leaves compute
+// and network idle in turn.
+// Formula: recoverable = the smaller of exposed communication and backward compute, per step: what
+// could travel under it.
+// Falsified by: collectives that begin before the last backward kernel ends.
+// Known false positives: persistent kernels that need all multiprocessors; sharded optimizers whose
+// all-gather follows the update (only collectives before the update count).
+// Source: delayed and overlapped all-reduce in PyTorch's and Apex' DDP.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/device_view.h"
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/communication.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::Phase;
+
+/// What happens in the steady steps of a device before its update.
+struct Exchange {
+  std::int64_t collectives = 0;  ///< that begin before the update
+  std::int64_t late = 0;         ///< of them, after the last backward kernel
+  DurationNs backward;           ///< kernel time, all steps
+  std::int64_t steps = 0;
+  bool phases = false;  ///< the trace tells backward kernels from others
+};
+
+Exchange measure(const RuleContext& context, const DevicePartition& device) {
+  struct OfStep {
+    TimeNs last_gradient = TimeNs::min();
+    TimeNs update = TimeNs::max();
+    std::vector<TimeNs> collectives;
+  };
+  Exchange result;
+  const DeviceStep* current = nullptr;
+  OfStep of;
+  auto close = [&] {
+    if (!current) return;
+    for (TimeNs start : of.collectives) {
+      if (start >= of.update) continue;
+      ++result.collectives;
+      result.late += of.last_gradient != TimeNs::min() && start >= of.last_gradient;
+    }
+    of = {};
+  };
+  result.steps = for_each_steady_op(
+      context.trace, context.steps, device, [&](const DeviceStep& step, trace::DeviceOpId op) {
+        if (&step != current) close();
+        current = &step;
+        Interval time = context.trace.device_ops.interval(op);
+        trace::DeviceOpKind kind = context.trace.device_ops.kind[op.value];
+        if (is_communication(context.trace, op)) {
+          of.collectives.push_back(time.begin);
+        } else if (kind == trace::DeviceOpKind::kKernel) {
+          Phase phase = context.attribution.phase_of[op.value];
+          if (phase == Phase::kUpdate) of.update = std::min(of.update, time.begin);
+          if (phase == Phase::kBackward) {
+            of.last_gradient = std::max(of.last_gradient, time.end);
+            result.backward += time.length();
+            result.phases = true;
+          }
+        }
+      });
+  close();
+  return result;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare share = worst_share(context, {TimeClass::kCommTransfer});
+  if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (share.share() < kFindingShare)
+    return fine(rule, fmt::format("Communication is exposed {}.",
+                                  of_step(context, share.time, share.step)));
+  Exchange exchange = measure(context, *share.device);
+  if (!exchange.phases)
+    return cannot_tell(rule,
+                       "No kernel is known to be of the backward pass: record ranges of the "
+                       "phases, or the framework's ops.");
+  if (exchange.collectives == 0)
+    return fine(rule, "No collective lies between the backward pass and the update.");
+  double late = static_cast<double>(exchange.late) / static_cast<double>(exchange.collectives);
+  if (late < 0.9)
+    return fine(rule, fmt::format("{} of the collectives before the update begin while the "
+                                  "backward pass still computes.",
+                                  format_percent(1 - late)));
+  DurationNs backward = exchange.backward / std::max<std::int64_t>(1, exchange.steps);
+  DurationNs gain = std::min(share.time, backward);
+  if (ratio(gain, context.step) < kFindingShare)
+    return fine(rule, fmt::format("The backward pass computes for {} only: too short to hide the "
+                                  "exchange.",
+                                  format_duration(backward)));
+  Finding finding = found(rule, gain, context);
+  finding.claim = fmt::format(
+      "{} of {} collectives begin only after the last gradient; {} of backward compute {} could "
+      "hide them.",
+      format_count(exchange.late), format_count(exchange.collectives), format_duration(backward),
+      per_step(context));
+  finding.confidence = 0.85;
+  finding.evidence =
+      longest_segments(context, *share.device, {TimeClass::kCommTransfer}, communication_note);
+  finding.advice = {
+      {"PyTorch",
+       "Start each bucket's all-reduce from the gradient hooks, on a stream of its own, instead of "
+       "after backward().",
+       "torch.nn.parallel.DistributedDataParallel(model); Apex: delay_allreduce=False; FSDP: "
+       "backward_prefetch=BackwardPrefetch.BACKWARD_PRE",
+       ""},
+      {"TensorFlow/JAX", "Let the scheduler move collectives up to where their input is ready.",
+       "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kCommNotOverlapped = {
+    "comm-not-overlapped", "Communication waits for the whole backward pass",
+    "At least 9 of 10 collectives before the update begin after the last gradient, and more than "
+    "5 % of the step could be hidden.",
+    check, true};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// layout-transposes: tensors change layout around convolutions.
+//
+// Symptom: nchwToNhwc, batched_transpose and strided copies before or after convolution kernels.
+// Mechanism: the fastest convolution kernels want channels last; when the framework keeps channels first, the
+//   library converts each input, weight and output, one pass over memory each.
+// Formula: recoverable = time of the transforms that name a layout, and of strided copies next to a
+//   convolution on their stream. With channels last throughout, none of them is needed.
+// Falsified by: a model without convolutions (then the rule says fine), transforms of the input batch only.
+// Known false positives: one conversion of the input per step remains; permutations that the model asks for.
+// Source: cuDNN and MIOpen kernels; PyTorch's channels-last documentation.
+#include <fmt/format.h>
+
+#include "analyzer/rules/device_streams.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+struct Transforms {
+  DurationNs recoverable;
+  double kernels = 0;
+  std::vector<Evidence> evidence;
+};
+
+Transforms measure(const RuleContext& context, const DevicePartition& device,
+                   const KernelWork& work) {
+  Transforms result;
+  if (ratio(work.of(KernelFamily::kLayoutTransform), context.step) < kFindingShare ||
+      work.of(KernelFamily::kConvolution).ns == 0)
+    return result;
+  LongestEvidence longest;
+  auto family = [&](std::span<const trace::DeviceOpId> ops, std::size_t i) {
+    return i < ops.size() ? context.kernels.of(ops[i]).family : KernelFamily::kUnknown;
+  };
+  std::int64_t steps = for_each_stream(
+      context, device, [&](const DeviceStep&, std::span<const trace::DeviceOpId> ops) {
+        for (std::size_t i = 0; i < ops.size(); ++i) {
+          if (family(ops, i) != KernelFamily::kLayoutTransform) continue;
+          bool beside = (i > 0 && family(ops, i - 1) == KernelFamily::kConvolution) ||
+                        family(ops, i + 1) == KernelFamily::kConvolution;
+          // A library changes layouts for its convolutions only; the framework copies anywhere.
+          if (context.kernels.of(ops[i]).framework && !beside) continue;
+          DurationNs time = duration(context, ops[i]);
+          result.recoverable += time;
+          result.kernels += 1;
+          if (longest.wants(time))
+            longest.add(context.trace.device_ops.interval(ops[i]), ops[i],
+                        short_name(context, ops[i]));
+        }
+      });
+  if (steps == 0) return result;
+  result.recoverable = result.recoverable / steps;
+  result.kernels /= static_cast<double>(steps);
+  result.evidence = longest.take();
+  return result;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  auto [device, transforms] = worst_device(
+      context,
+      [&](const DevicePartition& d, const KernelWork& w) { return measure(context, d, w); });
+  if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  DurationNs convolutions;
+  DurationNs layout;
+  DurationNs all;
+  DurationNs unknown;
+  for (const KernelWork& work : context.work) {
+    convolutions = std::max(convolutions, work.of(KernelFamily::kConvolution));
+    layout = std::max(layout, work.of(KernelFamily::kLayoutTransform));
+    all += work.compute();
+    unknown += work.of(KernelFamily::kUnknown);
+  }
+  if (ratio(transforms.recoverable, context.step) < kFindingShare) {
+    if (all.ns == 0 || ratio(unknown, all) > 0.5)
+      return cannot_tell(rule, "Most kernels' names do not say what they do.");
+    if (convolutions.ns == 0) return fine(rule, "No convolution kernel ran.");
+    return fine(rule, fmt::format("All layout transforms take {}.",
+                                  of_step(context, layout, context.step)));
+  }
+  Finding finding = found(rule, transforms.recoverable, context);
+  finding.claim = fmt::format(
+      "{:.0f} kernels {} only change the layout of tensors around convolutions and take {}; the "
+      "convolutions themselves take {}.",
+      transforms.kernels, per_step(context), of_step(context, transforms.recoverable, context.step),
+      format_duration(convolutions));
+  finding.confidence = 0.8;
+  finding.evidence = std::move(transforms.evidence);
+  finding.advice = {
+      {"PyTorch",
+       "Keep model and inputs in channels last, so that convolutions need no conversion; check "
+       "that "
+       "no op in between falls back to channels first.",
+       "model.to(memory_format=torch.channels_last), "
+       "inputs.to(memory_format=torch.channels_last); on AMD also PYTORCH_MIOPEN_SUGGEST_NHWC=1",
+       ""},
+      {"TensorFlow/JAX", "Build the model with channels last and let XLA assign layouts.",
+       "data_format='channels_last'; lax.conv_general_dilated(dimension_numbers=('NHWC', 'HWIO', "
+       "'NHWC'))",
+       ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kLayoutTransposes = {
+    "layout-transposes", "Layout transposes",
+    "Kernels that only change the layout of tensors around convolutions, over 5 % of the step.",
+    check};
+
+}  // namespace headway::analyzer

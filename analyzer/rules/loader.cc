@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/rules/loader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "analyzer/rules/counters.h"
+#include "trace/meta_keys.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::RangeKind;
+
+constexpr std::int64_t kLargeRead = 65'536;
+/// bytes/s that a hard disk and a gigabit network both reach.
+constexpr double kAssumedRate = 100e6;
+
+bool is_stage(RangeKind kind) {
+  return kind == RangeKind::kRead || kind == RangeKind::kDecode || kind == RangeKind::kAugment ||
+         kind == RangeKind::kCollate;
+}
+
+}  // namespace
+
+double Reads::share_if_large() const {
+  double ideal = static_cast<double>(bytes) / large_read_rate;
+  return std::min(1.0, ideal / std::max(1e-9, time.seconds()));
+}
+
+Reads sum_reads(const trace::Trace& trace) {
+  Reads reads{0, 0, {}, kAssumedRate};
+  if (trace.range_info.empty()) return reads;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || info->kind != RangeKind::kRead || info->bytes <= 0) continue;
+    DurationNs time = trace.ranges.interval(trace::RangeId{i}).length();
+    ++reads.count;
+    reads.bytes += info->bytes;
+    reads.time += time;
+    if (time.ns > 0 && info->bytes >= kLargeRead) {
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
+    }
+  }
+  return reads;
+}
+
+LoaderWork loader_work(const RuleContext& context) {
+  const trace::Trace& trace = context.trace;
+  LoaderWork work;
+  if (trace.range_info.empty()) return work;
+  std::vector<bool> trains(trace.threads.size());
+  for (const Step& step : context.steps.all) trains[step.thread.value] = true;
+  std::vector<bool> makes(trace.threads.size());
+  Interval window = counters::steady_window(context);
+  DurationNs making;
+  DurationNs computing;
+  DurationNs batch_time;
+  std::int64_t batches = 0;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || (info->kind != RangeKind::kBatch && !is_stage(info->kind))) continue;
+    trace::ThreadId thread = trace.ranges.thread[i];
+    Interval interval = trace.ranges.interval(trace::RangeId{i});
+    if (trains[thread.value]) {
+      work.on_training_thread = true;
+      continue;
+    }
+    makes[thread.value] = true;
+    DurationNs inside = intersect(interval, window).length();
+    if (info->kind == RangeKind::kBatch) {
+      making += inside;
+      if (window.contains(interval.begin)) {
+        batch_time += interval.length();
+        ++batches;
+      }
+    } else if (info->kind != RangeKind::kRead) {
+      computing += inside;
+    }
+  }
+  for (std::uint32_t t = 0; t < makes.size(); ++t) {
+    if (makes[t]) work.workers.push_back(trace::ThreadId{t});
+  }
+  work.making = ratio(making, window.length());
+  work.computing = ratio(computing, window.length());
+  if (batches) work.per_batch = batch_time / batches;
+  return work;
+}
+
+std::int64_t processor_count(const trace::Trace& trace) {
+  std::string_view text = trace.meta_value(trace::meta::kCpuCount);
+  std::int64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/rules/rule.h"
+
+namespace headway::analyzer {
+
+/// All reads that say their size.
+struct Reads {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  DurationNs time;
+  double large_read_rate;  ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
+
+  std::int64_t mean() const { return count ? bytes / count : 0; }
+  /// How much of the time would remain if the same bytes came in large reads, 0 to 1.
+  double share_if_large() const;
+};
+Reads sum_reads(const trace::Trace& trace);
+
+/// What the loader's workers do during the steady steps, from the ranges of their stages.
+struct LoaderWork {
+  std::vector<trace::ThreadId> workers;  ///< threads that make batches, not the training thread
+  double making = 0;                     ///< mean number of them that make a batch
+  double computing = 0;                  ///< mean number of them that decode, augment or collate
+  DurationNs per_batch;                  ///< mean time one worker takes for a batch; 0 unknown
+  bool on_training_thread = false;       ///< batches are made by the training thread itself
+};
+LoaderWork loader_work(const RuleContext& context);
+
+/// Processors of the machine that the program may use; 0 unknown.
+std::int64_t processor_count(const trace::Trace& trace);
+
+}  // namespace headway::analyzer

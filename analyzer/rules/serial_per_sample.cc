@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// serial-per-sample: the same short sequence of kernels runs once per sample instead of once per batch.
+//
+// Symptom: a loop over the samples of a batch: tens of repetitions of the same few short kernels in a row.
+// Mechanism: each repetition works on one sample, too little to fill the device, and pays all its launches; run
+//   over the whole batch, the kernels would take about as long as one repetition does now.
+// Formula: on one stream, within one step and outside the update, a period of 3 to 64 kernels without matrix work,
+//   at least 8 times in a row, with something besides arithmetic in it (index, sort, reduction, copy). Recoverable =
+//   (1 - 1/repetitions) x time from its first kernel to its last, idle time included. A rule of thumb: batched
+//   kernels of small samples take no longer than one of them.
+// Falsified by: repetitions whose kernels fill the device; then batching saves launches only.
+// Known false positives: layers without matrix work; losses that are computed per scale on purpose.
+// Source: the per-image assignment of anchor-free detectors (SimOTA) and its batched rewrites.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/rules/device_streams.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using Ops = std::span<const trace::DeviceOpId>;
+
+constexpr std::size_t kShortestPeriod = 3;
+constexpr std::size_t kLongestPeriod = 64;
+constexpr std::size_t kRepetitions = 8;
+
+struct Serial {
+  DurationNs recoverable;
+  DurationNs time;
+  double places = 0;
+  double repetitions = 0;
+  double kernels = 0;
+  std::vector<Evidence> evidence;
+};
+
+struct Repeat {
+  std::size_t first = 0;
+  std::size_t period = 0;
+  std::size_t count = 0;  ///< whole periods
+  std::size_t end() const { return first + period * count; }
+};
+
+/// The repetition in `ops[from..)` that covers most kernels; count 0 when there is none.
+Repeat longest_repeat(const RuleContext& context, Ops ops) {
+  Repeat best;
+  const std::vector<trace::StringId>& name = context.trace.device_ops.name;
+  for (std::size_t p = kShortestPeriod; p <= kLongestPeriod && p * kRepetitions <= ops.size();
+       ++p) {
+    std::size_t run = 0;
+    for (std::size_t i = p; i <= ops.size(); ++i) {
+      if (i < ops.size() && name[ops[i].value] == name[ops[i - p].value]) {
+        ++run;
+        continue;
+      }
+      Repeat found{i - run - p, p, (run + p) / p};
+      if (found.count >= kRepetitions && found.end() - found.first > best.end() - best.first)
+        best = found;
+      run = 0;
+    }
+  }
+  return best;
+}
+
+/// What a plain loop over parameters or layers does not have in it.
+bool has_data_dependent_work(const RuleContext& context, Ops period) {
+  bool two_names = false;
+  bool more_than_arithmetic = false;
+  for (trace::DeviceOpId op : period) {
+    two_names |= context.trace.device_ops.name[op.value] !=
+                 context.trace.device_ops.name[period.front().value];
+    switch (context.kernels.of(op).family) {
+      case KernelFamily::kGatherScatter:
+      case KernelFamily::kSort:
+      case KernelFamily::kReduction:
+      case KernelFamily::kFillCopy:
+      case KernelFamily::kPooling:
+        more_than_arithmetic = true;
+        break;
+      default:
+        break;
+    }
+  }
+  return two_names && more_than_arithmetic;
+}
+
+bool ends_a_stretch(const RuleContext& context, trace::DeviceOpId op) {
+  KernelFamily family = context.kernels.of(op).family;
+  return is_matrix_work(family) || family == KernelFamily::kOptimizer ||
+         family == KernelFamily::kCommunication ||
+         context.attribution.phase_of[op.value] == trace::Phase::kUpdate;
+}
+
+Serial measure(const RuleContext& context, const DevicePartition& device) {
+  Serial result;
+  LongestEvidence longest;
+  const trace::DeviceOps& all = context.trace.device_ops;
+  auto judge = [&](Ops stretch) {
+    Repeat repeat = longest_repeat(context, stretch);
+    if (repeat.count < kRepetitions) return;
+    Ops ops = stretch.subspan(repeat.first, repeat.end() - repeat.first);
+    if (!has_data_dependent_work(context, ops.first(repeat.period))) return;
+    Interval where{all.start[ops.front().value], all.end[ops.back().value]};
+    auto count = static_cast<double>(repeat.count);
+    result.time += where.length();
+    result.recoverable += DurationNs{
+        static_cast<std::int64_t>(static_cast<double>(where.length().ns) * (1 - 1 / count))};
+    result.places += 1;
+    result.repetitions = std::max(result.repetitions, count);
+    result.kernels = static_cast<double>(repeat.period);
+    if (longest.wants(where.length()))
+      longest.add(where, ops.front(),
+                  fmt::format("{} kernels, {} times in a row", repeat.period, repeat.count));
+  };
+  std::int64_t steps = for_each_stream(context, device, [&](const DeviceStep&, Ops ops) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= ops.size(); ++i) {
+      if (i < ops.size() && !ends_a_stretch(context, ops[i])) continue;
+      if (i - begin >= kShortestPeriod * kRepetitions) judge(ops.subspan(begin, i - begin));
+      begin = i + 1;
+    }
+  });
+  if (steps == 0) return result;
+  result.time = result.time / steps;
+  result.recoverable = result.recoverable / steps;
+  result.places /= static_cast<double>(steps);
+  result.evidence = longest.take();
+  return result;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  auto [device, serial] = worst_device(
+      context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
+  if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (ratio(serial.recoverable, context.step) < kFindingShare) {
+    if (std::all_of(context.work.begin(), context.work.end(),
+                    [](const KernelWork& work) { return work.compute().ns == 0; }))
+      return cannot_tell(rule, "No device ran a kernel.");
+    return fine(rule, fmt::format("Short sequences of kernels that repeat take {}.",
+                                  of_step(context, serial.time, context.step)));
+  }
+  Finding finding = found(rule, serial.recoverable, context);
+  finding.claim = fmt::format(
+      "A sequence of {:.0f} short kernels without matrix work repeats up to {:.0f} times in a row "
+      "in {:.1f} places {}, over {}: work done sample by sample.",
+      serial.kernels, serial.repetitions, serial.places, per_step(context),
+      of_step(context, serial.time, context.step));
+  finding.confidence = 0.55;  // that the repetitions are samples is inferred
+  finding.evidence = std::move(serial.evidence);
+  finding.advice = {
+      {"PyTorch",
+       "Do it for the whole batch: pad to the largest sample and mask, or vectorise the function.",
+       "torch.vmap(per_sample), torch.nested, padded tensors with a mask", ""},
+      {"TensorFlow/JAX", "Vectorise over the batch dimension.",
+       "jax.vmap(per_sample), tf.vectorized_map", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kSerialPerSample = {
+    "serial-per-sample", "Serial per sample",
+    "The same short sequence of kernels at least 8 times in a row, over 5 % of the step.", check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// slow-storage: the data comes in large pieces, but the storage does not deliver it fast enough.
+//
+// Symptom: the device waits for reads although each read brings much; the disk is busy all the time.
+// Mechanism: the bytes of a step divided by what the storage delivers take longer than the step; more
+//   workers or larger files do not change that.
+// Formula: s = the share of the read time that the same bytes would take in reads of 64 KiB and more at the
+//   best rate of this run; recoverable = io_read x s, the rest of io_read is that of small-files. Fires from
+//   5 % of the step when reads bring 1 MB on average or s is at least a half.
+// Falsified by: reads at 2 GB/s per worker and more, which is the pace of memory; a second epoch from the page cache that runs at full speed (then memory or a local copy
+//   is the remedy), or a disk far below its bandwidth while workers wait for something else.
+// Known false positives: a first epoch over a data set that the page cache will hold.
+// Source: storage bandwidth against the rate at which accelerators consume samples, as I/O studies of
+//   training measure it; the 5 % is that of input-bound.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/rules/counters.h"
+#include "analyzer/rules/loader.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+/// A disk whose mean rate is this close to its highest is taken to be saturated.
+constexpr double kSaturated = 0.8;
+constexpr std::int64_t kLargeMean = 1'000'000;
+/// bytes/s of one reader: beyond what network file systems and most single disks give one stream.
+constexpr std::int64_t kMemoryPace = 2'000'000'000;
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  const trace::RangeInfo* info = segment.cause.kind == EventRef::Kind::kRange
+                                     ? context.trace.info(trace::RangeId{segment.cause.index})
+                                     : nullptr;
+  if (!info || info->bytes <= 0) return "the worker reads";
+  DurationNs time = interval_of(context.trace, segment.cause).length();
+  return fmt::format("a read of {} takes {}", format_bytes(info->bytes), format_duration(time));
+}
+
+std::vector<Advice> advice(const RuleContext& context) {
+  return {
+      {"headway-train",
+       "Keep the data on a local NVMe disk, and store it decoded and packed so that fewer bytes "
+       "are read than an image format with its files needs.",
+       "--data PATH --source shards", settings(context.trace, {"data", "source"})},
+      {"PyTorch",
+       "Copy the data to local NVMe before training, keep it compressed until the worker, or "
+       "cache what fits into memory; several disks or a parallel file system add bandwidth.",
+       "webdataset.WebDataset(…, cache_dir='/local/nvme')", ""},
+      {"TensorFlow/JAX", "Cache on a local disk after the first epoch, read several files at once.",
+       "dataset.cache('/local/nvme/cache'), interleave(…, cycle_length=16)", ""}};
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare reading = worst_share(context, {TimeClass::kIoRead});
+  if (!reading.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (reading.share() < kFindingShare) {
+    return fine(rule, fmt::format("The device waits for reads {}.",
+                                  of_step(context, reading.time, reading.step)));
+  }
+  Reads reads = sum_reads(context.trace);
+  if (reads.count == 0) {
+    return cannot_tell(rule,
+                       "The reads carry no sizes. Put `bytes` into the payload of the read ranges "
+                       "and record again.");
+  }
+  DurationNs recoverable{
+      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * reads.share_if_large())};
+  bool bandwidth = reads.mean() >= kLargeMean || reads.share_if_large() >= 0.5;
+  if (!bandwidth || ratio(recoverable, reading.step) < kFindingShare) {
+    return fine(rule,
+                fmt::format("Reads bring {} each; it is their number that takes the time, not "
+                            "the bandwidth of the storage.",
+                            format_bytes(reads.mean())));
+  }
+  auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
+                                        std::max(1e-9, reads.time.seconds()));
+  if (rate >= kMemoryPace) {
+    return fine(rule,
+                fmt::format("Reads run at {}/s per worker, the pace of memory; to read beside "
+                            "the step, use workers.",
+                            format_bytes(rate)));
+  }
+  Finding finding = found(rule, recoverable, context);
+  finding.claim = fmt::format(
+      "Reads bring {} each at {}/s per worker; the bandwidth of the storage costs {}.",
+      format_bytes(reads.mean()), format_bytes(rate), of_step(context, recoverable, reading.step));
+  finding.confidence = 0.7;
+  if (auto disk = counters::steady(context, counters::kMachineDiskRead); disk && disk->high > 0) {
+    bool saturated = disk->mean >= kSaturated * disk->high;
+    finding.claim += fmt::format(" The disks deliver {}/s on average, at most {}/s.",
+                                 format_bytes(static_cast<std::int64_t>(disk->mean)),
+                                 format_bytes(static_cast<std::int64_t>(disk->high)));
+    finding.confidence = saturated ? 0.9 : 0.6;
+  }
+  finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
+  finding.advice = advice(context);
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kSlowStorage = {
+    "slow-storage", "Slow storage",
+    "The device waits for large reads, over 5 % of the step: the storage's bandwidth is the limit.",
+    check};
+
+}  // namespace headway::analyzer

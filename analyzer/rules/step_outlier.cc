@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// step-outlier: some steps take much longer than the rest.
+//
+// Symptom: most steps take the same time, a few take far more; the mean is above the median.
+// Mechanism: something that does not belong to every step: a checkpoint, an evaluation, garbage collection,
+//   a slow file, a network pause, new shapes.
+// Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
+//   of what they take beyond the median, over all steady steps. Fires from 2 % of the median step.
+//   The cause is the class that grew most against its median over the other steps. More than a tenth of the
+//   steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
+// Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
+//   nothing is an outlier).
+// Known false positives: outliers at the start, where the automatic warm-up trimming stops too early.
+// Source: median and MAD are robust against the outliers themselves; three standard deviations are not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/loader.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+#include "common/statistics.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr std::size_t kMinSteps = 10;
+constexpr double kMads = 5;
+constexpr double kMinExcess = 0.10;  ///< of the median, where MAD is tiny
+constexpr double kOutlierShare = 0.02;
+constexpr double kSecondMode = 0.1;  ///< of the steps
+
+struct Outliers {
+  const DevicePartition* device = nullptr;
+  std::vector<const DeviceStep*> steps;  ///< in order of time
+  std::vector<const DeviceStep*> usual;
+  DurationNs median;
+  DurationNs per_step;  ///< excess over all steady steps
+};
+
+Outliers find_outliers(const RuleContext& context, const DevicePartition& device) {
+  Outliers result;
+  result.device = &device;
+  std::vector<double> durations;
+  for (const DeviceStep& step : device.steps) {
+    if (counts(context.steps, step))
+      durations.push_back(static_cast<double>(step.interval.length().ns));
+  }
+  if (durations.size() < kMinSteps) return result;
+  double middle = median(durations);
+  double limit =
+      middle + std::max(kMads * median_absolute_deviation(durations), kMinExcess * middle);
+  result.median = {static_cast<std::int64_t>(middle)};
+  DurationNs excess;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    bool outlier = static_cast<double>(step.interval.length().ns) > limit;
+    (outlier ? result.steps : result.usual).push_back(&step);
+    if (outlier) excess += step.interval.length() - result.median;
+  }
+  result.per_step = excess / static_cast<std::int64_t>(durations.size());
+  return result;
+}
+
+/// The class that takes more in the outliers than in the usual steps, most of all.
+TimeClass grown_class(const Outliers& outliers, DurationNs& growth) {
+  TimeClass grown = TimeClass::kUnknown;
+  growth = {0};
+  for (const TimeClassInfo& info : time_classes()) {
+    std::vector<double> usual;
+    for (const DeviceStep* step : outliers.usual)
+      usual.push_back(static_cast<double>(step->times[info.time_class].ns));
+    DurationNs base{static_cast<std::int64_t>(median(usual))};
+    DurationNs sum;
+    for (const DeviceStep* step : outliers.steps) sum += step->times[info.time_class] - base;
+    if (sum > growth) {
+      growth = sum;
+      grown = info.time_class;
+    }
+  }
+  growth = growth / static_cast<std::int64_t>(std::max<std::size_t>(1, outliers.steps.size()));
+  return grown;
+}
+
+/// Steps from one outlier to the next when that is always the same; 0 otherwise.
+std::int64_t period(const RuleContext& context, const Outliers& outliers) {
+  if (outliers.steps.size() < 3) return 0;
+  auto number = [&](std::size_t i) { return context.steps.all[outliers.steps[i]->step].number; };
+  std::int64_t first = number(1) - number(0);
+  for (std::size_t i = 2; i < outliers.steps.size(); ++i) {
+    if (number(i) - number(i - 1) != first) return 0;
+  }
+  return first;
+}
+
+/// Workers that begin together deliver together: then one step in as many as there are workers waits.
+bool is_rhythm_of_workers(const RuleContext& context, std::size_t outliers, std::size_t steps) {
+  std::size_t workers = loader_work(context).workers.size();
+  return workers > 1 && outliers * workers + workers >= steps;
+}
+
+std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outliers) {
+  std::vector<const DeviceStep*> longest = outliers.steps;
+  std::stable_sort(longest.begin(), longest.end(), [](const DeviceStep* a, const DeviceStep* b) {
+    return a->interval.length() > b->interval.length();
+  });
+  if (longest.size() > 12) longest.resize(12);
+  std::vector<Evidence> list;
+  for (const DeviceStep* step : longest) {
+    const Step& host = context.steps.all[step->step];
+    list.push_back(
+        {step->interval, host.range.valid() ? EventRef::of(host.range) : EventRef{},
+         fmt::format("step {} takes {}, the median is {}", host.number,
+                     format_duration(step->interval.length()), format_duration(outliers.median))});
+  }
+  return list;
+}
+
+std::vector<Advice> advice(TimeGroup group) {
+  bool input = group == TimeGroup::kInput;
+  bool comm = group == TimeGroup::kCommunication;
+  std::string text = input  ? "More prefetched batches ride out a slow file or a new epoch."
+                     : comm ? "Look at the network and at the rank that comes last in these steps."
+                            : "Look at what the program does in these steps: checkpoints, "
+                              "evaluation, logging, garbage "
+                              "collection. Do it beside training, or less often.";
+  return {
+      {"headway-train", text, input ? "--prefetch N" : "--checkpoint-every N", ""},
+      {"PyTorch", text,
+       input ? "DataLoader(prefetch_factor=8, persistent_workers=True)"
+       : comm
+           ? "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO"
+           : "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n "
+             "steps",
+       ""},
+      {"TensorFlow/JAX", text,
+       input  ? "dataset.prefetch(8)"
+       : comm ? "NCCL_DEBUG=INFO"
+              : "orbax AsyncCheckpointer, tf.keras.callbacks.BackupAndRestore",
+       ""}};
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.steps.all.empty())
+    return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
+  Outliers worst;
+  std::size_t most_steps = 0;
+  for (const DevicePartition& device : context.partitions) {
+    most_steps = std::max(most_steps, static_cast<std::size_t>(device.steady_steps));
+    if (static_cast<std::size_t>(device.steady_steps) < kMinSteps) continue;
+    Outliers outliers = find_outliers(context, device);
+    if (!worst.device || outliers.per_step > worst.per_step) worst = std::move(outliers);
+  }
+  if (!worst.device) {
+    return cannot_tell(rule,
+                       fmt::format("{} steady steps are too few to tell outliers; record at least "
+                                   "{}.",
+                                   most_steps, kMinSteps + 2));
+  }
+  if (ratio(worst.per_step, worst.median) < kOutlierShare) {
+    return fine(rule, fmt::format("{} of {} steps are outliers and cost {}.", worst.steps.size(),
+                                  worst.steps.size() + worst.usual.size(),
+                                  of_step(context, worst.per_step, worst.median)));
+  }
+  std::size_t all = worst.steps.size() + worst.usual.size();
+  if (static_cast<double>(worst.steps.size()) > kSecondMode * static_cast<double>(all) + 0.5) {
+    return fine(rule,
+                fmt::format("{} of {} steps take longer than the median of {}: that is how the "
+                            "steps vary, not an exception.",
+                            worst.steps.size(), all, format_duration(worst.median)));
+  }
+  DurationNs growth;
+  const TimeClassInfo& grown = info(grown_class(worst, growth));
+  std::int64_t every = period(context, worst);
+  if (grown.group == TimeGroup::kInput && is_rhythm_of_workers(context, worst.steps.size(), all)) {
+    return fine(rule,
+                "Steps wait for input as often as all workers have delivered: they deliver "
+                "together. See input-bound.");
+  }
+  Finding finding = found(rule, worst.per_step, context);
+  finding.sub_cause = grown.id;
+  finding.claim = fmt::format(
+      "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
+      "What "
+      "grows is '{}', by {} in each.",
+      worst.steps.size(), all, format_duration(worst.median),
+      every > 1 ? fmt::format(", one every {} steps", every) : "",
+      of_step(context, worst.per_step, worst.median), grown.label, format_duration(growth));
+  finding.confidence = 0.85;
+  finding.evidence = evidence(context, worst);
+  finding.advice = advice(grown.group);
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kStepOutlier = {
+    "step-outlier", "Outlier steps",
+    "Steps beyond median + 5 MAD that together cost over 2 % of the step.", check};
+
+}  // namespace headway::analyzer

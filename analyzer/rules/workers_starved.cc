@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// workers-starved: batches are made by too few workers while processors are idle.
+//
+// Symptom: the device waits for input, and the machine has idle processors.
+// Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
+//   processors batches come more often. Loading on the training thread is the extreme: nothing overlaps.
+// Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
+//   a batch and n' the workers that fit on the processors (all but one). Without t: input wait x the idle
+//   share of the processors. Loading on the training thread: min(input wait, the rest of the step).
+// Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample), or
+//   workers that all wait for one saturated disk (slow-storage).
+// Known false positives: a processor quota of the container that the machine's figures do not show.
+// Source: loader workers against processors is what every framework's input guide tunes first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/rules/counters.h"
+#include "analyzer/rules/input_names.h"
+#include "analyzer/rules/loader.h"
+#include "analyzer/rules/registry.h"
+#include "analyzer/rules/support.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+/// A machine busier than this has no processors left worth a worker.
+constexpr double kBusyMachine = 75;  // %
+
+struct Estimate {
+  std::int64_t workers = -1;  ///< now; -1 unknown
+  std::int64_t possible = 0;  ///< that fit; 0 unknown
+  DurationNs recoverable;
+};
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  return segment.cause.kind == EventRef::Kind::kRange
+             ? fmt::format("waits during '{}'", name_of(context.trace, segment.cause))
+             : std::string("waits for a batch");
+}
+
+DurationNs scaled(DurationNs time, double factor) {
+  return {static_cast<std::int64_t>(static_cast<double>(time.ns) * factor)};
+}
+
+/// What more workers would save; `idle` is the idle share of the machine when it was sampled.
+Estimate estimate(const ClassShare& input, const LoaderWork& work, std::int64_t processors,
+                  std::optional<double> idle) {
+  Estimate result;
+  if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.workers.size());
+  if (processors > 1) result.possible = processors - 1;
+  DurationNs rest = input.step - input.time;
+  if (result.workers > 0 && idle && *idle > 0) {
+    // Idle processors bound what more workers can get, whatever their number.
+    auto fitting = static_cast<std::int64_t>(static_cast<double>(result.workers) /
+                                             (1 - std::min(*idle, 0.98)));
+    result.possible = result.possible ? std::min(result.possible, fitting) : fitting;
+  }
+  if (result.workers > 0 && result.possible > result.workers) {
+    DurationNs per_batch = work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
+    result.recoverable = input.time - std::max(DurationNs{0}, per_batch / result.possible - rest);
+  } else if (result.workers < 0 && idle) {
+    result.recoverable = scaled(input.time, *idle);
+  }
+  result.recoverable = std::clamp(result.recoverable, DurationNs{0}, input.time);
+  return result;
+}
+
+/// Reading is most of the wait, and the disks deliver all the time what they deliver at most.
+bool disk_is_the_limit(const RuleContext& context, const DevicePartition& device) {
+  constexpr double kSaturated = 0.8;
+  const ClassTimes& times = device.per_steady_step;
+  DurationNs other = times[TimeClass::kDecode] + times[TimeClass::kInputOther];
+  auto disk = counters::steady(context, counters::kMachineDiskRead);
+  return times[TimeClass::kIoRead] > other && disk && disk->high > 0 &&
+         disk->mean >= kSaturated * disk->high;
+}
+
+Finding say(const Rule& rule, const RuleContext& context, const ClassShare& input,
+            DurationNs recoverable, std::string claim, double confidence) {
+  Finding finding = found(rule, recoverable, context);
+  finding.claim = std::move(claim);
+  finding.confidence = confidence;
+  finding.evidence =
+      longest_segments(context, *input.device,
+                       {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note);
+  finding.advice = {
+      {"headway-train",
+       "More workers make more batches at once; leave one processor to the trainer.", "--workers N",
+       settings(context.trace, {"workers"})},
+      {"PyTorch",
+       "More worker processes, as many as there are processors less one, kept alive over epochs.",
+       "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)",
+       settings(context.trace, {"num_workers"})},
+      {"TensorFlow/JAX", "Let the input pipeline use all processors.",
+       "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)", ""}};
+  return finding;
+}
+
+/// The training thread makes the batches itself: a single worker would hide them under the step.
+std::optional<Finding> loading_alone(const Rule& rule, const RuleContext& context,
+                                     const ClassShare& input, const LoaderWork& work) {
+  bool alone =
+      work.workers.empty() && (work.on_training_thread || loads_on_training_thread(context.trace));
+  DurationNs recoverable = std::min(input.time, input.step - input.time);
+  if (!alone || ratio(recoverable, input.step) < kFindingShare) return std::nullopt;
+  Finding finding =
+      say(rule, context, input, recoverable,
+          fmt::format("The training thread makes the batches itself and the device waits {}; one "
+                      "worker would hide up to {}.",
+                      of_step(context, input.time, input.step), format_duration(recoverable)),
+          0.9);
+  finding.sub_cause = "no-worker";
+  return finding;
+}
+
+/// Why more workers cannot be judged, or would gain nothing whatever their number.
+std::optional<Finding> no_case_for_more(const Rule& rule, const RuleContext& context,
+                                        const ClassShare& input, const LoaderWork& work) {
+  auto cpu = counters::steady(context, counters::kMachineCpu);
+  if (cpu && cpu->mean >= kBusyMachine) {
+    return fine(rule, fmt::format("The processors are {:.0f} % busy: more workers have no room.",
+                                  cpu->mean));
+  }
+  if (!cpu && (processor_count(context.trace) == 0 || work.workers.empty())) {
+    return cannot_tell(rule,
+                       "The device waits for input, but whether processors are idle is unknown. "
+                       "Record with `headway record`, which samples machine.cpu, and mark the "
+                       "stages of the loader (docs/reference/nvtx-conventions.md).");
+  }
+  if (disk_is_the_limit(context, *input.device)) {
+    return fine(rule,
+                "The workers wait for a disk that delivers its most all the time: more of them "
+                "would share the same.");
+  }
+  return std::nullopt;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare input =
+      worst_share(context, {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther});
+  if (!input.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (input.share() < kFindingShare) {
+    return fine(rule, fmt::format("The device waits for input {}; more workers gain nothing.",
+                                  of_step(context, input.time, input.step)));
+  }
+  LoaderWork work = loader_work(context);
+  if (auto alone = loading_alone(rule, context, input, work)) return *std::move(alone);
+  if (auto answer = no_case_for_more(rule, context, input, work)) return *std::move(answer);
+  auto cpu = counters::steady(context, counters::kMachineCpu);
+  std::optional<double> idle;
+  if (cpu) idle = 1 - cpu->mean / 100;
+  Estimate more = estimate(input, work, processor_count(context.trace), idle);
+  bool counted = more.workers > 0;
+  if (ratio(more.recoverable, input.step) < kFindingShare) {
+    return fine(rule, counted ? fmt::format("{} workers run; {} would fit, which gains {}.",
+                                            more.workers, std::max(more.possible, more.workers),
+                                            of_step(context, more.recoverable, input.step))
+                              : std::string("The processors leave no room for more workers."));
+  }
+  std::string claim =
+      fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
+  if (counted) claim += fmt::format("; {} workers make the batches", more.workers);
+  if (cpu) claim += fmt::format(", and the processors are {:.0f} % busy", cpu->mean);
+  if (counted)
+    claim += fmt::format(". With {} workers {} could go", more.possible,
+                         format_duration(more.recoverable));
+  return say(rule, context, input, more.recoverable, claim + ".", cpu && counted ? 0.8 : 0.6);
+}
+
+}  // namespace
+
+extern const Rule kWorkersStarved = {
+    "workers-starved", "Too few workers",
+    "The device waits for input while processors are idle, over 5 % of the step.", check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "cli/commands/commands.h"
+#include "common/tell.h"
+#include "common/text.h"
+#include "trace/export/export.h"
+#include "trace/load/load.h"
+
+namespace headway::cli {
+namespace {
+
+class ExportCommand final : public Command {
+ public:
+  std::string_view name() const override { return "export"; }
+  std::string_view summary() const override {
+    return "Write a trace for other tools: Chrome/Perfetto JSON or CSV tables";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("trace", trace_, "Trace file, or a recording that `import` reads")
+        ->required()
+        ->type_name("TRACE");
+    app.add_option("--format", format_,
+                   "chrome: one JSON file for Perfetto and tools for PyTorch's traces; csv: a "
+                   "folder with a file per table")
+        ->required()
+        ->type_name("FORMAT")
+        ->check(CLI::IsMember({"chrome", "csv"}));
+    app.add_option("-o,--output", output_,
+                   "File (\"-\": standard output; a name in .gz is compressed) or folder to write; "
+                   "by default beside TRACE: TRACE.json.gz or TRACE.csv")
+        ->type_name("PATH");
+    app.add_flag("--force", force_, "Overwrite what is there");
+  }
+
+  int run() override {
+    trace::ExportOptions options{force_};
+    bool chrome = format_ == "chrome";
+    std::string output = output_;
+    if (output.empty()) {
+      std::filesystem::path stem = trace_;
+      output = stem.replace_extension(chrome ? ".json.gz" : ".csv").string();
+    }
+    trace::Trace trace = trace::load(trace_);
+    if (chrome) {
+      trace::export_chrome_json(trace, output, options);
+    } else {
+      trace::export_csv(trace, output, options);
+    }
+    if (output != "-") tell(fmt::format("{}: written\n", escape_terminal(output)));
+    return exit_status(ExitCode::kOk);
+  }
+
+ private:
+  std::string trace_;
+  std::string format_;
+  std::string output_;
+  bool force_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export_command() {
+  return std::make_unique<ExportCommand>();
+}
+
+}  // namespace headway::cli

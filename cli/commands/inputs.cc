@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "cli/commands/inputs.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "common/error.h"
+
+namespace headway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// "rank2" before "rank10".
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      std::size_t p = a.find_first_not_of('0', i);
+      std::size_t q = b.find_first_not_of('0', j);
+      i = p == std::string::npos ? a.size() : p;
+      j = q == std::string::npos ? b.size() : q;
+      std::size_t u = i;
+      std::size_t v = j;
+      while (u < a.size() && is_digit(a[u])) ++u;
+      while (v < b.size() && is_digit(b[v])) ++v;
+      if (u - i != v - j) return u - i < v - j;
+      int order = a.compare(i, u - i, b, j, v - j);
+      if (order != 0) return order < 0;
+      i = u;
+      j = v;
+    } else if (a[i] != b[j]) {
+      return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
+  return a < b;  // differ in leading zeros only
+}
+
+bool looks_like_trace(const fs::path& path) {
+  static constexpr auto kEndings = std::to_array<std::string_view>(
+      {".sqlite", ".json", ".json.gz", ".pt.trace.json", ".zip", ".nsys-rep", ".db"});
+  std::string name = path.filename().string();
+  return name.front() != '.' &&
+         std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::vector<std::string> traces_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_regular_file() && looks_like_trace(entry.path()))
+      files.push_back(entry.path().string());
+  }
+  if (error) fail_usage("{}: cannot be read: {}.", folder, error.message());
+  // Nsight Systems leaves its own file beside the export; the export is what can be read.
+  std::erase_if(files, [&](const std::string& file) {
+    return file.ends_with(".nsys-rep") &&
+           std::find(files.begin(), files.end(), fs::path(file).replace_extension(".sqlite")) !=
+               files.end();
+  });
+  if (files.empty())
+    fail_usage("{}: is a folder without traces (.sqlite, .json, .json.gz, .zip).", folder);
+  std::sort(files.begin(), files.end(), natural_less);
+  return files;
+}
+
+std::vector<std::string> matches_of(const std::string& pattern) {
+  glob_t found{};
+  int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> files(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (code == GLOB_NOMATCH) fail_usage("{}: matches no file.", pattern);
+  if (code != 0) fail_usage("{}: the pattern could not be looked up.", pattern);
+  std::erase_if(files, [](const std::string& file) { return fs::is_directory(file); });
+  if (files.empty()) fail_usage("{}: matches no file, only folders.", pattern);
+  std::sort(files.begin(), files.end(), natural_less);
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments) {
+  std::vector<std::string> files;
+  for (const std::string& argument : arguments) {
+    std::error_code ignored;
+    std::vector<std::string> more;
+    if (fs::is_directory(argument, ignored)) {
+      more = traces_in(argument);
+    } else if (!fs::exists(argument, ignored) &&
+               argument.find_first_of("*?[") != std::string::npos) {
+      more = matches_of(argument);
+    } else {
+      more = {argument};
+    }
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  return files;
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/ranks/job.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analyzer/ranks/analyze_job.h"
+#include "analyzer/ranks/identity.h"
+#include "analyzer/ranks/work.h"
+#include "analyzer/report/report.h"
+#include "common/error.h"
+#include "tests/analyzer/ranks/planted_job.h"
+#include "tests/analyzer/ranks/summaries.h"
+
+namespace headway::analyzer {
+
+using test::analyze_planted;
+using test::kEvenJob;
+
+TEST_CASE(
+    "a late rank's delay becomes the others' straggler wait, to the nanosecond of each step") {
+  auto report = analyze_planted(kEvenJob + "    on rank=2\n      host 3ms\n");
+  REQUIRE(report->analysis.job);
+  const JobAnalysis& job = *report->analysis.job;
+  REQUIRE(job.ranks.size() == 4);
+  CHECK(job.critical == 2);
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    const RankDevice* device = main_device(job.ranks[r]);
+    REQUIRE(device);
+    for (const RankStep& step : device->steps) CHECK(step.times.total() == step.time.length());
+    if (r == 2) {
+      CHECK(job.roles[r].exposed_wait.ns == 0);
+    } else {
+      CHECK(job.roles[r].exposed_wait.milliseconds() == doctest::Approx(3).epsilon(0.1));
+    }
+  }
+  CHECK(job.roles[2].caused_wait.milliseconds() == doctest::Approx(3).epsilon(0.1));
+  CHECK(job.roles[2].last == job.roles[2].synchronised);
+  REQUIRE(job.collectives.size() == 1);
+  CHECK(job.collectives[0].transfer.microseconds() == doctest::Approx(400).epsilon(0.1));
+}
+
+TEST_CASE("an even job has no wait worth a word") {
+  auto report = analyze_planted(kEvenJob);
+  const JobAnalysis& job = *report->analysis.job;
+  for (const RankRole& role : job.roles) CHECK(ratio(role.exposed_wait, job.step) < 0.05);
+  CHECK(job.matching.groups.size() == 1);
+  CHECK(job.matching.groups[0].unmatched == 0);
+  CHECK(std::all_of(job.clocks.hosts.begin(), job.clocks.hosts.end(),
+                    [](const HostClock& h) { return h.aligned; }));
+}
+
+TEST_CASE("the critical rank's own partition is split as its summary is") {
+  auto report = analyze_planted(kEvenJob + "    on rank=0 every=2\n      host 2ms\n" +
+                                "    on rank=1 every=2 offset=1\n      host 2ms\n");
+  const JobAnalysis& job = *report->analysis.job;
+  REQUIRE(!report->analysis.partitions.empty());
+  const RankDevice* device = main_device(job.ranks[job.critical]);
+  const DevicePartition& partition = report->analysis.partitions[0];
+  REQUIRE(partition.steps.size() == device->steps.size());
+  bool any_wait = false;
+  for (std::size_t s = 0; s < partition.steps.size(); ++s) {
+    CHECK(partition.steps[s].times.of == device->steps[s].times.of);
+    any_wait = any_wait || partition.steps[s].times[TimeClass::kStragglerWait].ns > 0;
+  }
+  CHECK(any_wait);
+  CHECK(partition.per_steady_step.of == device->per_steady_step.of);
+}
+
+TEST_CASE("the same job gives the same report whatever the order of its ranks") {
+  trace::Trace trace = test::planted_trace(kEvenJob);
+  std::vector<RankSummary> summaries;
+  std::vector<RankProcesses> ranks = ranks_in(trace, 0);
+  REQUIRE(ranks.size() == 4);
+  for (const RankProcesses& rank : ranks) {
+    trace::Trace own = take_rank(trace, rank.main, ranks);
+    summaries.push_back(summarise(own, analyze(own), rank.identity));
+  }
+  std::vector<RankSummary> reversed(summaries.rbegin(), summaries.rend());
+  JobAnalysis a = combine(summaries);
+  JobAnalysis b = combine(reversed);
+  REQUIRE(a.ranks.size() == b.ranks.size());
+  for (std::size_t r = 0; r < a.ranks.size(); ++r) {
+    CHECK(to_bytes(a.ranks[r]) == to_bytes(b.ranks[r]));
+    CHECK(a.roles[r].waits == b.roles[r].waits);
+  }
+}
+
+TEST_CASE("a summary survives the way to another process byte by byte") {
+  trace::Trace trace = test::planted_trace(kEvenJob);
+  std::vector<RankProcesses> ranks = ranks_in(trace, 0);
+  trace::Trace own = take_rank(trace, ranks[1].main, ranks);
+  RankSummary summary = summarise(own, analyze(own), ranks[1].identity);
+  std::string bytes = to_bytes(summary);
+  RankSummary back = rank_summary_from(bytes);
+  CHECK(to_bytes(back) == bytes);
+  CHECK(back.identity.rank == 1);
+  CHECK(back.findings.size() == summary.findings.size());
+  CHECK(!back.findings[0].title.empty());
+  for (std::size_t size : {std::size_t{0}, std::size_t{7}, bytes.size() / 2, bytes.size() - 1})
+    CHECK_THROWS_AS(rank_summary_from(std::string_view(bytes).substr(0, size)), Error);
+  CHECK_THROWS_AS(rank_summary_from(bytes + "x"), Error);
+}
+
+TEST_CASE("two recordings of one rank are an error that names both files") {
+  std::vector<RankSummary> ranks = {test::bare_rank(3), test::bare_rank(3)};
+  ranks[0].file = "a.json";
+  ranks[1].file = "b.json";
+  CHECK_THROWS_WITH_AS(combine(ranks), doctest::Contains("a.json and b.json: both are rank 3"),
+                       Error);
+}
+
+TEST_CASE("ranks that are not there, guessed numbers and unmatched collectives are told first") {
+  std::vector<RankSummary> ranks = {test::bare_rank(0), test::bare_rank(1)};
+  ranks[0].world_size = 8;
+  ranks[1].identity.source = RankSource::kFileName;
+  test::add_collective(ranks[0], "dp", "allreduce", 0, 100, 1, 1);
+  JobAnalysis job = combine(ranks);
+  std::string all;
+  for (const Doubt& doubt : job.doubts) all += doubt.text + "\n";
+  CHECK(all.find("2 of 8 ranks are here") != std::string::npos);
+  CHECK(all.find("1 of 2 traces do not say their rank") != std::string::npos);
+  CHECK(all.find("1 of 1 communications of single ranks have no counterpart") != std::string::npos);
+}
+
+TEST_CASE("file names tell ranks in the usual spellings") {
+  CHECK(rank_in_name("trace_rank3.json") == 3);
+  CHECK(rank_in_name("run-Rank-12.sqlite") == 12);
+  CHECK(rank_in_name("worker7.pt.trace.json.gz") == 7);
+  CHECK(rank_in_name("r0.json") == 0);
+  CHECK(rank_in_name("rank=5,step=2.json") == 5);
+  CHECK(!rank_in_name("trace.json"));
+  CHECK(!rank_in_name("frank3.json"));
+  CHECK(!rank_in_name("rank.json"));
+  CHECK(!rank_in_name("rank99999999999.json"));
+}
+
+TEST_CASE("shapes are counted as elements, whatever a hostile text holds") {
+  CHECK(elements_of_shapes("[[32, 1024], [1024], []]") == 32 * 1024 + 1024 + 1);
+  CHECK(elements_of_shapes("[]") == 0);
+  CHECK(elements_of_shapes("[[0, 5]]") == 0);
+  CHECK(elements_of_shapes("") == -1);
+  CHECK(elements_of_shapes("nonsense") == -1);
+  CHECK(elements_of_shapes("[[[1]]]") == -1);
+  CHECK(elements_of_shapes("]") == -1);
+  CHECK(elements_of_shapes("[[99999999999999999999, 99999999999999999999, 99999999]]") >= 0);
+}
+
+TEST_CASE("a job's reports name the ranks, escape their names, and are the same each time") {
+  auto report = analyze_planted(kEvenJob + "    on rank=2\n      host 3ms\n");
+  ReportOptions options{.tool_version = "1"};
+  for (ReportFormat format :
+       {ReportFormat::kText, ReportFormat::kMarkdown, ReportFormat::kJson, ReportFormat::kHtml}) {
+    std::string text = render(format, report->trace, report->analysis, options);
+    CHECK(text == render(format, report->trace, report->analysis, options));
+    CHECK(text.find("straggler") != std::string::npos);
+  }
+  std::string text = render(ReportFormat::kText, report->trace, report->analysis, options);
+  CHECK(text.find("4 of 4 ranks") != std::string::npos);
+  CHECK(text.find("for rank 2, which is last") != std::string::npos);
+  std::string html = render(ReportFormat::kHtml, report->trace, report->analysis, options);
+  CHECK(html.find("Waits per rank and step") != std::string::npos);
+}
+
+}  // namespace headway::analyzer

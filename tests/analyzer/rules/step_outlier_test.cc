@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+
+using test::healthy_step;
+using test::TextRun;
+
+TEST_CASE("step-outlier fires on checkpoints, names the class that grew and the period") {
+  TextRun run("thread main\n  steps 52\n" + healthy_step() +
+              "    sync stream\n    on every=10 offset=4\n      host 30ms\n");
+  const Finding& finding = run.finding("step-outlier");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.claim.find("one every 10 steps") != std::string::npos);
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(3'000'000).epsilon(0.01));
+  CHECK(finding.evidence.size() == 5);
+}
+
+TEST_CASE("step-outlier names input when a batch is late") {
+  TextRun run(
+      "loader 2\n  on step=20\n    read 200ms bytes=1MB\n  decode 1ms\n"
+      "thread main\n  steps 50\n    input\n" +
+      healthy_step());
+  CHECK(run.finding("step-outlier").sub_cause == "io_read");
+}
+
+TEST_CASE("step-outlier is fine when all steps are alike, or when many are longer") {
+  TextRun even("thread main\n  steps 40\n" + healthy_step());
+  CHECK(even.finding("step-outlier").status == Status::kFine);
+  TextRun second_mode("thread main\n  steps 41\n" + healthy_step() +
+                      "    on every=5\n      launch k 4ms blocks=864\n");
+  CHECK(second_mode.finding("step-outlier").status == Status::kFine);
+}
+
+TEST_CASE("step-outlier is fine just below two percent and fires just above") {
+  auto run = [](const char* time) {
+    return TextRun(std::string("thread main\n  steps 52\n") + healthy_step() +
+                   "    on step=30\n      launch k " + time + " blocks=864\n");
+  };
+  // A step takes 10.1 ms and 50 are steady: two percent are 10.1 ms in one of them.
+  CHECK(run("9.9ms").finding("step-outlier").status == Status::kFine);
+  CHECK(run("10.4ms").finding("step-outlier").status == Status::kFound);
+}
+
+TEST_CASE("step-outlier cannot tell from few steps or none") {
+  TextRun few("thread main\n  steps 8\n" + healthy_step());
+  CHECK(few.finding("step-outlier").status == Status::kCannotTell);
+  TextRun none("thread main\n  steps 40 unmarked\n" + healthy_step());
+  CHECK(none.finding("step-outlier").status == Status::kCannotTell);
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/ranks/planted_job.h"
+
+namespace headway::analyzer {
+
+using test::analyze_planted;
+using test::finding;
+using test::kEvenJob;
+
+TEST_CASE("straggler names the late rank, what it costs and why it is late") {
+  auto report = analyze_planted(kEvenJob + "    on rank=2\n      launch extra 3ms bytes=8MB\n");
+  const Finding& found = finding(*report, "straggler");
+  REQUIRE(found.status == Status::kFound);
+  CHECK(found.sub_cause == "compute");
+  CHECK(found.claim.find("of all waiting is for rank 2") != std::string::npos);
+  CHECK(found.recoverable_per_step.milliseconds() == doctest::Approx(3).epsilon(0.1));
+  CHECK(!found.evidence.empty());
+}
+
+TEST_CASE("straggler tells a late host from slow compute") {
+  auto report = analyze_planted(kEvenJob + "    on rank=1\n      host 4ms\n");
+  const Finding& found = finding(*report, "straggler");
+  REQUIRE(found.status == Status::kFound);
+  CHECK(found.sub_cause != "compute");
+  CHECK(found.claim.find("rank 1") != std::string::npos);
+}
+
+TEST_CASE("straggler is fine when ranks take turns, and when the wait is short") {
+  std::string turns = kEvenJob;
+  for (int r = 0; r < 4; ++r)
+    turns += "    on rank=" + std::to_string(r) + " every=4 offset=" + std::to_string(r) +
+             "\n      launch extra 3ms bytes=8MB\n";
+  CHECK(finding(*analyze_planted(turns), "straggler").status == Status::kFine);
+  CHECK(finding(*analyze_planted(kEvenJob), "straggler").status == Status::kFine);
+}
+
+TEST_CASE("straggler fires from 5 % of the step on") {
+  auto late_by = [](const std::string& time) {
+    return analyze_planted(kEvenJob + "    on rank=3\n      launch extra " + time + " bytes=8MB\n");
+  };
+  CHECK(finding(*late_by("500us"), "straggler").status == Status::kFine);
+  CHECK(finding(*late_by("900us"), "straggler").status == Status::kFound);
+}
+
+TEST_CASE("straggler cannot tell from one rank, and says what to give") {
+  test::AnalyzedRun run(test::PlantedRun{});
+  const Finding& finding = run.finding("straggler");
+  CHECK(finding.status == Status::kCannotTell);
+  CHECK(finding.claim.find("traces of all ranks") != std::string::npos);
+}
+
+}  // namespace headway::analyzer

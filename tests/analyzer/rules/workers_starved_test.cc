@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+
+using test::healthy_step;
+using test::TextRun;
+
+TEST_CASE("workers-starved fires when two workers are slow and processors idle") {
+  TextRun run(
+      "meta cpu_count 16\ncounter machine.cpu 20 unit=%\n"
+      "loader 2\n  decode 60ms\nthread main\n  steps 20\n    input\n" +
+      healthy_step());
+  const Finding& finding = run.finding("workers-starved");
+  REQUIRE(finding.status == Status::kFound);
+  // A batch takes 60 ms, a step 10: with ten workers, which 80 % idle processors carry, none waits.
+  CHECK(finding.claim.find("2 workers make the batches") != std::string::npos);
+  CHECK(finding.recoverable_per_step == run.finding("input-bound").recoverable_per_step);
+  CHECK(!finding.evidence.empty());
+}
+
+TEST_CASE("workers-starved knows PyTorch's loading on the training thread") {
+  TextRun run(
+      "thread main\n  steps 20 name=ProfilerStep#% named\n"
+      "    range enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\n"
+      "      host 6ms\n" +
+      healthy_step() + "    sync stream\n");
+  const Finding& finding = run.finding("workers-starved");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "no-worker");
+}
+
+TEST_CASE("workers-starved is fine when the processors are busy, and fires when they are less so") {
+  auto run = [](int busy) {
+    return TextRun("counter machine.cpu " + std::to_string(busy) +
+                   " unit=%\nloader 2\n  decode 60ms\nthread main\n  steps 20\n    input\n" +
+                   healthy_step());
+  };
+  CHECK(run(75).finding("workers-starved").status == Status::kFine);
+  CHECK(run(60).finding("workers-starved").status == Status::kFound);
+}
+
+TEST_CASE("workers-starved is fine when all workers wait for one disk at its limit") {
+  TextRun run(
+      "counter machine.cpu 10 unit=%\ncounter machine.disk_read 400MB unit=bytes/s\n"
+      "loader 4\n  read 200ms bytes=20MB\nthread main\n  steps 20\n    input\n" +
+      healthy_step());
+  CHECK(run.finding("workers-starved").status == Status::kFine);
+}
+
+TEST_CASE("workers-starved cannot tell without samples of the processors or sight of the workers") {
+  TextRun run("loader 2 hidden\n  decode 60ms\nthread main\n  steps 20\n    input\n" +
+              healthy_step());
+  CHECK(run.finding("workers-starved").status == Status::kCannotTell);
+}
+
+}  // namespace headway::analyzer

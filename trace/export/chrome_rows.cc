@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "trace/export/chrome_rows.h"
+
+#include <set>
+
+namespace headway::trace::export_detail {
+namespace {
+
+/// `wanted`, or the first free number from `beyond` on.
+template <class Key>
+std::int64_t unique_number(std::set<Key>& used, std::int64_t wanted, std::int64_t beyond,
+                           auto make_key) {
+  std::int64_t number = wanted;
+  if (used.insert(make_key(number)).second) return number;
+  for (number = beyond; !used.insert(make_key(number)).second;) ++number;
+  return number;
+}
+
+}  // namespace
+
+ChromeRows::ChromeRows(const Trace& trace) {
+  constexpr std::int64_t kBeyondPids = 100'000'000;  // Linux allows at most 2^22
+  constexpr std::int64_t kBeyondTids = 5'000'000'000;
+  std::set<std::int64_t> pids;
+  auto same = [](std::int64_t number) { return number; };
+  for (const Process& one : trace.processes)
+    process.push_back(unique_number(pids, one.pid, kBeyondPids, same));
+  for (const Device& one : trace.devices)
+    device.push_back(unique_number(pids, one.ordinal, kBeyondPids, same));
+  std::set<std::pair<std::int64_t, std::int64_t>> rows;
+  auto add = [&](std::int64_t pid, std::int64_t tid) {
+    auto key = [&](std::int64_t number) { return std::pair(pid, number); };
+    return ChromeRow{pid, unique_number(rows, tid, kBeyondTids, key)};
+  };
+  for (const Thread& one : trace.threads)
+    thread.push_back(add(process[one.process.value], one.tid));
+  for (const Stream& one : trace.streams)
+    stream.push_back(add(device[one.device.value], one.ordinal));
+
+  std::size_t callers = 0;
+  ProcessId last;
+  for (ThreadId caller : trace.calls.thread) {
+    ProcessId owner = trace.threads[caller.value].process;
+    if (owner != last) ++callers;
+    last = owner;
+    if (callers > 1) break;
+  }
+  for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+    std::uint64_t own = trace.calls.correlation[i];
+    // Processes number their calls independently.
+    correlation.push_back(own == 0                         ? 0
+                          : callers > 1 || own > INT64_MAX ? static_cast<std::int64_t>(i + 1)
+                                                           : static_cast<std::int64_t>(own));
+  }
+}
+
+}  // namespace headway::trace::export_detail

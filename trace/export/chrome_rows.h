@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace headway::trace::export_detail {
+
+/// The (pid, tid) of a row in a Chrome trace: a thread of a process, or a stream of a device, which
+/// is a "process" there. The trace's own numbers where they are unique, others beyond them.
+struct ChromeRow {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+};
+
+struct ChromeRows {
+  explicit ChromeRows(const Trace& trace);
+
+  std::vector<std::int64_t> process;  ///< pid of each process
+  std::vector<std::int64_t> device;   ///< pid of each device
+  std::vector<ChromeRow> thread;
+  std::vector<ChromeRow> stream;
+  /// Correlation id of each call, unique in the file; 0: it has none.
+  std::vector<std::int64_t> correlation;
+};
+
+}  // namespace headway::trace::export_detail

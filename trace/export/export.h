@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+
+#include "trace/trace.h"
+
+namespace headway::trace {
+
+struct ExportOptions {
+  bool overwrite = false;  ///< existing files are an error otherwise
+};
+
+/// Writes a trace as Chrome trace events in the words of PyTorch's profiler (docs/user-guide/
+/// export.md): Perfetto and chrome://tracing open it, tools for PyTorch's traces read it. Times are
+/// exact to the nanosecond. "-" is standard output; a name that ends in .gz is compressed. The file
+/// appears, mode 0600, when it is complete. Throws Error(kUsage) when it exists, Error(kInternal)
+/// when it cannot be written.
+void export_chrome_json(const Trace& trace, const std::filesystem::path& path,
+                        const ExportOptions& options = {});
+
+/// Writes each table of the trace that has rows as `<folder>/<table>.csv` (RFC 4180, a header line,
+/// names instead of StringIds). The folder is made when it is missing. Same errors.
+void export_csv(const Trace& trace, const std::filesystem::path& folder,
+                const ExportOptions& options = {});
+
+}  // namespace headway::trace

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The containers a Kineto recording comes in: plain, gzip, zip.
+#include <sys/stat.h>
+
+#include "common/error.h"
+#include "trace/import/kineto/kineto.h"
+
+namespace headway::trace::import_detail {
+
+bool is_json(const Probe& probe) {
+  std::string_view text = probe.head;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+bool is_gzip(const Probe& probe) {
+  return probe.begins_with("\x1f\x8b");
+}
+
+bool is_zip(const Probe& probe) {
+  using namespace std::string_view_literals;
+  return probe.begins_with("PK\x03\x04"sv) || probe.begins_with("PK\x05\x06"sv);
+}
+
+Trace load_json(const std::filesystem::path& path, const LoadOptions& options) {
+  return load_kineto([&] { return open_plain(path); }, path, options);
+}
+
+Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
+  // What is inside decides, as for files that are not compressed.
+  Probe inner{path, std::string(Probe::kHeadBytes, '\0')};
+  inner.head.resize(open_gzip(path)->read(inner.head.data(), inner.head.size()));
+  if (inner.head.empty())
+    fail_input("{}: holds nothing but a gzip header; expected a recording.", path.string());
+  if (inner.begins_with("SQLite format 3"))
+    fail_input("{}: is a compressed SQLite file. Decompress it first: gunzip -k '{}'",
+               path.string(), path.string());
+  if (inner.head.size() > 262 && inner.head.compare(257, 5, "ustar") == 0)
+    fail_input("{}: is a tar archive. Unpack it first: tar xzf '{}'", path.string(), path.string());
+  if (!is_json(inner))
+    fail_input("{}: the compressed content is not JSON; expected {}.", path.string(),
+               formats_sentence());
+  return load_kineto([&] { return open_gzip(path); }, path, options);
+}
+
+Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
+  std::vector<std::string> members = zip_members(path);
+  if (members.empty())
+    fail_input("{}: is a zip archive without recordings: expected .json or .json.gz members.",
+               path.string());
+  if (members.size() > 1)
+    fail_input("{}: holds {} recordings. Open one of them by its name: {}", path.string(),
+               members.size(), (path / members.front()).string());
+  return load_kineto([&] { return open_zip(path, members.front()); }, path, options);
+}
+
+namespace {
+
+/// Splits "archive.zip/member.json"; both empty when there is no such archive.
+std::pair<std::filesystem::path, std::string> split_zip(const std::filesystem::path& path) {
+  std::filesystem::path archive = path.parent_path();
+  std::filesystem::path member = path.filename();
+  while (!archive.empty() && archive != archive.parent_path()) {
+    struct stat info {};
+    if (::stat(archive.c_str(), &info) == 0) {
+      if (!S_ISREG(info.st_mode) || !is_zip(probe(archive))) break;
+      return {archive, member.generic_string()};
+    }
+    member = archive.filename() / member;
+    archive = archive.parent_path();
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_zip_member(const std::filesystem::path& path) {
+  return !split_zip(path).second.empty();
+}
+
+Trace load_zip_member(const std::filesystem::path& path, const LoadOptions& options) {
+  auto [archive, member] = split_zip(path);
+  return load_kineto([&archive = archive, &member = member] { return open_zip(archive, member); },
+                     path, options);
+}
+
+}  // namespace headway::trace::import_detail

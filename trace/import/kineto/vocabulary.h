@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/trace.h"
+
+/// The words of PyTorch's profiler and what they mean, each declared once.
+namespace headway::trace::kineto {
+
+/// What the rows of a category are.
+enum class Content : std::uint8_t {
+  kRange,        ///< host time with a name
+  kDeviceRange,  ///< time on a stream with a name (gpu_user_annotation)
+  kCall,         ///< runtime or driver API
+  kKernel,
+  kCopy,
+  kMemset,
+  kSync,  ///< what a synchronising call waited for
+  kOverhead,
+  kMemory,    ///< allocator state
+  kProfiler,  ///< the profiler's own marks ("Trace", "Iteration Start")
+  kLaunchFlow,
+  kAutogradFlow,
+};
+struct Category {
+  Content content;
+  std::string_view domain;  ///< of its ranges; empty: the category's own name
+};
+/// By the category's text in any spelling PyTorch has used; unknown ones are kRange.
+Category category_of(std::string_view text);
+
+/// Device op kind and memories of a copy by its name: "Memcpy HtoD (Pinned -> Device)".
+struct CopyKind {
+  DeviceOpKind kind = DeviceOpKind::kCopyDeviceToDevice;
+  MemoryKind source = MemoryKind::kUnknown;
+  MemoryKind destination = MemoryKind::kUnknown;
+};
+CopyKind copy_kind_of(std::string_view name);
+
+Overhead::Kind overhead_kind_of(std::string_view name);
+
+/// What PyTorch's own annotations say by their names: ProfilerStep#, Optimizer.step#,
+/// enumerate(DataLoader)#. False: nothing.
+bool describe_annotation(std::string_view name, RangeInfo& info);
+
+/// "allreduce" for "_allreduce_coalesced", "all_reduce", …; empty for what moves nothing ("wait").
+std::string collective_kind_of(std::string_view recorded);
+/// Bytes of an element by c10's name ("BFloat16"); 0 unknown.
+std::int64_t bytes_of_dtype(std::string_view dtype);
+/// The full message as NCCL's bus bandwidth counts it.
+std::int64_t collective_bytes(std::string_view kind, std::int64_t in_elements,
+                              std::int64_t out_elements, std::int64_t element_bytes);
+
+}  // namespace headway::trace::kineto

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headway::trace::import_detail {
+
+/// Text of a recording, read from front to back in bounded memory, decompressed on the way.
+/// Not thread-safe. Reading throws Error(kBadInput) for damaged compressed data, with its offset.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Fills `to` with up to `size` bytes; fewer only at the end, where it returns 0.
+  virtual std::size_t read(char* to, std::size_t size) = 0;
+  /// Share of the file that has been read, 0 to 1.
+  virtual double fraction() const = 0;
+  /// After the end: the compressed data stop before their own end mark.
+  virtual bool cut() const { return false; }
+};
+
+using OpenSource = std::function<std::unique_ptr<Source>()>;
+
+std::unique_ptr<Source> open_plain(const std::filesystem::path& path);
+/// One or several gzip members; what follows the last (padding) is ignored.
+std::unique_ptr<Source> open_gzip(const std::filesystem::path& path);
+/// One member of a zip archive, itself perhaps a .gz.
+std::unique_ptr<Source> open_zip(const std::filesystem::path& path, const std::string& member);
+
+/// The members of a zip archive that may be recordings (.json, .json.gz), by name.
+std::vector<std::string> zip_members(const std::filesystem::path& path);
+
+}  // namespace headway::trace::import_detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace headway::trace::load_detail {
+
+struct Context;
+
+/// What NCCL says of an operation or a communicator in the payload of its NVTX range. The fields are
+/// known by their registered names; -1: not said.
+struct NcclPayload {
+  std::int64_t communicator = 0;  ///< a hash that all ranks share; 0: not said
+  std::int64_t bytes = -1;        ///< as passed: per rank for allgather, reducescatter, alltoall
+  std::int64_t ranks = -1;
+  std::int64_t rank = -1;
+  std::int64_t peer = -1;  ///< the other end, or the root
+};
+
+/// Payloads by rowid in NVTX_EVENTS, of NCCL's domains only; empty for files without any. Reads
+/// binaryData (nsys --include-blobs) and jsonText or jsonTextId (nsys --include-json, Headway).
+std::unordered_map<std::int64_t, NcclPayload> read_nccl_payloads(const Context& context);
+
+/// "allreduce" for ncclAllReduce; empty for what is no communication.
+std::string_view nccl_kind(std::string_view function);
+
+struct NcclKernel {
+  std::string kind;  ///< "allreduce", "sendrecv"; empty: the name is not that of an NCCL kernel
+  std::string_view dtype;
+};
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)" -> allreduce, f32.
+NcclKernel parse_nccl_kernel(std::string_view name);
+
+}  // namespace headway::trace::load_detail

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+namespace headway::trace::save_detail {
+
+/// The base name of a kernel, as Nsight Systems' shortName: without return type, namespaces,
+/// template arguments and parameters. A name that is no C++ function comes back whole.
+std::string_view short_kernel_name(std::string_view name);
+
+}  // namespace headway::trace::save_detail
