@@ -9,9 +9,9 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-HEADWAY = str(pathlib.Path(sys.argv[1]) / "headway")
-MAKE_TRACE = sys.argv[2]
-SAMPLES = pathlib.Path(sys.argv[3])
+HEADWAY = str(pathlib.Path(sys.argv[1]).resolve() / "headway")
+MAKE_TRACE = str(pathlib.Path(sys.argv[2]).resolve())
+SAMPLES = pathlib.Path(sys.argv[3]).resolve()
 
 
 def blocks(text, key):
