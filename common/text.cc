@@ -40,7 +40,12 @@ bool is_control(std::string_view character) {
   std::uint8_t lead = static_cast<std::uint8_t>(character[0]);
   if (character.size() == 1) return lead < 0x20 || lead == 0x7f;
   // U+0080..U+009F: the C1 controls, which some terminals obey as they obey ESC [.
-  return character.size() == 2 && lead == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
+  if (character.size() == 2) return lead == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0;
+  // U+202A..U+202E, U+2066..U+2069: would show what follows in another order than it is written.
+  bool turns = (character >= "\u202A" && character <= "\u202E") ||
+               (character >= "\u2066" && character <= "\u2069");
+  // U+FFFE and U+FFFF are no characters; XML forbids them.
+  return character.size() == 3 && (turns || character == "\uFFFE" || character == "\uFFFF");
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -153,6 +158,30 @@ std::string shorten(std::string_view text, std::size_t columns) {
   for (std::size_t i = characters.size() - tail; i < characters.size(); ++i)
     result += characters[i];
   return result;
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  // On a mismatch the last '*' takes one character more: linear for one star, quadratic at worst.
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 std::vector<std::string> closest(std::string_view word, const std::vector<std::string>& candidates,

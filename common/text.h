@@ -11,10 +11,11 @@ namespace headway {
 /// Names come from the recorded program and are data: these functions make them inert for one kind
 /// of output.
 
-/// For HTML text and attribute values: & < > " ' escaped, control characters replaced by U+FFFD.
+/// For text and attribute values of HTML and XML 1.0: & < > " ' escaped; characters that XML forbids
+/// or that turn the direction of text become U+FFFD.
 std::string escape_html(std::string_view text);
-/// For a terminal: control characters (escape sequences among them) become U+FFFD, so a hostile
-/// name cannot move the cursor or retitle the window. Invalid UTF-8 is replaced as by
+/// For a terminal: control characters (escape sequences among them) and those that turn the direction
+/// of text become U+FFFD, so a hostile name cannot move the cursor or retitle the window. Invalid UTF-8 is replaced as by
 /// to_valid_utf8.
 std::string escape_terminal(std::string_view text);
 /// For Markdown, table cells included: | ` * _ [ ] \ # escaped, < > & as entities, line breaks as spaces.
@@ -27,6 +28,10 @@ std::string to_valid_utf8(std::string_view text);
 std::string shorten(std::string_view text, std::size_t columns);
 /// Number of code points of valid UTF-8: what a terminal shows for the scripts we print.
 std::size_t count_columns(std::string_view text);
+
+/// True when the whole of `text` fits `pattern`, in which '*' stands for any characters and '?' for
+/// one byte.
+bool glob_match(std::string_view pattern, std::string_view text);
 
 /// The `count` entries of `candidates` nearest to `word` by edit distance, near enough to be a
 /// typo.

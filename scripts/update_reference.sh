@@ -15,8 +15,8 @@ while [ $# -gt 0 ]; do
 done
 
 fail=0
-page() {  # page NAME COMMAND...
-  local target=docs/reference/$1.md made
+page() {  # page FILE COMMAND...
+  local target=docs/reference/$1 made
   shift
   made=$("$@")
   if ! $check; then
@@ -26,10 +26,11 @@ page() {  # page NAME COMMAND...
     fail=1
   fi
 }
-for name in tables losses meta time-classes rules budgets stats cli; do
-  page "$name" "$build/bin/headway" reference "$name"
+for name in tables losses meta time-classes rules budgets stats cli report-json; do
+  page "$name.md" "$build/bin/headway" reference "$name"
 done
-page trainer "$build/bin/headway-train" --reference
+page report.schema.json "$build/bin/headway" reference report-schema
+page trainer.md "$build/bin/headway-train" --reference
 # docs/rules/: one page per rule and how good each is, from the rules' sources and the planted cases.
 mode=--write
 $check && mode=--check

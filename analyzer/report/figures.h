@@ -11,13 +11,21 @@ namespace headway::analyzer {
 // reader (title and desc). Colours are those of time_class.h. Each returns "" when there is nothing
 // to draw.
 
-/// One horizontal bar: the mean steady step of the first device, cut by class, with the larger
-/// parts labelled.
-std::string step_bar_svg(const Analysis& analysis);
-/// One stacked column per step; steps that are not steady are drawn pale.
+/// The mean steady step of each device as a waterfall: one row for each class, its bar beginning
+/// where the one before ends, with time and share. An HTML table with small SVG bars, so that it can
+/// be read at any width.
+std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis);
+/// One stacked column per step of the first device; steps that are not steady are drawn pale. When
+/// there are more steps than columns, a column is the mean of neighbours.
 std::string steps_chart_svg(const Analysis& analysis);
 /// The typical step over time on the device: what it did, in order.
 std::string step_band_svg(const Analysis& analysis);
+/// Each device over its span: compute, exposed communication and copies, idle; below it all
+/// communication, so that its hidden part lies under compute.
+std::string overlap_svg(const trace::Trace& trace, const Analysis& analysis);
+/// Types of ops by arithmetic intensity and rate, with the memory roof where the device tells its
+/// bandwidth. Needs ops whose bytes and floating-point operations are known.
+std::string roofline_svg(const trace::Trace& trace, const Analysis& analysis);
 /// The classes that occur, with their colours, as an HTML list.
 std::string legend_html(const Analysis& analysis);
 

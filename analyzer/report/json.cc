@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// `report --json`; the keys are documented in docs/reference/report-json.md and only ever added to.
+// `report --json`. Its keys are declared in json_keys.cc and only ever added to.
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analyzer/report/critical_path.h"
 #include "analyzer/report/formats.h"
@@ -31,7 +33,9 @@ Json trace_section(const Trace& trace) {
   json["duration_ns"] = trace.end.ns;
   json["complete"] = trace.complete;
   json["events"] = trace.event_count();
-  json["ranks"] = 1;
+  std::set<std::int32_t> ranks;
+  for (const trace::Process& process : trace.processes) ranks.insert(process.rank);
+  json["ranks"] = std::max<std::size_t>(1, ranks.size());
   json["devices"] = Json::array();
   for (const trace::Device& device : trace.devices) {
     json["devices"].push_back({{"device", device.ordinal},
@@ -40,10 +44,10 @@ Json trace_section(const Trace& trace) {
   }
   json["losses"] = Json::array();
   for (const trace::LossCount& loss : trace.losses) {
-    json["losses"].push_back({{"counter", loss.name},
+    json["losses"].push_back({{"counter", text(loss.name)},
                               {"severity", loss.severity},
                               {"count", loss.count},
-                              {"text", loss.text}});
+                              {"text", text(loss.text)}});
   }
   return json;
 }
@@ -51,7 +55,7 @@ Json trace_section(const Trace& trace) {
 Json device_section(const Trace& trace, const Analysis& analysis) {
   Json json = Json::array();
   for (const DeviceView& view : analysis.device_views) {
-    json.push_back({{"rank", 0},
+    json.push_back({{"rank", rank_of(trace, view.device)},
                     {"device", trace.devices[view.device.value].ordinal},
                     {"span_ns", view.span.ns},
                     {"compute_ns", view.compute.ns},
@@ -88,7 +92,7 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
   for (const DevicePartition& partition : analysis.partitions) {
     Json device;
     DurationNs total = partition.per_steady_step.total();
-    device["rank"] = 0;
+    device["rank"] = rank_of(trace, partition.device);
     device["device"] = nullptr;
     if (partition.device.valid()) device["device"] = trace.devices[partition.device.value].ordinal;
     device["of"] = text(partition_label(trace, partition));

@@ -32,21 +32,23 @@ std::string finding_block(const Analysis& analysis, const Finding& finding, std:
 
 std::string render_markdown(const Trace& trace, const Analysis& analysis,
                             const ReportOptions& options) {
-  std::string out = fmt::format("## Headway: {}\n\n", escape_markdown(verdict(trace, analysis)));
+  std::string out = fmt::format("## Headway: {}\n\n", escape_markdown(trace.path));
+  for (const Doubt& doubt : analysis.doubts)
+    out += fmt::format("> **{}**: {}\n>\n", escape_markdown(doubt.severity),
+                       escape_markdown(doubt.text));
+  if (!analysis.doubts.empty()) out += "\n";
+  out += fmt::format("**{}**\n\n", escape_markdown(verdict(trace, analysis)));
   for (const auto& [label, value] : report_facts(trace, analysis))
-    out += fmt::format("- **{}**: {}\n", label, escape_markdown(value));
-  if (!analysis.doubts.empty()) {
-    out += "\n### Before you trust the figures\n\n";
-    for (const Doubt& doubt : analysis.doubts)
-      out += fmt::format("- **{}**: {}\n", doubt.severity, escape_markdown(doubt.text));
-  }
+    if (label != "trace") out += fmt::format("- **{}**: {}\n", label, escape_markdown(value));
   out += job_markdown(trace, analysis, options);
   out += waterfall(trace, analysis) + "\n### Findings\n";
   std::size_t number = 0;
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound) out += finding_block(analysis, finding, ++number);
   }
-  if (number == 0) out += "\nNone above 5 % of the step.\n";
+  if (number == 0)
+    out +=
+        fmt::format("\nNone above 5 % of the {}.\n", analysis.steps.all.empty() ? "span" : "step");
   out += "\n<details><summary>Other rules</summary>\n\n";
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound) continue;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/analysis.h"
@@ -14,10 +15,12 @@ namespace headway::analyzer {
 /// docs/reference/report-json.md.
 inline constexpr int kReportSchemaVersion = 1;
 
-enum class ReportFormat : std::uint8_t { kText, kMarkdown, kJson, kHtml };
-/// By name ("text", "markdown", "json", "html"); nullopt for another.
+enum class ReportFormat : std::uint8_t { kText, kMarkdown, kJson, kHtml, kJunit, kSarif, kCsv };
+/// By name ("text", "markdown", "json", "html", "junit", "sarif", "csv"); nullopt for another.
 std::optional<ReportFormat> report_format(std::string_view name);
 std::vector<std::string> report_format_names();
+/// By a file's name: .txt, .md, .json, .html, .htm, .xml, .sarif, .csv; nullopt for another.
+std::optional<ReportFormat> report_format_of_file(std::string_view file);
 
 struct ReportOptions {
   std::string tool_version;
@@ -25,9 +28,14 @@ struct ReportOptions {
   std::size_t text_width = 110;
 };
 
-/// The whole report. Deterministic: same trace, same bytes, in any locale and time zone.
+/// The whole report. Deterministic: same trace, same bytes, in any locale and time zone. CSV is one
+/// table, the findings; report_tables() has all.
 std::string render(ReportFormat format, const trace::Trace& trace, const Analysis& analysis,
                    const ReportOptions& options);
+
+/// Every table that has rows as CSV: file name and content.
+std::vector<std::pair<std::string, std::string>> report_tables(const trace::Trace& trace,
+                                                               const Analysis& analysis);
 
 /// The verdict in one sentence: the first finding, or that none is above the threshold, or why
 /// nothing can be said.

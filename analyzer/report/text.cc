@@ -39,19 +39,21 @@ std::string wrap(std::string_view text, std::size_t width, const std::string& fi
   return out + line + "\n";
 }
 
-std::string bar(double share) {
+std::string bar(double share, std::size_t columns) {
   static constexpr std::array<const char*, 9> kEighths = {"",  "▏", "▎", "▍", "▌",
                                                           "▋", "▊", "▉", "█"};
-  auto eighths = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * 40 * 8 + 0.5);
+  double longest = static_cast<double>(columns) * 8;
+  auto eighths = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * longest + 0.5);
   std::string text;
   for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text + kEighths[eighths % 8];
 }
 
 std::string facts_section(const Trace& trace, const Analysis& analysis, std::size_t width) {
-  std::string out;
+  std::string out = "\nRecorded\n";
   for (const auto& [label, value] : report_facts(trace, analysis))
-    out += wrap(value, width, fmt::format("  {:<11}", label), std::string(13, ' '));
+    if (label != "trace")
+      out += wrap(value, width, fmt::format("  {:<11}", label), std::string(13, ' '));
   return out;
 }
 
@@ -69,7 +71,10 @@ std::string who(const Trace& trace, const DevicePartition& partition) {
   return fmt::format("device {}", trace.devices[partition.device.value].ordinal);
 }
 
-std::string waterfall_section(const Trace& trace, const Analysis& analysis) {
+std::string waterfall_section(const Trace& trace, const Analysis& analysis, std::size_t width) {
+  constexpr std::size_t kBeforeBar = 46;
+  std::size_t columns =
+      std::clamp<std::size_t>(width, kBeforeBar + 8, kBeforeBar + 40) - kBeforeBar;
   std::string out;
   for (const DevicePartition& partition : analysis.partitions) {
     if (partition.steady_steps == 0) continue;
@@ -82,7 +87,7 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis) {
       DurationNs time = partition.per_steady_step[c.time_class];
       if (time.ns == 0) continue;
       out += fmt::format("  {:<23}{:>10} {:>8}  {}\n", c.label, format_duration(time),
-                         format_percent(ratio(time, total)), bar(ratio(time, total)));
+                         format_percent(ratio(time, total)), bar(ratio(time, total), columns));
     }
     out += fmt::format("  {:<23}{:>10} {:>8}\n", analysis.steps.all.empty() ? "span" : "step",
                        format_duration(total), "100.0 %");
@@ -99,8 +104,10 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis) {
 std::string finding_section(const Analysis& analysis, const Finding& finding, std::size_t number,
                             std::size_t width) {
   constexpr std::size_t kEvidenceShown = 3;
-  std::string out = fmt::format("\n  {}. {}: {}, {}\n", number, finding_label(finding),
-                                gain_label(analysis, finding), confidence_label(finding));
+  std::string out =
+      "\n" + wrap(fmt::format("{}. {}: {}, {}", number, finding_label(finding),
+                              gain_label(analysis, finding), confidence_label(finding)),
+                  width, "  ", "     ");
   out += wrap(finding.claim, width, "     ", "     ");
   for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
     const Evidence& evidence = finding.evidence[i];
@@ -120,7 +127,9 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
     if (finding.status == Status::kFound)
       out += finding_section(analysis, finding, ++number, width);
   }
-  if (number == 0) out += "  none above 5 % of the step\n";
+  if (number == 0)
+    out +=
+        fmt::format("  none above 5 % of the {}\n", analysis.steps.all.empty() ? "span" : "step");
   for (Status status : {Status::kCannotTell, Status::kFine}) {
     bool first = true;
     for (const Finding& finding : analysis.findings) {
@@ -137,9 +146,12 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
 std::string table_section(const Table& table, const ReportOptions& options) {
   if (table.rows.empty()) return "";
   std::string note = table.note.empty() ? "" : fmt::format("  ({})", table.note);
-  return fmt::format(
-      "\n{}{}\n{}", table.title, note,
-      to_text(table, {.max_rows = options.max_rows, .width = options.text_width, .indent = "  "}));
+  std::size_t width = options.text_width;
+  std::string title = count_columns(table.title + note) <= width
+                          ? table.title + escape_terminal(note) + "\n"
+                          : table.title + "\n" + wrap(note.substr(2), width, "  ", "   ");
+  return "\n" + title +
+         to_text(table, {.max_rows = options.max_rows, .width = width, .indent = "  "});
 }
 
 }  // namespace
@@ -153,14 +165,14 @@ std::string render_text(const Trace& trace, const Analysis& analysis,
                         const ReportOptions& options) {
   std::size_t width = options.text_width;
   std::string out =
-      "Headway report\n" + facts_section(trace, analysis, width) + doubts_section(analysis, width);
+      wrap(trace.path, width, "Headway report: ", "  ") + doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
-  out += job_text(trace, analysis, options);
-  out += waterfall_section(trace, analysis) + findings_section(analysis, width);
-  out += critical_path_text(trace, analysis);
-  out += table_section(op_type_table(trace, analysis), options) +
-         table_section(op_table(trace, analysis), options) +
-         table_section(loader_table(trace, analysis), options);
+  out += facts_section(trace, analysis, width) + job_text(trace, analysis, options) +
+         waterfall_section(trace, analysis, width) + findings_section(analysis, width) +
+         critical_path_text(trace, analysis);
+  for (const Table& table : {op_type_table(trace, analysis), op_table(trace, analysis),
+                             collective_sum_table(trace, analysis), loader_table(trace, analysis)})
+    out += table_section(table, options);
   return out;
 }
 

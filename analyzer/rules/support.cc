@@ -37,9 +37,8 @@ ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeCla
   ClassShare worst;
   // A host's time is told by what its thread did: it waits for input as a device does, but nothing
   // waits for launches, copies or the host there.
-  bool of_hosts = std::all_of(classes.begin(), classes.end(), [](TimeClass c) {
-    return info(c).group == TimeGroup::kInput;
-  });
+  bool of_hosts = std::all_of(classes.begin(), classes.end(),
+                              [](TimeClass c) { return info(c).group == TimeGroup::kInput; });
   for (const DevicePartition& device : context.partitions) {
     if (device.steady_steps == 0 || (!device.device.valid() && !of_hosts)) continue;
     DurationNs time;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tables over device work: ops, kernels, copies, devices.
-#include <fmt/format.h>
-
+// Tables over device work: kernels, launches, copies, devices.
 #include <algorithm>
 #include <array>
-#include <map>
 
-#include "analyzer/partition/steady_ops.h"
+#include "analyzer/stats/labels.h"
 #include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
 
@@ -15,197 +12,184 @@ namespace {
 
 using namespace trace;
 
-std::string_view phase_label(Phase phase) {
-  switch (phase) {
-    case Phase::kNone:
-      return "";
-    case Phase::kInput:
-      return "input";
-    case Phase::kForward:
-      return "forward";
-    case Phase::kBackward:
-      return "backward";
-    case Phase::kUpdate:
-      return "update";
-    case Phase::kCommunication:
-      return "communication";
-    case Phase::kEvaluation:
-      return "evaluation";
-  }
-  return "";
+std::string as_it_is(std::string_view name) {
+  return std::string(name);
 }
 
-bool is_copy_or_set(DeviceOpKind kind) {
-  return kind != DeviceOpKind::kKernel && kind != DeviceOpKind::kCommunication;
+std::string_view memory_label(std::uint64_t kind) {
+  static constexpr std::array<std::string_view, 5> kMemory = {"", "pageable", "pinned", "device",
+                                                              "managed"};
+  return kind < kMemory.size() ? kMemory[kind] : "";
 }
 
-double rate(std::int64_t amount, DurationNs time) {
-  return time.ns > 0 ? static_cast<double>(amount) / time.seconds() : 0;
+std::int64_t length(const DeviceOps& ops, std::size_t i) {
+  return (ops.end[i] - ops.start[i]).ns;
 }
 
-}  // namespace
+/// Groups of copies by name and by the memory they read and write.
+std::uint64_t copy_key(const DeviceOps& ops, std::size_t i, std::uint32_t name_group) {
+  return std::uint64_t{name_group} << 8 | static_cast<std::uint64_t>(ops.source_memory[i]) << 4 |
+         static_cast<std::uint64_t>(ops.destination_memory[i]);
+}
 
-namespace {
+struct CopyGroups {
+  NameGroups names;
+  KeyGroups keys;
+  std::vector<DurationSummary> values;
 
-/// Device work per op, over the counted steps of all devices.
-struct OpWork {
-  DurationNs time;
-  std::int64_t kernels = 0;
-  std::int64_t bytes = 0;
-  std::int64_t flops = 0;
-
-  void add(const OpWork& other) {
-    time += other.time;
-    kernels += other.kernels;
-    bytes += other.bytes;
-    flops += other.flops;
+  std::vector<Cell> identity(std::uint32_t group) const {
+    std::uint64_t key = keys.keys()[group];
+    return {names.label(static_cast<std::uint32_t>(key >> 8)),
+            std::string(memory_label(key >> 4 & 15)), std::string(memory_label(key & 15))};
   }
 };
 
-std::pair<std::vector<OpWork>, std::int64_t> work_of_ops(const Trace& trace,
-                                                         const Analysis& analysis) {
-  std::vector<OpWork> work(analysis.attribution.ops.size());
-  std::int64_t steps = 0;
-  for (const DevicePartition& partition : analysis.partitions) {
-    steps +=
-        for_each_steady_op(trace, analysis.steps, partition, [&](const DeviceStep&, DeviceOpId op) {
-          work[analysis.attribution.op_of[op.value].value].add(
-              {trace.device_ops.interval(op).length(), 1, trace.device_ops.bytes[op.value],
-               trace.device_ops.flops[op.value]});
-        });
+/// Copies and sets by kind; what is summed up is their time or, with `sizes`, their bytes.
+CopyGroups group_copies(const Trace& trace, const Selection& selection, bool sizes) {
+  CopyGroups groups{{trace.strings, as_it_is}, {}, {}};
+  const DeviceOps& ops = trace.device_ops;
+  GroupedValues values;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (!is_copy_or_set(ops.kind[i]) || !selection.has(DeviceOpId{i})) continue;
+    values.add(groups.keys.of(copy_key(ops, i, groups.names.of(ops.name[i]))),
+               sizes ? ops.bytes[i] : length(ops, i), ops.bytes[i]);
   }
-  return {std::move(work), steps};
-}
-
-/// An empty table over ops: `identity` columns, then the figures that `append_figures` fills.
-Table make_op_table(const Analysis& analysis, std::string id, std::string title,
-                    std::vector<Column> identity, std::int64_t steps) {
-  Table table{std::move(id), std::move(title), "", std::move(identity), {}};
-  for (Column column :
-       std::initializer_list<Column>{{"ns_per_step", "Per step", ColumnKind::kDuration},
-                                     {"share", "Share", ColumnKind::kPercent},
-                                     {"kernels_per_step", "Kernels", ColumnKind::kNumber},
-                                     {"bytes_per_s", "Memory", ColumnKind::kByteRate},
-                                     {"flop_per_s", "Arithmetic", ColumnKind::kFlopRate}}) {
-    table.columns.push_back(std::move(column));
-  }
-  table.note = analysis.steps.all.empty()
-                   ? "Over the whole span of each device; ops that overlap count each."
-                   : fmt::format(
-                         "Mean of {} steady steps; shares are of the mean step, and ops that "
-                         "overlap count each.",
-                         steps);
-  return table;
-}
-
-void append_figures(std::vector<Cell>& row, const OpWork& work, std::int64_t steps,
-                    const Analysis& analysis) {
-  DurationNs step;
-  for (const DevicePartition& partition : analysis.partitions)
-    step = std::max(step, partition.per_steady_step.total());
-  DurationNs per_step = work.time / std::max<std::int64_t>(1, steps);
-  row.push_back(per_step.ns);
-  row.push_back(ratio(per_step, step));
-  row.push_back(static_cast<double>(work.kernels) /
-                static_cast<double>(std::max<std::int64_t>(1, steps)));
-  row.push_back(work.bytes ? Cell(rate(work.bytes, work.time)) : Cell());
-  row.push_back(work.flops ? Cell(rate(work.flops, work.time)) : Cell());
+  groups.values = values.finish();
+  return groups;
 }
 
 }  // namespace
 
-Table op_table(const Trace& trace, const Analysis& analysis) {
-  auto [work, steps] = work_of_ops(trace, analysis);
-  Table table = make_op_table(analysis, "ops", "Ops of the model",
-                              {{"op", "Op", ColumnKind::kText},
-                               {"type", "Type", ColumnKind::kText},
-                               {"phase", "Phase", ColumnKind::kText}},
-                              steps);
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    if (work[i].kernels == 0) continue;
-    const ModelOp& op = analysis.attribution.ops[i];
-    std::vector<Cell>& row = table.rows.emplace_back(
-        std::vector<Cell>{op.name, op.type, std::string(phase_label(op.phase))});
-    append_figures(row, work[i], steps, analysis);
-  }
-  sort_by(table, 3);
-  return table;
-}
-
-Table op_type_table(const Trace& trace, const Analysis& analysis) {
-  auto [work, steps] = work_of_ops(trace, analysis);
-  struct Group {
-    OpWork work;
-    std::int64_t ops = 0;
-  };
-  std::map<std::pair<std::string, Phase>, Group> groups;
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    if (work[i].kernels == 0) continue;
-    const ModelOp& op = analysis.attribution.ops[i];
-    Group& group = groups[{op.type.empty() ? op.name : op.type, op.phase}];
-    group.work.add(work[i]);
-    ++group.ops;
-  }
-  Table table = make_op_table(analysis, "op-types", "Types of ops",
-                              {{"type", "Type", ColumnKind::kText},
-                               {"phase", "Phase", ColumnKind::kText},
-                               {"ops", "Ops", ColumnKind::kCount}},
-                              steps);
-  for (const auto& [key, group] : groups) {
-    std::vector<Cell>& row = table.rows.emplace_back(
-        std::vector<Cell>{key.first, std::string(phase_label(key.second)), group.ops});
-    append_figures(row, group.work, steps, analysis);
-  }
-  sort_by(table, 3);
-  return table;
-}
-
-Table kernel_table(const Trace& trace, const Analysis&) {
-  std::map<StringId, DurationSummary> by_name;
+Table kernel_table(const Trace& trace, const Analysis&, const Selection& selection) {
+  const DeviceOps& ops = trace.device_ops;
+  NameGroups names(trace.strings, as_it_is);
+  GroupedValues values;
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < trace.device_ops.size(); ++i) {
-    if (is_copy_or_set(trace.device_ops.kind[i])) continue;
-    std::int64_t ns = (trace.device_ops.end[i] - trace.device_ops.start[i]).ns;
-    by_name[trace.device_ops.name[i]].add(ns);
-    all += ns;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (is_copy_or_set(ops.kind[i]) || !selection.has(DeviceOpId{i})) continue;
+    values.add(names.of(ops.name[i]), length(ops, i));
+    all += length(ops, i);
   }
   Table table{
       "kernels", "Kernels", "Over the whole trace; shares are of the summed kernel time.", {}, {}};
-  table.columns = {
-      {"kernel", "Kernel", ColumnKind::kText},      {"count", "Count", ColumnKind::kCount},
-      {"total_ns", "Total", ColumnKind::kDuration}, {"share", "Share", ColumnKind::kPercent},
-      {"mean_ns", "Mean", ColumnKind::kDuration},   {"median_ns", "Median", ColumnKind::kDuration},
-      {"min_ns", "Least", ColumnKind::kDuration},   {"max_ns", "Largest", ColumnKind::kDuration}};
-  for (const auto& [name, sum] : by_name) {
-    table.rows.push_back({std::string(trace.strings[name]), sum.count(), sum.total(),
-                          ratio({sum.total()}, {all}), sum.mean(), sum.median(), sum.minimum(),
-                          sum.maximum()});
+  table.columns = {{"kernel", "Kernel", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"share", "Share", ColumnKind::kPercent},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  std::uint32_t group = 0;
+  for (const DurationSummary& sum : values.finish()) {
+    table.rows.push_back({names.label(group++), sum.count, sum.total, ratio({sum.total}, {all}),
+                          sum.mean(), sum.median, sum.minimum, sum.maximum, sum.stddev});
   }
   sort_by(table, 2);
   return table;
 }
 
-Table copy_table(const Trace& trace, const Analysis&) {
-  std::map<std::pair<StringId, MemoryKind>, DurationSummary> by_kind;
-  for (std::size_t i = 0; i < trace.device_ops.size(); ++i) {
-    if (!is_copy_or_set(trace.device_ops.kind[i])) continue;
-    by_kind[{trace.device_ops.name[i], trace.device_ops.source_memory[i]}].add(
-        (trace.device_ops.end[i] - trace.device_ops.start[i]).ns, trace.device_ops.bytes[i]);
+Table launch_table(const Trace& trace, const Analysis&, const Selection& selection) {
+  const DeviceOps& ops = trace.device_ops;
+  NameGroups names(trace.strings, as_it_is);
+  GroupedValues calls;
+  GroupedValues queues;
+  GroupedValues latencies;
+  GroupedValues runs;
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+    TimeNs stream_free = TimeNs::min();
+    for (DeviceOpId op : trace.ops_of_stream[{s}]) {
+      Interval run = ops.interval(op);
+      CallId call = ops.call[op.value];
+      bool empty = call.valid() && stream_free <= trace.calls.start[call.value];
+      stream_free = std::max(stream_free, run.end);
+      if (!call.valid() || is_copy_or_set(ops.kind[op.value]) || !selection.has(op)) continue;
+      std::uint32_t group = names.of(ops.name[op.value]);
+      Interval launch = trace.calls.interval(call);
+      calls.add(group, launch.length().ns);
+      queues.add(group, std::max<std::int64_t>(0, (run.begin - launch.end).ns));
+      if (empty) latencies.add(group, std::max<std::int64_t>(0, (run.begin - launch.begin).ns));
+      runs.add(group, run.length().ns);
+    }
   }
-  Table table{"copies", "Copies and memory sets", "Over the whole trace.", {}, {}};
+  Table table{"launches",
+              "Launches",
+              "Over the whole trace; latency is over launches that met an empty stream.",
+              {},
+              {}};
+  table.columns = {{"kernel", "Kernel", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"kernel_total_ns", "Total", ColumnKind::kDuration},
+                   {"kernel_mean_ns", "Mean", ColumnKind::kDuration},
+                   {"kernel_median_ns", "Median", ColumnKind::kDuration},
+                   {"queue_mean_ns", "Queue mean", ColumnKind::kDuration},
+                   {"queue_median_ns", "Queue median", ColumnKind::kDuration},
+                   {"queue_max_ns", "Queue largest", ColumnKind::kDuration},
+                   {"latency_median_ns", "Latency median", ColumnKind::kDuration},
+                   {"latency_count", "Stream empty", ColumnKind::kCount},
+                   {"call_mean_ns", "Call mean", ColumnKind::kDuration},
+                   {"call_median_ns", "Call median", ColumnKind::kDuration}};
+  std::vector<DurationSummary> call = calls.finish();
+  std::vector<DurationSummary> queue = queues.finish();
+  std::vector<DurationSummary> latency = latencies.finish();
+  std::vector<DurationSummary> run = runs.finish();
+  latency.resize(call.size());
+  for (std::uint32_t g = 0; g < call.size(); ++g) {
+    table.rows.push_back({names.label(g), call[g].count, run[g].total, run[g].mean(), run[g].median,
+                          queue[g].mean(), queue[g].median, queue[g].maximum,
+                          latency[g].count ? Cell(latency[g].median) : Cell(), latency[g].count,
+                          call[g].mean(), call[g].median});
+  }
+  sort_by(table, 2);
+  return table;
+}
+
+Table copy_table(const Trace& trace, const Analysis&, const Selection& selection) {
+  CopyGroups groups = group_copies(trace, selection, false);
+  std::int64_t all = 0;
+  for (const DurationSummary& sum : groups.values) all += sum.total;
+  Table table{"copies",
+              "Copies and memory sets",
+              "Over the whole trace; shares are of their summed time.",
+              {},
+              {}};
   table.columns = {
-      {"what", "What", ColumnKind::kText},          {"source", "From", ColumnKind::kText},
-      {"count", "Count", ColumnKind::kCount},       {"bytes", "Bytes", ColumnKind::kBytes},
-      {"total_ns", "Total", ColumnKind::kDuration}, {"bytes_per_s", "Rate", ColumnKind::kByteRate},
-      {"mean_ns", "Mean", ColumnKind::kDuration},   {"max_ns", "Largest", ColumnKind::kDuration}};
-  static constexpr std::array<const char*, 5> kMemory = {"", "pageable", "pinned", "device",
-                                                         "managed"};
-  for (const auto& [key, sum] : by_kind) {
-    auto memory = static_cast<std::size_t>(key.second);
-    table.rows.push_back({std::string(trace.strings[key.first]),
-                          std::string(memory < kMemory.size() ? kMemory[memory] : ""), sum.count(),
-                          sum.bytes(), sum.total(), rate(sum.bytes(), {sum.total()}), sum.mean(),
-                          sum.maximum()});
+      {"what", "What", ColumnKind::kText},        {"source", "From", ColumnKind::kText},
+      {"destination", "To", ColumnKind::kText},   {"count", "Count", ColumnKind::kCount},
+      {"bytes", "Bytes", ColumnKind::kBytes},     {"total_ns", "Total", ColumnKind::kDuration},
+      {"share", "Share", ColumnKind::kPercent},   {"bytes_per_s", "Rate", ColumnKind::kByteRate},
+      {"mean_ns", "Mean", ColumnKind::kDuration}, {"median_ns", "Median", ColumnKind::kDuration},
+      {"min_ns", "Least", ColumnKind::kDuration}, {"max_ns", "Largest", ColumnKind::kDuration}};
+  for (std::uint32_t g = 0; g < groups.values.size(); ++g) {
+    const DurationSummary& sum = groups.values[g];
+    std::vector<Cell>& row = table.rows.emplace_back(groups.identity(g));
+    row.insert(row.end(),
+               {sum.count, sum.bytes, sum.total, ratio({sum.total}, {all}),
+                rate_cell(sum.bytes, sum.total), sum.mean(), sum.median, sum.minimum, sum.maximum});
+  }
+  sort_by(table, 5);
+  return table;
+}
+
+Table copy_size_table(const Trace& trace, const Analysis&, const Selection& selection) {
+  CopyGroups groups = group_copies(trace, selection, true);
+  Table table{"copy-sizes", "Sizes of copies and memory sets", "Over the whole trace.", {}, {}};
+  table.columns = {{"what", "What", ColumnKind::kText},
+                   {"source", "From", ColumnKind::kText},
+                   {"destination", "To", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_bytes", "Total", ColumnKind::kBytes},
+                   {"mean_bytes", "Mean", ColumnKind::kBytes},
+                   {"median_bytes", "Median", ColumnKind::kBytes},
+                   {"min_bytes", "Least", ColumnKind::kBytes},
+                   {"max_bytes", "Largest", ColumnKind::kBytes},
+                   {"stddev_bytes", "Std dev", ColumnKind::kBytes}};
+  for (std::uint32_t g = 0; g < groups.values.size(); ++g) {
+    const DurationSummary& sum = groups.values[g];
+    std::vector<Cell>& row = table.rows.emplace_back(groups.identity(g));
+    row.insert(row.end(), {sum.count, sum.total, sum.mean(), sum.median, sum.minimum, sum.maximum,
+                           sum.stddev});
   }
   sort_by(table, 4);
   return table;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Tables over the host: calls, ranges, loader workers, processes, counters, losses.
+// Tables over the host: calls, ranges, what ranges launched, loader workers.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "analyzer/stats/labels.h"
 #include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
-#include "common/format.h"
 
 namespace headway::analyzer {
 namespace {
@@ -19,97 +19,224 @@ std::string thread_name(const Trace& trace, ThreadId id) {
   return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
 }
 
-std::string_view stage_label(RangeKind kind) {
-  switch (kind) {
-    case RangeKind::kBatch:
-      return "whole batch";
-    case RangeKind::kRead:
-      return "read";
-    case RangeKind::kDecode:
-      return "decode";
-    case RangeKind::kAugment:
-      return "augment";
-    case RangeKind::kCollate:
-      return "collate";
-    default:
-      return "";
+/// Stages of a loader, in the order in which the table lists them.
+struct Stage {
+  RangeKind kind;
+  const char* label;
+};
+constexpr Stage kStages[] = {{RangeKind::kBatch, "whole batch"},
+                             {RangeKind::kRead, "read"},
+                             {RangeKind::kDecode, "decode"},
+                             {RangeKind::kAugment, "augment"},
+                             {RangeKind::kCollate, "collate"}};
+constexpr std::size_t kStageCount = std::size(kStages);
+
+std::size_t stage_of(RangeKind kind) {
+  std::size_t stage = 0;
+  while (stage < kStageCount && kStages[stage].kind != kind) ++stage;
+  return stage;
+}
+
+/// Ranges by domain and name, numbers that count left out unless they are to be kept.
+class RangeGroups {
+ public:
+  RangeGroups(const Trace& trace, const Selection& selection)
+      : trace_(trace),
+        names_(trace.strings, [keep = selection.keep_numbers](std::string_view name) {
+          return keep ? std::string(name) : without_numbers(name);
+        }) {}
+
+  std::uint32_t of(std::size_t range) {
+    return keys_.of(std::uint64_t{names_.of(trace_.ranges.name[range])} << 16 |
+                    trace_.ranges.domain[range].value);
   }
+  std::vector<Cell> identity(std::uint32_t group) const {
+    std::uint64_t key = keys_.keys()[group];
+    std::size_t domain = key & 0xffff;
+    return {names_.label(static_cast<std::uint32_t>(key >> 16)),
+            domain < trace_.domains.size() ? trace_.domains[domain] : std::string()};
+  }
+
+ private:
+  const Trace& trace_;
+  NameGroups names_;
+  KeyGroups keys_;
+};
+
+/// What the device ops launched inside each range did: a range includes those inside it.
+struct Projection {
+  std::vector<TimeNs> first;
+  std::vector<TimeNs> last;
+  std::vector<std::int64_t> busy_ns;
+  std::vector<std::uint32_t> ops;  ///< 0: launched nothing, the rest means nothing
+};
+
+Projection project(const Trace& trace, const Analysis& analysis) {
+  std::size_t count = trace.ranges.size();
+  Projection p{std::vector<TimeNs>(count, TimeNs::max()), std::vector<TimeNs>(count, TimeNs::min()),
+               std::vector<std::int64_t>(count), std::vector<std::uint32_t>(count)};
+  auto add = [&](std::size_t to, TimeNs first, TimeNs last, std::int64_t busy, std::uint32_t ops) {
+    p.first[to] = std::min(p.first[to], first);
+    p.last[to] = std::max(p.last[to], last);
+    p.busy_ns[to] += busy;
+    p.ops[to] += ops;
+  };
+  for (std::uint32_t i = 0; i < analysis.attribution.range_of.size(); ++i) {
+    RangeId range = analysis.attribution.range_of[i];
+    Interval run = trace.device_ops.interval({i});
+    if (range.valid()) add(range.value, run.begin, run.end, run.length().ns, 1);
+  }
+  // A parent stands before its children, so the last range can be added to its parent first.
+  for (std::size_t i = count; i-- > 0;) {
+    RangeId parent = trace.ranges.parent[i];
+    if (p.ops[i] && parent.valid() && parent.value < i)
+      add(parent.value, p.first[i], p.last[i], p.busy_ns[i], p.ops[i]);
+  }
+  return p;
 }
 
 }  // namespace
 
-Table call_table(const Trace& trace, const Analysis&) {
-  std::map<StringId, DurationSummary> by_name;
-  for (std::size_t i = 0; i < trace.calls.size(); ++i)
-    by_name[trace.calls.name[i]].add((trace.calls.end[i] - trace.calls.start[i]).ns);
-  Table table{"calls", "API calls", "Over the whole trace, all threads.", {}, {}};
+Table call_table(const Trace& trace, const Analysis&, const Selection& selection) {
+  NameGroups names(trace.strings, [](std::string_view name) { return std::string(name); });
+  GroupedValues values;
+  std::int64_t all = 0;
+  for (std::uint32_t i = 0; i < trace.calls.size(); ++i) {
+    if (!selection.has(CallId{i})) continue;
+    std::int64_t ns = trace.calls.interval({i}).length().ns;
+    values.add(names.of(trace.calls.name[i]), ns);
+    all += ns;
+  }
+  Table table{"calls",
+              "API calls",
+              "Over the whole trace, all threads; shares are of their summed time.",
+              {},
+              {}};
   table.columns = {{"call", "Call", ColumnKind::kText},
                    {"count", "Count", ColumnKind::kCount},
                    {"total_ns", "Total", ColumnKind::kDuration},
+                   {"share", "Share", ColumnKind::kPercent},
                    {"mean_ns", "Mean", ColumnKind::kDuration},
                    {"median_ns", "Median", ColumnKind::kDuration},
-                   {"max_ns", "Largest", ColumnKind::kDuration}};
-  for (const auto& [name, sum] : by_name) {
-    table.rows.push_back({std::string(trace.strings[name]), sum.count(), sum.total(), sum.mean(),
-                          sum.median(), sum.maximum()});
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  std::uint32_t group = 0;
+  for (const DurationSummary& sum : values.finish()) {
+    table.rows.push_back({names.label(group++), sum.count, sum.total, ratio({sum.total}, {all}),
+                          sum.mean(), sum.median, sum.minimum, sum.maximum, sum.stddev});
   }
   sort_by(table, 2);
   return table;
 }
 
-Table range_table(const Trace& trace, const Analysis&) {
-  std::map<std::pair<DomainId, StringId>, DurationSummary> by_name;
+Table range_table(const Trace& trace, const Analysis&, const Selection& selection) {
+  RangeGroups groups(trace, selection);
+  GroupedValues values;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    if (!trace.ranges.is({i}, Ranges::kMark))
-      by_name[{trace.ranges.domain[i], trace.ranges.name[i]}].add(
-          trace.ranges.interval({i}).length().ns);
+    if (!trace.ranges.is({i}, Ranges::kMark) && selection.has(RangeId{i}))
+      values.add(groups.of(i), trace.ranges.interval({i}).length().ns);
   }
   Table table{"ranges",
               "NVTX ranges",
               "Over the whole trace, all threads; outer ranges include inner ones.",
               {},
               {}};
-  table.columns = {
-      {"range", "Range", ColumnKind::kText},      {"domain", "Domain", ColumnKind::kText},
-      {"count", "Count", ColumnKind::kCount},     {"total_ns", "Total", ColumnKind::kDuration},
-      {"mean_ns", "Mean", ColumnKind::kDuration}, {"median_ns", "Median", ColumnKind::kDuration},
-      {"min_ns", "Least", ColumnKind::kDuration}, {"max_ns", "Largest", ColumnKind::kDuration}};
-  for (const auto& [key, sum] : by_name) {
-    table.rows.push_back({std::string(trace.strings[key.second]), trace.domains[key.first.value],
-                          sum.count(), sum.total(), sum.mean(), sum.median(), sum.minimum(),
-                          sum.maximum()});
+  table.columns = {{"range", "Range", ColumnKind::kText},
+                   {"domain", "Domain", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  std::uint32_t group = 0;
+  for (const DurationSummary& sum : values.finish()) {
+    std::vector<Cell>& row = table.rows.emplace_back(groups.identity(group++));
+    row.insert(row.end(), {sum.count, sum.total, sum.mean(), sum.median, sum.minimum, sum.maximum,
+                           sum.stddev});
   }
   sort_by(table, 3);
   return table;
 }
 
-Table loader_table(const Trace& trace, const Analysis&) {
+Table range_device_table(const Trace& trace, const Analysis& analysis, const Selection& selection) {
+  Projection projection = project(trace, analysis);
+  RangeGroups groups(trace, selection);
+  GroupedValues values;
+  std::vector<std::pair<std::int64_t, std::int64_t>> work;  // per group: busy ns, ops
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    if (!projection.ops[i] || !selection.has(RangeId{i})) continue;
+    std::uint32_t group = groups.of(i);
+    if (group >= work.size()) work.resize(group + std::size_t{1});
+    values.add(group, (projection.last[i] - projection.first[i]).ns);
+    work[group].first += projection.busy_ns[i];
+    work[group].second += projection.ops[i];
+  }
+  Table table{"range-device",
+              "NVTX ranges on the devices",
+              "Over the whole trace; projected is from the first to the last op launched inside.",
+              {},
+              {}};
+  table.columns = {{"range", "Range", ColumnKind::kText},
+                   {"domain", "Domain", ColumnKind::kText},
+                   {"count", "Count", ColumnKind::kCount},
+                   {"projected_ns", "Projected", ColumnKind::kDuration},
+                   {"busy_ns", "Busy", ColumnKind::kDuration},
+                   {"device_ops", "Device ops", ColumnKind::kCount},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration}};
+  std::uint32_t group = 0;
+  for (const DurationSummary& sum : values.finish()) {
+    std::vector<Cell>& row = table.rows.emplace_back(groups.identity(group));
+    row.insert(row.end(), {sum.count, sum.total, work[group].first, work[group].second, sum.mean(),
+                           sum.median, sum.minimum, sum.maximum});
+    ++group;
+  }
+  sort_by(table, 3);
+  return table;
+}
+
+Table loader_table(const Trace& trace, const Analysis&, const Selection& selection) {
   // Threads of one name in one process are one worker: some loaders start a thread for each batch.
-  using Worker = std::pair<ProcessId, std::string>;
-  struct Threads {
-    std::int64_t count = 0;
+  struct Worker {
+    std::string name;
+    std::int64_t threads = 0;
     DurationNs life;  ///< summed
   };
-  std::map<std::pair<Worker, RangeKind>, DurationSummary> by_stage;
-  std::map<ThreadId, Interval> life;
-  auto worker_of = [&](ThreadId thread) {
-    return Worker{trace.threads[thread.value].process, thread_name(trace, thread)};
-  };
+  std::map<std::pair<ProcessId, std::string>, std::uint32_t> index;
+  std::vector<Worker> workers;
+  std::vector<std::uint32_t> worker_of(trace.threads.size(), UINT32_MAX);
+  std::vector<Interval> life(trace.threads.size());
+  GroupedValues values;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = trace.info({i});
-    if (!info || stage_label(info->kind).empty()) continue;
+    std::size_t stage = info ? stage_of(info->kind) : kStageCount;
+    if (stage == kStageCount || !selection.has(RangeId{i})) continue;
     Interval interval = trace.ranges.interval({i});
-    ThreadId thread = trace.ranges.thread[i];
-    by_stage[{worker_of(thread), info->kind}].add(interval.length().ns, info->bytes);
-    Interval& span = life.try_emplace(thread, interval).first->second;
-    span = {std::min(span.begin, interval.begin), std::max(span.end, interval.end)};
+    std::uint32_t thread = trace.ranges.thread[i].value;
+    if (worker_of[thread] == UINT32_MAX) {
+      std::string name = thread_name(trace, {thread});
+      auto [slot, is_new] = index.try_emplace({trace.threads[thread].process, name},
+                                              static_cast<std::uint32_t>(workers.size()));
+      if (is_new) workers.push_back({name, 0, {}});
+      worker_of[thread] = slot->second;
+      ++workers[slot->second].threads;
+      life[thread] = interval;
+    }
+    life[thread] = {std::min(life[thread].begin, interval.begin),
+                    std::max(life[thread].end, interval.end)};
+    values.add(static_cast<std::uint32_t>(worker_of[thread] * kStageCount + stage),
+               interval.length().ns, info->bytes);
   }
-  std::map<Worker, Threads> threads_of;
-  for (const auto& [thread, span] : life) {
-    Threads& threads = threads_of[worker_of(thread)];
-    ++threads.count;
-    threads.life += span.length();
+  for (std::size_t t = 0; t < life.size(); ++t) {
+    if (worker_of[t] != UINT32_MAX) workers[worker_of[t]].life += life[t].length();
   }
+  std::vector<DurationSummary> sums = values.finish();
+  sums.resize(workers.size() * kStageCount);
   Table table{
       "loaders",
       "Loader workers",
@@ -122,76 +249,20 @@ Table loader_table(const Trace& trace, const Analysis&) {
       {"share", "Share", ColumnKind::kPercent},      {"mean_ns", "Mean", ColumnKind::kDuration},
       {"max_ns", "Largest", ColumnKind::kDuration},  {"bytes", "Bytes", ColumnKind::kBytes},
       {"bytes_per_s", "Rate", ColumnKind::kByteRate}};
-  for (const auto& [key, times] : by_stage) {
-    const auto& [worker, stage] = key;
-    const Threads& threads = threads_of[worker];
-    DurationNs total{times.total()};
-    bool has_bytes = times.bytes() > 0 && total.ns > 0;
-    table.rows.push_back(
-        {threads.count == 1 ? worker.second
-                            : fmt::format("{} ({} threads)", worker.second, threads.count),
-         std::string(stage_label(stage)), times.count(), total.ns, ratio(total, threads.life),
-         times.mean(), times.maximum(), has_bytes ? Cell(times.bytes()) : Cell(),
-         has_bytes ? Cell(static_cast<double>(times.bytes()) / total.seconds()) : Cell()});
+  for (const auto& [key, w] : index) {
+    const Worker& worker = workers[w];
+    for (std::size_t stage = 0; stage < kStageCount; ++stage) {
+      const DurationSummary& sum = sums[w * kStageCount + stage];
+      if (sum.count == 0) continue;
+      bool has_bytes = sum.bytes > 0 && sum.total > 0;
+      table.rows.push_back({worker.threads == 1
+                                ? worker.name
+                                : fmt::format("{} ({} threads)", worker.name, worker.threads),
+                            std::string(kStages[stage].label), sum.count, sum.total,
+                            ratio({sum.total}, worker.life), sum.mean(), sum.maximum,
+                            has_bytes ? Cell(sum.bytes) : Cell(), rate_cell(sum.bytes, sum.total)});
+    }
   }
-  return table;
-}
-
-Table process_table(const Trace& trace, const Analysis&) {
-  Table table{"processes", "Processes", "", {}, {}};
-  table.columns = {{"pid", "PID", ColumnKind::kText},
-                   {"name", "Name", ColumnKind::kText},
-                   {"start_ns", "Start", ColumnKind::kDuration},
-                   {"life_ns", "Life", ColumnKind::kDuration},
-                   {"ended", "Ended", ColumnKind::kText},
-                   {"recorded", "Recorded", ColumnKind::kText},
-                   {"command", "Command", ColumnKind::kText}};
-  for (const Process& process : trace.processes) {
-    std::string ended = process.signal      ? fmt::format("signal {}", *process.signal)
-                        : process.exit_code ? fmt::format("exit code {}", *process.exit_code)
-                                            : "";
-    table.rows.push_back({std::to_string(process.pid), process.name, process.start.ns,
-                          process.end ? Cell((*process.end - process.start).ns) : Cell(), ended,
-                          std::string(process.injected ? "events" : "from outside"),
-                          process.command_line});
-  }
-  return table;
-}
-
-Table counter_table(const Trace& trace, const Analysis&) {
-  Table table{"counters", "Counters", "Over all samples.", {}, {}};
-  table.columns = {
-      {"counter", "Counter", ColumnKind::kText}, {"pid", "PID", ColumnKind::kText},
-      {"unit", "Unit", ColumnKind::kText},       {"samples", "Samples", ColumnKind::kCount},
-      {"min", "Least", ColumnKind::kNumber},     {"mean", "Mean", ColumnKind::kNumber},
-      {"max", "Largest", ColumnKind::kNumber}};
-  for (const CounterSeries& series : trace.counters) {
-    if (series.value.empty()) continue;
-    auto [least, largest] = std::minmax_element(series.value.begin(), series.value.end());
-    double sum = 0;
-    for (double value : series.value) sum += value;
-    table.rows.push_back({series.name,
-                          series.process.valid()
-                              ? std::to_string(trace.processes[series.process.value].pid)
-                              : std::string(),
-                          series.unit, static_cast<std::int64_t>(series.value.size()), *least,
-                          sum / static_cast<double>(series.value.size()), *largest});
-  }
-  return table;
-}
-
-Table loss_table(const Trace& trace, const Analysis&) {
-  Table table{"losses",
-              "Losses",
-              "Nothing is dropped silently: every counter that is not zero is here.",
-              {},
-              {}};
-  table.columns = {{"counter", "Counter", ColumnKind::kText},
-                   {"severity", "Severity", ColumnKind::kText},
-                   {"count", "Count", ColumnKind::kCount},
-                   {"text", "Meaning", ColumnKind::kText}};
-  for (const LossCount& loss : trace.losses)
-    table.rows.push_back({loss.name, loss.severity, loss.count, loss.text});
   return table;
 }
 

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: MIT
-#include <map>
-#include <tuple>
-
 #include "analyzer/kernels/families.h"
+#include "analyzer/stats/labels.h"
+#include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
 
 namespace headway::analyzer {
 
-Table kernel_family_table(const trace::Trace& trace, const Analysis&) {
+Table kernel_family_table(const trace::Trace& trace, const Analysis&, const Selection& selection) {
   struct Work {
+    KernelTraits traits;
     std::int64_t kernels = 0;
     std::int64_t ns = 0;
   };
   KernelNames names(trace);
   const trace::DeviceOps& ops = trace.device_ops;
-  std::map<std::tuple<KernelFamily, trace::MathUnit, Precision>, Work> work;
+  KeyGroups groups;
+  std::vector<Work> work;
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    if (ops.kind[i] != trace::DeviceOpKind::kKernel &&
-        ops.kind[i] != trace::DeviceOpKind::kCommunication)
-      continue;
-    KernelTraits traits = names.of(trace::DeviceOpId::from(i));
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (is_copy_or_set(ops.kind[i]) || !selection.has(trace::DeviceOpId{i})) continue;
+    KernelTraits traits = names.of(trace::DeviceOpId{i});
     // The number type of memory-bound kernels only splits their rows.
     if (!is_matrix_work(traits.family)) traits.precision = Precision::kUnknown;
-    Work& row = work[{traits.family, traits.math_unit, traits.precision}];
+    std::uint32_t group = groups.of(static_cast<std::uint64_t>(traits.family) << 16 |
+                                    static_cast<std::uint64_t>(traits.math_unit) << 8 |
+                                    static_cast<std::uint64_t>(traits.precision));
+    if (group == work.size()) work.push_back({traits, 0, 0});
     std::int64_t ns = (ops.end[i] - ops.start[i]).ns;
-    ++row.kernels;
-    row.ns += ns;
+    ++work[group].kernels;
+    work[group].ns += ns;
     all += ns;
   }
   Table table{"kernel-families",
@@ -40,13 +42,13 @@ Table kernel_family_table(const trace::Trace& trace, const Analysis&) {
                    {"count", "Count", ColumnKind::kCount},
                    {"total_ns", "Total", ColumnKind::kDuration},
                    {"share", "Share", ColumnKind::kPercent}};
-  for (const auto& [key, row] : work) {
-    auto [family, unit, precision] = key;
+  for (const Work& row : work) {
+    trace::MathUnit unit = row.traits.math_unit;
     std::string_view unit_name = unit == trace::MathUnit::kTensor    ? "tensor cores"
                                  : unit == trace::MathUnit::kGeneral ? "general cores"
                                                                      : "";
-    table.rows.push_back({std::string(family_id(family)), std::string(unit_name),
-                          std::string(precision_label(precision)), row.kernels, row.ns,
+    table.rows.push_back({std::string(family_id(row.traits.family)), std::string(unit_name),
+                          std::string(precision_label(row.traits.precision)), row.kernels, row.ns,
                           ratio({row.ns}, {all})});
   }
   sort_by(table, 4);

@@ -117,22 +117,28 @@ Table rank_table(const trace::Trace& trace, const Analysis& analysis) {
 Table collective_table(const trace::Trace& trace, const Analysis& analysis) {
   if (analysis.job) return collectives_of_job(*analysis.job);
   Collectives collectives = collectives_of(trace, analysis.steps, analysis.attribution);
-  std::map<std::tuple<std::uint32_t, std::int64_t, std::int32_t>, DurationSummary> sums;
-  for (const RankCollective& row : collectives.rows)
-    sums[{row.group, row.bytes, row.ranks}].add(row.time.length().ns);
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::int32_t>, std::uint32_t> groups;
+  GroupedValues values;
+  for (const RankCollective& row : collectives.rows) {
+    auto next = static_cast<std::uint32_t>(groups.size());
+    std::uint32_t index = groups.try_emplace({row.group, row.bytes, row.ranks}, next).first->second;
+    values.add(index, row.time.length().ns);
+  }
+  std::vector<DurationSummary> sums = values.finish();
   Table table{"collectives",
               "Communication",
               "Medians on this rank alone: waiting for other ranks is in them, so rates are lower "
               "bounds. Give all ranks' traces to tell both apart.",
               collective_columns(),
               {}};
-  for (const auto& [key, sum] : sums) {
+  for (const auto& [key, index] : groups) {
     auto [group, bytes, ranks] = key;
+    const DurationSummary& sum = sums[index];
     const CollectiveGroup& of = collectives.groups[group];
-    DurationNs own{sum.median()};
+    DurationNs own{sum.median};
     double rate = bytes > 0 && own.ns > 0 ? static_cast<double>(bytes) / own.seconds() : 0;
     table.rows.push_back({of.communicator, of.kind, known(bytes), known(std::int64_t{ranks}),
-                          sum.count(), own.ns, Cell(), Cell(), known(rate),
+                          sum.count, own.ns, Cell(), Cell(), known(rate),
                           known(rate * bus_factor(of.kind, ranks))});
   }
   std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {

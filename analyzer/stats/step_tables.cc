@@ -2,34 +2,40 @@
 // Tables over steps: the partition, and every step.
 #include <fmt/format.h>
 
+#include "analyzer/stats/labels.h"
 #include "analyzer/stats/tables.h"
-#include "common/format.h"
 
 namespace headway::analyzer {
-Table partition_table(const trace::Trace& trace, const Analysis& analysis) {
+
+Table partition_table(const trace::Trace& trace, const Analysis& analysis,
+                      const Selection& selection) {
+  bool has_steps = !analysis.steps.all.empty();
   Table table{"partition", "Where the time went", "", {}, {}};
   table.columns = {{"device", "Device", ColumnKind::kText},
                    {"class", "Class", ColumnKind::kText},
                    {"label", "What", ColumnKind::kText},
-                   {"ns_per_step", "Per step", ColumnKind::kDuration},
-                   {"share", "Share of step", ColumnKind::kPercent}};
+                   {"ns_per_step", has_steps ? "Per step" : "Total", ColumnKind::kDuration},
+                   {"share", has_steps ? "Share of step" : "Share of span", ColumnKind::kPercent}};
   std::int64_t steady = 0;
   for (const DevicePartition& partition : analysis.partitions) {
-    DurationNs total = partition.per_steady_step.total();
-    steady = partition.steady_steps;
+    if (!selection.has(partition.device)) continue;
+    SelectedSteps steps = selected_steps(analysis, partition, selection);
+    steady = steps.count;
     for (const TimeClassInfo& c : time_classes()) {
-      DurationNs time = partition.per_steady_step[c.time_class];
+      DurationNs time = steps.mean[c.time_class];
       if (time.ns == 0) continue;
       table.rows.push_back({partition_label(trace, partition), std::string(c.id),
-                            std::string(c.label), time.ns, ratio(time, total)});
+                            std::string(c.label), time.ns, ratio(time, steps.mean.total())});
     }
   }
   table.note =
-      fmt::format("Mean of {} steady steps; the classes of a device sum to its step.", steady);
+      has_steps
+          ? fmt::format("Mean of {} steady steps; the classes of a device sum to its step.", steady)
+          : "Over the whole span: the trace has no steps. The classes sum to it.";
   return table;
 }
 
-Table step_table(const trace::Trace& trace, const Analysis& analysis) {
+Table step_table(const trace::Trace& trace, const Analysis& analysis, const Selection& selection) {
   Table table{"steps", "Steps", analysis.steps.how, {}, {}};
   table.columns = {{"number", "Step", ColumnKind::kCount},
                    {"device", "Device", ColumnKind::kText},
@@ -54,10 +60,12 @@ Table step_table(const trace::Trace& trace, const Analysis& analysis) {
   for (const DevicePartition& partition : analysis.partitions) {
     if (analysis.steps.all.empty()) break;
     for (const DeviceStep& step : partition.steps)
-      add(analysis.steps.all[step.step], &partition, &step);
+      if (selection.has(partition.device) && selection.has_step(step.step))
+        add(analysis.steps.all[step.step], &partition, &step);
   }
   if (analysis.partitions.empty()) {
-    for (const Step& step : analysis.steps.all) add(step, nullptr, nullptr);
+    for (std::uint32_t i = 0; i < analysis.steps.all.size(); ++i)
+      if (selection.has_step(i)) add(analysis.steps.all[i], nullptr, nullptr);
   }
   // Columns that are zero throughout say nothing.
   for (std::size_t c = table.columns.size(); c-- > 6;) {

@@ -23,6 +23,34 @@ std::string pad(const std::string& text, std::size_t width, bool left) {
   return left ? text + spaces : spaces + text;
 }
 
+constexpr std::size_t kGap = 2;  // between columns
+/// Narrows text columns, the widest first, until the table fits `width`. Returns how many columns,
+/// from the left, fit when that is not enough.
+std::size_t fit(const Table& table, std::vector<std::size_t>& widths, std::size_t width,
+                std::size_t indent) {
+  // Names that are cut further cannot be told apart; the first column names the row.
+  auto narrowest = [](std::size_t c) { return c == 0 ? std::size_t{28} : std::size_t{12}; };
+  std::size_t total = indent;
+  for (std::size_t c = 0; c < widths.size(); ++c) total += widths[c] + (c ? kGap : 0);
+  while (total > width) {
+    std::size_t widest = SIZE_MAX;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (is_text(table.columns[c]) && widths[c] > narrowest(c) &&
+          (widest == SIZE_MAX || widths[c] > widths[widest]))
+        widest = c;
+    }
+    if (widest == SIZE_MAX) break;
+    std::size_t wanted = widths[widest] - std::min(widths[widest], total - width);
+    std::size_t narrower = std::max(narrowest(widest), wanted);
+    total -= widths[widest] - narrower;
+    widths[widest] = narrower;
+  }
+  constexpr std::size_t kAlwaysKept = 2;
+  std::size_t kept = widths.size();
+  while (total > width && kept > kAlwaysKept) total -= widths[--kept] + kGap;
+  return kept;
+}
+
 std::string format_rate(double value, std::string_view unit) {
   static constexpr std::array<std::pair<double, const char*>, 5> kScales = {
       {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
@@ -35,6 +63,29 @@ std::string format_rate(double value, std::string_view unit) {
 
 }  // namespace
 
+namespace {
+
+/// What people see: the first rows, and the columns in which they hold anything.
+Table only_used(const Table& table, std::size_t max_rows) {
+  std::size_t shown = std::min(max_rows, table.rows.size());
+  Table used{table.id, table.title, table.note, {}, {}};
+  used.rows.resize(shown);
+  auto holds_something = [](const Cell& cell) {
+    const auto* text = std::get_if<std::string>(&cell);
+    return text ? !text->empty() : !std::holds_alternative<std::monostate>(cell);
+  };
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    bool any = shown == 0;
+    for (std::size_t r = 0; r < shown && !any; ++r) any = holds_something(table.rows[r][c]);
+    if (!any) continue;
+    used.columns.push_back(table.columns[c]);
+    for (std::size_t r = 0; r < shown; ++r) used.rows[r].push_back(table.rows[r][c]);
+  }
+  return used;
+}
+
+}  // namespace
+
 std::string display(const Column& column, const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
@@ -43,6 +94,9 @@ std::string display(const Column& column, const Cell& cell) {
         return format_duration({*integer});
       case ColumnKind::kBytes:
         return format_bytes(*integer);
+      case ColumnKind::kRaw:
+      case ColumnKind::kText:
+        return fmt::format("{}", *integer);
       default:
         return format_count(*integer);
     }
@@ -55,6 +109,9 @@ std::string display(const Column& column, const Cell& cell) {
         return format_rate(*number, "B");
       case ColumnKind::kFlopRate:
         return format_rate(*number, "FLOP");
+      case ColumnKind::kRaw:
+      case ColumnKind::kText:
+        return fmt::format("{}", *number);
       default:
         return fmt::format("{:.2f}", *number);
     }
@@ -68,7 +125,8 @@ void sort_by(Table& table, std::size_t column) {
   });
 }
 
-std::string to_text(const Table& table, const TextOptions& options) {
+std::string to_text(const Table& whole, const TextOptions& options) {
+  const Table table = only_used(whole, options.max_rows);
   std::size_t shown = std::min(options.max_rows, table.rows.size());
   std::vector<std::vector<std::string>> cells;
   std::vector<std::size_t> widths;
@@ -80,22 +138,11 @@ std::string to_text(const Table& table, const TextOptions& options) {
       widths[c] = std::max(widths[c], count_columns(row.back()));
     }
   }
-  constexpr std::size_t kGap = 2;
-  std::size_t total = options.indent.size();
-  std::size_t widest = SIZE_MAX;
-  for (std::size_t c = 0; c < widths.size(); ++c) {
-    total += widths[c] + (c ? kGap : 0);
-    if (is_text(table.columns[c]) && (widest == SIZE_MAX || widths[c] > widths[widest])) widest = c;
-  }
-  constexpr std::size_t kMinTextWidth = 16;
-  if (total > options.width && widest != SIZE_MAX) {
-    std::size_t excess = total - options.width;
-    widths[widest] = std::max(kMinTextWidth, widths[widest] > excess ? widths[widest] - excess : 0);
-  }
+  std::size_t kept = fit(table, widths, options.width, options.indent.size());
   std::string out;
   auto line = [&](const std::vector<std::string>& row) {
     std::string text = options.indent;
-    for (std::size_t c = 0; c < row.size(); ++c) {
+    for (std::size_t c = 0; c < kept; ++c) {
       text += (c ? std::string(kGap, ' ') : "") +
               pad(shorten(row[c], widths[c]), widths[c], is_text(table.columns[c]));
     }
@@ -103,16 +150,22 @@ std::string to_text(const Table& table, const TextOptions& options) {
     out += text + "\n";
   };
   std::vector<std::string> header;
-  for (const Column& column : table.columns) header.push_back(column.label);
+  for (const Column& column : table.columns) header.push_back(escape_terminal(column.label));
   line(header);
   for (const auto& row : cells) line(row);
-  if (shown < table.rows.size())
+  if (shown < whole.rows.size())
     out += fmt::format("{}… {} more rows\n", options.indent,
-                       format_count(static_cast<std::int64_t>(table.rows.size() - shown)));
+                       format_count(static_cast<std::int64_t>(whole.rows.size() - shown)));
+  if (kept < table.columns.size()) {
+    std::vector<std::string> left_out(header.begin() + static_cast<std::ptrdiff_t>(kept),
+                                      header.end());
+    out += fmt::format("{}(too narrow for: {})\n", options.indent, fmt::join(left_out, ", "));
+  }
   return out;
 }
 
-std::string to_markdown(const Table& table, std::size_t max_rows) {
+std::string to_markdown(const Table& whole, std::size_t max_rows) {
+  const Table table = only_used(whole, max_rows);
   std::string out = "|";
   for (const Column& column : table.columns)
     out += fmt::format(" {} |", escape_markdown(column.label));
@@ -127,27 +180,43 @@ std::string to_markdown(const Table& table, std::size_t max_rows) {
     }
     out += "\n";
   }
-  if (max_rows < table.rows.size())
+  if (max_rows < whole.rows.size())
     out += fmt::format("\n… {} more rows\n",
-                       format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));
+                       format_count(static_cast<std::int64_t>(whole.rows.size() - max_rows)));
   return out;
 }
 
+namespace {
+
+/// Inert for spreadsheets and for terminals, then quoted where RFC 4180 asks for it.
+std::string csv_field(std::string_view text) {
+  std::string safe;
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
+    safe = "'";
+  // Line breaks and tabs are data in CSV; every other control character is as hostile as elsewhere.
+  for (std::string_view rest = text; !rest.empty();) {
+    std::size_t stop = std::min(rest.find_first_of("\n\t"), rest.size());
+    safe += escape_terminal(rest.substr(0, stop));
+    if (stop < rest.size()) safe += rest[stop++];
+    rest.remove_prefix(stop);
+  }
+  if (safe.find_first_of(",\"\n") == std::string::npos) return safe;
+  std::string quoted = "\"";
+  for (char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
 std::string to_csv(const Table& table) {
-  auto quote = [](const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-  };
   std::string out;
   for (std::size_t c = 0; c < table.columns.size(); ++c)
-    out += (c ? "," : "") + table.columns[c].id;
+    out += (c ? "," : "") + csv_field(table.columns[c].id);
   out += "\r\n";
   for (const auto& row : table.rows) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c) out += ",";
-      if (const auto* text = std::get_if<std::string>(&row[c])) out += quote(*text);
+      if (const auto* text = std::get_if<std::string>(&row[c])) out += csv_field(*text);
       if (const auto* integer = std::get_if<std::int64_t>(&row[c]))
         out += fmt::format("{}", *integer);
       if (const auto* number = std::get_if<double>(&row[c])) out += fmt::format("{}", *number);
@@ -157,10 +226,14 @@ std::string to_csv(const Table& table) {
   return out;
 }
 
-std::string to_html(const Table& table, std::size_t max_rows) {
-  std::string out = "<table>\n<thead><tr>";
+std::string to_html(const Table& whole, std::size_t max_rows) {
+  const Table table = only_used(whole, max_rows);
+  std::string out = fmt::format(
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n<table>\n"
+      "<caption class=\"away\">{0}</caption>\n<thead><tr>",
+      escape_html(table.title));
   for (const Column& column : table.columns) {
-    out += fmt::format("<th{}>{}</th>", is_text(column) ? "" : " class=\"n\"",
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", is_text(column) ? "" : " class=\"n\"",
                        escape_html(column.label));
   }
   out += "</tr></thead>\n<tbody>\n";
@@ -169,7 +242,7 @@ std::string to_html(const Table& table, std::size_t max_rows) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       std::string text = display(table.columns[c], table.rows[r][c]);
       std::string shown = escape_html(shorten(text, 90));
-      std::string title = shown.size() < text.size() && count_columns(text) > 90
+      std::string title = count_columns(text) > 90
                               ? fmt::format(" title=\"{}\"", escape_html(shorten(text, 2000)))
                               : "";
       out += fmt::format("<td{}{}>{}</td>", is_text(table.columns[c]) ? "" : " class=\"n\"", title,
@@ -177,10 +250,10 @@ std::string to_html(const Table& table, std::size_t max_rows) {
     }
     out += "</tr>\n";
   }
-  out += "</tbody></table>\n";
-  if (max_rows < table.rows.size()) {
+  out += "</tbody></table>\n</div>\n";
+  if (max_rows < whole.rows.size()) {
     out += fmt::format("<p class=\"note\">… {} more rows</p>\n",
-                       format_count(static_cast<std::int64_t>(table.rows.size() - max_rows)));
+                       format_count(static_cast<std::int64_t>(whole.rows.size() - max_rows)));
   }
   return out;
 }

@@ -20,6 +20,7 @@ enum class ColumnKind : std::uint8_t {
   kNumber,    ///< double, two decimals
   kByteRate,  ///< double, bytes per second
   kFlopRate,  ///< double, floating-point operations per second
+  kRaw,       ///< a number without a known meaning, as it is
 };
 
 struct Column {
@@ -51,12 +52,18 @@ struct TextOptions {
   std::size_t width = 110;  ///< the widest text column is shortened to fit
   std::string indent;
 };
-/// Aligned columns; names are made inert for a terminal. A last line says how many rows were left
-/// out.
+// Text, Markdown and HTML leave out columns that hold nothing in the rows they show; CSV and JSON have
+// every column.
+
+/// Aligned columns; names are made inert for a terminal. Last lines say how many rows were left out, and
+/// which columns did not fit.
 std::string to_text(const Table& table, const TextOptions& options = {});
 std::string to_markdown(const Table& table, std::size_t max_rows = SIZE_MAX);
-/// RFC 4180, one header row of column ids.
+/// RFC 4180, one header row of column ids. A text that a spreadsheet would run as a formula (it
+/// begins with = + - @ or a tab) gets a ' in front; control characters but line breaks and tabs become
+/// U+FFFD.
 std::string to_csv(const Table& table);
+/// A <table> with a caption for screen readers, in a <div> that scrolls sideways when it is too wide.
 std::string to_html(const Table& table, std::size_t max_rows = SIZE_MAX);
 /// {"id", "note", "columns": [ids], "rows": [{id: value}]}
 nlohmann::ordered_json to_json(const Table& table);

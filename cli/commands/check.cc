@@ -2,30 +2,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <filesystem>
 
 #include "analyzer/check/budget.h"
-#include "analyzer/report/report.h"
+#include "analyzer/check/check_report.h"
 #include "analyzer/stats/table.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/version.h"
+#include "common/tell.h"
+#include "common/text.h"
 
 namespace headway::cli {
 namespace {
-
-using Outcome = analyzer::LimitResult::Outcome;
-
-std::string_view outcome_id(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kKept:
-      return "kept";
-    case Outcome::kBroken:
-      return "broken";
-    case Outcome::kCannotTell:
-      return "cannot_tell";
-  }
-  return "cannot_tell";
-}
 
 class CheckCommand final : public Command {
  public:
@@ -39,33 +28,76 @@ class CheckCommand final : public Command {
     app.add_option("--budget", budget_, "TOML file with the limits (docs/user-guide/check.md)")
         ->type_name("FILE")
         ->capture_default_str();
+    app.add_option("--baseline", baseline_, "Trace of the run that vs_baseline limits compare with")
+        ->type_name("TRACE");
+    app.add_flag(
+        "--init", init_,
+        "Write a first budget from this trace to the file of --budget ('-': the terminal)");
     app.add_flag("--list", list_,
                  "List the metrics of this trace with their values, check nothing");
     app.add_flag("--json", json_, "Print the result as JSON");
+    app.add_option("--junit", junit_, "Also write JUnit XML to this file")->type_name("FILE");
+    app.add_option("--sarif", sarif_, "Also write SARIF 2.1.0 to this file")->type_name("FILE");
+    app.add_option("--markdown", markdown_,
+                   "Also write Markdown to this file, e.g. for a pull request")
+        ->type_name("FILE");
     app.add_flag("--allow-unknown", allow_unknown_,
                  "Do not fail on metrics that the trace cannot tell");
     input_.declare_options(app);
   }
 
   int run() override {
-    auto analyzed = input_.load(trace_);
-    std::vector<analyzer::Metric> metrics = analyzer::metrics(analyzed->trace, analyzed->analysis);
+    if (init_) return write_starter();
     if (list_) {
-      write_output("-", list(metrics));
+      auto analyzed = input_.load(trace_);
+      write_output("-", list(analyzer::metrics(analyzed->trace, analyzed->analysis)));
       return exit_status(ExitCode::kOk);
     }
-    std::vector<analyzer::LimitResult> results =
-        analyzer::check_budget(analyzer::read_budget(budget_, metrics), metrics);
-    bool over = false;
-    for (const analyzer::LimitResult& result : results) {
-      over = over || result.outcome == Outcome::kBroken ||
-             (result.outcome == Outcome::kCannotTell && !allow_unknown_);
-    }
-    write_output("-", json_ ? as_json(results, over) : as_text(results, over, *analyzed));
-    return exit_status(over ? ExitCode::kOverBudget : ExitCode::kOk);
+    // A mistake in the budget is told before the traces are read.
+    analyzer::Budget budget = analyzer::read_budget(budget_);
+    if (baseline_.empty()) baseline_ = budget.baseline;
+    if (budget.needs_baseline() && baseline_.empty())
+      fail_usage("{}: vs_baseline limits need the run to compare with: --baseline base.sqlite.",
+                 budget_);
+    if (!budget.needs_baseline() && !baseline_.empty())
+      tell(fmt::format("headway: {} has no vs_baseline limit, so {} is not read.\n",
+                       escape_terminal(budget_), escape_terminal(baseline_)));
+    budget.allow_unknown = budget.allow_unknown || allow_unknown_;
+    input_.fill_in(budget.analysis);
+    auto run = input_.load(trace_);
+    std::unique_ptr<Analyzed> base;
+    if (budget.needs_baseline()) base = input_.load(baseline_);
+    return judge(budget, *run, base.get());
   }
 
  private:
+  int judge(const analyzer::Budget& budget, const Analyzed& run, const Analyzed* base) {
+    std::optional<analyzer::DiffSide> baseline;
+    if (base) baseline.emplace(analyzer::DiffSide{base->trace, base->analysis});
+    analyzer::CheckInput input{{run.trace, run.analysis}, baseline ? &*baseline : nullptr};
+    std::vector<analyzer::LimitResult> results = analyzer::check_budget(budget, input);
+    bool over = analyzer::over_budget(results, budget.allow_unknown);
+    analyzer::CheckReport report{budget, results, input, over, std::string(kVersion)};
+    if (!junit_.empty()) write_output(junit_, analyzer::check_junit(report));
+    if (!sarif_.empty()) write_output(sarif_, analyzer::check_sarif(report));
+    if (!markdown_.empty()) write_output(markdown_, analyzer::check_markdown(report));
+    write_output(
+        "-", json_ ? analyzer::check_json(report) : analyzer::check_text(report, terminal_width()));
+    return exit_status(over ? ExitCode::kOverBudget : ExitCode::kOk);
+  }
+
+  int write_starter() {
+    if (budget_ != "-" && std::filesystem::exists(budget_))
+      fail_usage("{}: already exists; name another file with --budget, or '-' for the terminal.",
+                 budget_);
+    auto analyzed = input_.load(trace_);
+    write_output(budget_, analyzer::starter_budget(analyzed->trace, analyzed->analysis));
+    if (budget_ != "-")
+      tell(fmt::format("wrote {}; now: headway check {} --budget {}\n", escape_terminal(budget_),
+                       escape_terminal(trace_), escape_terminal(budget_)));
+    return exit_status(ExitCode::kOk);
+  }
+
   static std::string list(const std::vector<analyzer::Metric>& metrics) {
     analyzer::Table table{"metrics", "Metrics", "", {}, {}};
     table.columns = {{"metric", "Metric", analyzer::ColumnKind::kText},
@@ -78,46 +110,23 @@ class CheckCommand final : public Command {
                                          : analyzer::Cell(std::string("cannot tell")),
                             metric.unit, metric.doc});
     }
+    for (const analyzer::NamedMetric& metric : analyzer::named_metrics()) {
+      table.rows.push_back({fmt::format("{}.\"NAME\".{}", metric.kind, metric.field),
+                            std::string("by name"), std::string(metric.unit),
+                            std::string(metric.doc)});
+    }
+    for (const analyzer::Metric& metric : analyzer::baseline_metrics())
+      table.rows.push_back({metric.name, std::string("--baseline"), metric.unit, metric.doc});
     return analyzer::to_text(table, {.width = 140, .indent = ""});
-  }
-
-  std::string as_text(const std::vector<analyzer::LimitResult>& results, bool over,
-                      const Analyzed& analyzed) const {
-    analyzer::Table table{"check", "Budget", "", {}, {}};
-    table.columns = {{"metric", "Metric", analyzer::ColumnKind::kText},
-                     {"limit", "Limit", analyzer::ColumnKind::kText},
-                     {"actual", "Actual", analyzer::ColumnKind::kText},
-                     {"outcome", "Outcome", analyzer::ColumnKind::kText}};
-    for (const analyzer::LimitResult& result : results) {
-      std::string actual =
-          result.actual ? fmt::format("{:.2f} {}", *result.actual, result.unit) : "cannot tell";
-      table.rows.push_back({result.limit.metric, result.limit.text, actual,
-                            std::string(outcome_id(result.outcome))});
-    }
-    std::string verdict = over ? fmt::format("Over budget. {}\n",
-                                             analyzer::verdict(analyzed.trace, analyzed.analysis))
-                               : "Within budget.\n";
-    return analyzer::to_text(table) + "\n" + verdict;
-  }
-
-  static std::string as_json(const std::vector<analyzer::LimitResult>& results, bool over) {
-    nlohmann::ordered_json json;
-    json["schema_version"] = 1;
-    json["over_budget"] = over;
-    json["limits"] = nlohmann::ordered_json::array();
-    for (const analyzer::LimitResult& result : results) {
-      json["limits"].push_back({{"metric", result.limit.metric},
-                                {"limit", result.limit.text},
-                                {"actual", result.actual ? nlohmann::ordered_json(*result.actual)
-                                                         : nlohmann::ordered_json(nullptr)},
-                                {"unit", result.unit},
-                                {"outcome", outcome_id(result.outcome)}});
-    }
-    return json.dump(2) + "\n";
   }
 
   std::string trace_;
   std::string budget_ = "headway.toml";
+  std::string baseline_;
+  std::string junit_;
+  std::string sarif_;
+  std::string markdown_;
+  bool init_ = false;
   bool list_ = false;
   bool json_ = false;
   bool allow_unknown_ = false;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/commands/load_and_analyze.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -26,8 +30,32 @@ void AnalysisInput::declare_options(CLI::App& app) {
 std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
   auto result = std::make_unique<Analyzed>();
   result->trace = trace::load(path);
-  result->analysis = analyzer::analyze(result->trace, options_);
+  result->analysis = analyze(result->trace);
   return result;
+}
+
+analyzer::Analysis AnalysisInput::analyze(const trace::Trace& trace) const {
+  return analyzer::analyze(trace, options_);
+}
+
+void AnalysisInput::fill_in(const analyzer::AnalysisOptions& options) {
+  if (options_.steps.range.empty()) options_.steps.range = options.steps.range;
+  if (options_.steps.skip < 0) options_.steps.skip = options.steps.skip;
+}
+
+std::size_t terminal_width() {
+  struct winsize size {};
+  constexpr std::size_t kWithout = 110;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWithout;
+  return std::clamp<std::size_t>(size.ws_col, 60, 140);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!std::filesystem::is_directory(path))
+    fail_usage("{}: cannot be made a folder: {}.", path,
+               error ? error.message() : std::string("a file of that name is in the way"));
 }
 
 std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,

@@ -23,6 +23,9 @@ class AnalysisInput {
  public:
   void declare_options(CLI::App& app);
   std::unique_ptr<Analyzed> load(const std::string& path) const;
+  analyzer::Analysis analyze(const trace::Trace& trace) const;
+  /// What the command line left open is taken from `options`.
+  void fill_in(const analyzer::AnalysisOptions& options);
   /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
   /// first, which have nothing to print; `exit_code` is theirs.
   std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces, int& exit_code) const;
@@ -33,5 +36,10 @@ class AnalysisInput {
 
 /// Writes `text` to `path` ("-": standard output). Throws Error(kInternal) naming the file.
 void write_output(const std::string& path, const std::string& text);
+/// Columns of the terminal on standard output, 60 to 140; 110 when there is none, so that files and
+/// pipes always get the same bytes.
+std::size_t terminal_width();
+/// Makes the folder and those above it. Throws Error(kUsage) naming it.
+void make_folder(const std::string& path);
 
 }  // namespace headway::cli

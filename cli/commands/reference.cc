@@ -5,9 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <nlohmann/json.hpp>
 
-#include "analyzer/check/metrics.h"
+#include "analyzer/check/budget.h"
 #include "analyzer/partition/time_class.h"
+#include "analyzer/report/json_keys.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
@@ -108,8 +110,15 @@ std::string budgets_page() {
   std::string out = header("budgets", "Metrics that a budget may limit",
                            "For `headway check` ([user guide](../user-guide/check.md)).");
   out += "\n| metric | unit | meaning |\n| --- | --- | --- |\n";
+  auto row = [&](std::string_view name, std::string_view unit, std::string_view doc) {
+    out += fmt::format("| `{}` | {} | {} |\n", name, unit, cell(doc));
+  };
   for (const analyzer::Metric& metric : analyzer::metrics({}, {}))
-    out += fmt::format("| `{}` | {} | {} |\n", metric.name, metric.unit, cell(metric.doc));
+    row(metric.name, metric.unit, metric.doc);
+  for (const analyzer::NamedMetric& metric : analyzer::named_metrics())
+    row(fmt::format("{}.\"NAME\".{}", metric.kind, metric.field), metric.unit, metric.doc);
+  for (const analyzer::Metric& metric : analyzer::baseline_metrics())
+    row(metric.name, metric.unit, metric.doc);
   return out;
 }
 
@@ -117,10 +126,25 @@ std::string stats_page() {
   std::string out = header("stats", "Tables of headway stats",
                            "`headway stats TRACE TABLE`; with `--format csv` or `json` the columns "
                            "carry raw numbers in the unit of their name.");
-  out += "\n| table | what it shows |\n| --- | --- |\n";
+  out += "\n| table | what it shows | over what |\n| --- | --- | --- |\n";
   for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
-    out += fmt::format("| `{}` | {} |\n", table.id, cell(table.doc));
+    out += fmt::format("| `{}` | {} | {} |\n", table.id, cell(table.doc), cell(table.over));
   return out;
+}
+
+std::string report_json_page() {
+  std::string out = header(
+      "report-json", "The JSON report",
+      "`headway report TRACE --json`. Times are nanoseconds, shares are 0 to 1. The same as a JSON "
+      "Schema: [report.schema.json](report.schema.json).");
+  out += "\n| key | type | meaning |\n| --- | --- | --- |\n";
+  for (const analyzer::JsonKey& key : analyzer::report_json_keys())
+    out += fmt::format("| `{}` | {} | {} |\n", key.path, key.type, cell(key.doc));
+  return out;
+}
+
+std::string report_schema_page() {
+  return analyzer::report_json_schema().dump(2) + "\n";
 }
 
 std::string cli_page() {
@@ -141,14 +165,16 @@ struct Page {
   std::string_view name;
   std::string (*make)();
 };
-constexpr std::array<Page, 8> kPages = {{{"tables", tables_page},
-                                         {"losses", losses_page},
-                                         {"meta", meta_page},
-                                         {"time-classes", classes_page},
-                                         {"rules", rules_page},
-                                         {"budgets", budgets_page},
-                                         {"stats", stats_page},
-                                         {"cli", cli_page}}};
+constexpr std::array<Page, 10> kPages = {{{"tables", tables_page},
+                                          {"losses", losses_page},
+                                          {"meta", meta_page},
+                                          {"time-classes", classes_page},
+                                          {"rules", rules_page},
+                                          {"budgets", budgets_page},
+                                          {"stats", stats_page},
+                                          {"cli", cli_page},
+                                          {"report-json", report_json_page},
+                                          {"report-schema", report_schema_page}}};
 
 class ReferenceCommand final : public Command {
  public:

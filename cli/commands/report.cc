@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/version.h"
 #include "common/tell.h"
+#include "common/text.h"
 
 namespace headway::cli {
 namespace {
@@ -29,24 +31,32 @@ class ReportCommand final : public Command {
         ->type_name("TRACE");
     app.add_option("-o,--output", outputs_,
                    "Write to FILE instead of the terminal; may be repeated. The format follows "
-                   "from .txt, .md, .json, .html")
+                   "from .txt, .md, .json, .html, .xml (JUnit), .sarif, .csv; a folder or a name "
+                   "that ends with / gets every table as CSV")
         ->type_name("FILE")
         ->allow_extra_args(false);
     app.add_option("--format", format_,
-                   "Format of the terminal output: text, markdown, json or html")
+                   fmt::format("Format of the terminal output: {}",
+                               fmt::join(analyzer::report_format_names(), ", ")))
         ->type_name("FORMAT")
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
     app.add_option("--rows", options_.max_rows, "Rows shown of each table (JSON has all)")
         ->type_name("N")
         ->capture_default_str();
+    app.add_option("--width", width_,
+                   "Columns of the text; 0: those of the terminal, 110 where there is none")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1000));
     input_.declare_options(app);
   }
 
   int run() override {
     if (json_) format_ = "json";
+    options_.text_width = width_ ? std::max<std::size_t>(40, width_) : terminal_width();
     for (const std::string& output : outputs_)
-      format_of(output);  // wrong names are refused before the work
+      if (!is_folder(output)) format_of(output);  // wrong names are refused before the work
     int exit_code = 0;
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
@@ -55,28 +65,42 @@ class ReportCommand final : public Command {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
     for (const std::string& output : outputs_) {
-      write_output(output, text(format_of(output)));
-      if (output != "-") tell(fmt::format("wrote {}\n", output));
+      if (is_folder(output))
+        write_tables(output, *analyzed);
+      else
+        write_output(output, text(format_of(output)));
+      if (output != "-") tell(fmt::format("wrote {}\n", escape_terminal(output)));
     }
     if (outputs_.empty()) write_output("-", text(*analyzer::report_format(format_)));
     return exit_status(ExitCode::kOk);
   }
 
  private:
+  static bool is_folder(const std::string& output) {
+    return output.ends_with('/') || std::filesystem::is_directory(output);
+  }
+
+  static void write_tables(const std::string& folder, const Analyzed& analyzed) {
+    make_folder(folder);
+    for (const auto& [name, text] : analyzer::report_tables(analyzed.trace, analyzed.analysis))
+      write_output((std::filesystem::path(folder) / name).string(), text);
+  }
+
   analyzer::ReportFormat format_of(const std::string& output) const {
-    std::string extension = std::filesystem::path(output).extension().string();
-    if (extension == ".html" || extension == ".htm") return analyzer::ReportFormat::kHtml;
-    if (extension == ".md") return analyzer::ReportFormat::kMarkdown;
-    if (extension == ".json") return analyzer::ReportFormat::kJson;
-    if (extension == ".txt" || output == "-") return *analyzer::report_format(format_);
-    fail_usage("-o {}: cannot tell the format from the name; use .txt, .md, .json or .html.",
-               output);
+    if (output == "-") return *analyzer::report_format(format_);
+    if (auto format = analyzer::report_format_of_file(output)) return *format;
+    fail_usage(
+        "-o {0}: cannot tell the format from the name; use .txt, .md, .json, .html, .xml, .sarif "
+        "or "
+        ".csv, or a folder ('{0}/') for every table as CSV.",
+        output);
   }
 
   std::vector<std::string> traces_;
   std::vector<std::string> outputs_;
   std::string format_ = "text";
   bool json_ = false;
+  std::size_t width_ = 0;
   analyzer::ReportOptions options_;
   AnalysisInput input_;
 };

@@ -2,28 +2,56 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "common/tell.h"
 #include "common/text.h"
 #include "trace/load/load.h"
+#include "trace/sqlite/query.h"
 
 namespace headway::cli {
 namespace {
+
+using analyzer::Table;
+using analyzer::TableDeclaration;
+
+/// The result of a query as a table; a column is text when one of its values is.
+Table as_table(trace::sqlite::QueryResult&& result) {
+  Table table{"sql", "Result", "", {}, std::move(result.rows)};
+  for (std::size_t c = 0; c < result.columns.size(); ++c) {
+    bool text = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return std::holds_alternative<std::string>(row[c]);
+    });
+    table.columns.push_back({result.columns[c], result.columns[c],
+                             text ? analyzer::ColumnKind::kText : analyzer::ColumnKind::kRaw});
+  }
+  return table;
+}
+
+/// People see NULL where a value is missing, as in other SQL tools; CSV and JSON say it their way.
+void name_nulls(Table& table) {
+  for (auto& row : table.rows) {
+    for (analyzer::Cell& cell : row) {
+      if (std::holds_alternative<std::monostate>(cell)) cell = std::string("NULL");
+    }
+  }
+}
 
 class StatsCommand final : public Command {
  public:
   std::string_view name() const override { return "stats"; }
   std::string_view summary() const override {
-    return "Print tables: kernels, ops, ranges, calls, copies, steps, loaders, …";
+    return "Print tables: kernels, ops, ranges, calls, copies, steps, loaders, …; or run a query";
   }
 
   void declare(CLI::App& app) override {
     std::string list;
-    for (const analyzer::TableDeclaration& table : analyzer::table_declarations())
+    for (const TableDeclaration& table : analyzer::table_declarations())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
     app.add_option("trace", trace_,
                    "Trace file, or a folder or quoted pattern with those of all ranks")
@@ -32,6 +60,27 @@ class StatsCommand final : public Command {
     app.add_option("tables", tables_,
                    fmt::format("Tables to print, all that have rows by default: {}", list))
         ->type_name("TABLE");
+    app.add_option("--steps", steps_, "Only these steps, by number, both included: 10:20, 10:, 7")
+        ->type_name("A:B");
+    app.add_option("--rank", filter_.ranks, "Only this rank; may be repeated or 0,1,2")
+        ->type_name("RANK")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app.add_option("--range", filter_.range,
+                   "Only what happened inside ranges of this name; * and ? stand for anything")
+        ->type_name("NAME");
+    app.add_option("--op", filter_.op, "Only the work of ops of this name; * and ? as above")
+        ->type_name("NAME");
+    app.add_flag("--keep-numbers", keep_numbers_,
+                 "Keep ranges apart whose names differ in a number only (else 'step #')");
+    app.add_option("--sql", sql_,
+                   "Run a query on the SQLite file instead; it can only read (tables: "
+                   "docs/reference/tables.md)")
+        ->type_name("QUERY");
+    app.add_option("--sql-timeout", sql_seconds_, "Stop the query after this time")
+        ->type_name("SECONDS")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
     app.add_option("--format", format_, "text, csv, markdown or json")
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"text", "csv", "markdown", "json"}));
@@ -40,28 +89,54 @@ class StatsCommand final : public Command {
                    "Rows shown of each table; 0 shows all (CSV and JSON always have all)")
         ->type_name("N")
         ->capture_default_str();
-    app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
-        ->type_name("FILE");
+    app.add_flag("--all", all_,
+                 "Every table that has rows, each into its own file of the folder -o");
+    app.add_option("-o,--output", output_, "Write to FILE (with --all: into FOLDER) instead")
+        ->type_name("PATH");
     input_.declare_options(app);
   }
 
   int run() override {
     if (json_) format_ = "json";
-    std::vector<const analyzer::TableDeclaration*> chosen = choose();
+    if (!sql_.empty()) return run_query();
+    if (all_ && output_ == "-")
+      fail_usage(
+          "--all writes one file for each table; say where, e.g. `headway stats {} --all -o "
+          "tables`.",
+          trace_);
+    std::vector<const TableDeclaration*> chosen = choose();
+    if (!steps_.empty()) filter_.steps = analyzer::parse_steps(steps_);
     int exit_code = 0;
     std::unique_ptr<Analyzed> loaded = load(exit_code);
     if (!loaded) return exit_code;
-    Analyzed& result = *loaded;
-    std::vector<analyzer::Table> tables;
-    for (const analyzer::TableDeclaration* declaration : chosen) {
-      analyzer::Table table = declaration->make(result.trace, result.analysis);
+    const Analyzed& result = *loaded;
+    analyzer::Selection selection(result.trace, result.analysis, filter_);
+    selection.keep_numbers = keep_numbers_;
+    std::vector<Table> tables;
+    for (const TableDeclaration* declaration : chosen) {
+      Table table = declaration->make(result.trace, result.analysis, selection);
       if (!table.rows.empty() || !tables_.empty()) tables.push_back(std::move(table));
     }
-    write_output(output_, render(tables));
+    if (all_)
+      write_all(tables);
+    else
+      write_output(output_, render(tables));
     return exit_status(ExitCode::kOk);
   }
 
  private:
+  int run_query() {
+    if (!tables_.empty() || all_ || filter_.any() || !steps_.empty())
+      fail_usage("--sql stands alone: tables and filters do not apply to a query.");
+    Table table = as_table(trace::sqlite::query(trace_, sql_, sql_seconds_));
+    if (format_ == "text" || format_ == "markdown") name_nulls(table);
+    std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
+    write_output(output_, format_ == "text"
+                              ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
+                              : render({std::move(table)}));
+    return exit_status(ExitCode::kOk);
+  }
+
   std::unique_ptr<Analyzed> load(int& exit_code) const {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(trace_, ignored)) {
@@ -73,10 +148,10 @@ class StatsCommand final : public Command {
     return input_.load_job({trace_}, exit_code);
   }
 
-  std::vector<const analyzer::TableDeclaration*> choose() const {
-    std::vector<const analyzer::TableDeclaration*> chosen;
+  std::vector<const TableDeclaration*> choose() const {
+    std::vector<const TableDeclaration*> chosen;
     std::vector<std::string> names;
-    for (const analyzer::TableDeclaration& table : analyzer::table_declarations()) {
+    for (const TableDeclaration& table : analyzer::table_declarations()) {
       names.emplace_back(table.id);
       if (tables_.empty()) chosen.push_back(&table);
     }
@@ -94,27 +169,40 @@ class StatsCommand final : public Command {
     return chosen;
   }
 
-  std::string render(const std::vector<analyzer::Table>& tables) const {
-    std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
+  /// One file for each table, as CSV unless another format was asked for.
+  void write_all(const std::vector<Table>& tables) {
+    std::string extension = format_ == "markdown" ? ".md" : format_ == "json" ? ".json" : ".csv";
+    if (format_ == "text") format_ = "csv";
+    make_folder(output_);
+    for (const Table& table : tables)
+      write_output((std::filesystem::path(output_) / (table.id + extension)).string(),
+                   render({table}));
+    tell(fmt::format("wrote {} tables into {}\n", tables.size(), escape_terminal(output_)));
+  }
+
+  std::string render(const std::vector<Table>& tables) const {
+    std::size_t rows = rows_ == 0 || all_ ? SIZE_MAX : rows_;
     if (format_ == "json") {
       nlohmann::ordered_json json;
       json["schema_version"] = 1;
       json["tables"] = nlohmann::ordered_json::array();
-      for (const analyzer::Table& table : tables)
-        json["tables"].push_back(analyzer::to_json(table));
+      for (const Table& table : tables) json["tables"].push_back(analyzer::to_json(table));
       return json.dump(2) + "\n";
     }
     if (format_ == "csv" && tables.size() != 1) {
       fail_usage(
-          "--format csv prints one table; name it, e.g. `headway stats {} kernels --format csv`.",
+          "--format csv prints one table; name it, e.g. `headway stats {} kernels --format csv`, "
+          "or "
+          "write all with --all -o FOLDER.",
           trace_);
     }
     std::string out;
-    for (const analyzer::Table& table : tables) {
+    for (const Table& table : tables) {
       if (format_ == "csv") return analyzer::to_csv(table);
-      std::string note = table.note.empty() ? "" : fmt::format("  ({})", table.note);
+      std::string note =
+          table.note.empty() ? "" : fmt::format("  ({})", escape_terminal(table.note));
       if (format_ == "markdown") {
-        out += fmt::format("### {}\n\n{}\n\n{}\n", table.title, table.note,
+        out += fmt::format("### {}\n\n{}\n\n{}\n", table.title, escape_markdown(table.note),
                            analyzer::to_markdown(table, rows));
       } else {
         out += fmt::format("{}{}{}\n{}", out.empty() ? "" : "\n", table.title, note,
@@ -126,10 +214,16 @@ class StatsCommand final : public Command {
 
   std::string trace_;
   std::vector<std::string> tables_;
+  analyzer::Filter filter_;
+  std::string steps_;
+  std::string sql_;
+  double sql_seconds_ = 60;
   std::string format_ = "text";
   std::string output_ = "-";
   std::size_t rows_ = 20;
   bool json_ = false;
+  bool all_ = false;
+  bool keep_numbers_ = false;
   AnalysisInput input_;
 };
 

@@ -9,8 +9,8 @@
 #include "common/error.h"
 #include "trace/export/export.h"
 #include "trace/export/sink.h"
-#include "trace/sqlite/database.h"
 #include "trace/save/save.h"
+#include "trace/sqlite/database.h"
 #include "trace/tables/all.h"
 
 namespace headway::trace {

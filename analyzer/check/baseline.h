@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "analyzer/diff/diff.h"
+
+namespace headway::analyzer {
+
+/// How much a figure grew from the baseline to this run, as a share of the baseline's median step.
+struct BaselineChange {
+  bool enough_steps = false;  ///< false: nothing can be said, and the rest means nothing
+  double change = 0;          ///< 0.03: 3 % of the baseline's step more
+  bool significant = false;   ///< rank test below 5 % and the interval excludes no change
+  double detectable = 0;      ///< smaller changes than this would not have been seen
+  std::string sentence;
+};
+
+/// `metric`: "vs_baseline.step", "vs_baseline.group.<id>" or "vs_baseline.class.<id>".
+BaselineChange baseline_change(const std::string& metric, const DiffSide& baseline,
+                               const DiffSide& run);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+namespace headway::analyzer {
+
+/// The style of the HTML report. Contrast is at least 4.5:1 in light and dark; nothing is told by
+/// colour alone; on paper it is always light, and everything folded is open.
+inline constexpr std::string_view kReportStyle = R"css(
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --line: #d0d6dc; --paper: #ffffff; --panel: #f5f7f9; --accent: #0b5cad; --idle: #e7ebef; --edge: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #a3adb8; --line: #414a54; --paper: #16191d; --panel: #1f2429; --accent: #7ab8ff; --idle: #2c333a; --edge: #6a7682; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 24px 32px 64px; max-width: 1080px; font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; color: var(--ink); background: var(--paper); }
+h1 { font-size: 15px; font-weight: 600; color: var(--soft); margin: 0 0 4px; overflow-wrap: anywhere; }
+h2 { font-size: 18px; margin: 36px 0 10px; }
+p { margin: 6px 0; overflow-wrap: anywhere; }
+a { color: var(--accent); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.skip { position: absolute; left: -9999px; }
+.skip:focus { left: 8px; top: 8px; padding: 6px 12px; background: var(--paper); }
+.away { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+nav ul { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; margin: 14px 0 0; padding: 0; font-size: 13px; }
+.verdict { font-size: 21px; line-height: 1.4; margin: 12px 0 16px; }
+.note, dt, .meta { color: var(--soft); }
+.note { font-size: 13px; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 0; }
+dd { margin: 0; overflow-wrap: anywhere; }
+.fig { overflow-x: auto; }
+.fig > svg { display: block; width: 100%; min-width: 800px; height: auto; margin: 8px 0; }
+svg text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
+svg rect { stroke: var(--edge); stroke-width: 0.5; }
+svg .axis { fill: var(--soft); } svg .end { text-anchor: end; } svg .mid { text-anchor: middle; }
+svg .grid { stroke: var(--line); } svg .tick { stroke: var(--soft); } svg .idle { fill: var(--idle); }
+svg .roof { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 6 4; }
+svg .point { fill: #2fa37c; fill-opacity: 0.75; stroke: var(--ink); }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; padding: 0; margin: 6px 0; list-style: none; font-size: 13px; }
+.swatch { width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 13px; }
+caption { text-align: left; color: var(--soft); padding: 0 0 4px; }
+th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+thead th { color: var(--soft); font-weight: 600; }
+.scroll td:not(.n) { min-width: 80px; overflow-wrap: anywhere; } .scroll td:first-child:not(.n) { min-width: 190px; }
+.scroll th.n { white-space: normal; }
+.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.fall { margin: 8px 0 4px; } .fall th, .fall td { border: 0; padding: 2px 12px 2px 0; vertical-align: middle; } .fall th { font-weight: 400; white-space: nowrap; }
+.fall .bar { width: 60%; padding-right: 12px; } .fall .bar svg { display: block; width: 100%; height: 15px; background: var(--panel); }
+.fall tr:last-child th, .fall tr:last-child td { border-top: 1px solid var(--line); font-weight: 600; } .fall tr:last-child rect { fill: var(--soft); }
+.card { background: var(--panel); border: 1px solid var(--line); border-left: 5px solid var(--accent); border-radius: 6px; padding: 12px 18px; margin: 12px 0; overflow-wrap: anywhere; }
+.card h3 { margin: 0 0 4px; font-size: 16px; }
+.gain { font-weight: 600; margin: 0 0 4px; }
+.doubt { border-left-color: #c28a00; } .loss { border-left-color: #b03a00; } .info { border-left-color: var(--line); }
+code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 1px 5px; }
+summary { cursor: pointer; margin: 6px 0; } summary h2 { display: inline; } details { margin: 24px 0; }
+ul.plain { padding-left: 18px; margin: 6px 0; }
+@media (max-width: 560px) { body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } }
+@media (forced-colors: active) { svg { forced-color-adjust: none; } }
+@media print {
+  :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --paper: #fff; --panel: #fff; --accent: #0b5cad; --idle: #e7ebef; --edge: #ffffff; }
+  @page { margin: 16mm 14mm; }
+  body { max-width: none; padding: 0; font-size: 12px; }
+  nav, .skip { display: none; }
+  .card, svg, tr, .fall { break-inside: avoid; } h2, h3, summary { break-after: avoid; } thead { display: table-header-group; }
+  .scroll, .fig { overflow: visible; } .fig > svg { min-width: 0; } table { font-size: 10px; } td, th { padding-right: 6px; } .scroll td:first-child:not(.n) { min-width: 130px; }
+  details::details-content { content-visibility: visible; height: auto; }
+  summary { list-style: none; }
+}
+)css";
+
+}  // namespace headway::analyzer

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/report/json_keys.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "analyzer/report/report.h"
+#include "analyzer/stats/tables.h"
+
+namespace headway::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct StaticKey {
+  std::string_view path;
+  std::string_view type;
+  std::string_view doc;
+};
+
+constexpr StaticKey kBefore[] = {
+    {"schema_version", "integer", "1. Keys are only added within a version."},
+    {"headway_version", "string", "Of the program that wrote the report."},
+    {"trace", "object", "What was recorded."},
+    {"trace.files", "array", ""},
+    {"trace.files[]", "string", "As given on the command line."},
+    {"trace.tool", "string", "That recorded the trace."},
+    {"trace.tool_version", "string", "Its version."},
+    {"trace.command", "string", "That was recorded."},
+    {"trace.start_utc_ns", "integer",
+     "Wall clock at time zero, since 1970; 0 when it is not known."},
+    {"trace.duration_ns", "integer", "Of the recording."},
+    {"trace.complete", "boolean", "The recorder finished in order."},
+    {"trace.events", "integer", "Ranges, calls and device ops."},
+    {"trace.ranks", "integer", "Ranks in the trace."},
+    {"trace.devices", "array", ""},
+    {"trace.devices[]", "object", ""},
+    {"trace.devices[].device", "integer", "The id that the program uses."},
+    {"trace.devices[].type", "integer", "0 unknown, 1 CUDA, 2 host, 3 simulated."},
+    {"trace.devices[].name", "string", ""},
+    {"trace.losses", "array", ""},
+    {"trace.losses[]", "object", ""},
+    {"trace.losses[].counter", "string", "A [loss counter](losses.md)."},
+    {"trace.losses[].severity", "string", "loss, doubt or info."},
+    {"trace.losses[].count", "integer", ""},
+    {"trace.losses[].text", "string", "What it means."},
+    {"verdict", "string", "One sentence."},
+    {"device_view", "array",
+     "One object per device, over its whole span; [definitions](device-view.md)."},
+    {"device_view[]", "object", ""},
+    {"device_view[].rank", "integer", ""},
+    {"device_view[].device", "integer", "The id that the program uses."},
+    {"device_view[].span_ns", "integer", "First start to last end. The next four sum to it."},
+    {"device_view[].compute_ns", "integer", "Kernels that are not communication, and memory sets."},
+    {"device_view[].exposed_comm_ns", "integer", "Communication outside compute."},
+    {"device_view[].exposed_copy_ns", "integer", "Copies outside compute and communication."},
+    {"device_view[].idle_ns", "integer", "Nothing runs."},
+    {"device_view[].comm_ns", "integer", "All communication."},
+    {"device_view[].overlap_ns", "integer", "Communication under compute."},
+    {"device_view[].kernels", "integer", ""},
+    {"device_view[].copies", "integer", ""},
+    {"device_view[].memsets", "integer", ""},
+    {"steps", "object", ""},
+    {"steps.count", "integer", "All steps."},
+    {"steps.steady", "integer", "Those that figures are over."},
+    {"steps.source", "string", "none, declared, named or option."},
+    {"steps.how", "string", "A sentence."},
+    {"steps.p50_ns", "integer", "Median steady step on the host; 0 without steps."},
+    {"steps.p90_ns", "integer", ""},
+    {"steps.max_ns", "integer", ""},
+    {"steps.median_device_step_ns", "integer", "On the slowest device."},
+    {"partition", "array", "One object per device: its mean steady step by class."},
+    {"partition[]", "object", ""},
+    {"partition[].rank", "integer", ""},
+    {"partition[].device", "integer or null", "Null for a host that has no device."},
+    {"partition[].of", "string", "The device or host, for people."},
+    {"partition[].steady_steps", "integer", ""},
+    {"partition[].ns_per_step", "integer", "The classes sum to it."},
+    {"partition[].hidden_comm_ns", "integer", "Communication under compute; no part of the sum."},
+    {"partition[].hidden_h2d_ns", "integer",
+     "Copies to the device under compute; no part of the sum."},
+    {"partition[].classes", "object", "By [class](time-classes.md)."},
+    {"partition[].classes.*", "object", ""},
+    {"partition[].classes.*.ns_per_step", "integer", ""},
+    {"partition[].classes.*.share", "number", "Of the step, 0 to 1."},
+};
+
+constexpr StaticKey kAfter[] = {
+    {"findings", "array", "Found first, by recoverable time; then cannot tell; then fine."},
+    {"findings[]", "object", ""},
+    {"findings[].rule", "string", "A [rule](rules.md)."},
+    {"findings[].title", "string", ""},
+    {"findings[].status", "string", "found, fine or cannot_tell."},
+    {"findings[].claim", "string",
+     "What holds the step back, what was checked, or what is missing."},
+    {"findings[].sub_cause", "string", "Empty when the rule has none."},
+    {"findings[].recoverable_ns_per_step", "integer",
+     "Upper bound of what fixing it gains; 0 unless found."},
+    {"findings[].share_of_step", "number", "The same as a share of the mean step, 0 to 1."},
+    {"findings[].confidence", "number",
+     "0 to 1: how much rests on evidence rather than inference."},
+    {"findings[].predicted_gain", "number or null",
+     "Predicted share of the step; null when it was not predicted."},
+    {"findings[].evidence", "array", "Places to look at, the worst first."},
+    {"findings[].evidence[]", "object", ""},
+    {"findings[].evidence[].start_ns", "integer", ""},
+    {"findings[].evidence[].end_ns", "integer", ""},
+    {"findings[].evidence[].event", "string", "none, range, device_op or call."},
+    {"findings[].evidence[].name", "string", "Of the event."},
+    {"findings[].evidence[].note", "string", ""},
+    {"findings[].advice", "array", ""},
+    {"findings[].advice[]", "object", ""},
+    {"findings[].advice[].framework", "string", ""},
+    {"findings[].advice[].text", "string", ""},
+    {"findings[].advice[].knob", "string", "The exact setting or call."},
+    {"findings[].advice[].current", "string", "Its value in this run; empty when it is not known."},
+    {"doubts", "array", "Worst first."},
+    {"doubts[]", "object", ""},
+    {"doubts[].severity", "string", "loss, doubt or info."},
+    {"doubts[].text", "string", ""},
+};
+
+std::string type_of(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::kText:
+      return "string or null";
+    case ColumnKind::kDuration:
+    case ColumnKind::kBytes:
+    case ColumnKind::kCount:
+      return "integer or null";
+    default:
+      return "number or null";
+  }
+}
+
+/// The rows of a table: their keys are its columns, and a cell that is not known is null.
+void add_rows(std::vector<JsonKey>& keys, const std::string& path, const std::string& doc,
+              const Table& table) {
+  keys.push_back({path, "array", doc});
+  keys.push_back({path + "[]", "object", ""});
+  for (const Column& column : table.columns)
+    keys.push_back({fmt::format("{}[].{}", path, column.id), type_of(column.kind), ""});
+}
+
+Json type_json(const std::string& type) {
+  std::size_t split = type.find(" or ");
+  if (split == std::string::npos) return type;
+  return Json::array({type.substr(0, split), type.substr(split + 4)});
+}
+
+/// The schema of the value at `path`, made on the way there: "findings[].rule".
+Json& schema_at(Json& root, std::string_view path) {
+  Json* at = &root;
+  while (!path.empty()) {
+    if (path.starts_with("[]")) {
+      at = &(*at)["items"];
+      path.remove_prefix(2);
+      continue;
+    }
+    if (path.front() == '.') path.remove_prefix(1);
+    std::size_t end = std::min(path.find_first_of(".["), path.size());
+    std::string name(path.substr(0, end));
+    path.remove_prefix(end);
+    if (name == "*") {
+      at = &(*at)["additionalProperties"];
+    } else {
+      // References into an ordered object do not survive another key of it, so they are taken last.
+      if (!(*at)["properties"].contains(name)) {
+        (*at)["required"].push_back(name);
+        (*at)["properties"][name] = Json::object();
+      }
+      at = &(*at)["properties"][name];
+    }
+  }
+  return *at;
+}
+
+}  // namespace
+
+std::vector<JsonKey> report_json_keys() {
+  std::vector<JsonKey> keys;
+  for (const StaticKey& key : kBefore)
+    keys.push_back({std::string(key.path), std::string(key.type), std::string(key.doc)});
+  add_rows(keys, "ops", "Rows of the [table](stats.md) ops.", op_table({}, {}));
+  add_rows(keys, "kernels", "Rows of the table kernels.", kernel_table({}, {}));
+  add_rows(keys, "collectives", "Rows of the table collectives.", collective_table({}, {}));
+  for (const StaticKey& key : kAfter)
+    keys.push_back({std::string(key.path), std::string(key.type), std::string(key.doc)});
+  add_rows(keys, "ranks", "Rows of the table ranks.", rank_table({}, {}));
+  keys.push_back(
+      {"critical_path", "object", "What the steps' end waited for, in all and per step."});
+  keys.push_back({"critical_path.*", "any", ""});
+  keys.push_back({"*", "any", "Only of a job of many ranks: clocks, imbalance and the like."});
+  return keys;
+}
+
+Json report_json_schema() {
+  Json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+               {"title", fmt::format("headway report --json, version {}", kReportSchemaVersion)},
+               {"type", "object"}};
+  for (const JsonKey& key : report_json_keys()) {
+    Json& schema = schema_at(root, key.path);
+    if (key.type != "any") schema["type"] = type_json(key.type);
+    if (schema.is_null()) schema = Json::object();
+    if (!key.doc.empty()) schema["description"] = key.doc;
+  }
+  root["properties"]["schema_version"]["const"] = kReportSchemaVersion;
+  return root;
+}
+
+}  // namespace headway::analyzer
