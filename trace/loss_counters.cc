@@ -63,7 +63,8 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
     {Loss::kMissingDuration, "missing_duration", Severity::kDoubt,
      "Events without a duration are kept as points."},
     {Loss::kUnpairedEvent, "unpaired_event", Severity::kDoubt,
-     "Events that begin and never end last until the end of the trace; ends without a beginning are "
+     "Events that begin and never end last until the end of the trace; ends without a beginning "
+     "are "
      "ignored."},
     {Loss::kUnreadableValue, "unreadable_value", Severity::kDoubt,
      "Values that are not numbers (NaN, Infinity, text) were left out."},

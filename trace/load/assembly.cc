@@ -74,12 +74,12 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   radix_sort(order, start);
   // Radix sorting kept file order among equal starts; the longer come first.
   for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin + 1;
-    while (end < order.size() && start[order[end]] == start[order[begin]]) ++end;
-    if (end - begin > 1)
+    std::size_t next = begin + 1;
+    while (next < order.size() && start[order[next]] == start[order[begin]]) ++next;
+    if (next - begin > 1)
       std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(end), before);
-    begin = end;
+                order.begin() + static_cast<std::ptrdiff_t>(next), before);
+    begin = next;
   }
   return order;
 }
