@@ -68,9 +68,9 @@ struct Compared {
   double p_value = 1;
 };
 
-Compared compare_steps(const DiffSide& baseline, const DiffSide& run) {
-  Diff d = diff(baseline, run, 0);
-  return {d.change, d.interval, d.p_value};
+Compared compare_steps(const DiffRun& baseline, const DiffRun& run) {
+  Comparison step = diff({&baseline, 1}, {&run, 1}, 0).step;
+  return {step.change, step.interval, step.p_value};
 }
 
 /// Both sides are lifted by what else the baseline's median step holds. The ratio of the lifted
@@ -105,8 +105,8 @@ std::vector<Metric> baseline_metrics() {
   return out;
 }
 
-BaselineChange baseline_change(const std::string& metric, const DiffSide& baseline,
-                               const DiffSide& run) {
+BaselineChange baseline_change(const std::string& metric, const DiffRun& baseline,
+                               const DiffRun& run) {
   std::optional<Part> part = part_of(metric);
   std::vector<double> before = samples(baseline.analysis, part);
   std::vector<double> after = samples(run.analysis, part);

@@ -17,7 +17,7 @@ struct BaselineChange {
 };
 
 /// `metric`: "vs_baseline.step", "vs_baseline.group.<id>" or "vs_baseline.class.<id>".
-BaselineChange baseline_change(const std::string& metric, const DiffSide& baseline,
-                               const DiffSide& run);
+BaselineChange baseline_change(const std::string& metric, const DiffRun& baseline,
+                               const DiffRun& run);
 
 }  // namespace headway::analyzer

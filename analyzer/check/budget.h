@@ -59,8 +59,8 @@ std::string_view outcome_id(
 
 /// What a budget is held against.
 struct CheckInput {
-  DiffSide run;
-  const DiffSide* baseline = nullptr;  ///< needed by limits of kind kBaseline
+  DiffRun run;
+  const DiffRun* baseline = nullptr;  ///< needed by limits of kind kBaseline
 };
 std::vector<LimitResult> check_budget(const Budget& budget, const CheckInput& input);
 

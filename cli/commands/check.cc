@@ -72,8 +72,8 @@ class CheckCommand final : public Command {
 
  private:
   int judge(const analyzer::Budget& budget, const Analyzed& run, const Analyzed* base) {
-    std::optional<analyzer::DiffSide> baseline;
-    if (base) baseline.emplace(analyzer::DiffSide{base->trace, base->analysis});
+    std::optional<analyzer::DiffRun> baseline;
+    if (base) baseline.emplace(analyzer::DiffRun{base->trace, base->analysis});
     analyzer::CheckInput input{{run.trace, run.analysis}, baseline ? &*baseline : nullptr};
     std::vector<analyzer::LimitResult> results = analyzer::check_budget(budget, input);
     bool over = analyzer::over_budget(results, budget.allow_unknown);

@@ -26,8 +26,8 @@ Budget budget_of(const std::string& toml) {
 /// Outcomes of the limits in `toml` on `run`, in the order of the file.
 std::vector<LimitResult> check(const AnalyzedRun& run, const std::string& toml,
                                const AnalyzedRun* baseline = nullptr) {
-  std::optional<DiffSide> base;
-  if (baseline) base.emplace(DiffSide{baseline->trace, baseline->analysis});
+  std::optional<DiffRun> base;
+  if (baseline) base.emplace(DiffRun{baseline->trace, baseline->analysis});
   return check_budget(budget_of(toml), {{run.trace, run.analysis}, base ? &*base : nullptr});
 }
 
