@@ -64,7 +64,8 @@ RangeSource source_of_domain(std::string_view domain) {
   if (domain == "cpu_op") return RangeSource::kOperator;
   if (domain == "user_annotation") return RangeSource::kAnnotation;
   if (domain == "python_function") return RangeSource::kPython;
-  if (domain == "gpu_user_annotation") return RangeSource::kDevice;
+  // "Trace" is the profiler's own span over the whole recording.
+  if (domain == "gpu_user_annotation" || domain == "Trace") return RangeSource::kDevice;
   return RangeSource::kNvtx;
 }
 

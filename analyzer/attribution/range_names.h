@@ -16,7 +16,7 @@ enum class RangeSource : std::uint8_t {
   kAnnotation,  ///< the program or the framework, through the framework's profiler
   kOperator,    ///< an operator of the framework: "aten::addmm"
   kPython,      ///< a Python function
-  kDevice,      ///< a device's echo of an annotation: on no host thread, not for analyses
+  kDevice,      ///< an echo of an annotation on a device, or the profiler's own: not for analyses
 };
 RangeSource source_of_domain(std::string_view domain);
 

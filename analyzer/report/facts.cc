@@ -172,7 +172,7 @@ std::string utilisation(const Trace& trace, const KernelWork& work, DurationNs s
 
 /// "Compute-bound: …. " when the device hardly waits for anything; else "".
 std::string compute_bound(const Trace& trace, const Analysis& analysis) {
-  constexpr double kHardlyWaits = 0.85;
+  constexpr double kHardlyWaits = 0.8;
   const DevicePartition* device = busiest(analysis);
   if (!device) return "";
   DurationNs step = device->per_steady_step.total();

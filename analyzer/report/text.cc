@@ -136,8 +136,8 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
       if (finding.status != status) continue;
       if (first) out += status == Status::kFine ? "\n  checked and fine\n" : "\n  cannot tell\n";
       first = false;
-      out += wrap(finding.claim, width, fmt::format("    {:<20} ", finding.rule),
-                  std::string(25, ' '));
+      out += wrap(finding.claim, width, fmt::format("    {:<22} ", finding.rule),
+                  std::string(27, ' '));
     }
   }
   return out;
