@@ -19,10 +19,10 @@ void push(std::vector<Segment>& out, Interval interval, TimeClass c, EventRef ca
   if (!interval.empty()) out.push_back({interval, c, cause});
 }
 
-/// Classes that time taken by CUDA or a profiler may hide behind.
+/// Classes that time taken by CUDA or a profiler on the host may hide behind. Not the front end: its
+/// op was in the queue before the device ran dry.
 bool may_hide_overhead(TimeClass c) {
-  return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther || c == TimeClass::kUnknown ||
-         c == TimeClass::kFrontendGap;
+  return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther || c == TimeClass::kUnknown;
 }
 
 }  // namespace
