@@ -299,7 +299,7 @@ class Description {
     analyzer::ClassTimes times;
     for (const analyzer::TimeClassInfo& info : analyzer::time_classes())
       times[info.time_class] = totals.of_color[static_cast<std::size_t>(role_of(info.time_class))];
-    classes(analysis_.partitions[row.subject].device, times, when.length());
+    classes(analysis_.partitions[row.subject], times, when.length());
   }
 
   void selected_streams(Interval when) {

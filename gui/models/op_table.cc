@@ -117,7 +117,7 @@ class Grouper {
     return op.value < attribution_.op_of.size() ? attribution_.op_of[op.value].value : 0;
   }
   const analyzer::ModelOp& model_op_of(trace::DeviceOpId op) const {
-    static const analyzer::ModelOp kNone{"(unattributed)", "", trace::Phase::kNone, {}};
+    static const analyzer::ModelOp kNone{"(unattributed)", "", trace::Phase::kNone, {}, {}};
     std::uint32_t index = index_of(op);
     return index < attribution_.ops.size() ? attribution_.ops[index] : kNone;
   }
