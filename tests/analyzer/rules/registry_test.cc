@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+// Before registry.h, whose rules have the names of other headers' enumerators (GCC takes those for
+// shadowing).
+#include "analyzer/analysis.h"
+
 #include "analyzer/rules/registry.h"
 
 #include <doctest/doctest.h>
