@@ -18,7 +18,7 @@ struct PlantedClocks {
   double drift = 0;
   int collectives = 200;
   int noise = 2000;  ///< ns, of the ends
-  std::string host;  ///< of both ranks
+  std::string host = {};  ///< of both ranks
 };
 
 /// Rank 1 arrives 100 us after rank 0 at collectives 10 ms apart; both leave together.
