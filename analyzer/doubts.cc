@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <span>
 
 #include "analyzer/ranks/job.h"
 #include "common/format.h"
@@ -127,6 +128,23 @@ void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doub
   }
 }
 
+/// `own`: doubts of the job's critical rank. Other ranks that have the same are named there.
+void add_sharing_ranks(const JobAnalysis& job, std::span<Doubt> own) {
+  auto has = [](const RankSummary& rank, const Doubt& doubt) {
+    return std::any_of(rank.doubts.begin(), rank.doubts.end(), [&](const Doubt& d) {
+      return d.severity == doubt.severity && d.text == doubt.text;
+    });
+  };
+  for (Doubt& doubt : own) {
+    if (doubt.severity == "info") continue;
+    std::vector<std::uint32_t> others;
+    for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
+      if (r != job.critical && has(job.ranks[r], doubt)) others.push_back(r);
+    }
+    if (!others.empty()) doubt.text += fmt::format(" (Also on {}.)", rank_list(job, others));
+  }
+}
+
 int rank(const Doubt& doubt) {
   return doubt.severity == "loss" ? 0 : doubt.severity == "doubt" ? 1 : 2;
 }
@@ -135,7 +153,11 @@ int rank(const Doubt& doubt) {
 
 std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   std::vector<Doubt> doubts;
-  if (analysis.job) doubts = analysis.job->doubts;
+  std::size_t of_job = 0;
+  if (analysis.job) {
+    doubts = analysis.job->doubts;
+    of_job = doubts.size();
+  }
   add_cuts(trace, doubts);
   for (const AuditResult& result : analysis.audit) {
     const AuditCheck& check = audit_check(result.check);
@@ -151,6 +173,7 @@ std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   }
   add_steps(trace, analysis, doubts);
   add_coverage(trace, analysis, doubts);
+  if (analysis.job) add_sharing_ranks(*analysis.job, std::span(doubts).subspan(of_job));
   std::stable_sort(doubts.begin(), doubts.end(),
                    [](const Doubt& a, const Doubt& b) { return rank(a) < rank(b); });
   return doubts;

@@ -88,7 +88,7 @@ void fit(const std::vector<Point>& points, HostClock& clock) {
   }
   // A residual as long as the collectives themselves says that the ends do not belong together.
   std::vector<double> widths;
-  for (const Point& p : points) widths.push_back(p.high - p.low);
+  for (const Point& p : points) widths.push_back((p.high - p.low) / 2);  // both durations, halved
   if (static_cast<double>(clock.residual.ns) > median(widths)) {
     clock.why_not = fmt::format("the ends of collectives scatter by {}, more than they last",
                                 format_duration(clock.residual));

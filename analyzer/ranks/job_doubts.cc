@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzer/ranks/job_parts.h"
 #include "common/format.h"
@@ -66,8 +67,8 @@ void add_matching(JobAnalysis& job) {
     std::stable_sort(short_ones.begin(), short_ones.end(),
                      [](auto* a, auto* b) { return a->unmatched > b->unmatched; });
     doubt(job,
-          fmt::format("{} of {} communications of single ranks have no counterpart on the "
-                      "others (most: {} of {}); they count as transfer.",
+          fmt::format("{} of {} communications, counted on each rank, have no counterpart on other "
+                      "ranks (most: {} of {}); they count as transfer.",
                       format_count(unmatched), format_count(rows),
                       format_count(short_ones[0]->unmatched), group_label(short_ones[0]->group)));
   }
@@ -89,14 +90,17 @@ void add_clocks(JobAnalysis& job) {
 }
 
 /// Doubts of single ranks, those of the same text together. The critical rank's own come with its
-/// report.
+/// report, which names the ranks that share them.
 void add_ranks_own(JobAnalysis& job) {
   constexpr std::size_t kShown = 8;
   std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> ranks_of;
+  std::set<std::pair<std::string, std::string>> told;
+  for (const Doubt& d : job.ranks[job.critical].doubts) told.insert({d.severity, d.text});
   for (std::uint32_t r = 0; r < job.ranks.size(); ++r) {
     if (r == job.critical) continue;
     for (const Doubt& d : job.ranks[r].doubts) {
-      if (d.severity != "info") ranks_of[{d.severity, d.text}].push_back(r);
+      if (d.severity != "info" && !told.contains({d.severity, d.text}))
+        ranks_of[{d.severity, d.text}].push_back(r);
     }
   }
   std::size_t shown = 0;

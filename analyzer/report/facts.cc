@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "analyzer/hardware/gpus.h"
+#include "analyzer/ranks/job.h"
 #include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
@@ -88,6 +90,20 @@ std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace
     facts.emplace_back(
         "step time", fmt::format("{} median, {} p90, {} max (on the host)", p(0.5), p(0.9), p(1)));
   return facts;
+}
+
+std::string report_title(const Trace& trace, const Analysis& analysis) {
+  if (!analysis.job) return trace.path;
+  std::set<std::string> files;
+  std::set<std::string> folders;
+  for (const RankSummary& rank : analysis.job->ranks) {
+    files.insert(rank.file);
+    folders.insert(std::filesystem::path(rank.file).parent_path().string());
+  }
+  if (files.size() == 1) return *files.begin();
+  std::string count = fmt::format("{} traces", files.size());
+  if (folders.size() > 1 || folders.begin()->empty()) return count;
+  return fmt::format("{} ({})", *folders.begin(), count);
 }
 
 std::string finding_label(const Finding& finding) {

@@ -14,6 +14,9 @@ namespace headway::analyzer {
 std::vector<std::pair<std::string, std::string>> report_facts(const trace::Trace& trace,
                                                               const Analysis& analysis);
 
+/// The trace's path; for a job the folder of its files, or how many files there are.
+std::string report_title(const trace::Trace& trace, const Analysis& analysis);
+
 /// "input-bound (read)".
 std::string finding_label(const Finding& finding);
 /// "up to 281 ms per step (70.2 %)".

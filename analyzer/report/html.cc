@@ -168,7 +168,7 @@ std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
 
 std::string render_html(const Trace& trace, const Analysis& analysis,
                         const ReportOptions& options) {
-  std::string title = escape_html(trace.path);
+  std::string title = escape_html(report_title(trace, analysis));
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" content=\"width=device-width\">\n"

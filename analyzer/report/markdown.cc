@@ -32,14 +32,16 @@ std::string finding_block(const Analysis& analysis, const Finding& finding, std:
 
 std::string render_markdown(const Trace& trace, const Analysis& analysis,
                             const ReportOptions& options) {
-  std::string out = fmt::format("## Headway: {}\n\n", escape_markdown(trace.path));
+  std::string out =
+      fmt::format("## Headway: {}\n\n", escape_markdown(report_title(trace, analysis)));
   for (const Doubt& doubt : analysis.doubts)
     out += fmt::format("> **{}**: {}\n>\n", escape_markdown(doubt.severity),
                        escape_markdown(doubt.text));
   if (!analysis.doubts.empty()) out += "\n";
   out += fmt::format("**{}**\n\n", escape_markdown(verdict(trace, analysis)));
   for (const auto& [label, value] : report_facts(trace, analysis))
-    if (label != "trace") out += fmt::format("- **{}**: {}\n", label, escape_markdown(value));
+    if (label != "trace" || analysis.job)
+      out += fmt::format("- **{}**: {}\n", label, escape_markdown(value));
   out += job_markdown(trace, analysis, options);
   out += waterfall(trace, analysis) + "\n### Findings\n";
   std::size_t number = 0;

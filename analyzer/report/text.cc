@@ -52,7 +52,7 @@ std::string bar(double share, std::size_t columns) {
 std::string facts_section(const Trace& trace, const Analysis& analysis, std::size_t width) {
   std::string out = "\nRecorded\n";
   for (const auto& [label, value] : report_facts(trace, analysis))
-    if (label != "trace")
+    if (label != "trace" || analysis.job)
       out += wrap(value, width, fmt::format("  {:<11}", label), std::string(13, ' '));
   return out;
 }
@@ -164,8 +164,8 @@ std::string wrap_text(std::string_view text, std::size_t width, const std::strin
 std::string render_text(const Trace& trace, const Analysis& analysis,
                         const ReportOptions& options) {
   std::size_t width = options.text_width;
-  std::string out =
-      wrap(trace.path, width, "Headway report: ", "  ") + doubts_section(analysis, width);
+  std::string out = wrap(report_title(trace, analysis), width, "Headway report: ", "  ") +
+                    doubts_section(analysis, width);
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
   out += facts_section(trace, analysis, width) + job_text(trace, analysis, options) +
          waterfall_section(trace, analysis, width) + findings_section(analysis, width) +

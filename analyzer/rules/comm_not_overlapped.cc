@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "analyzer/device_view.h"
+#include "analyzer/kernels/communication.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/communication.h"
 #include "analyzer/rules/registry.h"
@@ -42,6 +42,7 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
     TimeNs update = TimeNs::max();
     std::vector<TimeNs> collectives;
   };
+  CommunicationOps communication(context.trace, context.kernels);
   Exchange result;
   const DeviceStep* current = nullptr;
   OfStep of;
@@ -60,7 +61,7 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
         current = &step;
         Interval time = context.trace.device_ops.interval(op);
         trace::DeviceOpKind kind = context.trace.device_ops.kind[op.value];
-        if (is_communication(context.trace, op)) {
+        if (communication[op]) {
           of.collectives.push_back(time.begin);
         } else if (kind == trace::DeviceOpKind::kKernel) {
           Phase phase = context.attribution.phase_of[op.value];

@@ -175,6 +175,7 @@ class NcclReader {
       collective.kind = trace_.strings.add(kernel.kind);
       collective.communicator = trace_.strings.add("");
       collective.dtype = trace_.strings.add(kernel.dtype);
+      if (trace_.device_ops.bytes[i] > 0) collective.bytes = trace_.device_ops.bytes[i];
       trace_.collectives.push_back(collective);
     }
   }

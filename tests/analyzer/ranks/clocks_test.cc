@@ -17,7 +17,7 @@ struct PlantedClocks {
   double offset = 0;  ///< of rank 1's clock
   double drift = 0;
   int collectives = 200;
-  int noise = 2000;  ///< ns, of the ends
+  int noise = 2000;       ///< ns, of the ends
   std::string host = {};  ///< of both ranks
 };
 

@@ -30,7 +30,7 @@ inline const analyzer::Finding& finding(const analyzer::JobReport& report, std::
 inline const std::string kEvenJob =
     "plants: nothing\n"
     "expect: nothing\n"
-    "jitter 0\n"
+    "jitter 0%\n"
     "ranks 4\n"
     "thread main\n"
     "  steps 12\n"

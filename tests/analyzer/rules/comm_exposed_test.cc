@@ -11,7 +11,7 @@ using test::analyze_planted;
 using test::finding;
 
 std::string run(const std::string& ranks, const std::string& collective) {
-  return "plants: nothing\nexpect: nothing\njitter 0\n" + ranks +
+  return "plants: nothing\nexpect: nothing\njitter 0%\n" + ranks +
          "thread main\n"
          "  steps 12\n"
          "    repeat 10\n"

@@ -13,7 +13,7 @@ using test::finding;
 /// `early` buckets are exchanged during the backward pass, `late` after it.
 std::string run(int early, int late, const std::string& time, const char* phase = "backward") {
   std::string text =
-      "plants: nothing\nexpect: nothing\njitter 0\nranks 2\nthread main\n  steps 12\n";
+      "plants: nothing\nexpect: nothing\njitter 0%\nranks 2\nthread main\n  steps 12\n";
   for (int i = 0; i < early; ++i) {
     text += std::string("    launch bwd 2ms blocks=800 bytes=8MB phase=") + phase +
             "\n    record ready\n    await ready stream=comm\n    collective allreduce 50MB " +

@@ -13,7 +13,7 @@ using test::finding;
 
 /// Two ranks: the bus bandwidth of an all-reduce is bytes over time.
 std::string run(const std::string& collective, const std::string& device = "") {
-  return "plants: nothing\nexpect: nothing\njitter 0\nranks 2\n" + device +
+  return "plants: nothing\nexpect: nothing\njitter 0%\nranks 2\n" + device +
          "thread main\n  steps 12\n"
          "    repeat 5\n      launch bwd 1ms blocks=800 bytes=8MB phase=backward\n"
          "    record ready\n    await ready stream=comm\n    " +
