@@ -4,7 +4,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/report/report.h"
 #include "common/error.h"
-#include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 #include "trace/load/load.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,11 +12,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   trace::LoadOptions options;
   options.threads = 1;
   try {
-    trace::Trace trace = trace::load(test::memory_file(data, size), options);
+    trace::Trace trace = trace::load(test::file_of(data, size), options);
     analyzer::Analysis analysis = analyzer::analyze(trace);
     for (const std::string& name : analyzer::report_format_names()) {
       if (render(*analyzer::report_format(name), trace, analysis, {}).empty()) std::abort();
     }
+    ++test::accepted;
   } catch (const Error& error) {
     if (error.code() != ExitCode::kBadInput) std::abort();
   }
