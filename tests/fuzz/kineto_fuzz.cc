@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "tests/fuzz/target.h"
 #include "trace/import/kineto/kineto.h"
 
 namespace {
@@ -58,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     check(import_detail::load_kineto([&] { return std::make_unique<MemorySource>(data, size); },
                                      "fuzz", {.threads = 1}));
+    ++headway::test::accepted;
   } catch (const headway::Error& error) {
     if (error.code() != headway::ExitCode::kBadInput) std::abort();
   }

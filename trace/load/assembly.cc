@@ -8,10 +8,14 @@
 
 namespace headway::trace::load_detail {
 
-bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
+bool possible(std::int64_t time) {
   // Ten years: far beyond any run, far inside the range where sums of nanoseconds cannot overflow.
   constexpr std::int64_t kLimit = std::int64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
-  if (start < -kLimit || start > kLimit || end < -kLimit || end > kLimit) {
+  return time >= -kLimit && time <= kLimit;
+}
+
+bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
+  if (!possible(start) || !possible(end)) {
     count(losses, Loss::kTimeOutOfRange);
     return false;
   }

@@ -21,6 +21,8 @@ using LossCounts = std::array<std::int64_t, static_cast<std::size_t>(Loss::kCoun
 inline void count(LossCounts& losses, Loss loss, std::int64_t n = 1) {
   losses[static_cast<std::size_t>(loss)] += n;
 }
+/// A time that a recording can have.
+bool possible(std::int64_t time);
 /// False (and counted) for times that no recording can have: the row is set aside.
 bool usable(LossCounts& losses, std::int64_t start, std::int64_t end);
 

@@ -103,8 +103,7 @@ void load_collectives(Context& context) {
       std::uint32_t range = ranges.find(*row.range_row);
       if (range != RowMap::kNone) collective.range = RangeId{range};
     }
-    bool wants_event = row.op_row || row.range_row;
-    if (wants_event && !collective.op.valid() && !collective.range.valid())
+    if (!collective.op.valid() && !collective.range.valid())
       return count(context.losses, Loss::kDanglingRow);
     collective.kind = context.string(row.kind.value);
     if (row.communicator) collective.communicator = context.string(row.communicator->value);

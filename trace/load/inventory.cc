@@ -12,7 +12,7 @@ namespace headway::trace::load_detail {
 namespace {
 
 std::optional<TimeNs> time_or_none(const std::optional<std::int64_t>& ns) {
-  if (!ns) return std::nullopt;
+  if (!ns || !possible(*ns)) return std::nullopt;
   return TimeNs{*ns};
 }
 
@@ -67,7 +67,7 @@ void load_processes(Context& context) {
     Process& process = trace.processes[context.process(row.global_pid).value];
     process.parent_pid = static_cast<std::int32_t>(row.parent_pid.value_or(0));
     process.command_line = std::string(row.command_line.value_or(""));
-    process.start = {row.start};
+    process.start = {possible(row.start) ? row.start : 0};
     process.end = time_or_none(row.end);
     process.exit_code = int_or_none(row.exit_code);
     process.signal = int_or_none(row.signal);

@@ -117,9 +117,10 @@ class NcclReader {
     collective.peer = static_cast<std::int32_t>(payload.peer);
     bool per_rank = kind == "allgather" || kind == "reducescatter" || kind == "alltoall" ||
                     kind == "gather" || kind == "scatter";
-    bool sane = payload.bytes >= 0 && payload.bytes < std::int64_t{1} << 50;
+    constexpr std::int64_t kMost = std::int64_t{1} << 50;
+    bool sane = payload.bytes >= 0 && payload.bytes < kMost;
     if (sane && !per_rank) collective.bytes = payload.bytes;
-    if (sane && per_rank && collective.ranks > 0)
+    if (sane && per_rank && collective.ranks > 0 && payload.bytes < kMost / collective.ranks)
       collective.bytes = payload.bytes * collective.ranks;
     return collective;
   }

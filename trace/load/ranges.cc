@@ -152,7 +152,7 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
                  &R::cut_at>::run(context.db, [&](std::int64_t, const R& row) {
     while (next < rows.size() && rows[next] < row.range_row) ++next;
     if (next == rows.size() || rows[next] != row.range_row) return;
-    if (row.cut_at && *row.cut_at >= trace.ranges.start[next].ns)
+    if (row.cut_at && possible(*row.cut_at) && *row.cut_at >= trace.ranges.start[next].ns)
       trace.ranges.end[next] = {*row.cut_at};
     if (!row.kind) return;
     trace.ranges.info[next] = RangeInfoId::from(trace.range_info.size());

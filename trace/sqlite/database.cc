@@ -30,6 +30,16 @@ namespace {
                     where, doing);
     case SQLITE_IOERR:
       fail_internal("{}: input/output error ({}) while {}.", where, text, doing);
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+      // Our statements are right for the tables that Headway and Nsight Systems make.
+      if (db && sqlite3_db_readonly(db, "main") == 1)
+        fail_input(
+            "{}: its tables are damaged or unlike those of a trace (SQLite says '{}' while {}). "
+            "Export or record again, and check the file with: sqlite3 '{}' 'PRAGMA "
+            "integrity_check'",
+            where, text, doing, where);
+      [[fallthrough]];
     default:
       fail_internal("{}: SQLite says '{}' while {}.", where, text, doing);
   }
@@ -230,15 +240,17 @@ bool Database::in_transaction() const {
 }
 
 bool Database::has_table(std::string_view table) const {
-  Statement statement = prepare("SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1");
+  Statement statement =
+      prepare("SELECT 1 FROM sqlite_master WHERE type='table' AND rootpage>0 AND name=?1");
   statement.bind(1, table);
   return statement.step();
 }
 
 std::vector<std::string> Database::columns_of(std::string_view table) const {
+  std::vector<std::string> names;
+  if (!has_table(table)) return names;
   Statement statement = prepare("SELECT name FROM pragma_table_info(?1)");
   statement.bind(1, table);
-  std::vector<std::string> names;
   while (statement.step()) names.emplace_back(statement.text(0));
   return names;
 }

@@ -58,6 +58,7 @@ class Database {
   std::int64_t int64(std::string_view sql) const;
 
   bool in_transaction() const;
+  /// Of rows that are stored: views and virtual tables may compute anything, without an end.
   bool has_table(std::string_view table) const;
   std::vector<std::string> columns_of(std::string_view table) const;
 

@@ -63,4 +63,11 @@ void run_visits(const Database& db, const std::string& sql, void* client,
   if (visitor.error) std::rethrow_exception(visitor.error);
 }
 
+void fail_order(const Database& db, std::string_view table, std::int64_t row_id) {
+  fail_input(
+      "{}: the SQLite file is corrupt (the row ids of {} do not ascend at {}). Save what is "
+      "readable with: sqlite3 '{}' .recover | sqlite3 saved.sqlite",
+      db.path().string(), table, row_id, db.path().string());
+}
+
 }  // namespace headway::trace::sqlite::detail

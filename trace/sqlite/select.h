@@ -60,6 +60,9 @@ void read_value(sqlite3_value* value, T& out) {
 void run_visits(const Database& db, const std::string& sql, void* client,
                 void (*visit)(void* client, sqlite3_value** values));
 
+/// Throws Error(kBadInput): the table's row ids do not ascend.
+[[noreturn]] void fail_order(const Database& db, std::string_view table, std::int64_t row_id);
+
 template <class Table, auto Member>
 constexpr std::string_view column_name() {
   std::string_view name;
@@ -88,9 +91,12 @@ class Select {
   template <class Visit>
   struct State {
     Visit& visit;
+    const Database& db;
     Row row{};
     std::array<bool, sizeof...(Members)> has{};
     std::size_t columns = 0;
+    std::int64_t last_row = 0;
+    bool any_row = false;
   };
 
  public:
@@ -100,7 +106,7 @@ class Select {
   static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit) {
     std::vector<std::string> present = db.columns_of(Table::name);
     if (present.empty()) return;
-    State<Visit> state{visit};
+    State<Visit> state{visit, db};
     std::string arguments = "rowid";
     for (std::string_view name : {detail::column_name<Table, Members>()...}) {
       bool has = std::find(present.begin(), present.end(), name) != present.end();
@@ -120,7 +126,12 @@ class Select {
             if (s.has[column++]) detail::read_value(values[value++], s.row.*member);
           };
           (read(Members), ...);
-          s.visit(detail::int64_of(values[0]), s.row);
+          // In a damaged file the same page may hang in many places of the tree.
+          std::int64_t id = detail::int64_of(values[0]);
+          if (s.any_row && id <= s.last_row) detail::fail_order(s.db, Table::name, id);
+          s.any_row = true;
+          s.last_row = id;
+          s.visit(id, s.row);
         });
   }
 

@@ -21,6 +21,10 @@ namespace {
 /// cache between the parser's two passes.
 constexpr std::size_t kSliceBytes = 256 << 10;
 
+/// Bytes to look through, in one block, for the ends of records beyond the block's own: where every
+/// record has a bracket too many, each look goes to the end of the block.
+constexpr std::size_t kMostLooking = std::size_t{1} << 30;
+
 struct BlockResult {
   Part part;
   std::size_t index = 0;
@@ -99,6 +103,7 @@ class BlockReader {
     std::string_view text = block.text.view();
     auto place = [&](std::size_t at) { return block.offset + static_cast<std::int64_t>(at); };
     result.end = place(text.size());
+    looking_left_ = text.size() + kMostLooking;
     for (std::size_t at = 1;;) {
       std::size_t begin = skip_space(text, at);
       if (begin >= text.size()) return;
@@ -107,7 +112,7 @@ class BlockReader {
         at = begin + 1;
         continue;
       }
-      std::size_t end = value_end(text, begin);
+      std::size_t end = end_of(text, begin);
       std::size_t separator = end == kNowhere ? kNowhere : skip_space(text, end);
       bool whole = separator != kNowhere && end > begin &&
                    (separator == text.size() || text[separator] == ',' || text[separator] == ']');
@@ -134,13 +139,21 @@ class BlockReader {
     }
   }
 
+  /// value_end(); kNowhere as well when looking has cost too much.
+  std::size_t end_of(std::string_view text, std::size_t begin) {
+    if (looking_left_ == 0) return kNowhere;
+    std::size_t end = value_end(text, begin);
+    looking_left_ -= std::min(looking_left_, std::min(end, text.size()) - begin);
+    return end;
+  }
+
   /// The place behind the first record after `from` that can be read (and is filed); kNowhere when
   /// there is none.
   std::size_t resynchronize(std::string_view text, std::size_t from, Filing& filing, Part& part) {
     for (std::size_t comma = guess_boundary_after(text, from); comma != kNowhere;
          comma = guess_boundary_after(text, comma + 1)) {
       std::size_t begin = skip_space(text, comma + 1);
-      std::size_t end = value_end(text, begin);
+      std::size_t end = end_of(text, begin);
       if (end == kNowhere) continue;
       std::string_view why;
       if (read_one(text.substr(begin, end - begin), filing, part, why)) return end;
@@ -209,6 +222,7 @@ class BlockReader {
   const EventsInput& input_;
   Parser parser_;
   std::string scratch_;
+  std::size_t looking_left_ = 0;
 };
 
 /// What the threads share.

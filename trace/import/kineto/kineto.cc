@@ -16,6 +16,7 @@ namespace {
 
 using namespace kineto;
 
+/// Of all keys and values beside the events together; later ones are passed over.
 constexpr std::size_t kMostKeptBytes = 16 << 20;
 
 /// One pass over the file.
@@ -84,8 +85,10 @@ class Reader {
       }
       std::string value;
       window_.peek();
-      if (!window_.value(&value, kMostKeptBytes)) return ends("in the value of the key " + key);
-      if (reading_.header.values.size() < 10000)
+      std::size_t room = kMostKeptBytes - std::min(kMostKeptBytes, kept_bytes_ + key.size());
+      if (!window_.value(&value, room)) return ends("in the value of the key " + key);
+      kept_bytes_ += key.size() + value.size();
+      if (room > 0 && reading_.header.values.size() < 10000)
         reading_.header.values[std::string(unquoted(key))] = std::move(value);
     }
   }
@@ -103,10 +106,12 @@ class Reader {
     std::int64_t offset = window_.offset();
     std::string first = window_.take_rest();
     constexpr std::size_t kLook = 256 << 10;
-    std::size_t held = first.size();
-    if (held < kLook) {
-      first.resize(kLook);
-      first.resize(held + source_->read(first.data() + held, kLook - held));
+    constexpr std::size_t kStep = 64 << 10;
+    for (std::size_t got = kStep; first.size() < kLook && got == kStep;) {
+      std::size_t held = first.size();
+      first.resize(held + kStep);
+      got = source_->read(first.data() + held, kStep);
+      first.resize(held + got);
     }
     TimeFormat format = time_format(first);
     Events events = read_events({*source_, std::move(first), offset, name_, format, careful_,
@@ -146,9 +151,11 @@ class Reader {
       std::size_t colon = skip_space(text, at + 4);
       if (colon >= text.size() || text[colon] != ':') continue;
       std::size_t begin = skip_space(text, colon + 1);
-      std::size_t end = text.find_first_of(",}\n ", begin);
-      if (begin >= text.size() || end == std::string_view::npos) break;
-      largest = std::max(largest, integer_or(text.substr(begin, end - begin), 0));
+      if (begin >= text.size()) break;
+      constexpr std::size_t kMostDigits = 40;
+      std::string_view token = text.substr(begin, kMostDigits);
+      token = token.substr(0, token.find_first_of(",}\n "));
+      if (token.size() < kMostDigits) largest = std::max(largest, integer_or(token, 0));
     }
     return {largest >= kYear5138 ? 0 : 3};
   }
@@ -160,6 +167,7 @@ class Reader {
   bool keep_launch_flows_;
   std::unique_ptr<Source> source_;
   Window window_;
+  std::size_t kept_bytes_ = 0;
   Reading reading_;
 };
 

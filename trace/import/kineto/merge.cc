@@ -97,8 +97,10 @@ class Merge {
     if (hints.empty()) return;
     auto middle = hints.begin() + static_cast<std::ptrdiff_t>(hints.size() / 2);
     std::nth_element(hints.begin(), middle, hints.end());
-    merged_.earliest = *middle - kReach;
-    merged_.latest = *middle + kReach;
+    using Limits = std::numeric_limits<std::int64_t>;
+    std::int64_t centre = std::clamp(*middle, Limits::min() + kReach, Limits::max() - kReach);
+    merged_.earliest = centre - kReach;
+    merged_.latest = centre + kReach;
     // CUPTI's broken records have time 0, and base times may be only hours away.
     if (*middle > 60 * kSecond) merged_.earliest = std::max<std::int64_t>(merged_.earliest, 1);
     std::int64_t zero = std::numeric_limits<std::int64_t>::max();
@@ -503,8 +505,8 @@ class Merge {
 
   void apply_metadata() {
     for (auto& [texts, rows] : metadata_) {
-      auto text = [&](const Name& name) {
-        return name.is_text ? parser_.unescape(texts[static_cast<std::uint32_t>(name.value)])
+      auto text = [&, &of_part = texts](const Name& name) {
+        return name.is_text ? parser_.unescape(of_part[static_cast<std::uint32_t>(name.value)])
                             : std::to_string(name.value);
       };
       for (const MetadataRow& row : rows) {

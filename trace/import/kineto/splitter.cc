@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kBlockBytes = 4 << 20;
 /// No event record is longer: a block without a boundary is not a list of events.
 constexpr std::size_t kMostRecordBytes = 256 << 20;
+/// Where less has been read at the beginning, little will follow: no need for a block's memory.
+constexpr std::size_t kSmallFileBytes = 64 << 10;
 /// More than the bytes from a comma to the end of the first key behind it.
 constexpr std::size_t kOverlap = 64;
 
@@ -75,6 +77,8 @@ bool Splitter::next(Block& block) {
   for (;;) {
     std::size_t held = text.size();
     std::size_t wanted = held < kBlockBytes ? kBlockBytes - held : kBlockBytes;
+    // Mostly at the end already.
+    if (next_index_ == 0 && held < kSmallFileBytes) wanted = kSmallFileBytes;
     text.reserve_more(wanted);
     std::size_t got = source_.read(text.data() + held, wanted);
     text.set_size(held + got);

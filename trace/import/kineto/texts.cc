@@ -24,7 +24,7 @@ std::uint64_t hash_of(std::string_view text) {
     mix(word);
   }
   std::uint64_t word = 0;
-  std::memcpy(&word, data, left);
+  if (left > 0) std::memcpy(&word, data, left);
   mix(word);
   return hash ^ hash >> 32;
 }

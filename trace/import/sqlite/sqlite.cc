@@ -65,6 +65,7 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
     trace.end = {db.has_table("HEADWAY_COUNTER")
                      ? db.int64("SELECT max(timestamp) FROM HEADWAY_COUNTER")
                      : 0};
+  if (!load_detail::possible(trace.end.ns)) trace.end = {0};
   load_detail::want_rows(context);
   report(0.1);
   load_detail::load_ranges(context);
