@@ -2,14 +2,18 @@
 #include "trace/export/export.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/error.h"
+#include "tests/support/compare_traces.h"
+#include "tests/support/recordings.h"
 #include "tests/support/training_trace.h"
 #include "tests/trace/nsys_sample.h"
 #include "trace/export/json_text.h"
@@ -42,7 +46,68 @@ std::vector<nlohmann::json> of_category(const nlohmann::json& json, std::string_
   return found;
 }
 
+/// Loads what the Chrome export wrote of `trace`.
+Trace exported_and_loaded(const Trace& trace) {
+  test::TemporaryFolder folder;
+  export_chrome_json(trace, folder / "trace.json");
+  return load(folder / "trace.json");
+}
+
+/// What both sides of an export to JSON must have in common when the source was no JSON: times
+/// count from the first event there, so they are compared as distances from it.
+std::vector<std::string> device_work(const Trace& trace) {
+  std::int64_t zero = INT64_MAX;
+  for (const auto* starts : {&trace.ranges.start, &trace.calls.start, &trace.device_ops.start}) {
+    if (!starts->empty()) zero = std::min(zero, starts->front().ns);
+  }
+  const DeviceOps& ops = trace.device_ops;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Stream& stream = trace.streams[ops.stream[i].value];
+    bool kernel =
+        ops.kind[i] == DeviceOpKind::kKernel || ops.kind[i] == DeviceOpKind::kCommunication;
+    CallId call = ops.call[i];
+    lines.push_back(fmt::format(
+        "{} {} {} {} {} {} {} {} {}", ops.start[i].ns - zero, ops.end[i].ns - zero,
+        trace.devices[stream.device.value].ordinal, stream.ordinal,
+        kernel ? trace.strings[ops.name[i]] : "", kernel ? 0 : static_cast<int>(ops.kind[i]),
+        ops.bytes[i], ops.blocks[i],
+        call.valid() ? trace.calls.start[call.value].ns - zero : -1));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
 }  // namespace
+
+TEST_CASE("a recording of PyTorch's profiler that is exported and imported again is the same") {
+  std::vector<std::filesystem::path> files = test::recordings(".json.gz");
+  if (files.empty()) MESSAGE("skipped: the real recordings are not on this machine");
+  for (const std::filesystem::path& file : files) {
+    CAPTURE(file);
+    Trace trace = load(file);
+    std::string found;
+    for (const std::string& line : test::differences(trace, exported_and_loaded(trace), {true}))
+      found += line + "\n";
+    CHECK(found == "");
+  }
+}
+
+TEST_CASE("the device work of Nsight Systems' recordings survives an export to JSON") {
+  std::vector<std::filesystem::path> files = test::recordings(".sqlite");
+  if (files.empty()) MESSAGE("skipped: the real recordings are not on this machine");
+  for (const std::filesystem::path& file : files) {
+    CAPTURE(file);
+    Trace trace = load(file);
+    Trace again = exported_and_loaded(trace);
+    CHECK(again.calls.size() == trace.calls.size());
+    CHECK(again.ranges.size() == trace.ranges.size());
+    std::vector<std::string> before = device_work(trace);
+    std::vector<std::string> after = device_work(again);
+    REQUIRE(after.size() == before.size());
+    for (std::size_t i = 0; i < before.size(); ++i) REQUIRE(after[i] == before[i]);
+  }
+}
 
 TEST_CASE("a training run as Chrome JSON has every event, linked, on named rows") {
   test::TraceBuilder builder;

@@ -16,6 +16,7 @@
 #include "trace/tables/device_call.h"
 #include "trace/tables/device_op.h"
 #include "trace/tables/device_op_detail.h"
+#include "trace/tables/enum_cupti_sync_type.h"
 #include "trace/tables/graph_op.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
@@ -53,7 +54,7 @@ void for_each_table(F&& f) {
        std::tuple<tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
                   tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaDevice,
                   tables::CudaStream, tables::Kernel, tables::Memcpy, tables::Memset,
-                  tables::Runtime, tables::Synchronization, tables::CudaEvent, tables::Overhead,
+                  tables::Runtime, tables::Synchronization, tables::EnumCuptiSyncType, tables::CudaEvent, tables::Overhead,
                   tables::ProfilerOverhead, tables::GraphTrace, tables::OsrtApi, tables::NvtxEvents,
                   tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries, tables::Meta,
                   tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
