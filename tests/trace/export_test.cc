@@ -2,18 +2,22 @@
 #include "trace/export/export.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/error.h"
+#include "tests/support/recordings.h"
 #include "tests/support/training_trace.h"
 #include "tests/trace/nsys_sample.h"
 #include "trace/export/json_text.h"
 #include "trace/load/load.h"
+#include "trace/meta_keys.h"
 
 namespace headway::trace {
 namespace {
@@ -42,7 +46,194 @@ std::vector<nlohmann::json> of_category(const nlohmann::json& json, std::string_
   return found;
 }
 
+/// Loads what the Chrome export wrote of `trace`.
+Trace exported_and_loaded(const Trace& trace) {
+  test::TemporaryFolder folder;
+  export_chrome_json(trace, folder / "trace.json");
+  return load(folder / "trace.json");
+}
+
+/// The contents of a trace as sorted lines without ids: the order of threads and streams is that of
+/// first sight in the file, and numbers of threads that have none are made up.
+class Contents {
+ public:
+  /// Times count from the first event where the other side is JSON.
+  explicit Contents(const Trace& trace) : trace_(trace) {
+    zero_ = INT64_MAX;
+    for (const auto* starts : {&trace.ranges.start, &trace.calls.start, &trace.device_ops.start}) {
+      if (!starts->empty()) zero_ = std::min(zero_, starts->front().ns);
+    }
+  }
+
+  std::vector<std::string> device_ops() const {
+    const DeviceOps& ops = trace_.device_ops;
+    return lines(ops.size(), [&](std::size_t i) {
+      return fmt::format("{} kind {} flops {} {} -> {} launched by {}", work(i),
+                         static_cast<int>(ops.kind[i]), ops.flops[i],
+                         static_cast<int>(ops.source_memory[i]),
+                         static_cast<int>(ops.destination_memory[i]), call(ops.call[i]));
+    });
+  }
+
+  /// What JSON can say of device work from anywhere: copies have other names there, calls lose the
+  /// version in theirs, communication is a kernel.
+  std::vector<std::string> device_work() const {
+    const DeviceOps& ops = trace_.device_ops;
+    return lines(ops.size(), [&](std::size_t i) {
+      CallId by = ops.call[i];
+      bool copy =
+          ops.kind[i] != DeviceOpKind::kKernel && ops.kind[i] != DeviceOpKind::kCommunication;
+      return fmt::format("{} {}{} {}",
+                         by.valid() ? time(trace_.calls.start[by.value]) : "unlaunched",
+                         copy ? "kind " : "", copy ? static_cast<int>(ops.kind[i]) : 0,
+                         copy ? work(i).substr(0, work(i).find(" named")) : work(i));
+    });
+  }
+
+  std::size_t communicating_ops() const {
+    std::set<std::uint32_t> ops;
+    for (const Collective& one : trace_.collectives) {
+      if (one.op.valid()) ops.insert(one.op.value);
+    }
+    return ops.size();
+  }
+
+  std::vector<std::string> calls() const {
+    const Calls& calls = trace_.calls;
+    return lines(calls.size(), [&](std::size_t i) {
+      return fmt::format("{} {} {} {} {} {} {}", call(CallId::from(i)), thread(calls.thread[i]),
+                         stream(calls.stream[i]), calls.correlation[i], calls.sync_id[i],
+                         static_cast<int>(calls.kind[i]), calls.bytes[i]);
+    });
+  }
+
+  std::vector<std::string> ranges() const {
+    const Ranges& ranges = trace_.ranges;
+    return lines(ranges.size(), [&](std::size_t i) {
+      RangeId id = RangeId::from(i);
+      std::string line =
+          fmt::format("{} {} {} {} depth {} in {}", range(id), thread(ranges.thread[i]),
+                      trace_.domains[ranges.domain[i].value], ranges.flags[i], ranges.depth[i],
+                      range(ranges.parent[i]));
+      if (const RangeInfo* info = trace_.info(id))
+        line += fmt::format(" kind {} phase {} step {} sequence {} shapes {} dtypes {}",
+                            static_cast<int>(info->kind), static_cast<int>(info->phase), info->step,
+                            info->sequence, text(info->shapes), text(info->dtypes));
+      return line;
+    });
+  }
+
+  std::vector<std::string> collectives() const {
+    return lines(trace_.collectives.size(), [&](std::size_t i) {
+      const Collective& one = trace_.collectives[i];
+      std::string op = one.op.valid() ? time(trace_.device_ops.start[one.op.value]) : "none";
+      return fmt::format("op {} range {} {} {} {} bytes {} sequence {} ranks {} peer {}", op,
+                         range(one.range), text(one.kind), text(one.communicator), text(one.dtype),
+                         one.bytes, one.sequence, one.ranks, one.peer);
+    });
+  }
+
+  std::vector<std::string> overheads() const {
+    return lines(trace_.overheads.size(), [&](std::size_t i) {
+      const Overhead& one = trace_.overheads[i];
+      return fmt::format("{} {} {}", time(one.interval.begin), time(one.interval.end),
+                         static_cast<int>(one.kind));
+    });
+  }
+
+ private:
+  std::string work(std::size_t i) const {
+    const DeviceOps& ops = trace_.device_ops;
+    return fmt::format("{} {} on {} bytes {} blocks {} of {} named {}", time(ops.start[i]),
+                       time(ops.end[i]), stream(ops.stream[i]), ops.bytes[i], ops.blocks[i],
+                       ops.block_threads[i], text(ops.name[i]));
+  }
+  static std::vector<std::string> lines(std::size_t count, auto line) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(line(i));
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  std::string time(TimeNs at) const { return fmt::format("{}", at.ns - zero_); }
+  std::string_view text(StringId id) const { return id.valid() ? trace_.strings[id] : ""; }
+  std::string stream(StreamId id) const {
+    if (!id.valid()) return "no stream";
+    const Stream& one = trace_.streams[id.value];
+    return fmt::format("{}/{}", trace_.devices[one.device.value].ordinal, one.ordinal);
+  }
+  std::string thread(ThreadId id) const {
+    constexpr std::int32_t kFirstMadeUp = 0xf00000;
+    const Thread& one = trace_.threads[id.value];
+    return one.tid < kFirstMadeUp ? fmt::format("{}", one.tid) : one.name;
+  }
+  std::string call(CallId id) const {
+    if (!id.valid()) return "none";
+    return fmt::format("{} {} {}", time(trace_.calls.start[id.value]),
+                       time(trace_.calls.end[id.value]), text(trace_.calls.name[id.value]));
+  }
+  std::string range(RangeId id) const {
+    if (!id.valid()) return "none";
+    return fmt::format("{} {} {}", time(trace_.ranges.start[id.value]),
+                       time(trace_.ranges.end[id.value]), text(trace_.ranges.name[id.value]));
+  }
+
+  const Trace& trace_;
+  std::int64_t zero_ = 0;
+};
+
+/// The first lines that only one side has; empty when they are the same.
+std::string only_one_has(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  std::vector<std::string> only_a;
+  std::vector<std::string> only_b;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only_a));
+  std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(only_b));
+  std::string found;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, only_a.size()); ++i)
+    found += fmt::format("before, {} of {}: {}\n", i + 1, only_a.size(), only_a[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, only_b.size()); ++i)
+    found += fmt::format("after, {} of {}: {}\n", i + 1, only_b.size(), only_b[i]);
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("a recording of PyTorch's profiler that is exported and imported again is the same") {
+  std::vector<std::filesystem::path> files = test::recordings(".json.gz");
+  if (files.empty()) MESSAGE("skipped: the real recordings are not on this machine");
+  for (const std::filesystem::path& file : files) {
+    CAPTURE(file);
+    Trace trace = load(file);
+    Trace again = exported_and_loaded(trace);
+    Contents before(trace);
+    Contents after(again);
+    CHECK(only_one_has(before.device_ops(), after.device_ops()) == "");
+    CHECK(only_one_has(before.calls(), after.calls()) == "");
+    CHECK(only_one_has(before.ranges(), after.ranges()) == "");
+    CHECK(only_one_has(before.collectives(), after.collectives()) == "");
+    CHECK(only_one_has(before.overheads(), after.overheads()) == "");
+    CHECK(again.world_size == trace.world_size);
+    CHECK(again.start_utc_ns == trace.start_utc_ns);
+    for (const auto* key : {&meta::kDistributedBackend, &meta::kDistributedRank})
+      CHECK(again.meta_value(*key) == trace.meta_value(*key));
+  }
+}
+
+TEST_CASE("the device work of Nsight Systems' recordings survives an export to JSON") {
+  std::vector<std::filesystem::path> files = test::recordings(".sqlite");
+  if (files.empty()) MESSAGE("skipped: the real recordings are not on this machine");
+  for (const std::filesystem::path& file : files) {
+    CAPTURE(file);
+    Trace trace = load(file);
+    Trace again = exported_and_loaded(trace);
+    CHECK(again.calls.size() == trace.calls.size());
+    CHECK(again.ranges.size() == trace.ranges.size());
+    Contents before(trace);
+    Contents after(again);
+    CHECK(only_one_has(before.overheads(), after.overheads()) == "");
+    CHECK(only_one_has(before.device_work(), after.device_work()) == "");
+    CHECK(after.communicating_ops() == before.communicating_ops());
+  }
+}
 
 TEST_CASE("a training run as Chrome JSON has every event, linked, on named rows") {
   test::TraceBuilder builder;

@@ -82,7 +82,7 @@ TEST_CASE("wrong, several, missing and endless statements are told apart") {
   test::TraceBuilder builder;
   auto path = make_trace(builder);
   CHECK(error_of(path, "SELEC 1").find("syntax error") != std::string::npos);
-  CHECK(error_of(path, "SELECT * FROM nothing").find("no such table") != std::string::npos);
+  CHECK(error_of(path, "SELECT * FROM missing").find("no such table") != std::string::npos);
   CHECK(error_of(path, "SELECT 1; DELETE FROM NVTX_EVENTS").find("one statement at a time") !=
         std::string::npos);
   CHECK(error_of(path, "SELECT 1; -- done") == "(no error)");

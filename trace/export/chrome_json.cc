@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 #include "trace/export/chrome_rows.h"
 #include "trace/export/export.h"
 #include "trace/export/json_text.h"
 #include "trace/export/sink.h"
+#include "trace/import/kineto/vocabulary.h"
 #include "trace/load/cupti_enums.h"
 #include "trace/meta_keys.h"
 
@@ -88,6 +90,8 @@ class ChromeWriter {
     for (std::uint32_t i = 0; i < trace.collectives.size(); ++i) {
       const Collective& collective = trace.collectives[i];
       if (collective.op.valid()) collective_of_op_.try_emplace(collective.op.value, i);
+      if (collective.range.valid() && told_by_range(collective))
+        collective_of_range_.try_emplace(collective.range.value, i);
     }
   }
 
@@ -198,10 +202,12 @@ class ChromeWriter {
       out_ += '}';
     }
     out_ += "],\n";
-    bool distributed = trace_.world_size > 0;
+    std::string_view backend = trace_.meta_value(meta::kDistributedBackend);
+    bool distributed = trace_.world_size > 0 || !trace_.meta_value(meta::kDistributedRank).empty();
     for (const Process& process : trace_.processes) distributed = distributed || process.rank > 0;
     if (distributed && !trace_.processes.empty()) {
-      out_ += "\"distributedInfo\":{\"backend\":\"nccl\"";
+      out_ += "\"distributedInfo\":{\"backend\":";
+      append_json_string(out_, backend.empty() ? "nccl" : backend);
       field("rank", rank());
       if (trace_.world_size > 0) field("world_size", trace_.world_size);
       out_ += "},\n";
@@ -251,8 +257,9 @@ class ChromeWriter {
     }
     for (std::size_t i = 0; i < trace_.threads.size(); ++i) {
       const Thread& thread = trace_.threads[i];
-      std::string name = thread.name.empty() ? "thread" : thread.name;
-      metadata("thread_name", rows_.thread[i], "name", fmt::format("{} {}", name, thread.tid));
+      if (rows_.is_stream[i]) continue;  // named below
+      metadata("thread_name", rows_.thread[i], "name",
+               thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name);
       sort_index("thread_sort_index", rows_.thread[i], static_cast<std::int64_t>(i));
     }
     for (std::size_t i = 0; i < trace_.devices.size(); ++i) {
@@ -278,8 +285,30 @@ class ChromeWriter {
     out_ += value;
   }
 
-  void range_args(const RangeInfo& info) {
+  /// True when readers find the kernel of a range by its launch inside, or the range has none.
+  bool told_by_range(const Collective& collective) const {
+    if (!collective.op.valid()) return true;
+    CallId call = trace_.device_ops.call[collective.op.value];
+    if (!call.valid() ||
+        trace_.calls.thread[call.value] != trace_.ranges.thread[collective.range.value])
+      return false;
+    TimeNs launch = trace_.calls.start[call.value];
+    Interval inside = trace_.ranges.interval(collective.range);
+    return launch >= inside.begin && launch <= inside.end;
+  }
+
+  void args_of_range(std::uint32_t range) {
+    const RangeInfo* info = trace_.info(RangeId{range});
+    auto collective = collective_of_range_.find(range);
+    bool carries = collective != collective_of_range_.end();
+    if (!info && !carries) return;
     args("Record function id", 0);
+    if (info) range_args(*info);
+    if (carries) collective_args(trace_.collectives[collective->second]);
+    out_ += '}';
+  }
+
+  void range_args(const RangeInfo& info) {
     if (info.sequence != conventions::kAbsent) field("Sequence number", info.sequence);
     if (info.shapes.valid()) raw_or_text("Input Dims", trace_.strings[info.shapes]);
     if (info.dtypes.valid()) raw_or_text("Input type", trace_.strings[info.dtypes]);
@@ -288,7 +317,6 @@ class ChromeWriter {
     if (info.batch != conventions::kAbsent) field("batch", info.batch);
     if (info.bytes) field("bytes", info.bytes);
     if (info.flops) field("flops", info.flops);
-    out_ += '}';
   }
 
   void ranges() {
@@ -304,16 +332,16 @@ class ChromeWriter {
       ChromeRow where = rows_.thread[ranges.thread[i].value];
       if (ranges.is(RangeId{i}, Ranges::kMark)) {
         begin("i");
-        out_ += ",\"s\":\"t\",\"cat\":\"";
-        out_ += category;
-        out_ += "\",\"name\":";
+        out_ += ",\"s\":\"t\"";
+        if (ranges.domain[i].value != 0) out_ += ",\"cat\":\"" + category + '"';
+        out_ += ",\"name\":";
         out_ += quoted(ranges.name[i]);
         row(where);
         time(ranges.start[i]);
       } else {
         complete(category, quoted(ranges.name[i]), where, ranges.start[i], ranges.end[i]);
       }
-      if (const RangeInfo* info = trace_.info(RangeId{i})) range_args(*info);
+      args_of_range(i);
       out_ += '}';
     }
   }
@@ -337,16 +365,29 @@ class ChromeWriter {
   void synchronization(std::size_t i) {
     const Calls& calls = trace_.calls;
     std::string_view name = sync_name(calls.kind[i]);
-    if (name.empty() || !calls.stream[i].valid()) return;
-    const Stream& stream = trace_.streams[calls.stream[i].value];
+    bool waits = calls.sync_id[i] != 0 && calls.kind[i] != DeviceCallKind::kEventRecord;
+    if (name.empty() && waits) name = "Event Sync";  // a query, say
+    bool of_stream = calls.stream[i].valid();
+    if (name.empty() || !(of_stream || waits)) return;
     std::string quoted_name;
     append_json_string(quoted_name, name);
-    complete("cuda_sync", quoted_name, rows_.stream[calls.stream[i].value], calls.start[i],
-             calls.end[i]);
+    // As Kineto does it: what belongs to no stream has number -1.
+    ChromeRow where{rows_.device.empty() ? 0 : rows_.device[0], -1};
+    if (of_stream) {
+      where = rows_.stream[calls.stream[i].value];
+    } else if (!std::exchange(row_without_stream_, true)) {
+      metadata("thread_name", where, "name", "synchronisations of no stream");
+    }
+    complete("cuda_sync", quoted_name, where, calls.start[i], calls.end[i]);
     args("correlation", rows_.correlation[i]);
     text("cuda_sync_kind", name);
-    field("device", trace_.devices[stream.device.value].ordinal);
-    field("stream", stream.ordinal);
+    if (of_stream) {
+      const Stream& stream = trace_.streams[calls.stream[i].value];
+      field("device", trace_.devices[stream.device.value].ordinal);
+      field("stream", stream.ordinal);
+    } else {
+      field("stream", -1);
+    }
     std::int64_t record = calls.sync_id[i] == 0 ? -1 : record_of(i);
     if (record >= 0) {
       auto at = static_cast<std::size_t>(record);
@@ -401,26 +442,6 @@ class ChromeWriter {
     return out;
   }
 
-  /// Bytes of an element by the name of its type; 0: unknown, then no counts are written.
-  static std::int64_t element_bytes(std::string_view dtype) {
-    std::string lower;
-    for (char c : dtype) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    struct Size {
-      std::string_view name;
-      std::int64_t bytes;
-    };
-    static constexpr auto kSizes = std::to_array<Size>({
-        {"byte", 1},   {"char", 1},     {"bool", 1}, {"u8", 1},  {"i8", 1},
-        {"half", 2},   {"bfloat16", 2}, {"bf16", 2}, {"f16", 2}, {"short", 2},
-        {"float", 4},  {"f32", 4},      {"int", 4},  {"i32", 4}, {"u32", 4},
-        {"double", 8}, {"f64", 8},      {"long", 8}, {"i64", 8}, {"u64", 8},
-    });
-    for (const Size& size : kSizes) {
-      if (lower == size.name) return size.bytes;
-    }
-    return 0;
-  }
-
   void collective_args(const Collective& collective) {
     std::string_view kind = trace_.strings[collective.kind];
     text("Collective name", kind);
@@ -431,7 +452,7 @@ class ChromeWriter {
       text("Process Group Name", trace_.strings[collective.communicator]);
     if (collective.ranks) field("Group size", collective.ranks);
     if (collective.sequence != conventions::kAbsent) field("Seq", collective.sequence);
-    std::int64_t element = element_bytes(dtype);
+    std::int64_t element = kineto::bytes_of_dtype(dtype);
     if (element && collective.bytes != conventions::kAbsent) {
       std::int64_t whole = collective.bytes / element;
       std::int64_t part = collective.ranks > 0 ? whole / collective.ranks : whole;
@@ -568,8 +589,10 @@ class ChromeWriter {
   std::vector<std::string> call_names_;
   std::string unknown_ = "\"?\"";
   std::unordered_map<std::uint32_t, std::uint32_t> collective_of_op_;
+  std::unordered_map<std::uint32_t, std::uint32_t> collective_of_range_;
   std::unordered_map<std::pair<std::uint32_t, std::uint64_t>, std::size_t, KeyHash> records_;
   bool records_known_ = false;
+  bool row_without_stream_ = false;  ///< it has its name
   bool first_ = true;
 };
 

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "trace/import/kineto/vocabulary.h"
+
 namespace headway::trace::export_detail {
 namespace {
 
@@ -32,10 +34,13 @@ ChromeRows::ChromeRows(const Trace& trace) {
     auto key = [&](std::int64_t number) { return std::pair(pid, number); };
     return ChromeRow{pid, unique_number(rows, tid, kBeyondTids, key)};
   };
-  for (const Thread& one : trace.threads)
-    thread.push_back(add(process[one.process.value], one.tid));
   for (const Stream& one : trace.streams)
     stream.push_back(add(device[one.device.value], one.ordinal));
+  for (const Thread& one : trace.threads) {
+    const ChromeRow* annotated = row_of_annotations(trace, one);
+    is_stream.push_back(annotated != nullptr);
+    thread.push_back(annotated ? *annotated : add(process[one.process.value], one.tid));
+  }
 
   std::size_t callers = 0;
   ProcessId last;
@@ -52,6 +57,18 @@ ChromeRows::ChromeRows(const Trace& trace) {
                           : callers > 1 || own > INT64_MAX ? static_cast<std::int64_t>(i + 1)
                                                            : static_cast<std::int64_t>(own));
   }
+}
+
+const ChromeRow* ChromeRows::row_of_annotations(const Trace& trace, const Thread& one) const {
+  auto named = kineto::parse_annotations_row(one.name);
+  if (!named) return nullptr;
+  for (std::size_t i = 0; i < trace.streams.size(); ++i) {
+    const Stream& candidate = trace.streams[i];
+    if (candidate.process == one.process && candidate.ordinal == named->second &&
+        trace.devices[candidate.device.value].ordinal == named->first)
+      return &stream[i];
+  }
+  return nullptr;
 }
 
 }  // namespace headway::trace::export_detail

@@ -21,9 +21,15 @@ struct ChromeRows {
   std::vector<std::int64_t> process;  ///< pid of each process
   std::vector<std::int64_t> device;   ///< pid of each device
   std::vector<ChromeRow> thread;
+  /// By thread: it stands for the annotations on a stream and has that stream's row.
+  std::vector<bool> is_stream;
   std::vector<ChromeRow> stream;
   /// Correlation id of each call, unique in the file; 0: it has none.
   std::vector<std::int64_t> correlation;
+
+ private:
+  /// The row of the stream whose annotations the thread stands for; null: it is a real thread.
+  const ChromeRow* row_of_annotations(const Trace& trace, const Thread& one) const;
 };
 
 }  // namespace headway::trace::export_detail

@@ -95,10 +95,12 @@ void merge(Context& context, DeviceType type, std::vector<Part> parts) {
     for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));
     std::vector<StreamId> streams;
     for (const auto& [global_pid, device, stream] : part.streams.keys) {
+      if (device < 0) {
+        streams.push_back(StreamId::none());  // and its process is none
+        continue;
+      }
       ProcessId process = context.process(global_pid);
-      streams.push_back(
-          device < 0 ? StreamId::none()
-                     : context.stream(context.device(type, process, device), process, stream));
+      streams.push_back(context.stream(context.device(type, process, device), process, stream));
     }
     for (ThreadId& thread : part.calls.thread) thread = threads[thread.value];
     for (StreamId& stream : part.calls.stream) stream = streams[stream.value];

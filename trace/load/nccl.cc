@@ -247,8 +247,10 @@ void infer_ranks(Context& context) {
 }  // namespace
 
 void load_nccl(Context& context) {
-  // A saved file has the answers.
-  if (context.db.has_table(tables::Collective::name)) return;
+  // A saved file has the answers, and lacks the table when there are none.
+  if (context.db.has_table(tables::Collective::name) ||
+      context.trace.meta.contains(meta::kSourceFile))
+    return;
   NcclReader(context).read();
   bool ours = context.trace.meta.contains(meta::kSchemaVersionKey);
   if (!ours && context.trace.world_size == 0) infer_ranks(context);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Trace::calls -> CUPTI_ACTIVITY_KIND_{RUNTIME,SYNCHRONIZATION,CUDA_EVENT} and HEADWAY_CALL_DETAIL
-// for CUDA, HEADWAY_DEVICE_CALL for other devices.
+// Trace::calls -> CUPTI_ACTIVITY_KIND_{RUNTIME,SYNCHRONIZATION,CUDA_EVENT}, ENUM_CUPTI_SYNC_TYPE
+// and HEADWAY_CALL_DETAIL for CUDA, HEADWAY_DEVICE_CALL for other devices.
 #include <algorithm>
+#include <array>
 
 #include "trace/load/cuda_api.h"
 #include "trace/save/context.h"
 #include "trace/tables/call_detail.h"
 #include "trace/tables/cuda_event.h"
 #include "trace/tables/device_call.h"
+#include "trace/tables/enum_cupti_sync_type.h"
 #include "trace/tables/runtime.h"
 #include "trace/tables/synchronization.h"
 
@@ -49,9 +51,28 @@ class CallSaver {
         save_own(i);
       }
     }
+    if (any_synchronization_) save_sync_types();
   }
 
  private:
+  /// Tools for Nsight Systems' exports join these names.
+  void save_sync_types() {
+    struct Name {
+      std::int64_t id;
+      std::string_view symbol;
+      std::string_view label;
+    };
+    constexpr auto kNames = std::to_array<Name>({
+        {0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", "Unknown"},
+        {1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", "Event sync"},
+        {2, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT", "Stream wait sync"},
+        {3, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE", "Stream sync"},
+        {4, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE", "Context sync"},
+    });
+    for (const Name& name : kNames)
+      context_.writer.add<tables::EnumCuptiSyncType>({name.id, name.symbol, name.label});
+  }
+
   void save_own(std::size_t i) {
     StreamId stream = calls_.stream[i];
     tables::DeviceCall::Row row;
@@ -107,6 +128,7 @@ class CallSaver {
   }
 
   void save_synchronization(std::size_t i) {
+    any_synchronization_ = true;
     tables::Synchronization::Row row;
     row.start = calls_.start[i].ns;
     row.end = calls_.end[i].ns;
@@ -126,6 +148,7 @@ class CallSaver {
 
   void save_event(std::size_t i) {
     tables::CudaEvent::Row row;
+    row.stream_id = -1;  // as in synchronisations: none
     StreamId stream = calls_.stream[i];
     if (stream.valid()) {
       const Stream& target = context_.trace.streams[stream.value];
@@ -163,6 +186,7 @@ class CallSaver {
   const Calls& calls_;
   std::vector<std::optional<DeviceCallKind>> kinds_;
   bool any_cuda_ = false;
+  bool any_synchronization_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <set>
 
 #include "trace/meta_keys.h"
 #include "trace/save/context.h"
@@ -92,6 +93,25 @@ void save_cuda_device(Context& context, const Device& device) {
   context.writer.add<tables::TargetInfoGpu>(row);
 }
 
+/// Device 0 of a process is GPU 0 here: the trace has resolved CUDA_VISIBLE_DEVICES already. Tools
+/// for Nsight Systems' exports find a GPU's name through this table only.
+void save_gpus_of_processes(Context& context) {
+  const Trace& trace = context.trace;
+  std::set<std::pair<std::int32_t, std::int32_t>> used;
+  for (const Stream& stream : trace.streams) {
+    const Device& device = trace.devices[stream.device.value];
+    if (device.type != DeviceType::kCuda || !stream.process.valid()) continue;
+    std::int32_t pid = trace.processes[stream.process.value].pid;
+    if (!used.emplace(pid, device.ordinal).second) continue;
+    tables::CudaDevice::Row row;
+    row.gpu_id = device.ordinal;
+    row.cuda_id = device.ordinal;
+    row.pid = pid;
+    row.multiprocessors = if_not(device.cores, 0);
+    context.writer.add<tables::CudaDevice>(row);
+  }
+}
+
 void save_devices(Context& context) {
   const Trace& trace = context.trace;
   for (const Device& device : trace.devices) {
@@ -122,6 +142,7 @@ void save_devices(Context& context) {
     if (context.is_cuda(StreamId::from(i))) row.device_type = 1;
     context.writer.add<tables::Stream>(row);
   }
+  save_gpus_of_processes(context);
 }
 
 void save_graph(Context& context) {

@@ -16,6 +16,7 @@
 #include "trace/tables/device_call.h"
 #include "trace/tables/device_op.h"
 #include "trace/tables/device_op_detail.h"
+#include "trace/tables/enum_cupti_sync_type.h"
 #include "trace/tables/graph_op.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
@@ -49,18 +50,17 @@ namespace headway::trace {
 template <class F>
 void for_each_table(F&& f) {
   auto each = [&]<class... Table>(std::tuple<Table...>*) { (f.template operator()<Table>(), ...); };
-  each(static_cast<
-       std::tuple<tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
-                  tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaDevice,
-                  tables::CudaStream, tables::Kernel, tables::Memcpy, tables::Memset,
-                  tables::Runtime, tables::Synchronization, tables::CudaEvent, tables::Overhead,
-                  tables::ProfilerOverhead, tables::GraphTrace, tables::OsrtApi, tables::NvtxEvents,
-                  tables::NvtxPayloadSchemas, tables::NvtxPayloadSchemaEntries, tables::Meta,
-                  tables::Loss, tables::Process, tables::ClockAnchor, tables::CounterSeries,
-                  tables::Counter, tables::RangeInfo, tables::Device, tables::Stream,
-                  tables::DeviceOp, tables::DeviceCall, tables::GraphOp, tables::Setting,
-                  tables::Thread, tables::Collective, tables::DeviceOpDetail, tables::CallDetail>*>(
-      nullptr));
+  each(static_cast<std::tuple<
+           tables::StringIds, tables::Processes, tables::ThreadNames, tables::SessionStart,
+           tables::MetaDataCapture, tables::TargetInfoGpu, tables::CudaDevice, tables::CudaStream,
+           tables::Kernel, tables::Memcpy, tables::Memset, tables::Runtime, tables::Synchronization,
+           tables::EnumCuptiSyncType, tables::CudaEvent, tables::Overhead, tables::ProfilerOverhead,
+           tables::GraphTrace, tables::OsrtApi, tables::NvtxEvents, tables::NvtxPayloadSchemas,
+           tables::NvtxPayloadSchemaEntries, tables::Meta, tables::Loss, tables::Process,
+           tables::ClockAnchor, tables::CounterSeries, tables::Counter, tables::RangeInfo,
+           tables::Device, tables::Stream, tables::DeviceOp, tables::DeviceCall, tables::GraphOp,
+           tables::Setting, tables::Thread, tables::Collective, tables::DeviceOpDetail,
+           tables::CallDetail>*>(nullptr));
 }
 
 }  // namespace headway::trace

@@ -51,9 +51,9 @@ void apply_devices(Merged& merged, dom::array devices, bool amd) {
     if (element.get_object().get(object)) continue;
     std::int64_t ordinal = number(object, "id", -1);
     if (ordinal < 0) continue;
-    Device& device =
-        trace
-            .devices[merged.assembly.device(DeviceType::kCuda, merged.main_process, ordinal).value];
+    // All GPUs of the machine are listed; the process is that of the work on them.
+    DeviceId id = merged.assembly.device(DeviceType::kCuda, ProcessId::none(), ordinal);
+    Device& device = trace.devices[id.value];
     device.name = text(object, "name");
     device.cores = small(number(object, "numSms", 0));
     device.memory_bytes = std::max<std::int64_t>(0, number(object, "totalGlobalMem", 0));

@@ -227,7 +227,7 @@ class Merge {
     slot->second = merged_.assembly.thread(trace_.processes[process_id.value].global_pid | number);
     if (!fits) {
       trace_.threads[slot->second.value].name =
-          track.on_device ? "annotations of GPU " + text_of(track.pid) + ", stream " + tid : key;
+          track.on_device ? annotations_row(text_of(track.pid), tid) : key;
     }
     return slot->second;
   }

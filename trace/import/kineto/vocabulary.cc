@@ -92,12 +92,17 @@ CopyKind copy_kind_of(std::string_view name) {
     result.kind = DeviceOpKind::kCopyDeviceToHost;
   }
   std::size_t open = name.rfind('(');
-  std::size_t arrow = name.find(" -> ", open == std::string_view::npos ? 0 : open);
+  std::size_t inside = open == std::string_view::npos ? 0 : open;
+  // The name is as in the file; careful writers of JSON escape '>'.
+  std::string_view between = " -> ";
+  if (!contains(name, between)) between = contains(name, "\\u003e") ? " -\\u003e " : " -\\u003E ";
+  std::size_t arrow = name.find(between, inside);
   std::size_t close = name.rfind(')');
   if (open != std::string_view::npos && arrow != std::string_view::npos &&
       close != std::string_view::npos && open < arrow && arrow < close) {
     result.source = memory_of(name.substr(open + 1, arrow - open - 1));
-    result.destination = memory_of(name.substr(arrow + 4, close - arrow - 4));
+    std::size_t after = arrow + between.size();
+    if (after <= close) result.destination = memory_of(name.substr(after, close - after));
   }
   return result;
 }
@@ -114,6 +119,30 @@ Overhead::Kind overhead_kind_of(std::string_view name) {
     return Overhead::Kind::kProfiler;
   if (contains(text, "resource")) return Overhead::Kind::kAllocation;
   return Overhead::Kind::kOther;
+}
+
+namespace {
+constexpr std::string_view kAnnotationsOfGpu = "annotations of GPU ";
+constexpr std::string_view kOfStream = ", stream ";
+}  // namespace
+
+std::string annotations_row(std::string_view device, std::string_view stream) {
+  std::string name(kAnnotationsOfGpu);
+  return name.append(device).append(kOfStream).append(stream);
+}
+
+std::optional<std::pair<std::int32_t, std::int32_t>> parse_annotations_row(std::string_view name) {
+  if (!name.starts_with(kAnnotationsOfGpu)) return std::nullopt;
+  name.remove_prefix(kAnnotationsOfGpu.size());
+  std::pair<std::int32_t, std::int32_t> row;
+  auto device = std::from_chars(name.data(), name.data() + name.size(), row.first);
+  if (device.ec != std::errc{}) return std::nullopt;
+  name.remove_prefix(static_cast<std::size_t>(device.ptr - name.data()));
+  if (!name.starts_with(kOfStream)) return std::nullopt;
+  name.remove_prefix(kOfStream.size());
+  auto stream = std::from_chars(name.data(), name.data() + name.size(), row.second);
+  if (stream.ec != std::errc{} || stream.ptr != name.data() + name.size()) return std::nullopt;
+  return row;
 }
 
 bool describe_annotation(std::string_view name, RangeInfo& info) {
@@ -176,11 +205,37 @@ std::int64_t bytes_of_dtype(std::string_view dtype) {
     std::int64_t bytes;
   };
   static constexpr auto kTypes = std::to_array<Entry>({
-      {"byte", 1},        {"char", 1},     {"bool", 1},         {"short", 2},
-      {"half", 2},        {"bfloat16", 2}, {"int", 4},          {"float", 4},
-      {"long", 8},        {"double", 8},   {"complexfloat", 8}, {"complexdouble", 16},
-      {"complexhalf", 4}, {"uint8", 1},    {"int8", 1},         {"float16", 2},
-      {"float32", 4},     {"float64", 8},  {"int32", 4},        {"int64", 8},
+      {"byte", 1},
+      {"char", 1},
+      {"bool", 1},
+      {"short", 2},
+      {"half", 2},
+      {"bfloat16", 2},
+      {"int", 4},
+      {"float", 4},
+      {"long", 8},
+      {"double", 8},
+      {"complexfloat", 8},
+      {"complexdouble", 16},
+      {"complexhalf", 4},
+      {"uint8", 1},
+      {"int8", 1},
+      {"float16", 2},
+      {"float32", 4},
+      {"float64", 8},
+      {"int32", 4},
+      {"int64", 8},
+      // NCCL's own.
+      {"u8", 1},
+      {"i8", 1},
+      {"f16", 2},
+      {"bf16", 2},
+      {"u32", 4},
+      {"i32", 4},
+      {"f32", 4},
+      {"u64", 8},
+      {"i64", 8},
+      {"f64", 8},
   });
   std::string key = lower(dtype);
   if (key.starts_with("float8")) return 1;

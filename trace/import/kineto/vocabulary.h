@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/trace.h"
 
@@ -40,6 +42,10 @@ struct CopyKind {
 };
 CopyKind copy_kind_of(std::string_view name);
 
+/// The name of the thread that stands for the annotations on a stream, and its (device, stream).
+std::string annotations_row(std::string_view device, std::string_view stream);
+std::optional<std::pair<std::int32_t, std::int32_t>> parse_annotations_row(std::string_view name);
+
 Overhead::Kind overhead_kind_of(std::string_view name);
 
 /// What PyTorch's own annotations say by their names: ProfilerStep#, Optimizer.step#,
@@ -48,7 +54,7 @@ bool describe_annotation(std::string_view name, RangeInfo& info);
 
 /// "allreduce" for "_allreduce_coalesced", "all_reduce", …; empty for what moves nothing ("wait").
 std::string collective_kind_of(std::string_view recorded);
-/// Bytes of an element by c10's name ("BFloat16"); 0 unknown.
+/// Bytes of an element by c10's ("BFloat16") or NCCL's ("bf16") name; 0 unknown.
 std::int64_t bytes_of_dtype(std::string_view dtype);
 /// The full message as NCCL's bus bandwidth counts it.
 std::int64_t collective_bytes(std::string_view kind, std::int64_t in_elements,
