@@ -80,13 +80,22 @@ void add_matching(JobAnalysis& job) {
 
 void add_clocks(JobAnalysis& job) {
   if (!job.clocks.doubt.empty()) doubt(job, job.clocks.doubt);
+  std::vector<std::uint32_t> refused;
+  const HostClock* first = nullptr;
   for (const HostClock& host : job.clocks.hosts) {
     if (host.aligned) continue;
-    doubt(job, fmt::format("The clock of {} cannot be aligned with that of {}: {}. What needs no "
-                           "common clock is printed all the same.",
-                           rank_list(job, host.ranks),
-                           rank_list(job, job.clocks.hosts.front().ranks), host.why_not));
+    if (!first) first = &host;
+    refused.insert(refused.end(), host.ranks.begin(), host.ranks.end());
   }
+  if (!first) return;
+  std::sort(refused.begin(), refused.end());
+  bool one = first->ranks.size() == refused.size();
+  doubt(job, fmt::format("The clock{} of {} cannot be aligned with that of {}: {}{}. What needs no "
+                         "common clock is printed all the same.",
+                         one ? "" : "s", rank_list(job, refused),
+                         rank_list(job, job.clocks.hosts.front().ranks),
+                         one ? "" : fmt::format("on {}, ", rank_list(job, first->ranks)),
+                         first->why_not));
 }
 
 /// Doubts of single ranks, those of the same text together. The critical rank's own come with its

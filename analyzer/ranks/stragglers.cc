@@ -50,16 +50,17 @@ void add_caused_waits(JobAnalysis& job) {
     job.roles[r].caused_wait = {static_cast<std::int64_t>(median(per_step[r]))};
 }
 
-/// How many late collectives of each step each rank was last in: [rank][step number].
-std::vector<std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>> last_by_step(
+/// Longest waits in each step's late collectives, in ns: those for this rank, and all; by [rank][step
+/// number]. Not the number of collectives: a rank that is late once a step is last in few of them.
+std::vector<std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>> waits_by_step(
     const JobAnalysis& job) {
   std::vector<std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>> out(job.ranks.size());
   for (const MatchedCollective& c : job.matching.all) {
     if (!c.synchronising || !is_late(c)) continue;
     for (Member m : job.matching.of(c)) {
       auto& [last, all] = out[m.rank][job.ranks[m.rank].collectives.rows[m.row].step];
-      ++all;
-      last += m.rank == c.last;
+      all += c.longest_wait.ns;
+      if (m.rank == c.last) last += c.longest_wait.ns;
     }
   }
   return out;
@@ -133,15 +134,15 @@ CommonSteps common_steps(const JobAnalysis& job) {
 void add_stragglers(JobAnalysis& job) {
   add_caused_waits(job);
   CommonSteps common = common_steps(job);
-  auto last_in = last_by_step(job);
+  auto waits_in = waits_by_step(job);
   std::vector<ClassTimes> usual = usual_times(job, common);
   for (std::size_t p = 0; p < common.ranks.size() && common.ranks.size() > 1; ++p) {
     std::uint32_t r = common.ranks[p];
     if (job.roles[r].last == 0) continue;
-    std::vector<std::size_t> steps;  // those in which it was last at half of the late collectives
+    std::vector<std::size_t> steps;  // those in which half of the waiting was for it
     for (std::size_t s = 0; s < common.numbers.size(); ++s) {
-      auto found = last_in[r].find(common.numbers[s]);
-      if (found != last_in[r].end() && found->second.first * 2 >= found->second.second)
+      auto found = waits_in[r].find(common.numbers[s]);
+      if (found != waits_in[r].end() && found->second.first * 2 >= found->second.second)
         steps.push_back(s);
     }
     if (steps.empty()) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -37,6 +38,47 @@ std::vector<std::pair<std::string, std::string>> job_facts(const JobAnalysis& jo
                                                                   : "with the slowest step")}};
 }
 
+namespace {
+
+/// One for each of up to three clocks; of more, one for all (JSON has each).
+void add_clock_sentences(const JobAnalysis& job, std::vector<std::string>& out) {
+  std::vector<const HostClock*> measured;
+  std::vector<std::uint32_t> ranks;
+  double offset = 0;
+  double drift = 0;
+  DurationNs residual;
+  std::int64_t fewest = INT64_MAX;
+  for (const HostClock& host : job.clocks.hosts) {
+    if (!host.measured) continue;
+    measured.push_back(&host);
+    ranks.insert(ranks.end(), host.ranks.begin(), host.ranks.end());
+    offset = std::max(offset, std::abs(host.offset_ns));
+    drift = std::max(drift, std::abs(host.drift));
+    residual = std::max(residual, host.residual);
+    fewest = std::min(fewest, host.points);
+  }
+  if (measured.empty()) return;
+  std::string reference = rank_list(job, job.clocks.hosts.front().ranks);
+  if (measured.size() > 3) {
+    std::sort(ranks.begin(), ranks.end());
+    out.push_back(fmt::format(
+        "Clocks of {} ({} clocks): up to {} from that of {}, drift up to {:.2f} ppm, residual at "
+        "most {}, each over {} collectives or more.",
+        rank_list(job, ranks), measured.size(),
+        format_duration({static_cast<std::int64_t>(offset)}), reference, drift * 1e6,
+        format_duration(residual), fewest));
+    return;
+  }
+  for (const HostClock* host : measured) {
+    out.push_back(fmt::format(
+        "Clock of {}: {} from that of {}, drift {:.2f} ppm, residual {} over {} collectives.",
+        rank_list(job, host->ranks), format_duration({static_cast<std::int64_t>(host->offset_ns)}),
+        reference, host->drift * 1e6, format_duration(host->residual), host->points));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> job_sentences(const JobAnalysis& job) {
   std::vector<std::string> out;
   const RankRole& role = job.roles[job.critical];
@@ -61,14 +103,7 @@ std::vector<std::string> job_sentences(const JobAnalysis& job) {
         rank_label(job.ranks[imbalance.slowest]), format_percent(imbalance.slowest_share),
         imbalance.steps));
   }
-  for (const HostClock& host : job.clocks.hosts) {
-    if (!host.measured) continue;
-    out.push_back(fmt::format(
-        "Clock of {}: {} from that of {}, drift {:.2f} ppm, residual {} over {} collectives.",
-        rank_list(job, host.ranks), format_duration({static_cast<std::int64_t>(host.offset_ns)}),
-        rank_list(job, job.clocks.hosts.front().ranks), host.drift * 1e6,
-        format_duration(host.residual), host.points));
-  }
+  add_clock_sentences(job, out);
   if (job.clocks.hosts.size() == 1 && job.ranks.size() > 1) out.push_back("One host, one clock.");
   return out;
 }

@@ -58,7 +58,7 @@ class RankWriter {
     offset_ = machine * 1'300'000;
     drift_ = machine * 5e-6;
     writer_.add<tables::SessionStart>({1'700'000'000'000'000'000, "2023-11-14T22:13:20", {}, 0});
-    writer_.add<tables::Device>({kGlobalPid, 0, 1, 132, "NVIDIA H100 80GB HBM3"});
+    writer_.add<tables::Device>({kGlobalPid, 0, 2, 2, "NVIDIA H100 80GB HBM3"});
     writer_.set_meta(meta::kHost, fmt::format("node{}", machine));
     writer_.set_meta("env.RANK", std::to_string(rank));
     writer_.set_meta("env.WORLD_SIZE", std::to_string(job.ranks));
