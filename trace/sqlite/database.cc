@@ -32,6 +32,7 @@ namespace {
       fail_internal("{}: input/output error ({}) while {}.", where, text, doing);
     case SQLITE_ERROR:
     case SQLITE_TOOBIG:
+    case SQLITE_NOMEM:  // what SQLite says of some damaged schemas, with memory to spare
       // Our statements are right for the tables that Headway and Nsight Systems make.
       if (db && sqlite3_db_readonly(db, "main") == 1)
         fail_input(
