@@ -20,10 +20,11 @@ namespace {
 
 using namespace export_detail;
 
-/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": Kineto has no version in its names.
+/// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel": Kineto has no such version in its names; the
+/// "_v2" of some functions is part of theirs.
 std::string_view without_version(std::string_view name) {
   std::size_t at = name.rfind("_v");
-  if (!name.starts_with("cu") || at == std::string_view::npos || at + 2 == name.size()) return name;
+  if (!name.starts_with("cu") || at == std::string_view::npos || name.size() - at < 6) return name;
   bool digits = std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 2, name.end(),
                             [](char c) { return c >= '0' && c <= '9'; });
   return digits ? name.substr(0, at) : name;
@@ -206,9 +207,9 @@ class ChromeWriter {
     bool distributed = trace_.world_size > 0 || !trace_.meta_value(meta::kDistributedRank).empty();
     for (const Process& process : trace_.processes) distributed = distributed || process.rank > 0;
     if (distributed && !trace_.processes.empty()) {
-      out_ += "\"distributedInfo\":{\"backend\":";
-      append_json_string(out_, backend.empty() ? "nccl" : backend);
-      field("rank", rank());
+      out_ += "\"distributedInfo\":{\"rank\":";
+      append_integer(out_, rank());
+      if (!backend.empty()) text("backend", backend);
       if (trace_.world_size > 0) field("world_size", trace_.world_size);
       out_ += "},\n";
     }

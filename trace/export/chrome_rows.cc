@@ -25,10 +25,11 @@ ChromeRows::ChromeRows(const Trace& trace) {
   constexpr std::int64_t kBeyondTids = 5'000'000'000;
   std::set<std::int64_t> pids;
   auto same = [](std::int64_t number) { return number; };
-  for (const Process& one : trace.processes)
-    process.push_back(unique_number(pids, one.pid, kBeyondPids, same));
+  // Devices first: annotations on them are known by these numbers, and process 0 is the profiler's.
   for (const Device& one : trace.devices)
     device.push_back(unique_number(pids, one.ordinal, kBeyondPids, same));
+  for (const Process& one : trace.processes)
+    process.push_back(unique_number(pids, one.pid, kBeyondPids, same));
   std::set<std::pair<std::int64_t, std::int64_t>> rows;
   auto add = [&](std::int64_t pid, std::int64_t tid) {
     auto key = [&](std::int64_t number) { return std::pair(pid, number); };
