@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/report/formats.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -55,18 +56,21 @@ std::string critical_path_sentence(const Analysis& analysis) {
                      format_percent(ratio(path.inferred, path.window.length())));
 }
 
-std::string critical_path_text(const trace::Trace& trace, const Analysis& analysis) {
+std::string critical_path_text(const trace::Trace& trace, const Analysis& analysis,
+                               std::size_t width) {
   constexpr std::size_t kRows = 4;
+  constexpr std::size_t kBeforeName = 38;
   std::string sentence = critical_path_sentence(analysis);
   if (sentence.empty()) return "";
   std::string out =
-      fmt::format("\nCritical path: what the steps' end waited for\n  {}\n", sentence);
+      "\nCritical path: what the steps' end waited for\n" + wrap_text(sentence, width, "  ", "  ");
   Table table = critical_path_table(trace, analysis);
   for (std::size_t i = 0; i < std::min(kRows, table.rows.size()); ++i) {
     const auto& row = table.rows[i];
     out += fmt::format("  {:<14} {:>10} {:>8}  {}\n", std::get<std::string>(row[0]),
                        display(table.columns[2], row[2]), display(table.columns[3], row[3]),
-                       shorten(escape_terminal(std::get<std::string>(row[1])), 70));
+                       shorten(escape_terminal(std::get<std::string>(row[1])),
+                               std::max(width, kBeforeName + 12) - kBeforeName));
   }
   return out;
 }

@@ -169,7 +169,7 @@ std::string render_text(const Trace& trace, const Analysis& analysis,
   out += "\nVerdict\n" + wrap(verdict(trace, analysis), width, "  ", "  ");
   out += facts_section(trace, analysis, width) + job_text(trace, analysis, options) +
          waterfall_section(trace, analysis, width) + findings_section(analysis, width) +
-         critical_path_text(trace, analysis);
+         critical_path_text(trace, analysis, width);
   for (const Table& table : {op_type_table(trace, analysis), op_table(trace, analysis),
                              collective_sum_table(trace, analysis), loader_table(trace, analysis)})
     out += table_section(table, options);
