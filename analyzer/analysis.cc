@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "analyzer/doubts.h"
+#include "analyzer/graph/graph.h"
+#include "analyzer/graph/path_walk.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/ranks/refine.h"
@@ -102,38 +104,49 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   auto note = [&](std::string_view stage) {
     if (options.stage_done) options.stage_done(stage);
   };
-  // The host's names and steps, and what is known of the device alone, need nothing of each other.
   std::optional<RangeNames> range_names;
   std::optional<KernelNames> kernel_names;
   std::optional<CommunicationOps> communication;
+  std::optional<DependencyGraph> graph;
+  auto find_partitions = [&] {
+    // The host's names and steps, and what is known of the device alone, need nothing of each other.
+    run_parallel(2, [&](std::size_t part) {
+      if (part == 0) {
+        range_names.emplace(trace);
+        result.steps = find_steps(trace, *range_names, options.steps);
+      } else {
+        kernel_names.emplace(trace);
+        communication.emplace(trace, *kernel_names);
+        result.device_views = device_views(trace, *communication);
+        result.audit = audit(trace);
+      }
+    });
+    if (result.steps.source == StepSource::kNone && !options.steps.range.empty()) {
+      fail_usage("--step-range '{}': {}. `headway stats {} ranges` lists the names.",
+                 options.steps.range, result.steps.how, trace.path);
+    }
+    note("steps, device view and audit");
+    result.attribution = attribute(trace, *range_names, *kernel_names, *communication);
+    note("attribution");
+    result.partitions = partition(trace, *range_names, result.steps, result.attribution);
+    result.job = options.job;
+    if (result.job)
+      refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
+    result.step_times = step_times_of(result.steps, result.partitions);
+    result.median_step = result.step_times.p50;
+    note("partition");
+  };
+  // The graph needs nothing but the trace, and takes as long as all that.
   run_parallel(2, [&](std::size_t part) {
     if (part == 0) {
-      range_names.emplace(trace);
-      result.steps = find_steps(trace, *range_names, options.steps);
+      graph.emplace(trace);
     } else {
-      kernel_names.emplace(trace);
-      communication.emplace(trace, *kernel_names);
-      result.device_views = device_views(trace, *communication);
-      result.audit = audit(trace);
+      find_partitions();
     }
   });
-  const RangeNames& names = *range_names;
   const KernelNames& kernels = *kernel_names;
-  if (result.steps.source == StepSource::kNone && !options.steps.range.empty()) {
-    fail_usage("--step-range '{}': {}. `headway stats {} ranges` lists the names.",
-               options.steps.range, result.steps.how, trace.path);
-  }
-  note("steps, device view and audit");
-  result.attribution = attribute(trace, names, kernels, *communication);
-  note("attribution");
-  result.partitions = partition(trace, names, result.steps, result.attribution);
-  result.job = options.job;
-  if (result.job)
-    refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
-  result.step_times = step_times_of(result.steps, result.partitions);
-  result.median_step = result.step_times.p50;
-  note("partition");
-  result.critical_path = find_critical_path(trace, result.steps, result.partitions);
+  result.critical_path = find_critical_path(*graph, result.steps, result.partitions);
+  graph.reset();
   note("critical path");
   result.work = measure_work(trace, result.steps, result.partitions, kernels);
   note("kernels");

@@ -191,7 +191,11 @@ const PathKindInfo& info(PathKind kind) {
 
 CriticalPath find_critical_path(const Trace& trace, const Steps& steps,
                                 const std::vector<DevicePartition>& partitions) {
-  DependencyGraph graph(trace);
+  return find_critical_path(DependencyGraph(trace), steps, partitions);
+}
+
+CriticalPath find_critical_path(const DependencyGraph& graph, const Steps& steps,
+                                const std::vector<DevicePartition>& partitions) {
   CriticalPath path;
   const DevicePartition* device = nullptr;
   Goal goal = goal_of(graph, steps, partitions, device);

@@ -33,4 +33,8 @@ class PathWriter {
   std::vector<std::int8_t> comm_name_;   ///< by StringId: the kernel's name is a communication's
 };
 
+/// As find_critical_path(trace, …), for callers that have the graph of the trace.
+CriticalPath find_critical_path(const DependencyGraph& graph, const Steps& steps,
+                                const std::vector<DevicePartition>& partitions);
+
 }  // namespace headway::analyzer
