@@ -136,7 +136,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     result.median_step = result.step_times.p50;
     note("partition");
   };
-  // The graph needs nothing but the trace, and takes as long as all that.
+  // The graph needs nothing but the trace, and is the longest single part.
   run_parallel(2, [&](std::size_t part) {
     if (part == 0) {
       graph.emplace(trace);

@@ -77,8 +77,8 @@ void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>&
     doubts.push_back({"doubt", "No steady step: all steps are first, last, warm-up or cut."});
   } else if (static_cast<std::int64_t>(steps.steady.size()) < kFewSteps) {
     doubts.push_back(
-        {"doubt", fmt::format("Only {} steady steps: medians are shaky. Record more steps.",
-                              steps.steady.size())});
+        {"doubt", fmt::format("Only {} steady step{}: medians are shaky. Record more steps.",
+                              steps.steady.size(), steps.steady.size() == 1 ? "" : "s")});
   }
   if (steps.source != StepSource::kNone && analysis.partitions.empty()) {
     doubts.push_back({"doubt",

@@ -64,30 +64,13 @@ Table kernel_table(const Trace& trace, const Analysis&, const Selection& selecti
   const DeviceOps& ops = trace.device_ops;
   NameGroups names(trace.strings, as_it_is);
   GroupedValues values;
-  std::int64_t all = 0;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     if (is_copy_or_set(ops.kind[i]) || !selection.has(DeviceOpId{i})) continue;
     values.add(names.of(ops.name[i]), length(ops, i));
-    all += length(ops, i);
   }
-  Table table{
-      "kernels", "Kernels", "Over the whole trace; shares are of the summed kernel time.", {}, {}};
-  table.columns = {{"kernel", "Kernel", ColumnKind::kText},
-                   {"count", "Count", ColumnKind::kCount},
-                   {"total_ns", "Total", ColumnKind::kDuration},
-                   {"share", "Share", ColumnKind::kPercent},
-                   {"mean_ns", "Mean", ColumnKind::kDuration},
-                   {"median_ns", "Median", ColumnKind::kDuration},
-                   {"min_ns", "Least", ColumnKind::kDuration},
-                   {"max_ns", "Largest", ColumnKind::kDuration},
-                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
-  std::uint32_t group = 0;
-  for (const DurationSummary& sum : values.finish()) {
-    table.rows.push_back({names.label(group++), sum.count, sum.total, ratio({sum.total}, {all}),
-                          sum.mean(), sum.median, sum.minimum, sum.maximum, sum.stddev});
-  }
-  sort_by(table, 2);
-  return table;
+  return duration_table(
+      {"kernels", "Kernels", "Over the whole trace; shares are of the summed kernel time.", {}, {}},
+      {"kernel", "Kernel", ColumnKind::kText}, names, values.finish());
 }
 
 Table launch_table(const Trace& trace, const Analysis&, const Selection& selection) {

@@ -100,34 +100,16 @@ Projection project(const Trace& trace, const Analysis& analysis) {
 Table call_table(const Trace& trace, const Analysis&, const Selection& selection) {
   NameGroups names(trace.strings, [](std::string_view name) { return std::string(name); });
   GroupedValues values;
-  std::int64_t all = 0;
   for (std::uint32_t i = 0; i < trace.calls.size(); ++i) {
-    if (!selection.has(CallId{i})) continue;
-    std::int64_t ns = trace.calls.interval({i}).length().ns;
-    values.add(names.of(trace.calls.name[i]), ns);
-    all += ns;
+    if (selection.has(CallId{i}))
+      values.add(names.of(trace.calls.name[i]), trace.calls.interval({i}).length().ns);
   }
-  Table table{"calls",
-              "API calls",
-              "Over the whole trace, all threads; shares are of their summed time.",
-              {},
-              {}};
-  table.columns = {{"call", "Call", ColumnKind::kText},
-                   {"count", "Count", ColumnKind::kCount},
-                   {"total_ns", "Total", ColumnKind::kDuration},
-                   {"share", "Share", ColumnKind::kPercent},
-                   {"mean_ns", "Mean", ColumnKind::kDuration},
-                   {"median_ns", "Median", ColumnKind::kDuration},
-                   {"min_ns", "Least", ColumnKind::kDuration},
-                   {"max_ns", "Largest", ColumnKind::kDuration},
-                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
-  std::uint32_t group = 0;
-  for (const DurationSummary& sum : values.finish()) {
-    table.rows.push_back({names.label(group++), sum.count, sum.total, ratio({sum.total}, {all}),
-                          sum.mean(), sum.median, sum.minimum, sum.maximum, sum.stddev});
-  }
-  sort_by(table, 2);
-  return table;
+  return duration_table({"calls",
+                         "API calls",
+                         "Over the whole trace, all threads; shares are of their summed time.",
+                         {},
+                         {}},
+                        {"call", "Call", ColumnKind::kText}, names, values.finish());
 }
 
 Table range_table(const Trace& trace, const Analysis&, const Selection& selection) {

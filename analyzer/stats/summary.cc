@@ -93,6 +93,28 @@ std::uint32_t NameGroups::of(trace::StringId name) {
   return group = slot->second;
 }
 
+Table duration_table(Table table, Column group, const NameGroups& names,
+                     const std::vector<DurationSummary>& sums) {
+  table.columns = {std::move(group),
+                   {"count", "Count", ColumnKind::kCount},
+                   {"total_ns", "Total", ColumnKind::kDuration},
+                   {"share", "Share", ColumnKind::kPercent},
+                   {"mean_ns", "Mean", ColumnKind::kDuration},
+                   {"median_ns", "Median", ColumnKind::kDuration},
+                   {"min_ns", "Least", ColumnKind::kDuration},
+                   {"max_ns", "Largest", ColumnKind::kDuration},
+                   {"stddev_ns", "Std dev", ColumnKind::kDuration}};
+  std::int64_t all = 0;
+  for (const DurationSummary& sum : sums) all += sum.total;
+  std::uint32_t number = 0;
+  for (const DurationSummary& sum : sums) {
+    table.rows.push_back({names.label(number++), sum.count, sum.total, ratio({sum.total}, {all}),
+                          sum.mean(), sum.median, sum.minimum, sum.maximum, sum.stddev});
+  }
+  sort_by(table, 2);
+  return table;
+}
+
 std::string without_numbers(std::string_view name) {
   constexpr std::string_view kBefore = " #:=([,";
   constexpr std::string_view kAfter = " )],:/";

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/stats/table.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
@@ -65,6 +66,11 @@ class NameGroups {
   std::unordered_map<std::string, std::uint32_t> by_label_;
   std::vector<std::string> labels_;
 };
+
+/// `table` with its columns and a row for each group of `names`, largest total first; `group` is the
+/// first column, shares are of the sum of all groups.
+Table duration_table(Table table, Column group, const NameGroups& names,
+                     const std::vector<DurationSummary>& sums);
 
 /// "step 7" -> "step #", "ProfilerStep#12" -> "ProfilerStep#", "batch_3" -> "batch_#": numbers that
 /// stand alone, and those behind a word that counts. "layer1.0.conv1" stays: its numbers are names.
