@@ -2,6 +2,7 @@
 #include "gui/app/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -31,9 +32,16 @@ QSize parse_size(const std::string& text) {
   return {width, height};
 }
 
+/// "summary, timeline, …": as the help and errors list them.
+std::string page_ids() {
+  std::vector<std::string_view> ids;
+  for (const PageInfo& page : pages()) ids.push_back(page.id);
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
 Page parse_page(const std::string& id) {
   if (std::optional<Page> page = page_from_id(id)) return *page;
-  fail_usage("--page '{}': expected summary, timeline, findings, ops or steps.", id);
+  fail_usage("--page '{}': expected one of {}.", id, page_ids());
 }
 
 bool parse_theme(const std::string& name) {
@@ -45,8 +53,8 @@ bool parse_theme(const std::string& name) {
 
 Options parse_options(int argc, char** argv) {
   CLI::App app{
-      "Shows a recording of Headway, or an SQLite export of Nsight Systems: verdict, timeline, "
-      "findings, ops and steps. Keys and gestures: press ? in the window.",
+      "Shows a trace of any kind that Headway reads: verdict, timeline, findings, ops, steps and "
+      "more. Keys and gestures: press ? in the window.",
       "headway-gui"};
   std::string trace, screenshot, page, size, range, theme;
   Options options;
@@ -54,7 +62,7 @@ Options parse_options(int argc, char** argv) {
   app.add_option("TRACE", trace, "The trace to open; without it the window asks");
   app.add_option("--screenshot", screenshot,
                  "Write a picture (PNG) of the page to this file and leave; needs no display");
-  app.add_option("--page", page, "Page to show: summary, timeline, findings, ops or steps");
+  app.add_option("--page", page, "Page to show: " + page_ids());
   app.add_option("--size", size, "Size of the window in pixels, e.g. 1280x800");
   app.add_option("--range", range, "Stretch of time to show on the timeline, e.g. 1.2s..1.5s");
   app.add_option("--find", options.find, "Select the first event whose name contains this text");

@@ -9,7 +9,7 @@
 namespace headway::gui {
 
 FindingsPage::FindingsPage(QWidget* parent)
-    : QWidget(parent),
+    : PageWidget(parent),
       list_(new FindingList),
       detail_(new FindingDetail),
       empty_(plain_label(tr("No rule was applied: there is nothing in this trace to judge."))),
@@ -28,7 +28,9 @@ FindingsPage::FindingsPage(QWidget* parent)
   splitter_->setStretchFactor(1, 1);
   empty_->hide();
   connect(list_, &FindingList::current_changed, detail_, &FindingDetail::show_finding);
-  connect(detail_, &FindingDetail::evidence_followed, this, &FindingsPage::evidence_followed);
+  connect(detail_, &FindingDetail::evidence_followed, this, [this](int finding, int evidence) {
+    emit followed({.page = Page::kTimeline, .finding = finding, .evidence = evidence});
+  });
 }
 
 void FindingsPage::set_session(std::shared_ptr<const Session> session) {
@@ -44,8 +46,8 @@ void FindingsPage::set_theme(const Theme& theme) {
   list_->set_theme(theme);
 }
 
-void FindingsPage::show_finding(int finding) {
-  list_->set_current(finding);
+void FindingsPage::open(const Link& link) {
+  if (link.finding >= 0) list_->set_current(link.finding);
 }
 
 }  // namespace headway::gui

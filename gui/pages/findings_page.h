@@ -7,23 +7,21 @@
 
 #include "gui/pages/finding_detail.h"
 #include "gui/pages/finding_list.h"
+#include "gui/pages/page_widget.h"
 
 namespace headway::gui {
 
 /// The list of findings beside the one that is selected, in full.
-class FindingsPage : public QWidget {
+class FindingsPage : public PageWidget {
   Q_OBJECT
  public:
   explicit FindingsPage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session);
-  void set_theme(const Theme& theme);
-  void show_finding(int finding);
+  void set_session(std::shared_ptr<const Session> session) override;
+  void set_theme(const Theme& theme) override;
+  void open(const Link& link) override;
   FindingList& list() { return *list_; }
   FindingDetail& detail() { return *detail_; }
-
- signals:
-  void evidence_followed(int finding, int evidence);
 
  private:
   FindingList* list_;

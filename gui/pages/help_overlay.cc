@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gui/models/pages.h"
 #include "gui/models/shortcuts.h"
 #include "gui/timeline/key_bindings.h"
 
@@ -32,6 +33,9 @@ std::vector<std::vector<Line>> blocks() {
     }
     result.back().push_back({keys_text(one.command), text(one.text)});
   }
+  result.push_back({{QObject::tr("Pages"), {}}});
+  for (const PageInfo& page : pages())
+    result.back().push_back({keys_text(page.keys), text(page.text)});
   result.push_back({{QObject::tr("Mouse, on the timeline"), {}}});
   for (const MouseAction& action : mouse_actions())
     result.back().push_back({text(action.gesture), text(action.text)});

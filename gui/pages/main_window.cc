@@ -13,7 +13,6 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QVBoxLayout>
-#include <array>
 
 #include "gui/models/display_text.h"
 #include "gui/pages/doubts_banner.h"
@@ -30,26 +29,30 @@
 namespace headway::gui {
 namespace {
 
-constexpr std::array<std::string_view, 5> kPageIds = {"summary", "timeline", "findings", "ops",
-                                                      "steps"};
 constexpr int kMostRecent = 8;
 
 QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
-}  // namespace
-
-std::string_view page_id(Page page) {
-  return kPageIds[static_cast<std::size_t>(page)];
-}
-
-std::optional<Page> page_from_id(std::string_view id) {
-  for (std::size_t i = 0; i < kPageIds.size(); ++i) {
-    if (kPageIds[i] == id) return static_cast<Page>(i);
+PageWidget* make_page(Page page) {
+  switch (page) {
+    case Page::kSummary:
+      return new SummaryPage;
+    case Page::kTimeline:
+      return new TimelinePage;
+    case Page::kFindings:
+      return new FindingsPage;
+    case Page::kOps:
+      return new OpsPage;
+    case Page::kSteps:
+      return new StepsPage;
   }
-  return std::nullopt;
+  HEADWAY_INVARIANT(false);
+  return nullptr;
 }
+
+}  // namespace
 
 MainWindow::MainWindow(bool keep_settings, QWidget* parent)
     : QMainWindow(parent), keep_settings_(keep_settings), loader_(new TraceLoader(this)) {
@@ -75,39 +78,44 @@ void MainWindow::build_pages() {
   outer_ = new QStackedWidget;
   start_ = new StartPage;
   QWidget* trace = new QWidget;
-  tabs_ = new QTabBar;
-  tabs_->setObjectName(QStringLiteral("pages"));
-  tabs_->setDrawBase(false);
-  tabs_->setExpanding(false);
-  tabs_->setAccessibleName(tr("Pages"));
+  rail_ = new QListWidget;
+  rail_->setObjectName(QStringLiteral("pages"));
+  rail_->setFrameShape(QFrame::NoFrame);
+  rail_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  rail_->setAccessibleName(tr("Pages"));
   headline_ = new LinkLabel({});
   headline_->set_single_line(true);
-  headline_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  headline_->setContentsMargins(14, 6, 14, 6);
   pages_ = new QStackedWidget;
-  pages_->addWidget(summary_ = new SummaryPage);
-  pages_->addWidget(timeline_ = new TimelinePage);
-  pages_->addWidget(findings_ = new FindingsPage);
-  pages_->addWidget(ops_ = new OpsPage);
-  pages_->addWidget(steps_ = new StepsPage);
-  for (const QString& name :
-       {tr("Summary"), tr("Timeline"), tr("Findings"), tr("Ops"), tr("Steps")})
-    tabs_->addTab(name);
+  for (const PageInfo& one : pages()) {
+    PageWidget* widget = make_page(one.page);
+    connect(widget, &PageWidget::followed, this, &MainWindow::go_to);
+    pages_->addWidget(widget);
+    rail_->addItem(text(one.title));
+  }
+  filled_.assign(pages().size(), false);
   banner_ = new DoubtsBanner;
-  QHBoxLayout* top = new QHBoxLayout;
-  top->setContentsMargins(6, 0, 14, 0);
-  top->addWidget(tabs_);
-  top->addSpacing(20);
-  top->addWidget(headline_, 1);
-  QFrame* line = new QFrame;
-  line->setObjectName(QStringLiteral("line"));
-  line->setFixedHeight(1);
-  QVBoxLayout* layout = new QVBoxLayout(trace);
+  auto line = [] {
+    QFrame* frame = new QFrame;
+    frame->setObjectName(QStringLiteral("line"));
+    return frame;
+  };
+  QFrame* below = line();
+  below->setFixedHeight(1);
+  QFrame* beside = line();
+  beside->setFixedWidth(1);
+  QVBoxLayout* right = new QVBoxLayout;
+  right->setSpacing(0);
+  right->addWidget(headline_);
+  right->addWidget(below);
+  right->addWidget(banner_);
+  right->addWidget(pages_, 1);
+  QHBoxLayout* layout = new QHBoxLayout(trace);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addLayout(top);
-  layout->addWidget(line);
-  layout->addWidget(banner_);
-  layout->addWidget(pages_, 1);
+  layout->addWidget(rail_);
+  layout->addWidget(beside);
+  layout->addLayout(right, 1);
   outer_->addWidget(start_);
   outer_->addWidget(trace);
   setCentralWidget(outer_);
@@ -115,9 +123,10 @@ void MainWindow::build_pages() {
 }
 
 void MainWindow::connect_pages() {
-  connect(tabs_, &QTabBar::currentChanged, this, [this](int page) {
-    pages_->setCurrentIndex(page);
-    if (pages_->currentWidget()) pages_->currentWidget()->setFocus();
+  connect(rail_, &QListWidget::currentRowChanged, this, [this](int page) {
+    if (page < 0) return;
+    show_page(static_cast<Page>(page));
+    pages_->currentWidget()->setFocus();
   });
   connect(start_, &StartPage::open_wanted, this, &MainWindow::choose_file);
   connect(start_, &StartPage::file_wanted, this, &MainWindow::open_file);
@@ -132,32 +141,8 @@ void MainWindow::connect_pages() {
   connect(loader_, &TraceLoader::progressed, start_, &StartPage::show_progress);
   connect(loader_, &TraceLoader::loaded, this, &MainWindow::show_session);
   connect(loader_, &TraceLoader::failed, this, &MainWindow::show_error);
-  auto open_finding = [this](int finding) {
-    findings_->show_finding(finding);
-    show_page(Page::kFindings);
-  };
-  connect(headline_, &LinkLabel::followed, this, [open_finding] { open_finding(0); });
-  connect(summary_, &SummaryPage::finding_opened, this, open_finding);
-  connect(summary_, &SummaryPage::segment_followed, this, [this](const Target& target) {
-    show_page(Page::kTimeline);
-    timeline_->show_target(target);
-  });
-  connect(findings_, &FindingsPage::evidence_followed, this, [this](int finding, int evidence) {
-    show_page(Page::kTimeline);
-    timeline_->show_evidence(finding, evidence);
-  });
-  connect(timeline_, &TimelinePage::op_wanted, this, [this](trace::DeviceOpId op) {
-    show_page(Page::kOps);
-    ops_->show_op(op);
-  });
-  connect(ops_, &OpsPage::op_followed, this, [this](trace::DeviceOpId op) {
-    show_page(Page::kTimeline);
-    timeline_->show_target(Target::of(analyzer::EventRef::of(op)));
-  });
-  connect(steps_, &StepsPage::step_followed, this, [this](std::uint32_t step, Interval where) {
-    show_page(Page::kTimeline);
-    timeline_->show_step(step, where);
-  });
+  connect(headline_, &LinkLabel::followed, this,
+          [this] { go_to({.page = Page::kFindings, .finding = 0}); });
 }
 
 /// A menu entry whose key works in the whole window.
@@ -187,10 +172,14 @@ void MainWindow::build_menus() {
   file->addSeparator();
   add_action(file, Command::kQuit);
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  for (Command page : {Command::kPageSummary, Command::kPageTimeline, Command::kPageFindings,
-                       Command::kPageOps, Command::kPageSteps})
-    add_action(view, page);
+  for (const PageInfo& one : pages()) {
+    QAction* action = view->addAction(text(one.title));
+    action->setShortcuts(sequences(one.keys));
+    connect(action, &QAction::triggered, this, [this, page = one.page] { show_page(page); });
+  }
   view->addSeparator();
+  for (Command command : {Command::kNextPage, Command::kPreviousPage, Command::kToggleRail})
+    add_action(view, command);
   dark_action_ = view->addAction(tr("&Dark colours"));
   dark_action_->setCheckable(true);
   connect(dark_action_, &QAction::triggered, this, [this](bool dark) {
@@ -221,13 +210,14 @@ void MainWindow::run(Command command) {
       return;
     case Command::kHelp:
       return help_->toggle();
-    case Command::kPageSummary:
-    case Command::kPageTimeline:
-    case Command::kPageFindings:
-    case Command::kPageOps:
-    case Command::kPageSteps:
-      return show_page(
-          static_cast<Page>(static_cast<int>(command) - static_cast<int>(Command::kPageSummary)));
+    case Command::kNextPage:
+    case Command::kPreviousPage: {
+      int step = command == Command::kNextPage ? 1 : pages_->count() - 1;
+      return show_page(static_cast<Page>((pages_->currentIndex() + step) % pages_->count()));
+    }
+    case Command::kToggleRail:
+      rail_->setVisible(!rail_->isVisible());
+      return;
     case Command::kSearch:
     case Command::kSearchNext:
     case Command::kSearchPrevious:
@@ -236,17 +226,43 @@ void MainWindow::run(Command command) {
     default:
       break;
   }
-  if (session_) timeline_->run(command);
+  if (session_) timeline().run(command);
 }
 
 void MainWindow::show_page(Page page) {
   if (!session_) return;
-  tabs_->setCurrentIndex(static_cast<int>(page));
-  pages_->setCurrentIndex(static_cast<int>(page));
+  pages_->setCurrentWidget(&widget(page));
+  rail_->setCurrentRow(static_cast<int>(page));
 }
 
-Page MainWindow::page() const {
-  return static_cast<Page>(pages_->currentIndex());
+void MainWindow::go_to(const Link& link) {
+  if (!session_) return;
+  show_page(link.page);
+  widget(link.page).open(link);
+}
+
+PageWidget& MainWindow::widget(Page page) {
+  std::size_t index = static_cast<std::size_t>(page);
+  PageWidget* widget = static_cast<PageWidget*>(pages_->widget(static_cast<int>(page)));
+  if (!filled_[index]) widget->set_session(session_);
+  filled_[index] = true;
+  return *widget;
+}
+
+TimelinePage& MainWindow::timeline() {
+  return static_cast<TimelinePage&>(widget(Page::kTimeline));
+}
+
+FindingsPage& MainWindow::findings() {
+  return static_cast<FindingsPage&>(widget(Page::kFindings));
+}
+
+OpsPage& MainWindow::ops() {
+  return static_cast<OpsPage&>(widget(Page::kOps));
+}
+
+StepsPage& MainWindow::steps() {
+  return static_cast<StepsPage&>(widget(Page::kSteps));
 }
 
 void MainWindow::choose_file() {
@@ -269,18 +285,13 @@ void MainWindow::open(const std::filesystem::path& path) {
 
 void MainWindow::show_session(std::shared_ptr<const Session> session) {
   session_ = std::move(session);
-  summary_->set_session(session_);
-  timeline_->set_session(session_);
-  findings_->set_session(session_);
-  ops_->set_session(session_);
-  steps_->set_session(session_);
+  // Pages that are not in sight let go of the former trace; they are filled when they are shown.
+  for (int i = 0; i < pages_->count(); ++i)
+    static_cast<PageWidget*>(pages_->widget(i))->set_session(nullptr);
+  filled_.assign(filled_.size(), false);
   banner_->set_session(session_);
   headline_->setText(QString::fromStdString(session_->summary.headline));
-  std::int64_t found = std::count_if(
-      session_->analysis.findings.begin(), session_->analysis.findings.end(),
-      [](const analyzer::Finding& finding) { return finding.status == analyzer::Status::kFound; });
-  tabs_->setTabText(static_cast<int>(Page::kFindings),
-                    found ? tr("Findings (%1)").arg(found) : tr("Findings"));
+  fill_rail();
   setWindowTitle(
       QString::fromStdString(display_text(QFileInfo(path_).fileName().toStdString(), 120)) +
       tr(" – Headway"));
@@ -288,6 +299,21 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
   show_page(Page::kSummary);
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());
   emit opened();
+}
+
+/// The titles of the pages, as wide as they need.
+void MainWindow::fill_rail() {
+  std::int64_t found = std::count_if(
+      session_->analysis.findings.begin(), session_->analysis.findings.end(),
+      [](const analyzer::Finding& finding) { return finding.status == analyzer::Status::kFound; });
+  for (const PageInfo& one : pages()) {
+    QListWidgetItem* item = rail_->item(static_cast<int>(one.page));
+    item->setToolTip(QStringLiteral("%1 (%2)").arg(text(one.text), keys_text(one.keys)));
+    item->setText(one.page == Page::kFindings && found
+                      ? QStringLiteral("%1 (%2)").arg(text(one.title)).arg(found)
+                      : text(one.title));
+  }
+  rail_->setFixedWidth(rail_->sizeHintForColumn(0) + 12);
 }
 
 void MainWindow::show_error(const QString& message, ExitCode code) {
@@ -310,11 +336,8 @@ void MainWindow::set_dark(bool dark) {
 void MainWindow::apply_theme() {
   QApplication::setPalette(theme_->palette());
   setStyleSheet(theme_->style_sheet());
-  summary_->set_theme(*theme_);
-  timeline_->set_theme(*theme_);
-  findings_->set_theme(*theme_);
-  ops_->set_theme(*theme_);
-  steps_->set_theme(*theme_);
+  for (int i = 0; i < pages_->count(); ++i)
+    static_cast<PageWidget*>(pages_->widget(i))->set_theme(*theme_);
   banner_->set_theme(*theme_);
   help_->set_theme(*theme_);
 }

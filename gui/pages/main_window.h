@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <QListWidget>
 #include <QMainWindow>
 #include <QStackedWidget>
-#include <QTabBar>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string_view>
+#include <vector>
 
-#include "gui/models/session.h"
 #include "gui/models/shortcuts.h"
+#include "gui/pages/page_widget.h"
 #include "gui/pages/trace_loader.h"
-#include "gui/timeline/theme.h"
 
 namespace headway::gui {
 
@@ -23,17 +21,10 @@ class LinkLabel;
 class OpsPage;
 class StartPage;
 class StepsPage;
-class SummaryPage;
 class TimelinePage;
 
-/// The pages of an open trace, in the order of their tabs.
-enum class Page : std::uint8_t { kSummary, kTimeline, kFindings, kOps, kSteps };
-/// "timeline" for Page::kTimeline: as on the command line.
-std::string_view page_id(Page page);
-std::optional<Page> page_from_id(std::string_view id);
-
-/// The window: a start page while there is no trace; then the pages of the trace under a line of
-/// doubts. Leads from page to page.
+/// The window: a start page while there is no trace; then the pages of the trace, listed on a rail,
+/// under a line of doubts. Leads from page to page.
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
@@ -47,17 +38,20 @@ class MainWindow : public QMainWindow {
     analysis_options_ = options;
   }
   void show_page(Page page);
+  void go_to(const Link& link);
   void set_dark(bool dark);
   bool is_dark() const { return theme_->dark; }
   /// Carries out a command wherever it belongs.
   void run(Command command);
 
   const std::shared_ptr<const Session>& session() const { return session_; }
-  Page page() const;
-  TimelinePage& timeline() { return *timeline_; }
-  FindingsPage& findings() { return *findings_; }
-  OpsPage& ops() { return *ops_; }
-  StepsPage& steps() { return *steps_; }
+  Page page() const { return static_cast<Page>(pages_->currentIndex()); }
+  /// The page, filled.
+  PageWidget& widget(Page page);
+  TimelinePage& timeline();
+  FindingsPage& findings();
+  OpsPage& ops();
+  StepsPage& steps();
   StartPage& start() { return *start_; }
 
  signals:
@@ -74,6 +68,7 @@ class MainWindow : public QMainWindow {
   void build_pages();
   void build_menus();
   void connect_pages();
+  void fill_rail();
   QAction* add_action(QMenu* menu, Command command);
   void add_hint(QMenu* menu, Command command);
   void choose_file();
@@ -92,17 +87,13 @@ class MainWindow : public QMainWindow {
   analyzer::AnalysisOptions analysis_options_;
   std::shared_ptr<const Session> session_;
   QString path_;
-  QStackedWidget* outer_;  ///< start page or trace
-  QStackedWidget* pages_;
-  QTabBar* tabs_;
+  QStackedWidget* outer_;     ///< start page or trace
+  QStackedWidget* pages_;     ///< by Page
+  std::vector<bool> filled_;  ///< by Page: it shows `session_`
+  QListWidget* rail_;
   LinkLabel* headline_;
   DoubtsBanner* banner_;
   StartPage* start_;
-  SummaryPage* summary_;
-  TimelinePage* timeline_;
-  FindingsPage* findings_;
-  OpsPage* ops_;
-  StepsPage* steps_;
   HelpOverlay* help_;
   QMenu* recent_menu_ = nullptr;
   QAction* dark_action_ = nullptr;

@@ -35,7 +35,7 @@ class ShareDelegate : public QStyledItemDelegate {
 }  // namespace
 
 OpsPage::OpsPage(QWidget* parent)
-    : QWidget(parent),
+    : PageWidget(parent),
       model_(new OpTableModel(this)),
       table_(new QTableView),
       filter_(new QLineEdit),
@@ -91,7 +91,9 @@ OpsPage::OpsPage(QWidget* parent)
     show_basis();
   });
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
-    if (index.isValid()) emit op_followed(model_->line(index.row()).longest);
+    if (!index.isValid()) return;
+    trace::DeviceOpId longest = model_->line(index.row()).longest;
+    emit followed({.page = Page::kTimeline, .target = Target::of(analyzer::EventRef::of(longest))});
   });
 }
 
@@ -129,8 +131,9 @@ void OpsPage::show_basis() {
   basis_->setText(text);
 }
 
-void OpsPage::show_op(trace::DeviceOpId op) {
-  if (!session_) return;
+void OpsPage::open(const Link& link) {
+  if (!session_ || link.target.event.kind != analyzer::EventRef::Kind::kDeviceOp) return;
+  trace::DeviceOpId op{link.target.event.index};
   filter_->clear();
   // By op of the model where the op has one; a kernel of no op is found by its name.
   const analyzer::Attribution& attribution = session_->analysis.attribution;

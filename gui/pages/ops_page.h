@@ -6,9 +6,8 @@
 #include <QTableView>
 #include <memory>
 
-#include "gui/models/session.h"
 #include "gui/pages/op_table_model.h"
-#include "gui/timeline/theme.h"
+#include "gui/pages/page_widget.h"
 
 namespace headway::gui {
 
@@ -16,21 +15,18 @@ class WrapLabel;
 
 /// Device time by op of the model, type of op, or kernel: sorted, filtered, each line leading to
 /// its longest event.
-class OpsPage : public QWidget {
+class OpsPage : public PageWidget {
   Q_OBJECT
  public:
   explicit OpsPage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session);
-  void set_theme(const Theme& theme);
-  /// Shows and selects the line that the device op belongs to.
-  void show_op(trace::DeviceOpId op);
+  void set_session(std::shared_ptr<const Session> session) override;
+  void set_theme(const Theme& theme) override;
+  /// Shows and selects the line that a device op belongs to.
+  void open(const Link& link) override;
   QTableView& table() { return *table_; }
   QLineEdit& filter() { return *filter_; }
   QComboBox& grouping() { return *grouping_; }
-
- signals:
-  void op_followed(trace::DeviceOpId longest);
 
  private:
   void regroup();

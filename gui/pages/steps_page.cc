@@ -10,7 +10,7 @@
 namespace headway::gui {
 
 StepsPage::StepsPage(QWidget* parent)
-    : QWidget(parent),
+    : PageWidget(parent),
       device_(new QComboBox),
       how_(plain_label({})),
       chart_(new StepChartView),
@@ -35,7 +35,8 @@ StepsPage::StepsPage(QWidget* parent)
   connect(chart_, &StepChartView::bar_followed, this, [this](std::uint32_t index) {
     const StepBar& one =
         session_->step_charts[static_cast<std::size_t>(device_->currentIndex())].bars[index];
-    emit step_followed(one.step, one.interval);
+    emit followed(
+        {.page = Page::kTimeline, .target = Target::step(one.step), .view = one.interval});
   });
 }
 

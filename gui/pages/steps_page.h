@@ -5,25 +5,21 @@
 #include <QLabel>
 #include <memory>
 
-#include "gui/models/session.h"
 #include "gui/pages/legend_bar.h"
+#include "gui/pages/page_widget.h"
 #include "gui/pages/step_chart_view.h"
 
 namespace headway::gui {
 
 /// The steps of a device side by side.
-class StepsPage : public QWidget {
+class StepsPage : public PageWidget {
   Q_OBJECT
  public:
   explicit StepsPage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session);
-  void set_theme(const Theme& theme);
+  void set_session(std::shared_ptr<const Session> session) override;
+  void set_theme(const Theme& theme) override;
   StepChartView& chart() { return *chart_; }
-
- signals:
-  /// A step to look at: which, and where on the device.
-  void step_followed(std::uint32_t step, headway::Interval where);
 
  private:
   void show_chart(int index);

@@ -25,20 +25,24 @@ QFrame* card() {
 
 }  // namespace
 
-SummaryPage::SummaryPage(QWidget* parent) : QScrollArea(parent) {
-  setWidgetResizable(true);
-  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setAccessibleName(tr("Summary"));
+SummaryPage::SummaryPage(QWidget* parent) : PageWidget(parent), scroll_(new QScrollArea) {
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->setAccessibleName(tr("Summary"));
+  QVBoxLayout* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(scroll_);
+  setFocusProxy(scroll_);
 }
 
 void SummaryPage::set_session(std::shared_ptr<const Session> session) {
   session_ = std::move(session);
-  setWidget(session_ ? page() : new QWidget);
+  scroll_->setWidget(session_ ? page() : new QWidget);
 }
 
 void SummaryPage::set_theme(const Theme& theme) {
   theme_ = &theme;
-  if (session_) setWidget(page());
+  if (session_) scroll_->setWidget(page());
 }
 
 QWidget* SummaryPage::page() {
@@ -129,8 +133,7 @@ QWidget* SummaryPage::findings() {
     QVBoxLayout* text = new QVBoxLayout;
     text->setSpacing(0);
     LinkLabel* link = new LinkLabel(QString::fromStdString(lines[i].title));
-    connect(link, &LinkLabel::followed, this,
-            [this, i] { emit finding_opened(static_cast<int>(i)); });
+    connect(link, &LinkLabel::followed, this, [this, i] { open_finding(i); });
     text->addWidget(link);
     text->addWidget(dim_label(QString::fromStdString(lines[i].gain)));
     line->addLayout(text, 1);
@@ -141,7 +144,7 @@ QWidget* SummaryPage::findings() {
                                     ? tr("No rule could be applied.")
                                     : tr("Nothing was found that holds the step back.")));
   LinkLabel* all = new LinkLabel(tr("All findings, and what was checked and is fine"));
-  connect(all, &LinkLabel::followed, this, [this] { emit finding_opened(0); });
+  connect(all, &LinkLabel::followed, this, [this] { open_finding(0); });
   layout->addSpacing(6);
   layout->addWidget(all);
   return frame;
@@ -159,7 +162,12 @@ void SummaryPage::follow_class(analyzer::TimeClass time_class) {
     longest = i;
     length = segment.interval.length();
   }
-  if (length.ns >= 0) emit segment_followed(Target::segment(typical.partition, longest));
+  if (length.ns >= 0)
+    emit followed({.page = Page::kTimeline, .target = Target::segment(typical.partition, longest)});
+}
+
+void SummaryPage::open_finding(std::size_t finding) {
+  emit followed({.page = Page::kFindings, .finding = static_cast<int>(finding)});
 }
 
 }  // namespace headway::gui

@@ -4,34 +4,32 @@
 #include <QScrollArea>
 #include <memory>
 
-#include "gui/models/session.h"
+#include "gui/pages/page_widget.h"
 #include "gui/pages/waterfall_view.h"
 
 namespace headway::gui {
 
 /// The verdict, the figures behind it and where a typical step went: the page a trace opens with.
-class SummaryPage : public QScrollArea {
+class SummaryPage : public PageWidget {
   Q_OBJECT
  public:
   explicit SummaryPage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session);
-  void set_theme(const Theme& theme);
-
- signals:
-  void finding_opened(int finding);
-  /// The longest stretch of that class in the waterfall's step.
-  void segment_followed(const headway::gui::Target& target);
+  void set_session(std::shared_ptr<const Session> session) override;
+  void set_theme(const Theme& theme) override;
 
  private:
   QWidget* page();
   QWidget* figures();
   QWidget* waterfall();
   QWidget* findings();
+  /// To the longest stretch of that class in the waterfall's step.
   void follow_class(analyzer::TimeClass time_class);
+  void open_finding(std::size_t finding);
 
   std::shared_ptr<const Session> session_;
   const Theme* theme_ = &Theme::light();
+  QScrollArea* scroll_;
 };
 
 }  // namespace headway::gui

@@ -30,7 +30,7 @@ QWidget* with_title(const QString& title, QWidget* body) {
 }  // namespace
 
 TimelinePage::TimelinePage(QWidget* parent)
-    : QWidget(parent),
+    : PageWidget(parent),
       view_(new TimelineView),
       search_(new SearchBar),
       legend_(new LegendBar),
@@ -74,7 +74,8 @@ TimelinePage::TimelinePage(QWidget* parent)
   connect(search_, &SearchBar::found, this, [this](const Target& target) { show_target(target); });
   connect(search_, &SearchBar::left, view_, [this] { view_->setFocus(); });
   connect(evidence_, &EvidenceTree::evidence_followed, this, &TimelinePage::show_evidence);
-  connect(evidence_, &EvidenceTree::finding_opened, this, &TimelinePage::finding_opened);
+  connect(evidence_, &EvidenceTree::finding_opened, this,
+          [this](int finding) { emit followed({.page = Page::kFindings, .finding = finding}); });
   setFocusProxy(view_);
   view_->installEventFilter(this);
 }
@@ -155,6 +156,18 @@ void TimelinePage::show_span() {
           .arg(QString::fromStdString(format_duration(view_->mapping().visible().length()))));
 }
 
+void TimelinePage::open(const Link& link) {
+  if (link.evidence >= 0) {
+    show_evidence(link.finding, link.evidence);
+  } else if (link.target.kind == Target::Kind::kStep && link.view) {
+    show_step(link.target.index, *link.view);
+  } else if (link.view) {
+    view_->jump_to(link.target, *link.view);
+  } else {
+    show_target(link.target);
+  }
+}
+
 void TimelinePage::show_evidence(int finding, int evidence) {
   if (!session_) return;
   const auto& all = session_->analysis.findings.at(static_cast<std::size_t>(finding)).evidence;
@@ -192,7 +205,7 @@ void TimelinePage::open_in_ops() {
     target = linked(session_->timeline, target);
   if (target.kind == Target::Kind::kEvent &&
       target.event.kind == analyzer::EventRef::Kind::kDeviceOp)
-    emit op_wanted(trace::DeviceOpId{target.event.index});
+    emit followed({.page = Page::kOps, .target = target});
 }
 
 bool TimelinePage::run(Command command) {

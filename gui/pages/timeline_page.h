@@ -8,6 +8,7 @@
 #include "gui/pages/details_panel.h"
 #include "gui/pages/evidence_tree.h"
 #include "gui/pages/legend_bar.h"
+#include "gui/pages/page_widget.h"
 #include "gui/pages/search_bar.h"
 #include "gui/timeline/timeline_view.h"
 
@@ -15,13 +16,14 @@ namespace headway::gui {
 
 /// The timeline with search above, legend below, and at its side the findings to step through and
 /// the details of what is selected.
-class TimelinePage : public QWidget {
+class TimelinePage : public PageWidget {
   Q_OBJECT
  public:
   explicit TimelinePage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session);
-  void set_theme(const Theme& theme);
+  void set_session(std::shared_ptr<const Session> session) override;
+  void set_theme(const Theme& theme) override;
+  void open(const Link& link) override;
   void show_evidence(int finding, int evidence);
   void show_target(const Target& target);
   void show_step(std::uint32_t step, Interval where);
@@ -32,10 +34,6 @@ class TimelinePage : public QWidget {
   SearchBar& search() { return *search_; }
   DetailsPanel& details() { return *details_; }
   EvidenceTree& evidence() { return *evidence_; }
-
- signals:
-  void op_wanted(trace::DeviceOpId op);
-  void finding_opened(int finding);
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;

@@ -5,8 +5,7 @@
 
 namespace headway::gui {
 
-QList<QKeySequence> sequences(Command command) {
-  std::string_view keys = shortcut(command).keys;
+QList<QKeySequence> sequences(std::string_view keys) {
   QList<QKeySequence> result;
   for (const QString& key : QString::fromUtf8(keys.data(), static_cast<qsizetype>(keys.size()))
                                 .split(QStringLiteral(" | ")))
@@ -14,11 +13,19 @@ QList<QKeySequence> sequences(Command command) {
   return result;
 }
 
-QString keys_text(Command command) {
+QList<QKeySequence> sequences(Command command) {
+  return sequences(shortcut(command).keys);
+}
+
+QString keys_text(std::string_view keys) {
   QStringList parts;
-  for (const QKeySequence& sequence : sequences(command))
+  for (const QKeySequence& sequence : sequences(keys))
     parts << sequence.toString(QKeySequence::NativeText);
   return parts.join(QStringLiteral(" or "));
+}
+
+QString keys_text(Command command) {
+  return keys_text(shortcut(command).keys);
 }
 
 QList<Command> commands_for(const QKeyEvent& event) {

@@ -157,11 +157,12 @@ QPalette Theme::palette() const {
 QString Theme::style_sheet() const {
   // Only what the palette cannot say; everything else is the Fusion style.
   return QStringLiteral(
-             "QTabBar#pages::tab { padding: 6px 14px; border: 0; border-bottom: 2px solid "
-             "transparent; color: %3; background: transparent; }"
-             "QTabBar#pages::tab:selected { color: %1; border-bottom: 2px solid %2; }"
-             "QTabBar#pages::tab:hover { color: %1; }"
-             "QTabBar#pages::tab:disabled { color: %4; }"
+             "QListWidget#pages { background: %6; padding-top: 6px; outline: 0; }"
+             "QListWidget#pages::item { padding: 6px 12px; border: 0; border-left: 3px solid "
+             "transparent; color: %3; }"
+             "QListWidget#pages::item:selected { color: %1; background: %5; border-left: 3px solid "
+             "%2; }"
+             "QListWidget#pages::item:hover { color: %1; }"
              "QFrame#line { background: %4; border: 0; }"
              "QFrame#card { background: %5; border: 1px solid %4; border-radius: 5px; }"
              "QSplitter::handle { background: %4; }"

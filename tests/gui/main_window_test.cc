@@ -22,6 +22,7 @@
 #include "gui/pages/steps_page.h"
 #include "gui/pages/summary_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/key_bindings.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 
@@ -229,9 +230,9 @@ TEST_CASE("a selected time range tells its length and classes") {
 TEST_CASE("page keys, help and both themes work") {
   MainWindow& w = window();
   for (Page page : {Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps, Page::kSummary}) {
-    w.run(static_cast<Command>(static_cast<int>(Command::kPageSummary) + static_cast<int>(page)));
+    QTest::keySequence(&w, sequences(info(page).keys).front());
     CHECK(w.page() == page);
-    CHECK(page_from_id(page_id(page)) == page);
+    CHECK(page_from_id(info(page).id) == page);
   }
   CHECK(!page_from_id("nowhere"));
   QImage light = w.grab().toImage();

@@ -154,9 +154,9 @@ class Select {
     std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", Table::name));
     std::int64_t last = db.int64(fmt::format("SELECT max(rowid) FROM {}", Table::name));
     constexpr std::int64_t kRowsWorthAThread = 50000;
-    // Row ids of a file from elsewhere may be anything; splitting only sane ones keeps the
-    // arithmetic in range.
-    bool sane = first >= 0 && last < std::int64_t{1} << 48;
+    // Row ids of a file from elsewhere may be anything, and those of a damaged one are in no order;
+    // splitting only sane ones keeps the arithmetic in range.
+    bool sane = 0 <= first && first <= last && last < std::int64_t{1} << 48;
     std::int64_t count =
         sane ? std::clamp<std::int64_t>((last - first) / kRowsWorthAThread, 1, threads) : 1;
     parts.resize(static_cast<std::size_t>(count));
@@ -172,8 +172,8 @@ class Select {
     std::vector<std::exception_ptr> errors(parts.size());
     auto read_part = [&](std::int64_t i, const Database& connection) {
       std::int64_t stride = sane ? (last - first + 1) / count : 0;
-      std::int64_t from = first + stride * i;
-      std::int64_t to = i + 1 == count ? last : from + stride - 1;
+      std::int64_t from = sane ? first + stride * i : INT64_MIN;
+      std::int64_t to = !sane ? INT64_MAX : i + 1 == count ? last : from + stride - 1;
       Part& part = parts[static_cast<std::size_t>(i)];
       run(
           connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); },

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "gui/models/pages.h"
+#include "gui/models/session.h"
+#include "gui/timeline/theme.h"
+
+namespace headway::gui {
+
+/// Where to go: a page, and what to show on it. A page ignores what means nothing to it.
+struct Link {
+  Page page = Page::kTimeline;
+  Target target = {};                 ///< an event, segment or step to select
+  std::optional<Interval> view = {};  ///< the time to show around it; none: as much as it needs
+  int finding = -1;                   ///< index into Analysis::findings
+  int evidence = -1;                  ///< index into its evidence
+};
+
+/// A page of an open trace. Filled when it is first shown, so opening a trace pays for one page.
+class PageWidget : public QWidget {
+  Q_OBJECT
+ public:
+  using QWidget::QWidget;
+
+  /// Null: none is open. The page shares ownership of what it shows.
+  virtual void set_session(std::shared_ptr<const Session> session) = 0;
+  virtual void set_theme(const Theme& theme) = 0;
+  /// Shows what a link to this page leads to; called after `set_session`.
+  virtual void open(const Link&) {}
+
+ signals:
+  /// The user wants to go there.
+  void followed(const headway::gui::Link& link);
+};
+
+}  // namespace headway::gui
