@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "common/error.h"
 #include "common/text.h"
@@ -80,6 +81,10 @@ void show_wanted(MainWindow& window, const Options& options) {
   timeline.search().search_for(QString::fromStdString(options.find));
 }
 
+OpenRequest request_of(const Options& options) {
+  return {.source = options.source, .analysis = {}, .follow = options.follow};
+}
+
 /// Waits until `done` or for ever: loading ends with a trace or an error.
 void wait_for_search(MainWindow& window) {
   QEventLoop loop;
@@ -92,7 +97,7 @@ void wait_for_search(MainWindow& window) {
 }
 
 int take_screenshot(MainWindow& window, const Options& options) {
-  if (options.trace) {
+  if (!options.source.files.empty()) {
     QEventLoop loop;
     std::optional<Error> failure;
     QObject::connect(&window, &MainWindow::opened, &loop, &QEventLoop::quit);
@@ -101,7 +106,7 @@ int take_screenshot(MainWindow& window, const Options& options) {
                        failure = Error(code, message.toStdString());
                        loop.quit();
                      });
-    window.open(*options.trace);
+    window.open(request_of(options));
     loop.exec();
     if (failure) throw *failure;
   }
@@ -138,12 +143,15 @@ int run(int argc, char** argv) {
   if (options.screenshot) window.set_dark(options.dark.value_or(false));
   if (options.dark) window.set_dark(*options.dark);
   if (options.screenshot) return take_screenshot(window, options);
-  QObject::connect(&window, &MainWindow::opened, &window, [&, first = true]() mutable {
-    if (first) show_wanted(window, options);
-    first = false;
-  });
+  window.set_cache_allowed(!options.no_cache);
+  bool first = true;
+  auto show_once = [&] {
+    if (std::exchange(first, false)) show_wanted(window, options);
+  };
+  QObject::connect(&window, &MainWindow::looked, &window, show_once);
+  QObject::connect(&window, &MainWindow::opened, &window, show_once);
   window.show();
-  if (options.trace) window.open(*options.trace);
+  if (!options.source.files.empty()) window.open(request_of(options));
   return QApplication::exec();
 }
 

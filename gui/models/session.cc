@@ -10,9 +10,6 @@
 namespace headway::gui {
 namespace {
 
-/// Below this the analysis takes about a quarter of a second: not worth a picture before it.
-constexpr std::size_t kEventsWorthAFirstLook = 500'000;
-
 void report(const ProgressCallback& progress, std::string_view what, double share) {
   if (progress) progress(what, share);
 }
@@ -104,7 +101,7 @@ std::shared_ptr<const Session> open_session(const TraceSource& source,
   ReadTrace read =
       read_source(source, [&](double share) { report(progress, "Reading", 0.5 * share); });
   std::shared_ptr<const Session> first = make_first_look(std::move(read), progress);
-  if (first_look && first->trace.event_count() >= kEventsWorthAFirstLook) first_look(first);
+  if (first_look && first->trace.event_count() >= source.first_look_from) first_look(first);
   return complete_session(*first, options, progress);
 }
 

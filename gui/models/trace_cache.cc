@@ -55,8 +55,8 @@ std::vector<Kept> kept_in(const fs::path& folder) {
 
 }  // namespace
 
-TraceCache::TraceCache(fs::path folder, std::int64_t most_bytes, std::int64_t spare_bytes)
-    : folder_(std::move(folder)), most_bytes_(most_bytes), spare_bytes_(spare_bytes) {}
+TraceCache::TraceCache(fs::path folder, Limits limits)
+    : folder_(std::move(folder)), limits_(limits) {}
 
 fs::path TraceCache::default_folder() {
   // A relative XDG path is to be ignored, says its specification.
@@ -85,7 +85,7 @@ std::optional<trace::Trace> TraceCache::load(const trace::SnapshotKey& key,
 
 /// Removes what was not used for longest. False when the disk is too full all the same.
 bool TraceCache::make_room(std::int64_t bytes) const {
-  if (bytes > most_bytes_) return false;
+  if (bytes > limits_.most_bytes) return false;
   std::vector<Kept> kept = kept_in(folder_);
   std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) {
     return std::pair(a.used, a.path) < std::pair(b.used, b.path);
@@ -94,18 +94,18 @@ bool TraceCache::make_room(std::int64_t bytes) const {
   for (const Kept& one : kept) total += one.bytes;
   std::error_code ignored;
   for (const Kept& one : kept) {
-    if (total <= most_bytes_) break;
+    if (total <= limits_.most_bytes) break;
     fs::remove(one.path, ignored);
     total -= one.bytes;
   }
   std::error_code error;
   fs::space_info space = fs::space(folder_, error);
-  return !error && space.available >= static_cast<std::uintmax_t>(bytes + spare_bytes_);
+  return !error && space.available >= static_cast<std::uintmax_t>(bytes + limits_.spare_bytes);
 }
 
 bool TraceCache::store(const trace::Trace& trace, const trace::SnapshotKey& key,
                        const std::function<bool()>& keep_going) const {
-  if (folder_.empty() || trace.event_count() < kEventsWorthKeeping) return false;
+  if (folder_.empty() || trace.event_count() < limits_.least_events) return false;
   try {
     std::error_code error;
     fs::create_directories(folder_, error);

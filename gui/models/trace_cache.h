@@ -17,14 +17,14 @@ namespace headway::gui {
 /// slow way. Several programs may use the folder at a time.
 class TraceCache {
  public:
-  static constexpr std::int64_t kMostBytes = 8'000'000'000;
-  /// Free space that is left to others.
-  static constexpr std::int64_t kSpareBytes = 4'000'000'000;
-  /// Smaller ones are read in a fraction of a second.
-  static constexpr std::size_t kEventsWorthKeeping = 500'000;
+  struct Limits {
+    std::int64_t most_bytes = 8'000'000'000;
+    std::int64_t spare_bytes = 4'000'000'000;  ///< free space that is left to others
+    std::size_t least_events = 500'000;  ///< smaller traces are read in a fraction of a second
+  };
 
-  explicit TraceCache(std::filesystem::path folder, std::int64_t most_bytes = kMostBytes,
-                      std::int64_t spare_bytes = kSpareBytes);
+  explicit TraceCache(std::filesystem::path folder) : TraceCache(std::move(folder), Limits()) {}
+  TraceCache(std::filesystem::path folder, Limits limits);
   /// $XDG_CACHE_HOME/headway, else ~/.cache/headway; empty when there is neither.
   static std::filesystem::path default_folder();
 
@@ -41,8 +41,7 @@ class TraceCache {
   bool make_room(std::int64_t bytes) const;
 
   std::filesystem::path folder_;
-  std::int64_t most_bytes_;
-  std::int64_t spare_bytes_;
+  Limits limits_;
 };
 
 }  // namespace headway::gui

@@ -21,6 +21,9 @@ struct TraceSource {
   std::optional<Interval> stretch;     ///< read only the events that touch it
   std::filesystem::path cache_folder;  ///< of TraceCache; empty: without one
   std::int64_t memory_bytes = 0;       ///< most to take; 0: what the machine has to spare
+  /// Traces with fewer events are shown when they are analysed: below half a million that takes a
+  /// quarter of a second, not worth a picture before it.
+  std::size_t first_look_from = 500'000;
 };
 
 /// A trace as it was read.

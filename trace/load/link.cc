@@ -15,11 +15,15 @@ namespace {
 /// Calls that may enqueue work, by correlation id, for one process.
 struct CallsByCorrelation {
   std::vector<std::pair<std::uint64_t, CallId>> sorted;
+  std::size_t next = 0;  ///< ops mostly come in the order of their calls
 
-  CallId find(std::uint64_t correlation) const {
+  CallId find(std::uint64_t correlation) {
+    if (next < sorted.size() && sorted[next].first == correlation) return sorted[next++].second;
     auto found = std::lower_bound(sorted.begin(), sorted.end(), correlation,
                                   [](const auto& a, std::uint64_t b) { return a.first < b; });
-    return found != sorted.end() && found->first == correlation ? found->second : CallId::none();
+    if (found == sorted.end() || found->first != correlation) return CallId::none();
+    next = static_cast<std::size_t>(found - sorted.begin()) + 1;
+    return found->second;
   }
 };
 
