@@ -164,7 +164,13 @@ class Builder {
                             : device.type == trace::DeviceType::kSimulated ? "Simulated device"
                                                                            : "Host device";
     std::string prefix;
-    if (device.type != trace::DeviceType::kCuda && device.process.valid())
+    // Recordings of several ranks put together have a GPU 0 each.
+    bool is_alone =
+        std::count_if(trace_.devices.begin(), trace_.devices.end(),
+                      [&](const trace::Device& other) {
+                        return other.type == device.type && other.ordinal == device.ordinal;
+                      }) == 1;
+    if ((device.type != trace::DeviceType::kCuda || !is_alone) && device.process.valid())
       prefix = rank_prefix(process(device.process).rank);
     RowId heading =
         add(RowKind::kDevice, id.value, fmt::format("{}{} {}", prefix, type, device.ordinal),
