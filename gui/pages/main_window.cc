@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
+#include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"
@@ -35,6 +36,10 @@ QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
+std::filesystem::path file_path(const QString& path) {
+  return QFile::encodeName(path).toStdString();
+}
+
 PageWidget* make_page(Page page) {
   switch (page) {
     case Page::kSummary:
@@ -47,6 +52,8 @@ PageWidget* make_page(Page page) {
       return new OpsPage;
     case Page::kSteps:
       return new StepsPage;
+    case Page::kCompare:
+      return new ComparePage;
   }
   HEADWAY_INVARIANT(false);
   return nullptr;
@@ -141,6 +148,12 @@ void MainWindow::connect_pages() {
   connect(loader_, &TraceLoader::progressed, start_, &StartPage::show_progress);
   connect(loader_, &TraceLoader::loaded, this, &MainWindow::show_session);
   connect(loader_, &TraceLoader::failed, this, &MainWindow::show_error);
+  connect(&compare(), &ComparePage::second_wanted, this, [this] {
+    QString file = ask_for_trace(tr("Open a second trace"));
+    if (!file.isEmpty()) compare_with(file_path(file));
+  });
+  connect(&compare(), &ComparePage::second_dropped, this,
+          [this](const QString& file) { compare_with(file_path(file)); });
   connect(headline_, &LinkLabel::followed, this,
           [this] { go_to({.page = Page::kFindings, .finding = 0}); });
 }
@@ -265,15 +278,29 @@ StepsPage& MainWindow::steps() {
   return static_cast<StepsPage&>(widget(Page::kSteps));
 }
 
-void MainWindow::choose_file() {
+ComparePage& MainWindow::compare() {
+  return *static_cast<ComparePage*>(pages_->widget(static_cast<int>(Page::kCompare)));
+}
+
+/// Empty: the user thought better of it.
+QString MainWindow::ask_for_trace(const QString& title) {
   QString folder = path_.isEmpty() ? QString() : QFileInfo(path_).path();
-  QString file = QFileDialog::getOpenFileName(
-      this, tr("Open a trace"), folder, tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+  return QFileDialog::getOpenFileName(this, title, folder,
+                                      tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+}
+
+void MainWindow::choose_file() {
+  QString file = ask_for_trace(tr("Open a trace"));
   if (!file.isEmpty()) open_file(file);
 }
 
 void MainWindow::open_file(const QString& path) {
-  open(std::filesystem::path(QFile::encodeName(path).toStdString()));
+  open(file_path(path));
+}
+
+void MainWindow::compare_with(const std::filesystem::path& path) {
+  show_page(Page::kCompare);
+  compare().open_second(path, analysis_options_);
 }
 
 void MainWindow::open(const std::filesystem::path& path) {
@@ -369,12 +396,14 @@ void MainWindow::fill_recent_menu() {
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+  bool files = std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+  if (files && (urls.size() == 1 || urls.size() == 2)) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  if (urls.size() == 1 && urls.front().isLocalFile()) open_file(urls.front().toLocalFile());
+  open_file(urls.front().toLocalFile());
+  if (urls.size() == 2) compare_with(file_path(urls.back().toLocalFile()));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

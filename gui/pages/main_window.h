@@ -14,6 +14,7 @@
 
 namespace headway::gui {
 
+class ComparePage;
 class DoubtsBanner;
 class FindingsPage;
 class HelpOverlay;
@@ -33,6 +34,8 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const std::filesystem::path& path);
+  /// Opens a second trace beside the one that is open or being opened.
+  void compare_with(const std::filesystem::path& path);
   /// For the traces opened from now on.
   void set_analysis_options(const analyzer::AnalysisOptions& options) {
     analysis_options_ = options;
@@ -52,6 +55,7 @@ class MainWindow : public QMainWindow {
   FindingsPage& findings();
   OpsPage& ops();
   StepsPage& steps();
+  ComparePage& compare();
   StartPage& start() { return *start_; }
 
  signals:
@@ -72,6 +76,7 @@ class MainWindow : public QMainWindow {
   QAction* add_action(QMenu* menu, Command command);
   void add_hint(QMenu* menu, Command command);
   void choose_file();
+  QString ask_for_trace(const QString& title);
   void open_file(const QString& path);
   void show_session(std::shared_ptr<const Session> session);
   void show_error(const QString& message, ExitCode code);

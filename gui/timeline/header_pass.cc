@@ -66,12 +66,13 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
 void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
   const Theme& theme = *frame.theme;
   QRect rect = frame.ruler_rect();
-  Ticks ticks = make_ticks(frame.mapping, kRulerLabelWidth);
+  Ticks ticks = make_ticks(frame.mapping.shifted(TimeNs{} - frame.origin), kRulerLabelWidth);
   painter.fillRect(QRect(0, rect.top(), frame.size.width(), 1), theme.border);
   painter.save();
   painter.setClipRect(rect);
   for (const Ticks::Tick& tick : ticks.ticks) {
-    int x = rect.left() + static_cast<int>(std::floor(frame.mapping.x_of(tick.time)));
+    TimeNs time = frame.origin + (tick.time - TimeNs{});
+    int x = rect.left() + static_cast<int>(std::floor(frame.mapping.x_of(time)));
     int length = tick.major ? rect.height() - 4 : 5;
     painter.fillRect(QRect(x, rect.bottom() - length, 1, length),
                      tick.major ? theme.dim_text : theme.border);
@@ -85,8 +86,9 @@ void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
   }
   painter.restore();
   painter.setPen(theme.dim_text);
-  QString left = ticks.base.empty() ? QStringLiteral("Time")
-                                    : QString::fromStdString(ticks.base) + QStringLiteral(" +");
+  QString left = !ticks.base.empty() ? QString::fromStdString(ticks.base) + QStringLiteral(" +")
+                 : frame.origin.ns  ? QStringLiteral("Time in the step")
+                                    : QStringLiteral("Time");
   painter.drawText(QRect(8, rect.top(), frame.gutter - 16, rect.height()),
                    (ticks.base.empty() ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, left);
 }

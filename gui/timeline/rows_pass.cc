@@ -62,9 +62,10 @@ void RowsPass::paint_background(QPainter& painter, const Frame& frame) {
   painter.fillRect(frame.area_rect(), theme.base);
   painter.fillRect(QRect(0, frame.header_height(), frame.gutter, frame.rows_rect().height()),
                    theme.heading);
-  for (const Ticks::Tick& tick : make_ticks(frame.mapping, kRulerLabelWidth).ticks) {
+  const TimeMapping ruler = frame.mapping.shifted(TimeNs{} - frame.origin);
+  for (const Ticks::Tick& tick : make_ticks(ruler, kRulerLabelWidth).ticks) {
     if (!tick.major) continue;
-    int x = frame.gutter + static_cast<int>(frame.mapping.x_of(tick.time));
+    int x = frame.gutter + static_cast<int>(ruler.x_of(tick.time));
     if (x >= frame.gutter)
       painter.fillRect(QRect(x, frame.header_height(), 1, frame.rows_rect().height()), theme.grid);
   }

@@ -252,6 +252,20 @@ void TimelineView::jump_to(const Target& target, Interval view) {
   select(target, true);
 }
 
+void TimelineView::follow(const TimelineView& other, DurationNs later) {
+  if (frame_.gutter != other.frame_.gutter) {
+    frame_.gutter = other.frame_.gutter;
+    rows_changed();
+  }
+  set_mapping(other.frame_.mapping.shifted(later).resized(frame_.area_width()));
+}
+
+void TimelineView::set_origin(TimeNs origin) {
+  frame_.origin = origin;
+  picture_old_ = true;
+  viewport()->update();
+}
+
 void TimelineView::remember_place() {
   back_.push_back({frame_.mapping, frame_.scroll});
   if (back_.size() > kMaxHistory) back_.erase(back_.begin());
