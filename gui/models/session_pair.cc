@@ -212,7 +212,7 @@ Target SessionPair::counterpart(Side from, const Target& target,
     return place_of(other(from), partitions[target.partition].segments[target.index].time_class,
                     pair);
   }
-  if (target.kind != Target::Kind::kEvent ||
+  if (!pair || target.kind != Target::Kind::kEvent ||
       target.event.kind != analyzer::EventRef::Kind::kDeviceOp)
     return {};
   const std::uint32_t op = target.event.index;

@@ -64,7 +64,8 @@ struct SessionPair {
   /// The longest stretch of a class in the pair's step; none where the side has none there.
   Target place_of(Side side, analyzer::TimeClass time_class, std::optional<StepPair> pair) const;
   /// The event of the other side that does the work of a device op: the same op of the model or
-  /// kernel, as often repeated since the step began. None without one.
+  /// kernel, as often repeated since the step began. None without one, and without
+  /// steps.
   Target counterpart(Side from, const Target& target, std::optional<StepPair> pair) const;
 
  private:

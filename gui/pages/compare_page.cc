@@ -119,6 +119,7 @@ QWidget* ComparePage::waiting() {
 
 QWidget* ComparePage::comparison() {
   QSplitter* splitter = new QSplitter(Qt::Vertical);
+  splitter->setObjectName(QStringLiteral("compare"));
   splitter->setHandleWidth(1);
   splitter->setChildrenCollapsible(false);
   timelines_ = new CompareTimelines;
@@ -201,6 +202,7 @@ QWidget* ComparePage::changes() {
   table_->horizontalHeader()->setSortIndicatorShown(false);
   QHBoxLayout* bar = new QHBoxLayout;
   bar->setContentsMargins(8, 5, 8, 5);
+  bar->setSpacing(8);
   bar->addWidget(choice_);
   bar->addWidget(filter_, 1);
   bar->addWidget(note_, 1);
@@ -211,6 +213,7 @@ QWidget* ComparePage::changes() {
   layout->addLayout(bar);
   layout->addWidget(table_, 1);
   QSplitter* splitter = new QSplitter;
+  splitter->setObjectName(QStringLiteral("compare-changes"));
   splitter->setHandleWidth(1);
   splitter->setChildrenCollapsible(false);
   splitter->addWidget(scroll);

@@ -49,9 +49,9 @@ QString StepBox::textFromValue(int value) const {
 }
 
 int StepBox::valueFromText(const QString& text) const {
-  // The prefix is part of the text.
   bool fine = false;
-  qlonglong number = text.mid(prefix().size()).trimmed().toLongLong(&fine);
+  QString digits = text.startsWith(prefix()) ? text.mid(prefix().size()) : text;
+  qlonglong number = digits.trimmed().toLongLong(&fine);
   if (!fine || !bars_) return value();
   auto found = std::find_if(bars_->begin(), bars_->end(),
                             [&](const StepBar& bar) { return bar.number == number; });

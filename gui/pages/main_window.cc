@@ -12,11 +12,13 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
+#include <QSplitter>
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
+#include "gui/pages/export_menu.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"
 #include "gui/pages/labels.h"
@@ -69,13 +71,8 @@ MainWindow::MainWindow(bool keep_settings, QWidget* parent)
   build_menus();
   connect_pages();
   resize(1440, 900);
-  bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
-  if (keep_settings_) {
-    QSettings settings;
-    dark = settings.value(QStringLiteral("dark"), dark).toBool();
-    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  }
-  set_dark(dark);
+  set_dark(QApplication::palette().color(QPalette::Window).lightness() < 128);
+  if (keep_settings_) restore_settings();
   show_welcome();
 }
 
@@ -183,6 +180,11 @@ void MainWindow::build_menus() {
   recent_menu_ = file->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   file->addSeparator();
+  QAction* second = file->addAction(tr("&Compare with a second trace …"));
+  connect(second, &QAction::triggered, this, [this] { emit compare().second_wanted(); });
+  file->addSeparator();
+  exports_ = new ExportMenu(*this, file);
+  file->addSeparator();
   add_action(file, Command::kQuit);
   QMenu* view = menuBar()->addMenu(tr("&View"));
   for (const PageInfo& one : pages()) {
@@ -229,7 +231,7 @@ void MainWindow::run(Command command) {
       return show_page(static_cast<Page>((pages_->currentIndex() + step) % pages_->count()));
     }
     case Command::kToggleRail:
-      rail_->setVisible(!rail_->isVisible());
+      rail_->setVisible(rail_->isHidden());
       return;
     case Command::kSearch:
     case Command::kSearchNext:
@@ -299,7 +301,9 @@ void MainWindow::open_file(const QString& path) {
 }
 
 void MainWindow::compare_with(const std::filesystem::path& path) {
-  show_page(Page::kCompare);
+  // While the first trace is loading, its pages are those of the trace before.
+  compare_when_open_ = outer_->currentIndex() == 0;
+  if (!compare_when_open_) show_page(Page::kCompare);
   compare().open_second(path, analysis_options_);
 }
 
@@ -307,6 +311,8 @@ void MainWindow::open(const std::filesystem::path& path) {
   path_ = QFile::decodeName(QByteArray::fromStdString(path.string()));
   start_->show_loading(path_);
   outer_->setCurrentIndex(0);
+  compare().close_second();
+  compare_when_open_ = false;
   loader_->start(path, analysis_options_);
 }
 
@@ -323,7 +329,7 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
       QString::fromStdString(display_text(QFileInfo(path_).fileName().toStdString(), 120)) +
       tr(" – Headway"));
   outer_->setCurrentIndex(1);
-  show_page(Page::kSummary);
+  show_page(compare_when_open_ ? Page::kCompare : Page::kSummary);
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());
   emit opened();
 }
@@ -406,8 +412,30 @@ void MainWindow::dropEvent(QDropEvent* event) {
   if (urls.size() == 2) compare_with(file_path(urls.back().toLocalFile()));
 }
 
+/// Values that make no sense, as in a damaged file, are left aside by Qt.
+void MainWindow::restore_settings() {
+  QSettings settings;
+  set_dark(settings.value(QStringLiteral("dark"), is_dark()).toBool());
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  rail_->setVisible(settings.value(QStringLiteral("rail"), true).toBool());
+  for (QSplitter* splitter : findChildren<QSplitter*>()) {
+    if (!splitter->objectName().isEmpty())
+      splitter->restoreState(settings.value("splitter/" + splitter->objectName()).toByteArray());
+  }
+}
+
+void MainWindow::save_settings() const {
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("rail"), !rail_->isHidden());
+  for (QSplitter* splitter : findChildren<QSplitter*>()) {
+    if (!splitter->objectName().isEmpty())
+      settings.setValue("splitter/" + splitter->objectName(), splitter->saveState());
+  }
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (keep_settings_) QSettings().setValue(QStringLiteral("geometry"), saveGeometry());
+  if (keep_settings_) save_settings();
   QMainWindow::closeEvent(event);
 }
 

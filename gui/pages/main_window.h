@@ -16,6 +16,7 @@ namespace headway::gui {
 
 class ComparePage;
 class DoubtsBanner;
+class ExportMenu;
 class FindingsPage;
 class HelpOverlay;
 class LinkLabel;
@@ -57,6 +58,7 @@ class MainWindow : public QMainWindow {
   StepsPage& steps();
   ComparePage& compare();
   StartPage& start() { return *start_; }
+  ExportMenu& exports() { return *exports_; }
 
  signals:
   /// A trace is open and its pages are filled.
@@ -85,6 +87,8 @@ class MainWindow : public QMainWindow {
   QStringList recent_files() const;
   void remember_file(const QString& path);
   void fill_recent_menu();
+  void restore_settings();
+  void save_settings() const;
 
   bool keep_settings_;
   const Theme* theme_ = &Theme::light();
@@ -101,6 +105,8 @@ class MainWindow : public QMainWindow {
   StartPage* start_;
   HelpOverlay* help_;
   QMenu* recent_menu_ = nullptr;
+  ExportMenu* exports_ = nullptr;
+  bool compare_when_open_ = false;
   QAction* dark_action_ = nullptr;
 };
 

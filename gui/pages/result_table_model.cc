@@ -107,12 +107,6 @@ std::string ResultTableModel::text_of(std::size_t row, std::size_t column) const
   return display_text(shown);
 }
 
-analyzer::Table ResultTableModel::shown() const {
-  analyzer::Table table{table_.id, table_.title, table_.note, table_.columns, {}};
-  for (std::size_t row : order_) table.rows.push_back(table_.rows[row]);
-  return table;
-}
-
 int ResultTableModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(order_.size());
 }
@@ -127,6 +121,11 @@ QVariant ResultTableModel::data(const QModelIndex& index, int role) const {
   const std::size_t column = columns_[static_cast<std::size_t>(index.column())];
   switch (role) {
     case Qt::DisplayRole:
+      return QString::fromStdString(text_of(row, column));
+    case Qt::EditRole:
+      if (const auto* whole = std::get_if<std::int64_t>(&table_.rows[row][column]))
+        return static_cast<qlonglong>(*whole);
+      if (const auto* real = std::get_if<double>(&table_.rows[row][column])) return *real;
       return QString::fromStdString(text_of(row, column));
     case Qt::TextAlignmentRole:
       return QVariant::fromValue((is_numeric(index.column()) ? Qt::AlignRight : Qt::AlignLeft) |
@@ -148,6 +147,7 @@ QVariant ResultTableModel::headerData(int section, Qt::Orientation orientation, 
     if (section == sorted_by_) title += descending_ ? QStringLiteral(" ▾") : QStringLiteral(" ▴");
     return title;
   }
+  if (role == Qt::EditRole) return text(column_at(section).id);
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue((is_numeric(section) ? Qt::AlignRight : Qt::AlignLeft) |
                                Qt::AlignVCenter);

@@ -10,7 +10,8 @@
 namespace headway::gui {
 
 /// A table of results (analyzer::Table) for a table view: sorted by any column, filtered by what
-/// its texts contain, one row per row. Columns that hold nothing are left out.
+/// its texts contain, one row per row. Columns that hold nothing are left out. Under Qt::EditRole:
+/// raw numbers, and the ids of columns.
 class ResultTableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -25,8 +26,6 @@ class ResultTableModel : public QAbstractTableModel {
   /// Index into Table::rows of a row that is shown.
   std::size_t source_row(int row) const { return order_[static_cast<std::size_t>(row)]; }
   bool is_numeric(int column) const;
-  /// What is shown, as a table of its own: for copies and CSV.
-  analyzer::Table shown() const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

@@ -36,8 +36,12 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
   TimeMapping mapping = frame.overview_mapping();
   if (const Lane* lane = overview_lane(*frame.model)) {
     ColumnGrid grid(mapping.on_screen(frame.pixel_ratio));
-    lanes_.paint(image, device_rect(rect.adjusted(0, 3, 0, -3), frame.pixel_ratio), *lane, grid,
-                 theme);
+    const QRect band = rect.adjusted(0, 3, 0, -3);
+    if (image.isNull()) {
+      lanes_.draw(painter, band, *lane, grid, theme);
+    } else {
+      lanes_.paint(image, device_rect(band, frame.pixel_ratio), *lane, grid, theme);
+    }
   }
   Interval visible = frame.mapping.visible();
   int from = std::clamp(static_cast<int>(mapping.x_of(visible.begin)), 0, rect.width());
@@ -98,7 +102,9 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
   QRect rect = frame.steps_rect().adjusted(0, 1, 0, -2);
   ColumnGrid grid(frame.mapping.on_screen(frame.pixel_ratio));
   const Lane& steps = frame.model->steps;
-  const auto& items = lanes_.paint(image, device_rect(rect, frame.pixel_ratio), steps, grid, theme);
+  const auto& items =
+      image.isNull() ? lanes_.draw(painter, rect, steps, grid, theme)
+                     : lanes_.paint(image, device_rect(rect, frame.pixel_ratio), steps, grid, theme);
   for (const LaneItem& item : items) {
     int width = static_cast<int>(item.width / frame.pixel_ratio);
     if (item.count != 1 || width < 26) continue;

@@ -115,6 +115,7 @@ class TimelineView : public QAbstractScrollArea {
   QStringList merged_lines(const Hit& hit) const;
   QStringList counter_lines(RowId row, TimeNs t) const;
   void announce();
+  void paint_vectors(QPainter& painter);
 
   std::shared_ptr<const Session> session_;
   RowLayout layout_;
