@@ -12,10 +12,13 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
+#include <QSplitter>
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
+#include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
+#include "gui/pages/export_menu.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"
 #include "gui/pages/labels.h"
@@ -35,6 +38,10 @@ QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
+std::filesystem::path file_path(const QString& path) {
+  return QFile::encodeName(path).toStdString();
+}
+
 PageWidget* make_page(Page page) {
   switch (page) {
     case Page::kSummary:
@@ -47,6 +54,8 @@ PageWidget* make_page(Page page) {
       return new OpsPage;
     case Page::kSteps:
       return new StepsPage;
+    case Page::kCompare:
+      return new ComparePage;
   }
   HEADWAY_INVARIANT(false);
   return nullptr;
@@ -62,13 +71,8 @@ MainWindow::MainWindow(bool keep_settings, QWidget* parent)
   build_menus();
   connect_pages();
   resize(1440, 900);
-  bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
-  if (keep_settings_) {
-    QSettings settings;
-    dark = settings.value(QStringLiteral("dark"), dark).toBool();
-    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  }
-  set_dark(dark);
+  set_dark(QApplication::palette().color(QPalette::Window).lightness() < 128);
+  if (keep_settings_) restore_settings();
   show_welcome();
 }
 
@@ -141,6 +145,12 @@ void MainWindow::connect_pages() {
   connect(loader_, &TraceLoader::progressed, start_, &StartPage::show_progress);
   connect(loader_, &TraceLoader::loaded, this, &MainWindow::show_session);
   connect(loader_, &TraceLoader::failed, this, &MainWindow::show_error);
+  connect(&compare(), &ComparePage::second_wanted, this, [this] {
+    QString file = ask_for_trace(tr("Open a second trace"));
+    if (!file.isEmpty()) compare_with(file_path(file));
+  });
+  connect(&compare(), &ComparePage::second_dropped, this,
+          [this](const QString& file) { compare_with(file_path(file)); });
   connect(headline_, &LinkLabel::followed, this,
           [this] { go_to({.page = Page::kFindings, .finding = 0}); });
 }
@@ -169,6 +179,11 @@ void MainWindow::build_menus() {
   add_action(file, Command::kOpen);
   recent_menu_ = file->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
+  file->addSeparator();
+  QAction* second = file->addAction(tr("&Compare with a second trace …"));
+  connect(second, &QAction::triggered, this, [this] { emit compare().second_wanted(); });
+  file->addSeparator();
+  exports_ = new ExportMenu(*this, file);
   file->addSeparator();
   add_action(file, Command::kQuit);
   QMenu* view = menuBar()->addMenu(tr("&View"));
@@ -216,7 +231,7 @@ void MainWindow::run(Command command) {
       return show_page(static_cast<Page>((pages_->currentIndex() + step) % pages_->count()));
     }
     case Command::kToggleRail:
-      rail_->setVisible(!rail_->isVisible());
+      rail_->setVisible(rail_->isHidden());
       return;
     case Command::kSearch:
     case Command::kSearchNext:
@@ -265,21 +280,39 @@ StepsPage& MainWindow::steps() {
   return static_cast<StepsPage&>(widget(Page::kSteps));
 }
 
-void MainWindow::choose_file() {
+ComparePage& MainWindow::compare() {
+  return *static_cast<ComparePage*>(pages_->widget(static_cast<int>(Page::kCompare)));
+}
+
+/// Empty: the user thought better of it.
+QString MainWindow::ask_for_trace(const QString& title) {
   QString folder = path_.isEmpty() ? QString() : QFileInfo(path_).path();
-  QString file = QFileDialog::getOpenFileName(
-      this, tr("Open a trace"), folder, tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+  return QFileDialog::getOpenFileName(this, title, folder,
+                                      tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+}
+
+void MainWindow::choose_file() {
+  QString file = ask_for_trace(tr("Open a trace"));
   if (!file.isEmpty()) open_file(file);
 }
 
 void MainWindow::open_file(const QString& path) {
-  open(std::filesystem::path(QFile::encodeName(path).toStdString()));
+  open(file_path(path));
+}
+
+void MainWindow::compare_with(const std::filesystem::path& path) {
+  // While the first trace is loading, its pages are those of the trace before.
+  compare_when_open_ = outer_->currentIndex() == 0;
+  if (!compare_when_open_) show_page(Page::kCompare);
+  compare().open_second(path, analysis_options_);
 }
 
 void MainWindow::open(const std::filesystem::path& path) {
   path_ = QFile::decodeName(QByteArray::fromStdString(path.string()));
   start_->show_loading(path_);
   outer_->setCurrentIndex(0);
+  compare().close_second();
+  compare_when_open_ = false;
   loader_->start(path, analysis_options_);
 }
 
@@ -296,7 +329,7 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
       QString::fromStdString(display_text(QFileInfo(path_).fileName().toStdString(), 120)) +
       tr(" – Headway"));
   outer_->setCurrentIndex(1);
-  show_page(Page::kSummary);
+  show_page(compare_when_open_ ? Page::kCompare : Page::kSummary);
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());
   emit opened();
 }
@@ -369,16 +402,40 @@ void MainWindow::fill_recent_menu() {
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+  bool files = std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+  if (files && (urls.size() == 1 || urls.size() == 2)) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  if (urls.size() == 1 && urls.front().isLocalFile()) open_file(urls.front().toLocalFile());
+  open_file(urls.front().toLocalFile());
+  if (urls.size() == 2) compare_with(file_path(urls.back().toLocalFile()));
+}
+
+/// Values that make no sense, as in a damaged file, are left aside by Qt.
+void MainWindow::restore_settings() {
+  QSettings settings;
+  set_dark(settings.value(QStringLiteral("dark"), is_dark()).toBool());
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  rail_->setVisible(settings.value(QStringLiteral("rail"), true).toBool());
+  for (QSplitter* splitter : findChildren<QSplitter*>()) {
+    if (!splitter->objectName().isEmpty())
+      splitter->restoreState(settings.value("splitter/" + splitter->objectName()).toByteArray());
+  }
+}
+
+void MainWindow::save_settings() const {
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("rail"), !rail_->isHidden());
+  for (QSplitter* splitter : findChildren<QSplitter*>()) {
+    if (!splitter->objectName().isEmpty())
+      settings.setValue("splitter/" + splitter->objectName(), splitter->saveState());
+  }
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (keep_settings_) QSettings().setValue(QStringLiteral("geometry"), saveGeometry());
+  if (keep_settings_) save_settings();
   QMainWindow::closeEvent(event);
 }
 
