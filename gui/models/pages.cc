@@ -13,6 +13,7 @@ constexpr auto kPages = std::to_array<PageInfo>({
     {Page::kFindings, "findings", "Findings", "Ctrl+3", "What each rule found, and what to do"},
     {Page::kOps, "ops", "Ops", "Ctrl+4", "Device time by op of the model"},
     {Page::kSteps, "steps", "Steps", "Ctrl+5", "Each step as a column of classes"},
+    {Page::kCompare, "compare", "Compare", "Ctrl+D", "This trace beside a second one"},
 });
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
 #include "trace/import/inputs.h"
-#include "trace/import/trace_files.h"
 #include "trace/load/load.h"
 #include "trace/meta_keys.h"
 
@@ -19,11 +18,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> files_of(const TraceSource& source) {
   std::vector<std::string> arguments;
   for (const fs::path& file : source.files) arguments.push_back(file.string());
-  std::vector<fs::path> files;
-  for (const std::string& argument : trace::expand_inputs(arguments)) {
-    for (fs::path& file : trace::trace_files(argument)) files.push_back(std::move(file));
-  }
-  return files;
+  std::vector<std::string> files = trace::expand_inputs(arguments);
+  return {files.begin(), files.end()};
 }
 
 /// SQLite keeps what is not yet in the file in a log beside it.

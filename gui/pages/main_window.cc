@@ -12,12 +12,15 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
+#include <QSplitter>
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
+#include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
+#include "gui/pages/export_menu.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"
 #include "gui/pages/labels.h"
@@ -38,6 +41,10 @@ QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
+std::filesystem::path file_path(const QString& path) {
+  return QFile::encodeName(path).toStdString();
+}
+
 PageWidget* make_page(Page page) {
   switch (page) {
     case Page::kSummary:
@@ -50,6 +57,8 @@ PageWidget* make_page(Page page) {
       return new OpsPage;
     case Page::kSteps:
       return new StepsPage;
+    case Page::kCompare:
+      return new ComparePage;
   }
   HEADWAY_INVARIANT(false);
   return nullptr;
@@ -65,13 +74,8 @@ MainWindow::MainWindow(bool keep_settings, QWidget* parent)
   build_menus();
   connect_pages();
   resize(1440, 900);
-  bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
-  if (keep_settings_) {
-    QSettings settings;
-    dark = settings.value(QStringLiteral("dark"), dark).toBool();
-    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  }
-  set_dark(dark);
+  set_dark(QApplication::palette().color(QPalette::Window).lightness() < 128);
+  if (keep_settings_) restore_settings();
   show_welcome();
 }
 
@@ -171,6 +175,12 @@ void MainWindow::connect_pages() {
     show_headline();
   });
   connect(loader_, &TraceLoader::failed, this, &MainWindow::show_error);
+  connect(&compare(), &ComparePage::second_wanted, this, [this] {
+    QString file = ask_for_trace(tr("Open a second trace"));
+    if (!file.isEmpty()) compare_with(file_path(file));
+  });
+  connect(&compare(), &ComparePage::second_dropped, this,
+          [this](const QString& file) { compare_with(file_path(file)); });
   connect(headline_, &LinkLabel::followed, this, [this] {
     if (session_ && session_->analysed) go_to({.page = Page::kFindings, .finding = 0});
   });
@@ -200,6 +210,11 @@ void MainWindow::build_menus() {
   add_action(file, Command::kOpen);
   recent_menu_ = file->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
+  file->addSeparator();
+  QAction* second = file->addAction(tr("&Compare with a second trace …"));
+  connect(second, &QAction::triggered, this, [this] { emit compare().second_wanted(); });
+  file->addSeparator();
+  exports_ = new ExportMenu(*this, file);
   file->addSeparator();
   add_action(file, Command::kQuit);
   QMenu* view = menuBar()->addMenu(tr("&View"));
@@ -255,7 +270,7 @@ void MainWindow::run(Command command) {
       return show_page(static_cast<Page>((static_cast<int>(page_) + step) % count));
     }
     case Command::kToggleRail:
-      rail_->setVisible(!rail_->isVisible());
+      rail_->setVisible(rail_->isHidden());
       return;
     case Command::kSearch:
     case Command::kSearchNext:
@@ -310,15 +325,31 @@ StepsPage& MainWindow::steps() {
   return static_cast<StepsPage&>(widget(Page::kSteps));
 }
 
-void MainWindow::choose_file() {
+ComparePage& MainWindow::compare() {
+  return *static_cast<ComparePage*>(pages_->widget(static_cast<int>(Page::kCompare)));
+}
+
+/// Empty: the user thought better of it.
+QString MainWindow::ask_for_trace(const QString& title) {
   QString folder = path_.isEmpty() ? QString() : QFileInfo(path_).path();
-  QString file = QFileDialog::getOpenFileName(
-      this, tr("Open a trace"), folder, tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+  return QFileDialog::getOpenFileName(this, title, folder,
+                                      tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+}
+
+void MainWindow::choose_file() {
+  QString file = ask_for_trace(tr("Open a trace"));
   if (!file.isEmpty()) open_file(file);
 }
 
 void MainWindow::open_file(const QString& path) {
-  open(std::filesystem::path(QFile::encodeName(path).toStdString()));
+  open(file_path(path));
+}
+
+void MainWindow::compare_with(const std::filesystem::path& path) {
+  // While the first trace is loading, its pages are those of the trace before.
+  compare_when_open_ = outer_->currentIndex() == 0;
+  if (!compare_when_open_) show_page(Page::kCompare);
+  compare().open_second(path, analysis_options_);
 }
 
 void MainWindow::open(const std::filesystem::path& path) {
@@ -339,6 +370,8 @@ void MainWindow::open(OpenRequest request) {
   request_ = std::move(request);
   start_->show_loading(files_text());
   outer_->setCurrentIndex(0);
+  compare().close_second();
+  compare_when_open_ = false;
   loader_->start(request_);
 }
 
@@ -358,7 +391,8 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
       QString::fromStdString(display_text(QFileInfo(path_).fileName().toStdString(), 120)) +
       tr(" – Headway"));
   outer_->setCurrentIndex(1);
-  show_page(session_->analysed && !request_.follow ? Page::kSummary : Page::kTimeline);
+  Page first = session_->analysed && !request_.follow ? Page::kSummary : Page::kTimeline;
+  show_page(compare_when_open_ ? Page::kCompare : first);
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());
 }
 
@@ -497,22 +531,48 @@ void MainWindow::fill_recent_menu() {
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  if (std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); }) &&
-      !urls.isEmpty())
-    event->acceptProposedAction();
+  bool files =
+      std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+  if (files && !urls.isEmpty()) event->acceptProposedAction();
 }
 
+/// Two traces are compared; more are the ranks of a job.
 void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
   OpenRequest request;
-  for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile())
-      request.source.files.emplace_back(QFile::encodeName(url.toLocalFile()).toStdString());
+  for (const QUrl& url : urls) {
+    if (url.isLocalFile()) request.source.files.push_back(file_path(url.toLocalFile()));
   }
-  if (!request.source.files.empty()) open(std::move(request));
+  if (request.source.files.empty()) return;
+  if (urls.size() == 2) request.source.files.pop_back();
+  open(std::move(request));
+  if (urls.size() == 2) compare_with(file_path(urls.back().toLocalFile()));
+}
+
+/// Values that make no sense, as in a damaged file, are left aside by Qt.
+void MainWindow::restore_settings() {
+  QSettings settings;
+  set_dark(settings.value(QStringLiteral("dark"), is_dark()).toBool());
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  rail_->setVisible(settings.value(QStringLiteral("rail"), true).toBool());
+  for (QSplitter* splitter : findChildren<QSplitter*>()) {
+    if (!splitter->objectName().isEmpty())
+      splitter->restoreState(settings.value("splitter/" + splitter->objectName()).toByteArray());
+  }
+}
+
+void MainWindow::save_settings() const {
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("rail"), !rail_->isHidden());
+  for (QSplitter* splitter : findChildren<QSplitter*>()) {
+    if (!splitter->objectName().isEmpty())
+      settings.setValue("splitter/" + splitter->objectName(), splitter->saveState());
+  }
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (keep_settings_) QSettings().setValue(QStringLiteral("geometry"), saveGeometry());
+  if (keep_settings_) save_settings();
   QMainWindow::closeEvent(event);
 }
 

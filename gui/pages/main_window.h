@@ -15,7 +15,9 @@
 
 namespace headway::gui {
 
+class ComparePage;
 class DoubtsBanner;
+class ExportMenu;
 class FindingsPage;
 class HelpOverlay;
 class LinkLabel;
@@ -40,6 +42,8 @@ class MainWindow : public QMainWindow {
   void open(OpenRequest request);
   /// False: opens without the cache, whatever the settings say.
   void set_cache_allowed(bool allowed) { cache_allowed_ = allowed; }
+  /// Opens a second trace beside the one that is open or being opened.
+  void compare_with(const std::filesystem::path& path);
   /// For the traces opened from now on.
   void set_analysis_options(const analyzer::AnalysisOptions& options) {
     analysis_options_ = options;
@@ -59,7 +63,9 @@ class MainWindow : public QMainWindow {
   FindingsPage& findings();
   OpsPage& ops();
   StepsPage& steps();
+  ComparePage& compare();
   StartPage& start() { return *start_; }
+  ExportMenu& exports() { return *exports_; }
 
  signals:
   /// The timeline of a large trace is there; `opened` follows.
@@ -83,6 +89,7 @@ class MainWindow : public QMainWindow {
   QAction* add_action(QMenu* menu, Command command);
   void add_hint(QMenu* menu, Command command);
   void choose_file();
+  QString ask_for_trace(const QString& title);
   void open_file(const QString& path);
   QString files_text() const;
   void show_session(std::shared_ptr<const Session> session);
@@ -97,6 +104,8 @@ class MainWindow : public QMainWindow {
   QStringList recent_files() const;
   void remember_file(const QString& path);
   void fill_recent_menu();
+  void restore_settings();
+  void save_settings() const;
 
   bool keep_settings_;
   const Theme* theme_ = &Theme::light();
@@ -121,6 +130,8 @@ class MainWindow : public QMainWindow {
   StartPage* start_;
   HelpOverlay* help_;
   QMenu* recent_menu_ = nullptr;
+  ExportMenu* exports_ = nullptr;
+  bool compare_when_open_ = false;
   QAction* dark_action_ = nullptr;
 };
 

@@ -46,6 +46,7 @@ TimelinePage::TimelinePage(QWidget* parent)
   left_layout->addWidget(legend_);
   legend_->explain_merging(true);
   QSplitter* splitter = new QSplitter;
+  splitter->setObjectName(QStringLiteral("timeline"));
   splitter->addWidget(left);
   splitter->addWidget(side());
   splitter->setHandleWidth(1);
@@ -122,6 +123,7 @@ QWidget* TimelinePage::toolbar() {
 
 QWidget* TimelinePage::side() {
   QSplitter* side = new QSplitter(Qt::Vertical);
+  side->setObjectName(QStringLiteral("timeline-side"));
   side->addWidget(with_title(tr("Findings"), evidence_));
   side->addWidget(with_title(tr("Selection"), details_));
   side->setHandleWidth(1);

@@ -2,6 +2,7 @@
 #include "gui/timeline/timeline_view.h"
 
 #include <QAccessible>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
@@ -179,13 +180,29 @@ const QImage& TimelineView::render_frame() {
   return picture_;
 }
 
+/// For pictures of vectors: nothing of the picture that is kept for the screen.
+void TimelineView::paint_vectors(QPainter& painter) {
+  Frame frame = frame_;
+  frame.pixel_ratio = 1;
+  QImage none;
+  painter.save();
+  painter.setClipRect(viewport()->rect());
+  rows_.paint(none, painter, frame, labels_);
+  header_.paint(none, painter, frame);
+  painter.restore();
+}
+
 void TimelineView::paintEvent(QPaintEvent* event) {
-  if (picture_old_ || frame_.pixel_ratio != viewport()->devicePixelRatioF()) render_frame();
   QPainter painter(viewport());
-  for (const QRect& rect : event->region()) {
-    QRectF source(QPointF(rect.topLeft()) * frame_.pixel_ratio,
-                  QSizeF(rect.size()) * frame_.pixel_ratio);
-    painter.drawImage(QRectF(rect), picture_, source);
+  if (painter.paintEngine()->type() == QPaintEngine::SVG) {
+    paint_vectors(painter);
+  } else {
+    if (picture_old_ || frame_.pixel_ratio != viewport()->devicePixelRatioF()) render_frame();
+    for (const QRect& rect : event->region()) {
+      QRectF source(QPointF(rect.topLeft()) * frame_.pixel_ratio,
+                    QSizeF(rect.size()) * frame_.pixel_ratio);
+      painter.drawImage(QRectF(rect), picture_, source);
+    }
   }
   paint_overlay(painter, frame_, overlay_);
   if (frame_.model->rows.empty()) {
@@ -293,6 +310,20 @@ void TimelineView::show_interval(Interval interval) {
 void TimelineView::jump_to(const Target& target, Interval view) {
   show_interval(view);
   select(target, true);
+}
+
+void TimelineView::follow(const TimelineView& other, DurationNs later) {
+  if (frame_.gutter != other.frame_.gutter) {
+    frame_.gutter = other.frame_.gutter;
+    rows_changed();
+  }
+  set_mapping(other.frame_.mapping.shifted(later).resized(frame_.area_width()));
+}
+
+void TimelineView::set_origin(TimeNs origin) {
+  frame_.origin = origin;
+  picture_old_ = true;
+  viewport()->update();
 }
 
 void TimelineView::remember_place() {

@@ -59,6 +59,10 @@ class TimelineView : public QAbstractScrollArea {
   void show_interval(Interval interval);
   /// Shows `view`, selects and reveals `target`.
   void jump_to(const Target& target, Interval view);
+  /// Shows what `other` shows, `later` later, at the same scale and with names as wide.
+  void follow(const TimelineView& other, DurationNs later);
+  /// The ruler counts from there.
+  void set_origin(TimeNs origin);
   /// Carries out a command of the timeline; false for those that are not its.
   bool run(Command command);
   /// Paints the whole picture into an image of the view's size: for benchmarks.
@@ -115,6 +119,7 @@ class TimelineView : public QAbstractScrollArea {
   QStringList merged_lines(const Hit& hit) const;
   QStringList counter_lines(RowId row, TimeNs t) const;
   void announce();
+  void paint_vectors(QPainter& painter);
 
   std::shared_ptr<const Session> session_;
   RowLayout layout_;
