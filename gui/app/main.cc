@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
+#include "gui/pages/background_task.h"
 #include "gui/pages/main_window.h"
 #include "gui/pages/timeline_page.h"
 
@@ -109,6 +110,7 @@ int take_screenshot(MainWindow& window, const Options& options) {
   QApplication::processEvents();
   show_wanted(window, options);
   if (!options.find.empty()) wait_for_search(window);
+  while (BackgroundTask::any_running()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
   QApplication::processEvents();
   QString file = QString::fromLocal8Bit(options.screenshot->string().c_str());
   if (!window.grab().save(file, "PNG")) {

@@ -41,7 +41,6 @@ std::shared_ptr<const Session> make_session(trace::Trace trace,
   int threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
   session->timeline = build_timeline(session->trace, session->analysis, threads);
   report(progress, "Preparing the tables", 0.95);
-  session->ops = make_op_table(session->trace, session->analysis, OpGrouping::kOp);
   session->step_charts = make_step_charts(session->trace, session->analysis);
   session->summary = summarize(session->trace, session->analysis);
   report(progress, "Done", 1);

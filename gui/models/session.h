@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "analyzer/analysis.h"
-#include "gui/models/op_table.h"
 #include "gui/models/step_chart.h"
 #include "gui/models/summary.h"
 #include "gui/models/timeline_model.h"
@@ -21,7 +20,6 @@ struct Session {
   trace::Trace trace;
   analyzer::Analysis analysis;
   TimelineModel timeline;
-  OpTable ops;  ///< by op of the model
   std::vector<StepChart> step_charts;
   Summary summary;
 

@@ -98,22 +98,27 @@ TEST_CASE("the findings beside the timeline step from evidence to evidence") {
 TEST_CASE("the op table sorts, filters, groups, and leads to the longest op and back") {
   MainWindow& w = window();
   w.show_page(Page::kOps);
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
   QTableView& table = w.ops().table();
   QAbstractItemModel* model = table.model();
+  auto column = [&](const char* id) { return w.ops().ops().table().model().table()->column(id); };
   int all = model->rowCount();
   REQUIRE(all > 10);
   w.ops().filter().setText("layer1");
   CHECK(model->rowCount() < all);
   CHECK(model->index(0, 0).data().toString().contains("layer1"));
   w.ops().filter().clear();
-  table.sortByColumn(static_cast<int>(OpColumn::kName), Qt::AscendingOrder);
+  table.sortByColumn(0, Qt::AscendingOrder);
   CHECK(model->index(0, 0).data().toString() <= model->index(1, 0).data().toString());
   w.ops().grouping().setCurrentIndex(static_cast<int>(OpGrouping::kKernel));
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
   CHECK(model->rowCount() < all);
   w.ops().grouping().setCurrentIndex(static_cast<int>(OpGrouping::kOp));
-  table.sortByColumn(static_cast<int>(OpColumn::kLongest), Qt::DescendingOrder);
-  trace::DeviceOpId longest = w.session()->ops.lines[0].longest;
-  for (const OpLine& line : w.session()->ops.lines) {
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
+  table.sortByColumn(column("max_ns"), Qt::DescendingOrder);
+  OpTable ops = make_op_table(w.session()->trace, w.session()->analysis, OpGrouping::kOp);
+  trace::DeviceOpId longest = ops.lines[0].longest;
+  for (const OpLine& line : ops.lines) {
     if (line.longest_duration > w.session()->trace.device_ops.interval(longest).length())
       longest = line.longest;
   }
@@ -123,13 +128,14 @@ TEST_CASE("the op table sorts, filters, groups, and leads to the longest op and 
   CHECK(w.timeline().view().selection() == Target::of(analyzer::EventRef::of(longest)));
   QTest::keyClick(&w.timeline().view(), Qt::Key_O);
   CHECK(w.page() == Page::kOps);
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
   CHECK(table.currentIndex().row() == 0);
 }
 
 TEST_CASE("a bar of the step chart leads to its step") {
   MainWindow& w = window();
   w.show_page(Page::kSteps);
-  QApplication::processEvents();
+  REQUIRE(test::wait_until([&] { return w.steps().is_ready(); }));
   StepChartView& chart = w.steps().chart();
   QPoint at = chart.place_of(17);
   CHECK(chart.bar_at(at) == std::optional<std::uint32_t>(17));
