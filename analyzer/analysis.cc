@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "analyzer/doubts.h"
@@ -101,7 +102,9 @@ void sort_findings(std::vector<Finding>& findings) {
 Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   require_events(trace);
   Analysis result;
+  std::mutex noting;
   auto note = [&](std::string_view stage) {
+    std::lock_guard lock(noting);
     if (options.stage_done) options.stage_done(stage);
   };
   std::optional<RangeNames> range_names;
@@ -145,26 +148,32 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     }
   });
   const KernelNames& kernels = *kernel_names;
-  result.critical_path = find_critical_path(*graph, result.steps, result.partitions);
-  graph.reset();
-  note("critical path");
-  result.work = measure_work(trace, result.steps, result.partitions, kernels);
-  note("kernels");
-  RuleContext context{trace,
-                      result.steps,
-                      result.attribution,
-                      result.partitions,
-                      mean_step_of(result.partitions, result.median_step),
-                      kernels,
-                      result.work,
-                      result.job.get()};
-  std::span<const Rule* const> rules = all_rules();
-  result.findings.resize(rules.size());
-  run_parallel(rules.size(),
-               [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
+  // No rule asks for the critical path, so it is looked for beside them.
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 0) {
+      result.critical_path = find_critical_path(*graph, result.steps, result.partitions);
+      graph.reset();
+      note("critical path");
+      return;
+    }
+    result.work = measure_work(trace, result.steps, result.partitions, kernels);
+    note("kernels");
+    RuleContext context{trace,
+                        result.steps,
+                        result.attribution,
+                        result.partitions,
+                        mean_step_of(result.partitions, result.median_step),
+                        kernels,
+                        result.work,
+                        result.job.get()};
+    std::span<const Rule* const> rules = all_rules();
+    result.findings.resize(rules.size());
+    run_parallel(rules.size(),
+                 [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
+    note("rules");
+  });
   keep_fitting_advice(trace, result.findings);
   sort_findings(result.findings);
-  note("rules");
   result.doubts = find_doubts(trace, result);
   note("doubts");
   return result;

@@ -20,7 +20,7 @@ set(HEADWAY_EXTERNAL_openmp OpenMP::OpenMP_CXX)
 set(HEADWAY_EXTERNAL_png PNG::PNG)
 set(HEADWAY_EXTERNAL_zip LibZip::LibZip)
 set(HEADWAY_EXTERNAL_zlib ZLIB::ZLIB)
-set(HEADWAY_EXTERNAL_qt Qt6::Widgets)
+set(HEADWAY_EXTERNAL_qt Qt6::Widgets Qt6::Svg)
 
 # layers.txt -> HEADWAY_ALLOWED_<module> = modules and externals it may use.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/layers.txt)

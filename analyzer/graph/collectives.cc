@@ -52,12 +52,11 @@ std::vector<Member> members_of(const Trace& trace) {
 
 }  // namespace
 
-std::vector<CollectiveGroup> find_collective_groups(const Trace& trace,
-                                                    std::int64_t& contradicted) {
+std::vector<Rendezvous> find_rendezvous(const Trace& trace, std::int64_t& contradicted) {
   std::vector<Member> members = members_of(trace);
-  std::vector<CollectiveGroup> groups;
+  std::vector<Rendezvous> groups;
   for (std::size_t i = 0; i < members.size();) {
-    CollectiveGroup group;
+    Rendezvous group;
     group.last_start = TimeNs::min();
     group.inferred = members[i].counted;
     TimeNs first_end = TimeNs::max();
@@ -80,7 +79,7 @@ std::vector<CollectiveGroup> find_collective_groups(const Trace& trace,
   return groups;
 }
 
-void add_collectives(std::span<const CollectiveGroup> groups, EdgeSink& sink) {
+void add_collectives(std::span<const Rendezvous> groups, EdgeSink& sink) {
   const Points& points = sink.points;
   const Trace& trace = points.trace();
   for (std::size_t g = 0; g < groups.size(); ++g) {

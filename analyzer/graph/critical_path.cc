@@ -6,6 +6,7 @@
 #include "analyzer/graph/path_walk.h"
 #include "analyzer/partition/steady_ops.h"
 #include "common/error.h"
+#include "common/parallel.h"
 
 namespace headway::analyzer {
 namespace {
@@ -206,20 +207,25 @@ CriticalPath find_critical_path(const DependencyGraph& graph, const Steps& steps
   if (goal.window.empty()) return path;
   path.window = goal.window;
   path.steps = goal.steps;
-  walk(graph, goal, path.pieces);
-  std::reverse(path.pieces.begin(), path.pieces.end());
-  if (device && !steps.all.empty()) {
-    for (const DeviceStep& step : device->steps) {
-      if (counts(steps, step)) path.of_step.push_back({step.step, step.interval, {}});
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 0) {
+      path.slack_ns = slack_of_ops(graph, path.window);
+      return;
     }
-  } else {
-    for (std::uint32_t i : steps.steady) {
-      if (steps.all[i].thread == goal.thread)
-        path.of_step.push_back({i, intersect(steps.all[i].host, path.window), {}});
+    walk(graph, goal, path.pieces);
+    std::reverse(path.pieces.begin(), path.pieces.end());
+    if (device && !steps.all.empty()) {
+      for (const DeviceStep& step : device->steps) {
+        if (counts(steps, step)) path.of_step.push_back({step.step, step.interval, {}});
+      }
+    } else {
+      for (std::uint32_t i : steps.steady) {
+        if (steps.all[i].thread == goal.thread)
+          path.of_step.push_back({i, intersect(steps.all[i].host, path.window), {}});
+      }
     }
-  }
-  add_up(path);
-  path.slack_ns = slack_of_ops(graph, path.window);
+    add_up(path);
+  });
   return path;
 }
 

@@ -71,16 +71,15 @@ void add_batches(EdgeSink& sink);
 void add_hand_overs(EdgeSink& sink, std::vector<bool>& blocked);
 
 /// D12: the same collective on several ranks of this trace.
-struct CollectiveGroup {
+struct Rendezvous {
   std::vector<trace::DeviceOpId> ops;  ///< one a rank
   TimeNs last_start;
   bool inferred = false;  ///< matched by order, not by sequence number
 };
 /// Groups whose times contradict each other (an end before the last start) are left out and counted.
-std::vector<CollectiveGroup> find_collective_groups(const trace::Trace& trace,
-                                                    std::int64_t& contradicted);
+std::vector<Rendezvous> find_rendezvous(const trace::Trace& trace, std::int64_t& contradicted);
 /// D12 and D13.
-void add_collectives(std::span<const CollectiveGroup> groups, EdgeSink& sink);
+void add_collectives(std::span<const Rendezvous> groups, EdgeSink& sink);
 
 /// Ranges that are tasks: batches being made and waits for them.
 std::vector<trace::RangeId> batch_ranges(const trace::Trace& trace);

@@ -124,9 +124,9 @@ void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
 DependencyGraph::DependencyGraph(const Trace& trace)
     : points_(trace, {}, {}), calibration_(calibrate_device_delays(trace)) {
   std::int64_t unmatched = 0;
-  std::vector<CollectiveGroup> groups = find_collective_groups(trace, unmatched);
+  std::vector<Rendezvous> groups = find_rendezvous(trace, unmatched);
   std::vector<TimeNs> rendezvous;
-  for (const CollectiveGroup& group : groups) rendezvous.push_back(group.last_start);
+  for (const Rendezvous& group : groups) rendezvous.push_back(group.last_start);
   points_ = Points(trace, batch_ranges(trace), std::move(rendezvous));
   ProgramOrder program(trace);
   EdgeSink sink(points_);

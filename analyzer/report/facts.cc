@@ -14,6 +14,7 @@
 #include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
+#include "common/counted.h"
 #include "common/format.h"
 #include "common/statistics.h"
 #include "trace/meta_keys.h"
@@ -26,10 +27,6 @@ using trace::Trace;
 std::string utc_text(std::int64_t epoch_ns) {
   std::time_t seconds = static_cast<std::time_t>(epoch_ns / 1'000'000'000);
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
-}
-
-std::string plural(std::int64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
 }
 
 std::string recorded_line(const Trace& trace) {
@@ -46,9 +43,9 @@ std::string recorded_line(const Trace& trace) {
   }
   return text +
          fmt::format(", {} and {} with {}",
-                     plural(static_cast<std::int64_t>(processes.size()), "process", "processes"),
-                     plural(threads, "thread", "threads"),
-                     plural(static_cast<std::int64_t>(trace.event_count()), "event", "events"));
+                     counted(static_cast<std::int64_t>(processes.size()), "process", "processes"),
+                     counted(threads, "thread", "threads"),
+                     counted(static_cast<std::int64_t>(trace.event_count()), "event", "events"));
 }
 
 std::string device_line(const Trace& trace, trace::DeviceId id) {

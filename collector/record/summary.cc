@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "common/counted.h"
 #include "common/format.h"
 #include "common/text.h"
 
@@ -15,10 +16,6 @@ namespace {
 
 using trace::Loss;
 using trace::Severity;
-
-std::string counted(std::int64_t count, std::string_view singular, std::string_view plural) {
-  return fmt::format("{} {}", format_count(count), count == 1 ? singular : plural);
-}
 
 std::string outcome_line(const Summary& s) {
   std::string command = escape_terminal(s.command);

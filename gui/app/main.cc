@@ -6,15 +6,20 @@
 #include <QFontDatabase>
 #include <QStyleFactory>
 #include <QTimer>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
 #include "gui/pages/background_task.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/export.h"
+#include "gui/pages/export_menu.h"
 #include "gui/pages/main_window.h"
 #include "gui/pages/timeline_page.h"
 
@@ -34,7 +39,7 @@ constexpr const char* kDisplayHelp =
 void choose_platform(const Options& options) {
   bool display = is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
   if (is_set("QT_QPA_PLATFORM")) return;  // the user knows best
-  if (options.screenshot) {
+  if (options.writes_files()) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   } else if (!display) {
     throw Error(ExitCode::kUsage,
@@ -66,8 +71,25 @@ void check_fonts() {
                "apt-get install fonts-dejavu-core\n");
 }
 
+void show_finding(MainWindow& window, const Options& options) {
+  const std::vector<analyzer::Finding>& findings = window.session()->analysis.findings;
+  auto found = std::find_if(findings.begin(), findings.end(), [&](const analyzer::Finding& one) {
+    return one.rule == options.finding;
+  });
+  if (found == findings.end())
+    fail_usage("--finding '{}': no rule has this name; docs/reference/rules.md lists them.",
+               options.finding);
+  const int index = static_cast<int>(found - findings.begin());
+  if (*options.page != Page::kTimeline) {
+    window.go_to({.page = Page::kFindings, .finding = index});
+  } else if (!found->evidence.empty()) {
+    window.go_to({.page = Page::kTimeline, .finding = index, .evidence = 0});
+  }
+}
+
 void show_wanted(MainWindow& window, const Options& options) {
   if (options.page) window.show_page(*options.page);
+  if (!options.finding.empty() && window.session()) show_finding(window, options);
   TimelinePage& timeline = window.timeline();
   if (options.range) timeline.view().show_interval(*options.range);
   if (options.find.empty()) return;
@@ -81,6 +103,10 @@ void show_wanted(MainWindow& window, const Options& options) {
   timeline.search().search_for(QString::fromStdString(options.find));
 }
 
+OpenRequest request_of(const Options& options) {
+  return {.source = options.source, .analysis = {}, .follow = options.follow};
+}
+
 /// Waits until `done` or for ever: loading ends with a trace or an error.
 void wait_for_search(MainWindow& window) {
   QEventLoop loop;
@@ -92,33 +118,41 @@ void wait_for_search(MainWindow& window) {
   loop.exec();
 }
 
-int take_screenshot(MainWindow& window, const Options& options) {
-  if (options.trace) {
-    QEventLoop loop;
-    std::optional<Error> failure;
-    QObject::connect(&window, &MainWindow::opened, &loop, &QEventLoop::quit);
-    QObject::connect(&window, &MainWindow::open_failed, &loop,
-                     [&](const QString& message, ExitCode code) {
-                       failure = Error(code, message.toStdString());
-                       loop.quit();
-                     });
-    window.open(*options.trace);
+/// Opens the traces and waits for them. Throws what went wrong with one.
+void open_and_wait(MainWindow& window, const Options& options) {
+  QEventLoop loop;
+  std::optional<Error> failure;
+  auto failed = [&](const QString& message, ExitCode code) {
+    failure = Error(code, message.toStdString());
+    loop.quit();
+  };
+  QObject::connect(&window, &MainWindow::opened, &loop, &QEventLoop::quit);
+  QObject::connect(&window, &MainWindow::open_failed, &loop, failed);
+  QObject::connect(&window.compare(), &ComparePage::second_failed, &loop, failed);
+  QObject::connect(&window.compare(), &ComparePage::compared, &loop, &QEventLoop::quit);
+  window.open(request_of(options));
+  if (options.second) window.compare_with(*options.second);
+  while (!failure && (!window.session() || (options.second && !window.compare().pair())))
     loop.exec();
-    if (failure) throw *failure;
-  }
+  if (failure) throw *failure;
+}
+
+/// Pictures and tables, without a window on any screen.
+int write_files(MainWindow& window, const Options& options) {
   window.show();
+  if (!options.source.files.empty()) open_and_wait(window, options);
   QApplication::processEvents();
   show_wanted(window, options);
   if (!options.find.empty()) wait_for_search(window);
   while (BackgroundTask::any_running()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
   QApplication::processEvents();
-  QString file = QString::fromLocal8Bit(options.screenshot->string().c_str());
-  if (!window.grab().save(file, "PNG")) {
-    throw Error(ExitCode::kUsage,
-                fmt::format("{}: the picture could not be written. Does the folder exist, and may "
-                            "you write there?",
-                            options.screenshot->string()));
+  if (options.csv) {
+    if (!options.find.empty() && !window.timeline().view().selection())
+      fail_usage("--find '{}': no event has this in its name, so there is nothing to write.",
+                 options.find);
+    csv_export(window, *options.csv)();
   }
+  if (options.screenshot) export_picture(window, *options.screenshot);
   return 0;
 }
 
@@ -134,18 +168,27 @@ int run(int argc, char** argv) {
   QApplication::setDesktopFileName(QStringLiteral("headway-gui"));
   QApplication app(argc, argv);
   check_fonts();
-  MainWindow window(!options.screenshot);
+  MainWindow window(!options.writes_files());
   window.set_analysis_options(options.analysis);
   if (options.size) window.resize(*options.size);
-  if (options.screenshot) window.set_dark(options.dark.value_or(false));
+  if (options.writes_files()) window.set_dark(options.dark.value_or(false));
   if (options.dark) window.set_dark(*options.dark);
-  if (options.screenshot) return take_screenshot(window, options);
-  QObject::connect(&window, &MainWindow::opened, &window, [&, first = true]() mutable {
-    if (first) show_wanted(window, options);
-    first = false;
-  });
+  window.set_cache_allowed(!options.no_cache);
+  if (options.writes_files()) return write_files(window, options);
+  bool first = true;
+  auto show_once = [&] {
+    if (!std::exchange(first, false)) return;
+    try {
+      show_wanted(window, options);
+    } catch (const Error& error) {  // the window is open: it shows the trace all the same
+      fmt::print(stderr, "headway-gui: {}\n", escape_terminal(error.what()));
+    }
+  };
+  QObject::connect(&window, &MainWindow::looked, &window, show_once);
+  QObject::connect(&window, &MainWindow::opened, &window, show_once);
   window.show();
-  if (options.trace) window.open(*options.trace);
+  if (!options.source.files.empty()) window.open(request_of(options));
+  if (options.second) window.compare_with(*options.second);
   return QApplication::exec();
 }
 

@@ -13,14 +13,22 @@ namespace headway::gui {
 
 /// The command line of headway-gui.
 struct Options {
-  std::optional<std::filesystem::path> trace;
+  TraceSource source;  ///< without files: the window asks
+  bool follow = false;
+  bool no_cache = false;
+  std::optional<std::filesystem::path> second;  ///< to compare with
   std::optional<std::filesystem::path> screenshot;
+  std::optional<std::filesystem::path> csv;  ///< "-": standard output
   std::optional<Page> page;
   std::optional<QSize> size;
   std::optional<Interval> range;
   std::optional<bool> dark;
   analyzer::AnalysisOptions analysis;
-  std::string find;  ///< a name to search for and select
+  std::string find;     ///< a name to search for and select
+  std::string finding;  ///< a rule: its finding, or on the timeline its first evidence
+
+  /// Nothing is shown: files are written, and the program ends.
+  bool writes_files() const { return screenshot || csv; }
 };
 
 /// Thrown after --help or --version were printed: leave with `status`.

@@ -19,6 +19,7 @@ constexpr auto kPages = std::to_array<PageInfo>({
     {Page::kMemory, "memory", "Memory", "Ctrl+9", "Memory over time, allocations and copies"},
     {Page::kRoofline, "roofline", "Roofline", "Ctrl+0",
      "What kernels achieve against what the device could do"},
+    {Page::kCompare, "compare", "Compare", "Ctrl+D", "This trace beside a second one"},
     {Page::kTables, "tables", "Tables", "Ctrl+T", "The tables of the trace file, and SQL"},
     {Page::kHealth, "health", "Trace health", "Ctrl+H",
      "What was recorded, what was lost, and what to trust"},

@@ -20,6 +20,7 @@ enum class Page : std::uint8_t {
   kInput,
   kMemory,
   kRoofline,
+  kCompare,
   kTables,
   kHealth,
 };

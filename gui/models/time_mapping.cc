@@ -48,6 +48,12 @@ TimeMapping TimeMapping::panned(double pixels, Interval bounds) const {
   return result.clamped(bounds);
 }
 
+TimeMapping TimeMapping::shifted(DurationNs by) const {
+  TimeMapping mapping = *this;
+  mapping.begin_ns_ += by.ns;
+  return mapping;
+}
+
 TimeMapping TimeMapping::resized(int width) const {
   TimeMapping result = *this;
   result.width_ = std::max(1, width);

@@ -32,6 +32,8 @@ class TimeMapping {
   TimeMapping zoomed(double factor, double x, Interval bounds) const;
   /// Moves the view by `pixels` (> 0: later times), within `bounds`.
   TimeMapping panned(double pixels, Interval bounds) const;
+  /// The same view of a time that is `by` later.
+  TimeMapping shifted(DurationNs by) const;
   /// The same stretch of time on another width.
   TimeMapping resized(int width) const;
   /// The same stretch of time on a screen with `ratio` times as many pixels.

@@ -29,17 +29,25 @@ void ComputedPage::set_session(std::shared_ptr<const Session> session) {
   waiting_.reset();
   clear();
   session_ = std::move(session);
+  shown_ = nullptr;
   note_->setText(tr("Working…"));
   layers_->setCurrentIndex(0);
   if (session_) restart();
 }
 
+void ComputedPage::update_session(std::shared_ptr<const Session> session) {
+  if (!session) return set_session(nullptr);
+  session_ = std::move(session);
+  restart();
+}
+
 void ComputedPage::restart() {
   if (!session_) return;
-  task_->start([this, work = make_work()](const std::atomic<bool>& cancelled) {
-    return [this, show = work(cancelled)] {
+  task_->start([this, session = session_, work = make_work()](const std::atomic<bool>& cancelled) {
+    return [this, session, show = work(cancelled)] {
       layers_->setCurrentIndex(1);
       if (show) show();
+      shown_ = session;
       if (waiting_) open_link(*waiting_);
       waiting_.reset();
     };

@@ -20,6 +20,8 @@ class ComputedPage : public PageWidget {
   explicit ComputedPage(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session) final;
+  /// Shows the former figures until the new ones are there.
+  void update_session(std::shared_ptr<const Session> session) final;
   /// Kept until the figures are there.
   void open(const Link& link) final;
   bool is_ready() const { return session_ && !task_->is_running(); }
@@ -44,6 +46,7 @@ class ComputedPage : public PageWidget {
 
  private:
   std::shared_ptr<const Session> session_;
+  std::shared_ptr<const Session> shown_;  ///< what the body may point into
   std::optional<Link> waiting_;
   BackgroundTask* task_;
   QStackedLayout* layers_;

@@ -81,7 +81,8 @@ QSize WrapLabel::sizeHint() const {
 }
 
 QSize WrapLabel::minimumSizeHint() const {
-  return {kLeastWidth, QFontMetrics(font()).height()};
+  // A single line is never cut at its top and bottom, however little room there is.
+  return {kLeastWidth, single_ ? sizeHint().height() : QFontMetrics(font()).height()};
 }
 
 void WrapLabel::paintEvent(QPaintEvent*) {

@@ -3,6 +3,7 @@
 
 #include <QListWidget>
 #include <QMainWindow>
+#include <QPushButton>
 #include <QStackedWidget>
 #include <filesystem>
 #include <memory>
@@ -14,7 +15,9 @@
 
 namespace headway::gui {
 
+class ComparePage;
 class DoubtsBanner;
+class ExportMenu;
 class FindingsPage;
 class HelpOverlay;
 class LinkLabel;
@@ -22,6 +25,7 @@ class OpsPage;
 class StartPage;
 class StepsPage;
 class TimelinePage;
+class WaitingPage;
 
 /// The window: a start page while there is no trace; then the pages of the trace, listed on a rail,
 /// under a line of doubts. Leads from page to page.
@@ -33,6 +37,13 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const std::filesystem::path& path);
+  /// Several files, folders, a stretch of time, a recording that goes on. A cache folder
+  /// that is not given is set as the settings say.
+  void open(OpenRequest request);
+  /// False: opens without the cache, whatever the settings say.
+  void set_cache_allowed(bool allowed) { cache_allowed_ = allowed; }
+  /// Opens a second trace beside the one that is open or being opened.
+  void compare_with(const std::filesystem::path& path);
   /// For the traces opened from now on.
   void set_analysis_options(const analyzer::AnalysisOptions& options) {
     analysis_options_ = options;
@@ -45,18 +56,24 @@ class MainWindow : public QMainWindow {
   void run(Command command);
 
   const std::shared_ptr<const Session>& session() const { return session_; }
-  Page page() const { return static_cast<Page>(pages_->currentIndex()); }
+  Page page() const { return page_; }
   /// The page, filled.
   PageWidget& widget(Page page);
   TimelinePage& timeline();
   FindingsPage& findings();
   OpsPage& ops();
   StepsPage& steps();
+  ComparePage& compare();
   StartPage& start() { return *start_; }
+  ExportMenu& exports() { return *exports_; }
 
  signals:
+  /// The timeline of a large trace is there; `opened` follows.
+  void looked();
   /// A trace is open and its pages are filled.
   void opened();
+  /// The recording that is followed was read again.
+  void grown();
   void open_failed(const QString& message, headway::ExitCode code);
 
  protected:
@@ -72,30 +89,49 @@ class MainWindow : public QMainWindow {
   QAction* add_action(QMenu* menu, Command command);
   void add_hint(QMenu* menu, Command command);
   void choose_file();
+  QString ask_for_trace(const QString& title);
   void open_file(const QString& path);
+  QString files_text() const;
   void show_session(std::shared_ptr<const Session> session);
-  void show_error(const QString& message, ExitCode code);
+  void update_session(std::shared_ptr<const Session> session);
+  void show_headline();
+  void show_progress(const QString& what, double share);
+  void stop_or_start_analysis();
+  void show_error(const QString& message, ExitCode code, Interval stretch);
+  void open_stretch();
   void show_welcome();
   void apply_theme();
   QStringList recent_files() const;
   void remember_file(const QString& path);
   void fill_recent_menu();
+  void restore_settings();
+  void save_settings() const;
 
   bool keep_settings_;
   const Theme* theme_ = &Theme::light();
+  bool cache_allowed_ = true;
   TraceLoader* loader_;
+  OpenRequest request_;   ///< what is open, or being opened
+  Interval stretch_;      ///< of `request_`, that would fit
+  QString progress_;      ///< of the analysis behind a first look; empty: it was cancelled
+  bool stalled_ = false;  ///< the recording that is followed says nothing any more
+  Page page_ = Page::kSummary;
   analyzer::AnalysisOptions analysis_options_;
   std::shared_ptr<const Session> session_;
   QString path_;
   QStackedWidget* outer_;     ///< start page or trace
-  QStackedWidget* pages_;     ///< by Page
+  QStackedWidget* pages_;     ///< by Page; then `waiting_`
+  WaitingPage* waiting_;      ///< in the place of pages that need the analysis
   std::vector<bool> filled_;  ///< by Page: it shows `session_`
   QListWidget* rail_;
   LinkLabel* headline_;
+  QPushButton* analysis_;  ///< beside the headline: cancel the analysis, or make it after all
   DoubtsBanner* banner_;
   StartPage* start_;
   HelpOverlay* help_;
   QMenu* recent_menu_ = nullptr;
+  ExportMenu* exports_ = nullptr;
+  bool compare_when_open_ = false;
   QAction* dark_action_ = nullptr;
 };
 

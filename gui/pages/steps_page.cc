@@ -88,6 +88,7 @@ BackgroundTask::Work StepsPage::make_work() {
         return show_empty(tr("No training steps were found in this trace.\n%1\n\nMark each step "
                              "with an NVTX range named \"step\", and record again.")
                               .arg(how));
+      device_->clear();
       for (const StepChart& chart : session->step_charts)
         device_->addItem(QString::fromStdString(chart.title));
       device_->setVisible(spreads_.size() > 1);

@@ -28,6 +28,14 @@ void TabbedPage::set_session(std::shared_ptr<const Session> session) {
   fill(tabs_->currentIndex());
 }
 
+void TabbedPage::update_session(std::shared_ptr<const Session> session) {
+  session_ = std::move(session);
+  for (int i = 0; i < tabs_->count(); ++i) {
+    if (filled_[static_cast<std::size_t>(i)])
+      static_cast<PageWidget*>(tabs_->widget(i))->update_session(session_);
+  }
+}
+
 void TabbedPage::fill(int pane) {
   if (!session_ || pane < 0 || filled_[static_cast<std::size_t>(pane)]) return;
   filled_[static_cast<std::size_t>(pane)] = true;

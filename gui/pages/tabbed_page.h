@@ -16,6 +16,7 @@ class TabbedPage : public PageWidget {
   explicit TabbedPage(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session) override;
+  void update_session(std::shared_ptr<const Session> session) override;
   void set_theme(const Theme& theme) override;
   void open(const Link& link) override;
   QTabWidget& tabs() { return *tabs_; }

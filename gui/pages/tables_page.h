@@ -24,6 +24,7 @@ class TablesPage : public ComputedPage {
   ~TablesPage() override;
 
   void set_theme(const Theme&) override {}
+  bool needs_analysis() const override { return false; }
   QTreeWidget& tables() { return *tree_; }
   QPlainTextEdit& sql() { return *sql_; }
   DataTable& result() { return *result_; }

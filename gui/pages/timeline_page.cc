@@ -46,6 +46,7 @@ TimelinePage::TimelinePage(QWidget* parent)
   left_layout->addWidget(legend_);
   legend_->explain_merging(true);
   QSplitter* splitter = new QSplitter;
+  splitter->setObjectName(QStringLiteral("timeline"));
   splitter->addWidget(left);
   splitter->addWidget(side());
   splitter->setHandleWidth(1);
@@ -122,6 +123,7 @@ QWidget* TimelinePage::toolbar() {
 
 QWidget* TimelinePage::side() {
   QSplitter* side = new QSplitter(Qt::Vertical);
+  side->setObjectName(QStringLiteral("timeline-side"));
   side->addWidget(with_title(tr("Findings"), evidence_));
   side->addWidget(with_title(tr("Selection"), details_));
   side->setHandleWidth(1);
@@ -140,6 +142,23 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   legend_->set_classes(session ? used_classes(*session) : std::vector<analyzer::TimeClass>());
   session_ = session;
   view_->set_session(std::move(session));
+  show_span();
+}
+
+void TimelinePage::update_session(std::shared_ptr<const Session> session) {
+  if (!session_ || !session) return set_session(std::move(session));
+  Interval range = view_->range();
+  details_->set_session(session);
+  search_->update_session(session);
+  evidence_->set_session(session, *theme_);
+  legend_->set_classes(used_classes(*session));
+  session_ = session;
+  view_->update_session(std::move(session));
+  if (range.empty()) {
+    details_->show_target(view_->selection());
+  } else {
+    details_->show_range(range);
+  }
   show_span();
 }
 

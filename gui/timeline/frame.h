@@ -20,6 +20,7 @@ struct Frame {
   const Theme* theme = nullptr;
   QFont font;           ///< of labels; the rows' heights follow it
   TimeMapping mapping;  ///< of the area right of the names
+  TimeNs origin;        ///< what the ruler counts from
   std::int64_t scroll = 0;
   QSize size;
   int gutter = 220;  ///< width of the names

@@ -36,8 +36,12 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
   TimeMapping mapping = frame.overview_mapping();
   if (const Lane* lane = overview_lane(*frame.model)) {
     ColumnGrid grid(mapping.on_screen(frame.pixel_ratio));
-    lanes_.paint(image, device_rect(rect.adjusted(0, 3, 0, -3), frame.pixel_ratio), *lane, grid,
-                 theme);
+    const QRect band = rect.adjusted(0, 3, 0, -3);
+    if (image.isNull()) {
+      lanes_.draw(painter, band, *lane, grid, theme);
+    } else {
+      lanes_.paint(image, device_rect(band, frame.pixel_ratio), *lane, grid, theme);
+    }
   }
   Interval visible = frame.mapping.visible();
   int from = std::clamp(static_cast<int>(mapping.x_of(visible.begin)), 0, rect.width());
@@ -66,12 +70,13 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
 void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
   const Theme& theme = *frame.theme;
   QRect rect = frame.ruler_rect();
-  Ticks ticks = make_ticks(frame.mapping, kRulerLabelWidth);
+  Ticks ticks = make_ticks(frame.mapping.shifted(TimeNs{} - frame.origin), kRulerLabelWidth);
   painter.fillRect(QRect(0, rect.top(), frame.size.width(), 1), theme.border);
   painter.save();
   painter.setClipRect(rect);
   for (const Ticks::Tick& tick : ticks.ticks) {
-    int x = rect.left() + static_cast<int>(std::floor(frame.mapping.x_of(tick.time)));
+    TimeNs time = frame.origin + (tick.time - TimeNs{});
+    int x = rect.left() + static_cast<int>(std::floor(frame.mapping.x_of(time)));
     int length = tick.major ? rect.height() - 4 : 5;
     painter.fillRect(QRect(x, rect.bottom() - length, 1, length),
                      tick.major ? theme.dim_text : theme.border);
@@ -85,8 +90,9 @@ void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
   }
   painter.restore();
   painter.setPen(theme.dim_text);
-  QString left = ticks.base.empty() ? QStringLiteral("Time")
-                                    : QString::fromStdString(ticks.base) + QStringLiteral(" +");
+  QString left = !ticks.base.empty() ? QString::fromStdString(ticks.base) + QStringLiteral(" +")
+                 : frame.origin.ns  ? QStringLiteral("Time in the step")
+                                    : QStringLiteral("Time");
   painter.drawText(QRect(8, rect.top(), frame.gutter - 16, rect.height()),
                    (ticks.base.empty() ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, left);
 }
@@ -96,7 +102,9 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
   QRect rect = frame.steps_rect().adjusted(0, 1, 0, -2);
   ColumnGrid grid(frame.mapping.on_screen(frame.pixel_ratio));
   const Lane& steps = frame.model->steps;
-  const auto& items = lanes_.paint(image, device_rect(rect, frame.pixel_ratio), steps, grid, theme);
+  const auto& items =
+      image.isNull() ? lanes_.draw(painter, rect, steps, grid, theme)
+                     : lanes_.paint(image, device_rect(rect, frame.pixel_ratio), steps, grid, theme);
   for (const LaneItem& item : items) {
     int width = static_cast<int>(item.width / frame.pixel_ratio);
     if (item.count != 1 || width < 26) continue;

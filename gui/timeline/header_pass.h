@@ -13,6 +13,7 @@ namespace headway::gui {
 /// the ruler and the steps.
 class HeaderPass {
  public:
+  /// As RowsPass::paint.
   void paint(QImage& image, QPainter& painter, const Frame& frame);
 
  private:

@@ -3,6 +3,7 @@
 
 #include <QFontMetrics>
 #include <QGlyphRun>
+#include <QPaintEngine>
 #include <QTextLayout>
 #include <algorithm>
 
@@ -73,6 +74,13 @@ const LabelCache::Label& LabelCache::label(trace::StringId id, std::string_view 
 void LabelCache::draw(QPainter& painter, trace::StringId id, std::string_view text, double x,
                       double baseline, double width) {
   if (width < kLeastWidth) return;
+  // There text stays text, to be found and copied.
+  if (painter.paintEngine()->type() == QPaintEngine::SVG) {
+    QString shown = QString::fromStdString(display_text(text, kMaxCharacters));
+    shown = QFontMetrics(font_).elidedText(shown, Qt::ElideRight, static_cast<int>(width));
+    if (shown.size() > kLeastLetters) painter.drawText(QPointF(x, baseline), shown);
+    return;
+  }
   const Label& whole = label(id, text);
   bool fits = whole.width <= width;
   double limit = fits ? whole.width + 1 : width - ellipsis_.width;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QImage>
+#include <QPainter>
 #include <QRect>
 #include <vector>
 
@@ -20,6 +21,9 @@ class LanePass {
   /// next call: labels are drawn from them.
   const std::vector<LaneItem>& paint(QImage& image, const QRect& band, const Lane& lane,
                                      const ColumnGrid& grid, const Theme& theme);
+  /// The same as rectangles, in logical pixels and one to each item: for pictures of vectors.
+  const std::vector<LaneItem>& draw(QPainter& painter, const QRect& band, const Lane& lane,
+                                    const ColumnGrid& grid, const Theme& theme);
 
  private:
   std::vector<LaneItem> items_;

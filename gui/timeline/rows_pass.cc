@@ -62,9 +62,10 @@ void RowsPass::paint_background(QPainter& painter, const Frame& frame) {
   painter.fillRect(frame.area_rect(), theme.base);
   painter.fillRect(QRect(0, frame.header_height(), frame.gutter, frame.rows_rect().height()),
                    theme.heading);
-  for (const Ticks::Tick& tick : make_ticks(frame.mapping, kRulerLabelWidth).ticks) {
+  const TimeMapping ruler = frame.mapping.shifted(TimeNs{} - frame.origin);
+  for (const Ticks::Tick& tick : make_ticks(ruler, kRulerLabelWidth).ticks) {
     if (!tick.major) continue;
-    int x = frame.gutter + static_cast<int>(frame.mapping.x_of(tick.time));
+    int x = frame.gutter + static_cast<int>(ruler.x_of(tick.time));
     if (x >= frame.gutter)
       painter.fillRect(QRect(x, frame.header_height(), 1, frame.rows_rect().height()), theme.grid);
   }
@@ -91,7 +92,9 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
     if (y >= frame.size.height()) break;
     QRect band(frame.gutter, y, frame.area_width(), height - 1);
     const std::vector<LaneItem>& items =
-        lanes_.paint(image, device_rect(band, frame.pixel_ratio), row.lanes[l], grid, *frame.theme);
+        image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, *frame.theme)
+                       : lanes_.paint(image, device_rect(band, frame.pixel_ratio), row.lanes[l],
+                                      grid, *frame.theme);
     paint_labels(painter, frame, labels, row, row.lanes[l], band, items);
   }
 }
@@ -145,17 +148,42 @@ void RowsPass::paint_counter(QImage& image, QPainter& painter, const Frame& fram
     for (int y = std::max(from, clip_top); y <= std::min(to, image.height() - 1); ++y)
       reinterpret_cast<QRgb*>(image.scanLine(y))[x] = color;
   };
-  for (const CounterColumn& column : columns_) {
-    int x = band.left() + column.x;
-    int high = y_of(column.high);
-    int low = y_of(column.low);
-    fill(x, std::min(high, zero), std::max(low, zero), frame.theme->counter_fill.rgb());
-    fill(x, high, low + thickness - 1, frame.theme->counter.rgb());
+  if (image.isNull()) {
+    draw_counter(painter, frame, band, y_of);
+  } else {
+    for (const CounterColumn& column : columns_) {
+      int x = band.left() + column.x;
+      int high = y_of(column.high);
+      int low = y_of(column.low);
+      fill(x, std::min(high, zero), std::max(low, zero), frame.theme->counter_fill.rgb());
+      fill(x, high, low + thickness - 1, frame.theme->counter.rgb());
+    }
   }
   QRect text(frame.gutter + 4, frame.screen_y(shown.y), frame.area_width() - 8, shown.height);
   painter.setPen(frame.theme->dim_text);
   painter.drawText(text, Qt::AlignRight | Qt::AlignTop,
                    QStringLiteral("max ") + counter_text(counter.high(), counter.series().unit));
+}
+
+/// The columns of a counter as rectangles, neighbours of the same height as one.
+template <class ToY>
+void RowsPass::draw_counter(QPainter& painter, const Frame& frame, const QRect& band, ToY y_of) {
+  const int zero = y_of(0);
+  for (std::size_t i = 0; i < columns_.size();) {
+    const int high = y_of(columns_[i].high);
+    const int low = y_of(columns_[i].low);
+    std::size_t end = i + 1;
+    while (end < columns_.size() && columns_[end].x == columns_[end - 1].x + 1 &&
+           y_of(columns_[end].high) == high && y_of(columns_[end].low) == low)
+      ++end;
+    const int x = band.left() + columns_[i].x;
+    const int width = static_cast<int>(end - i);
+    const int top = std::min(high, zero);
+    painter.fillRect(QRect(x, top, width, std::max(low, zero) - top + 1),
+                     frame.theme->counter_fill);
+    painter.fillRect(QRect(x, high, width, low - high + 1), frame.theme->counter);
+    i = end;
+  }
 }
 
 void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown) {

@@ -14,7 +14,7 @@ namespace headway::gui {
 class RowsPass {
  public:
   /// `image` (RGB32, `frame.pixel_ratio` set) is that of the whole frame; `painter` draws on it in
-  /// logical pixels.
+  /// logical pixels. A null image (pixel ratio 1): all is drawn by the painter, as vectors.
   void paint(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels);
 
  private:
@@ -25,6 +25,8 @@ class RowsPass {
                     const Lane& lane, const QRect& band, const std::vector<LaneItem>& items);
   void paint_counter(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,
                      const RowLayout::Shown& shown);
+  template <class ToY>
+  void draw_counter(QPainter& painter, const Frame& frame, const QRect& band, ToY y_of);
   void paint_name(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown);
 
   LanePass lanes_;

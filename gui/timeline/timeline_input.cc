@@ -92,6 +92,7 @@ void TimelineView::drag_to(const QPoint& point) {
       frame_.gutter =
           std::clamp(point.x(), kLeastGutter, std::max(kLeastGutter, frame_.size.width() - 200));
       layout_changed();
+      emit view_changed();
       break;
     case Drag::kNone:
       break;

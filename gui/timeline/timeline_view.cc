@@ -2,6 +2,7 @@
 #include "gui/timeline/timeline_view.h"
 
 #include <QAccessible>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "gui/models/details.h"
 #include "gui/models/findings.h"
+#include "gui/models/row_identity.h"
 #include "gui/models/search.h"
 
 namespace headway::gui {
@@ -63,6 +65,48 @@ void TimelineView::set_session(std::shared_ptr<const Session> session) {
   rows_changed();
   run(Command::kFitAll);
   back_.clear();
+}
+
+void TimelineView::update_session(std::shared_ptr<const Session> session) {
+  if (!session_ || !session) return set_session(std::move(session));
+  const std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
+  const std::vector<RowId> matches = match_rows(old->timeline, session_->timeline);
+  const Interval before = old->timeline.bounds;
+  const Interval visible = frame_.mapping.visible();
+  // The topmost row stays where it is, though rows may have come above it.
+  RowId top;
+  std::int64_t into_top = 0;
+  if (auto index = layout_.index_at(frame_.scroll)) {
+    const RowLayout::Shown& shown = layout_.shown()[*index];
+    top = shown.row;
+    into_top = frame_.scroll - shown.y;
+  }
+  frame_.model = &session_->timeline;
+  layout_.adopt(session_->timeline, matches);
+  overlay_.selection = find_again(*old, overlay_.selection, *session_);
+  overlay_.hovered = {};
+  labels_ = {};
+  labels_.set_font(frame_.font);
+  rows_changed();
+  for (std::size_t i = 0; i < matches.size() && frame_.scroll > 0; ++i) {
+    if (matches[i] != top) continue;
+    if (auto index = layout_.index_of(RowId::from(i)))
+      set_scroll(layout_.shown()[*index].y + into_top);
+    break;
+  }
+  follow_end(before, visible);
+  emit view_changed();
+}
+
+/// Moves a view that showed the end of a trace that has grown since.
+void TimelineView::follow_end(Interval before, Interval visible) {
+  const Interval now = frame_.model->bounds;
+  if (now == before) return;
+  const bool whole = visible.begin <= before.begin && visible.end >= before.end;
+  if (whole) return set_mapping(TimeMapping(now, frame_.area_width()));
+  if (visible.end < before.end) return;
+  double pixels = static_cast<double>((now.end - before.end).ns) / frame_.mapping.ns_per_pixel();
+  set_mapping(frame_.mapping.panned(pixels, now));
 }
 
 void TimelineView::set_theme(const Theme& theme) {
@@ -136,13 +180,29 @@ const QImage& TimelineView::render_frame() {
   return picture_;
 }
 
+/// For pictures of vectors: nothing of the picture that is kept for the screen.
+void TimelineView::paint_vectors(QPainter& painter) {
+  Frame frame = frame_;
+  frame.pixel_ratio = 1;
+  QImage none;
+  painter.save();
+  painter.setClipRect(viewport()->rect());
+  rows_.paint(none, painter, frame, labels_);
+  header_.paint(none, painter, frame);
+  painter.restore();
+}
+
 void TimelineView::paintEvent(QPaintEvent* event) {
-  if (picture_old_ || frame_.pixel_ratio != viewport()->devicePixelRatioF()) render_frame();
   QPainter painter(viewport());
-  for (const QRect& rect : event->region()) {
-    QRectF source(QPointF(rect.topLeft()) * frame_.pixel_ratio,
-                  QSizeF(rect.size()) * frame_.pixel_ratio);
-    painter.drawImage(QRectF(rect), picture_, source);
+  if (painter.paintEngine()->type() == QPaintEngine::SVG) {
+    paint_vectors(painter);
+  } else {
+    if (picture_old_ || frame_.pixel_ratio != viewport()->devicePixelRatioF()) render_frame();
+    for (const QRect& rect : event->region()) {
+      QRectF source(QPointF(rect.topLeft()) * frame_.pixel_ratio,
+                    QSizeF(rect.size()) * frame_.pixel_ratio);
+      painter.drawImage(QRectF(rect), picture_, source);
+    }
   }
   paint_overlay(painter, frame_, overlay_);
   if (frame_.model->rows.empty()) {
@@ -250,6 +310,20 @@ void TimelineView::show_interval(Interval interval) {
 void TimelineView::jump_to(const Target& target, Interval view) {
   show_interval(view);
   select(target, true);
+}
+
+void TimelineView::follow(const TimelineView& other, DurationNs later) {
+  if (frame_.gutter != other.frame_.gutter) {
+    frame_.gutter = other.frame_.gutter;
+    rows_changed();
+  }
+  set_mapping(other.frame_.mapping.shifted(later).resized(frame_.area_width()));
+}
+
+void TimelineView::set_origin(TimeNs origin) {
+  frame_.origin = origin;
+  picture_old_ = true;
+  viewport()->update();
 }
 
 void TimelineView::remember_place() {

@@ -38,6 +38,9 @@ class TimelineView : public QAbstractScrollArea {
 
   /// Null: empty. Shows the whole trace.
   void set_session(std::shared_ptr<const Session> session);
+  /// A later session of the same trace, which may have grown: zoom, scroll, selection and what is
+  /// folded stay. A view that showed the end of the trace shows its new end.
+  void update_session(std::shared_ptr<const Session> session);
   void set_theme(const Theme& theme);
 
   const TimeMapping& mapping() const { return frame_.mapping; }
@@ -56,6 +59,10 @@ class TimelineView : public QAbstractScrollArea {
   void show_interval(Interval interval);
   /// Shows `view`, selects and reveals `target`.
   void jump_to(const Target& target, Interval view);
+  /// Shows what `other` shows, `later` later, at the same scale and with names as wide.
+  void follow(const TimelineView& other, DurationNs later);
+  /// The ruler counts from there.
+  void set_origin(TimeNs origin);
   /// Carries out a command of the timeline; false for those that are not its.
   bool run(Command command);
   /// Paints the whole picture into an image of the view's size: for benchmarks.
@@ -92,6 +99,7 @@ class TimelineView : public QAbstractScrollArea {
   void set_scroll(std::int64_t scroll);
   void layout_changed();
   void rows_changed();
+  void follow_end(Interval before, Interval visible);
   void update_font();
   void remember_place();
   void go_to(const Place& place);
@@ -111,6 +119,7 @@ class TimelineView : public QAbstractScrollArea {
   QStringList merged_lines(const Hit& hit) const;
   QStringList counter_lines(RowId row, TimeNs t) const;
   void announce();
+  void paint_vectors(QPainter& painter);
 
   std::shared_ptr<const Session> session_;
   RowLayout layout_;

@@ -54,7 +54,7 @@ TEST_CASE("a backward op has the module of the forward op with its number, on an
   CHECK(op_of(attribution, 2).module.empty());  // nothing forward has this number
 }
 
-TEST_CASE("phases come from annotations; what is outside decides for update and backward") {
+TEST_CASE("phases come from annotations, what is outside decides for update and backward") {
   TraceBuilder builder;
   builder.domain("user_annotation");
   builder.range(1, "## forward ##", 0, 100);

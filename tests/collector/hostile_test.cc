@@ -80,7 +80,7 @@ TEST_CASE("more registered text than the recorder has room for costs neither nam
   CHECK(loss(run.trace, "nvtx_unknown_handle") == 0);
 }
 
-TEST_CASE("five thousand domains work; those beyond the limit count as the default domain") {
+TEST_CASE("five thousand domains work, those beyond the limit count as the default domain") {
   TemporaryFolder folder;
   Recorded run = record(folder, {target("hostile"), "domains"});
   CHECK(run.finished.status == 0);

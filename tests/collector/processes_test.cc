@@ -55,7 +55,7 @@ TEST_CASE("vfork harms neither side") {
   CHECK(loss(run.trace, "shared_memory_corrupt") == 0);
 }
 
-TEST_CASE("exec starts a new recording in the same process; ranges open at exec stay open") {
+TEST_CASE("exec starts a new recording in the same process, ranges open at exec stay open") {
   TemporaryFolder folder;
   Recorded run = record(folder, {target("processes"), "exec"});
   REQUIRE(run.finished.status == 0);

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 BIN = pathlib.Path(sys.argv[1])
 HEADWAY = str(BIN / "headway")
@@ -43,6 +44,13 @@ def spellings(folder):
     assert [len(t["rows"]) for t in tables] == [4, 1]
     run(HEADWAY, "report", job, "-o", folder / "job.html", "-o", folder / "job.md")
     assert "Waits per rank and step" in (folder / "job.html").read_text()
+    archive = folder / "job.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as members:
+        for file in files:
+            run(HEADWAY, "export", file, "--format", "chrome", "-o", folder / f"{file.stem}.json")
+            members.write(folder / f"{file.stem}.json", f"{file.stem}.json")
+    zipped = json.loads(run(HEADWAY, "report", archive, "--json").stdout)
+    assert zipped["trace"]["ranks"] == 4 and zipped["critical_rank"] == 2, zipped["trace"]
 
 
 def wrong_inputs(folder):

@@ -130,7 +130,7 @@ TEST_CASE("dragging with Shift, or along the ruler, selects a time range and a c
   }
 }
 
-TEST_CASE("a click selects the event under the pointer; one on empty ground selects nothing") {
+TEST_CASE("a click selects the event under the pointer, one on empty ground selects nothing") {
   View v;
   Target told;
   QObject::connect(&v.view, &TimelineView::selection_changed,
@@ -148,7 +148,7 @@ TEST_CASE("a click selects the event under the pointer; one on empty ground sele
   CHECK(!v.view.selection());
 }
 
-TEST_CASE("a click where events share a pixel zooms in on them; a double click zooms to one") {
+TEST_CASE("a click where events share a pixel zooms in on them, a double click zooms to one") {
   View v;
   // In a view of the whole run the ops of a step share pixels.
   const RowLayout::Shown& stream = v.view.layout().shown()[2];

@@ -181,7 +181,7 @@ TEST_CASE("exports of old versions lack columns and tables, and still link calls
   CHECK(trace.strings[trace.ranges.name[0]] == "inline");
 }
 
-TEST_CASE("a CUDA graph that was traced as a whole is one op; with its nodes, only they count") {
+TEST_CASE("a CUDA graph that was traced as a whole is one op, with its nodes only they count") {
   std::string pid = std::to_string(test::packed(10));
   std::string graph =
       "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INT,end INT,deviceId INT,contextId INT,"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 
 #include "common/error.h"
+#include "trace/file_head.h"
 #include "trace/import/foreign/foreign.h"
 #include "trace/import/importer.h"
 #include "trace/import/kineto/kineto.h"
@@ -44,42 +40,23 @@ bool Probe::ends_in(std::string_view extension) const {
 }
 
 Probe probe(const std::filesystem::path& path) {
-  std::string name = path.string();
-  struct stat info {};
-  if (::stat(name.c_str(), &info) != 0) {
-    int code = errno;
-    fail_input("{}: {}. Expected a trace file; see `headway record --help` for how to make one.",
-               name, system_error_text(code));
-  }
-  if (S_ISDIR(info.st_mode)) fail_input("{}: is a folder; expected one trace file.", name);
-  if (!S_ISREG(info.st_mode)) fail_input("{}: is not a regular file; expected a trace file.", name);
-  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    int code = errno;
-    fail_input("{}: cannot be read: {}.", name, system_error_text(code));
-  }
-  Probe result{path, std::string(Probe::kHeadBytes, '\0')};
-  ssize_t got = ::pread(fd, result.head.data(), result.head.size(), 0);
-  int code = errno;
-  ::close(fd);
-  if (got < 0) fail_input("{}: cannot be read: {}.", name, system_error_text(code));
-  if (got == 0)
-    fail_input(
-        "{}: is empty (0 bytes); expected a trace file. Was the recording interrupted before it "
-        "began?",
-        name);
-  result.head.resize(static_cast<std::size_t>(got));
-  return result;
+  return {path, read_head(path, Probe::kHeadBytes)};
 }
 
 }  // namespace import_detail
 
 Trace load(const std::filesystem::path& path, const LoadOptions& options) {
   using namespace import_detail;
-  if (is_zip_member(path)) return load_zip_member(path, options);
+  if (is_zip_member(path) && !options.stretch) return load_zip_member(path, options);
   Probe file = probe(path);
   for (const Importer& importer : importers()) {
-    if (importer.recognises(file)) return importer.load(path, options);
+    if (!importer.recognises(file)) continue;
+    if (options.stretch && importer.recognises != is_sqlite)
+      fail_usage(
+          "{0}: only SQLite files can be opened in part. Convert it first: headway import '{0}' -o "
+          "trace.sqlite",
+          path.string());
+    return importer.load(path, options);
   }
   fail_input("{}: is not a trace: expected {}.", path.string(), formats_sentence());
 }
@@ -89,6 +66,7 @@ std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path
   if (is_zip_member(path) || !is_zip(probe(path))) return {path};
   std::vector<std::filesystem::path> files;
   for (const std::string& member : zip_members(path)) files.push_back(path / member);
+  if (files.size() == 1) return {path};
   if (files.empty())
     fail_input("{}: is a zip archive without recordings: expected .json or .json.gz members.",
                path.string());

@@ -6,8 +6,8 @@
 
 namespace headway::trace {
 
-/// The recordings in a file: a zip archive's members as "archive.zip/member.json" (paths that
-/// load() opens), by name; any other file is itself. Throws Error(kBadInput) when there is no such
+/// The recordings in a file: the members of a zip archive of several as "archive.zip/member.json"
+/// (paths that load() opens), by name; any other file is itself. Throws Error(kBadInput) when there is no such
 /// file or the archive holds none.
 std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path);
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "trace/file_head.h"
 
 namespace headway::trace::sqlite {
 namespace {
@@ -49,28 +49,8 @@ namespace {
 /// Rejects what SQLite would report in words no user understands, before SQLite sees it.
 void check_file(const std::filesystem::path& path) {
   std::string name = path.string();
-  struct stat info {};
-  if (::stat(name.c_str(), &info) != 0) {
-    int code = errno;
-    fail_input("{}: {}. Expected a trace file; see `headway record --help` for how to make one.",
-               name, system_error_text(code));
-  }
-  if (S_ISDIR(info.st_mode)) fail_input("{}: is a folder; expected one trace file.", name);
-  if (!S_ISREG(info.st_mode)) fail_input("{}: is not a regular file; expected a trace file.", name);
-  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    int code = errno;
-    fail_input("{}: cannot be read: {}.", name, system_error_text(code));
-  }
-  std::array<unsigned char, 100> header{};
-  ssize_t got = ::pread(fd, header.data(), header.size(), 0);
-  ::close(fd);
-  if (info.st_size == 0)
-    fail_input(
-        "{}: is empty (0 bytes); expected a trace file. Was the recording interrupted before it "
-        "began?",
-        name);
-  if (got < 16 || std::memcmp(header.data(), "SQLite format 3", 16) != 0) {
+  std::string header = read_head(path, 100);
+  if (!header.starts_with(std::string_view("SQLite format 3", 16))) {
     fail_input(
         "{}: is not a trace: expected an SQLite file (Headway or Nsight Systems export), but it "
         "does not begin with "
@@ -79,24 +59,27 @@ void check_file(const std::filesystem::path& path) {
   }
   auto big_endian = [&](std::size_t at, int bytes) {
     std::int64_t value = 0;
-    for (int i = 0; i < bytes; ++i) value = value << 8 | header[at + static_cast<std::size_t>(i)];
+    for (int i = 0; i < bytes; ++i)
+      value = value << 8 | static_cast<unsigned char>(header[at + static_cast<std::size_t>(i)]);
     return value;
   };
-  if (got < 100)
-    fail_input("{}: is truncated: {} bytes, not even the 100 of an SQLite header.", name, got);
+  if (header.size() < 100)
+    fail_input("{}: is truncated: {} bytes, not even the 100 of an SQLite header.", name,
+               header.size());
   std::int64_t page_size = big_endian(16, 2) == 1 ? 65536 : big_endian(16, 2);
   std::int64_t expected = page_size * big_endian(28, 4);
   // The page count in the header is valid only if its change counter is (SQLite file
   // format, 1.3.8), and a write-ahead log beside the file may hold the missing pages.
   bool counter_valid = big_endian(24, 4) == big_endian(92, 4);
   bool has_wal = ::access((name + "-wal").c_str(), F_OK) == 0;
-  if (counter_valid && !has_wal && info.st_size < expected) {
+  std::int64_t size = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  if (counter_valid && !has_wal && size < expected) {
     fail_input(
         "{}: is truncated: {} bytes, but its header promises {}. Was it copied while being "
         "written, or did the disk "
         "fill up? Copy it again; what is left can be saved with: sqlite3 '{}' .recover | sqlite3 "
         "saved.sqlite",
-        name, info.st_size, expected, name);
+        name, size, expected, name);
   }
 }
 

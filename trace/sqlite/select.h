@@ -100,10 +100,12 @@ class Select {
   };
 
  public:
-  /// Calls `visit(row_id, row)` for each row with rowid in [first, last], in rowid order. Text in
-  /// the row is valid during the call. Does nothing when the file has no such table.
+  /// Calls `visit(row_id, row)` for each row with rowid in [first, last] that fits `where` (SQL with
+  /// numbers and declared column names only; empty: all), in rowid order. Text in the row is valid
+  /// during the call. Does nothing when the file has no such table.
   template <class Visit>
-  static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit) {
+  static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit,
+                  std::string_view where = {}) {
     std::vector<std::string> present = db.columns_of(Table::name);
     if (present.empty()) return;
     State<Visit> state{visit, db};
@@ -116,8 +118,9 @@ class Select {
     // NOT INDEXED: an index that covers the columns would change the order.
     detail::run_visits(
         db,
-        fmt::format("SELECT headway_visit({}) FROM {} NOT INDEXED WHERE rowid BETWEEN {} AND {}",
-                    arguments, Table::name, first, last),
+        fmt::format(
+            "SELECT headway_visit({}) FROM {} NOT INDEXED WHERE rowid BETWEEN {} AND {}{}{}",
+            arguments, Table::name, first, last, where.empty() ? "" : " AND ", where),
         &state, [](void* client, sqlite3_value** values) {
           auto& s = *static_cast<State<Visit>*>(client);
           std::size_t column = 0;
@@ -144,15 +147,16 @@ class Select {
   /// `Part`; `visit(part, row_id, row)` runs concurrently for different parts. Returns the parts in
   /// rowid order.
   template <class Part, class Visit>
-  static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit) {
+  static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit,
+                                        const std::string& where = {}) {
     std::vector<Part> parts;
     if (!db.has_table(Table::name)) return parts;
     std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", Table::name));
     std::int64_t last = db.int64(fmt::format("SELECT max(rowid) FROM {}", Table::name));
     constexpr std::int64_t kRowsWorthAThread = 50000;
-    // Row ids of a file from elsewhere may be anything; splitting only sane ones keeps the
-    // arithmetic in range.
-    bool sane = first >= 0 && last < std::int64_t{1} << 48;
+    // Row ids of a file from elsewhere may be anything, and those of a damaged one are in no order;
+    // splitting only sane ones keeps the arithmetic in range.
+    bool sane = 0 <= first && first <= last && last < std::int64_t{1} << 48;
     std::int64_t count =
         sane ? std::clamp<std::int64_t>((last - first) / kRowsWorthAThread, 1, threads) : 1;
     parts.resize(static_cast<std::size_t>(count));
@@ -161,16 +165,19 @@ class Select {
       std::int64_t rows = std::min<std::int64_t>(last - first + 1, db.file_bytes() / 12);
       for (std::size_t i = 0; sane && i < parts.size(); ++i) {
         // The others are appended to the first.
-        parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
+        if (where.empty())
+          parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
       }
     }
     std::vector<std::exception_ptr> errors(parts.size());
     auto read_part = [&](std::int64_t i, const Database& connection) {
       std::int64_t stride = sane ? (last - first + 1) / count : 0;
-      std::int64_t from = first + stride * i;
-      std::int64_t to = i + 1 == count ? last : from + stride - 1;
+      std::int64_t from = sane ? first + stride * i : INT64_MIN;
+      std::int64_t to = !sane ? INT64_MAX : i + 1 == count ? last : from + stride - 1;
       Part& part = parts[static_cast<std::size_t>(i)];
-      run(connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); });
+      run(
+          connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); },
+          where);
     };
     std::vector<std::thread> helpers;
     for (std::int64_t i = 1; i < count; ++i) {

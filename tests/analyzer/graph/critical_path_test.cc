@@ -456,7 +456,7 @@ TEST_CASE("collectives of a communicator keep their order across streams") {
   CHECK(words(trace, path) == "communication:first device_gap:second communication:second");
 }
 
-TEST_CASE("a kernel before its launch contradicts the recording; the edge is counted, not used") {
+TEST_CASE("a kernel before its launch contradicts the recording, the edge is counted, not used") {
   GraphTrace t;
   ProcessId p = t.process();
   ThreadId host = t.thread(p);

@@ -120,11 +120,11 @@ TEST_CASE("copies are told apart by the memory they read, and summed by time and
   CHECK(integer(sizes, 0, "median_bytes") == (integer(sizes, 0, "count") == 2 ? 2'000 : 3'000));
 }
 
-TEST_CASE("collectives are summed by kind and communicator; kernels that say nothing by name") {
+TEST_CASE("collectives are summed by kind and communicator, others by the name of their kernel") {
   test::TraceBuilder builder;
   builder.launch(1, 0, 5, 10, 1'010, {.name = "ncclDevKernel_AllReduce"});
   builder.launch(1, 20, 25, 2'000, 4'000, {.name = "ncclDevKernel_AllReduce"});
-  builder.launch(1, 40, 45, 5'000, 5'500, {.name = "ncclDevKernel_Broadcast"});
+  builder.launch(1, 40, 45, 5'000, 5'500, {.name = "nvshmem_barrier_all_kernel"});
   builder.launch(1, 60, 65, 6'000, 6'500, {.name = "gemm"});
   trace::Trace trace = builder.load();
   for (std::uint32_t op : {0u, 1u}) {
@@ -143,7 +143,7 @@ TEST_CASE("collectives are summed by kind and communicator; kernels that say not
   CHECK(std::get<double>(cell(table, 0, "share")) == doctest::Approx(3'000.0 / 3'500));
   // The faster of the two took 1 µs for 1 MB; 2(n-1)/n = 1.75 times that crosses the slowest link.
   CHECK(std::get<double>(cell(table, 0, "bus_bytes_per_s")) == doctest::Approx(1.75e12));
-  CHECK(std::get<std::string>(cell(table, 1, "collective")) == "ncclDevKernel_Broadcast");
+  CHECK(std::get<std::string>(cell(table, 1, "collective")) == "nvshmem_barrier_all_kernel");
 }
 
 TEST_CASE("layers gather their ops, forward and backward apart") {

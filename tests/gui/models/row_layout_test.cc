@@ -35,7 +35,7 @@ TEST_CASE("rows lie below each other and every y has its row") {
   CHECK(!layout.index_at(y));
 }
 
-TEST_CASE("folding hides what is below and all but the first line; unfolding brings it back") {
+TEST_CASE("folding hides what is below and all but the first line, unfolding brings it back") {
   const TimelineModel& model = test::training_session()->timeline;
   RowLayout layout(model, {});
   const std::int64_t full = layout.height();

@@ -2,6 +2,7 @@
 #include "tests/gui/support/sessions.h"
 
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -10,21 +11,48 @@
 namespace headway::test {
 namespace {
 
-TraceBuilder& training_builder() {
-  static TraceBuilder builder;
-  static bool built = [] {
-    TrainingTrace().build(builder);
-    builder.save();
-    return true;
-  }();
-  (void)built;
-  return builder;
+void build(TraceBuilder& builder, const TrainingTrace& run) {
+  run.build(builder);
+  builder.save();
 }
 
 }  // namespace
 
 std::filesystem::path training_file() {
-  return training_builder().save();
+  static TraceBuilder builder;
+  static std::once_flag built;
+  std::call_once(built, [] { build(builder, {}); });
+  return builder.save();
+}
+
+std::filesystem::path faster_file() {
+  static TraceBuilder builder;
+  static std::once_flag built;
+  std::call_once(built, [] {
+    TrainingTrace run;
+    run.decode = 3'000'000;
+    run.augment = 1'000'000;
+    run.conv = 300'000;
+    run.blocks = 5;
+    build(builder, run);
+  });
+  return builder.save();
+}
+
+std::shared_ptr<const gui::Session> faster_session() {
+  static std::shared_ptr<const gui::Session> session = gui::open_session(faster_file());
+  return session;
+}
+
+std::filesystem::path long_file() {
+  static TraceBuilder builder;
+  static std::once_flag built;
+  std::call_once(built, [] {
+    TrainingTrace run;
+    run.steps = 500;
+    build(builder, run);
+  });
+  return builder.save();
 }
 
 std::shared_ptr<const gui::Session> training_session() {

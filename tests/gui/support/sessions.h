@@ -14,10 +14,19 @@ std::shared_ptr<const gui::Session> training_session();
 /// Its file.
 std::filesystem::path training_file();
 
+/// The same run with loaders that are fast enough, a block less and faster convolutions: what the
+/// first is compared with.
+std::shared_ptr<const gui::Session> faster_session();
+std::filesystem::path faster_file();
+
 std::shared_ptr<const gui::Session> session_of(TraceBuilder& builder);
 
 /// The first event with that name.
 analyzer::EventRef event_named(const trace::Trace& trace, std::string_view name);
+
+/// A training run of tens of thousands of events, made once per program, that takes long enough
+/// to load for something to happen meanwhile.
+std::filesystem::path long_file();
 
 /// A trace with everything a hostile program could do: names of a megabyte, control characters and
 /// markup, events without length and at the ends of what is admitted, deep and wide nesting,

@@ -53,7 +53,6 @@ std::string_view* arg_slot(Args& args, const char* key) {
       break;
     case 'c':
       if (is(key, "correlation")) return &args.correlation;
-      if (is(key, "cuda_sync_kind")) return &args.sync_kind;
       break;
     case 'C':
       if (is(key, "Collective name")) return &args.collective;
@@ -110,7 +109,6 @@ std::string_view* arg_slot(Args& args, const char* key) {
       break;
     case 'w':
       if (is(key, "wait_on_cuda_event_record_corr_id")) return &args.wait_record;
-      if (is(key, "wait_on_stream")) return &args.wait_stream;
       break;
     default:
       break;

@@ -13,7 +13,7 @@ struct Args {
   std::string_view correlation, stream, device, bytes, grid, block;
   std::string_view sequence, input_shapes, input_types;
   std::string_view python_id, python_parent;
-  std::string_view sync_kind, wait_record, wait_stream;
+  std::string_view wait_record;
   std::string_view collective, in_elements, out_elements, group_size, dtype, group_name,
       collective_sequence, peer_source, peer_destination, peer_root;
   std::string_view name, labels;

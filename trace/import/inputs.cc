@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/commands/inputs.h"
+#include "trace/import/inputs.h"
 
 #include <glob.h>
 
@@ -9,8 +9,9 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "trace/import/trace_files.h"
 
-namespace headway::cli {
+namespace headway::trace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,9 +107,16 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments
     } else {
       more = {argument};
     }
-    files.insert(files.end(), more.begin(), more.end());
+    for (const std::string& file : more) {
+      // What is no file gets its error, with the others, where files are loaded.
+      if (!fs::is_regular_file(file, ignored)) {
+        files.push_back(file);
+        continue;
+      }
+      for (const fs::path& trace : trace::trace_files(file)) files.push_back(trace.string());
+    }
   }
   return files;
 }
 
-}  // namespace headway::cli
+}  // namespace headway::trace

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Checks that no two files define a type of the same name in the same namespace: the linker would silently mix their code."""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SKIP = {"build", ".git"}
+OPEN = re.compile(r"namespace( [\w:]+)? \{")
+CLOSE = re.compile(r"\}  // namespace")
+TYPE = re.compile(r"(?:struct|class|enum class) (\w+)(?![\w:]*::)[^;]*$")  # forward declarations end on the line
+
+
+def types_of(text):
+    namespaces = []
+    for line in text.splitlines():
+        if opened := OPEN.match(line):
+            namespaces.append((opened.group(1) or "").strip())
+        elif CLOSE.match(line) and namespaces:
+            namespaces.pop()
+        elif (found := TYPE.match(line)) and namespaces and "" not in namespaces:
+            yield "::".join(namespaces) + "::" + found.group(1)
+
+
+def main():
+    files = collections.defaultdict(set)
+    for source in ROOT.rglob("*"):
+        name = source.relative_to(ROOT)
+        if source.suffix in {".h", ".cc", ".cu", ".cuh"} and name.parts[0] not in SKIP:
+            for one in types_of(source.read_text()):
+                files[one].add(name.as_posix())
+    # Members defined outside their class ("struct Loader::Job {") do not match; specialisations have no type of their own.
+    problems = {name: where for name, where in files.items() if len(where) > 1}
+    for name, where in sorted(problems.items()):
+        print(f"{name}: defined in {' and '.join(sorted(where))}")
+    print(f"names: {len(files)} types, {len(problems)} problems")
+    return 1 if problems or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

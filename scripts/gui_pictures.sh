@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Pictures of every page of headway-gui for docs/gui and docs/user-guide/three-clicks.md: of a recorded input-bound run (compared
+# with a healthy one), and of the real recordings that are there. Look at each before you commit it.
+# Usage: scripts/gui_pictures.sh [--build FOLDER] [--traces FOLDER] [--run FILE --healthy FILE] [--output FOLDER]
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+bin=$root/build/dev/bin
+traces=${HEADWAY_TRACES:-$root/../shared/traces}
+out=$root/docs/gui
+run=
+healthy=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build) bin=$(realpath "${2:?--build needs a folder}")/bin; shift ;;
+    --traces) traces=${2:?--traces needs a folder}; shift ;;
+    --run) run=${2:?--run needs a file}; shift ;;
+    --healthy) healthy=${2:?--healthy needs a file}; shift ;;
+    --output) out=$(realpath -m "${2:?--output needs a folder}"); shift ;;
+    *) echo "gui_pictures.sh: unknown option '$1' (known: --build, --traces, --run, --healthy, --output)" >&2; exit 2 ;;
+  esac
+  shift
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# record NAME PRESET: one recorded training run of the same model, batch and data.
+record() {
+  "$bin/headway" record --force -o "$work/$1.sqlite" -- "$bin/headway-train" --model resnet --preset "$2" --steps 40 \
+    --eval off >"$work/$1.log" 2>&1 || { cat "$work/$1.log" >&2; exit 1; }
+}
+if [ -z "$run" ]; then record input-bound input-bound; run=$work/input-bound.sqlite; fi
+if [ -z "$healthy" ]; then record healthy healthy; healthy=$work/healthy.sqlite; fi
+
+# shrink FILE: 64 colours are enough for these pages and a third of the size; without pngquant it stays as it is.
+shrink() {
+  if command -v pngquant >/dev/null; then pngquant --force --nofs --output "$1" 64 -- "$1"; fi
+}
+
+# picture FILE ARGUMENTS...: one picture; tells when it is too large for the repository.
+picture() {
+  local file=$1
+  shift
+  mkdir -p "$(dirname "$file")"
+  "$bin/headway-gui" "$@" --size 1280x800 --screenshot "$file"
+  shrink "$file"
+  if [ "$(stat -c %s "$file")" -gt 102400 ]; then
+    echo "gui_pictures.sh: $file has more than 100 KiB; is pngquant installed?" >&2
+  fi
+}
+
+# The pages as the program itself lists them, so that new ones have their picture.
+pages=$("$bin/headway-gui" --page '?' 2>&1 | sed -n 's/.*expected one of \(.*\)\.$/\1/p' | tr -d , || true)
+[ -n "$pages" ] || { echo "gui_pictures.sh: $bin/headway-gui does not list its pages" >&2; exit 1; }
+
+# all_pages NAME TRACE [SECOND]: every page of a trace; the comparison with a second one where there is one.
+all_pages() {
+  local page
+  for page in $pages; do
+    if [ "$page" = compare ]; then
+      if [ -n "${3:-}" ]; then picture "$out/$1/compare.png" "$2" --compare "$3" --page compare; fi
+    else
+      picture "$out/$1/$page.png" "$2" --page "$page"
+    fi
+  done
+}
+
+all_pages input-bound "$run" "$healthy"
+picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
+# What the second click of three-clicks.md leads to.
+picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
+[ -f "$traces/nsys/h100_2gpu_1s.sqlite" ] && all_pages h100_2gpu_1s "$traces/nsys/h100_2gpu_1s.sqlite"
+[ -f "$traces/kineto/a100_control.json.gz" ] && all_pages a100_control "$traces/kineto/a100_control.json.gz"
+find "$out" -name '*.png' -printf '%s %p\n' | sort -k2
