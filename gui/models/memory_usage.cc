@@ -142,7 +142,8 @@ LinkedTable allocation_table(const trace::Trace& trace, const analyzer::Analysis
     if (calls.kind[i] != trace::DeviceCallKind::kAllocate &&
         calls.kind[i] != trace::DeviceCallKind::kFree)
       continue;
-    std::uint32_t group = keys.of(calls.name[i].value);
+    std::uint32_t group = keys.of(std::uint64_t{calls.name[i].value} << 8 |
+                                  static_cast<std::uint64_t>(calls.kind[i]));
     DurationNs length = calls.interval({i}).length();
     if (group == longest.size()) longest.push_back({i});
     if (length > calls.interval(longest[group]).length()) longest[group] = {i};

@@ -175,9 +175,15 @@ HealthSection coverage(const trace::Trace& trace, const analyzer::Analysis& anal
   cover.kind("Ranges (NVTX, framework ops)", trace.ranges.size(),
              "Mark steps, phases and ops with NVTX, or record with the framework's profiler.");
   add_device_coverage(cover, trace, analysis);
+  std::size_t waits = 0;
   std::size_t stages = 0;
-  for (const trace::RangeInfo& info : trace.range_info)
-    stages += info.kind >= trace::RangeKind::kInputWait && info.kind <= trace::RangeKind::kCollate;
+  for (const trace::RangeInfo& info : trace.range_info) {
+    waits += info.kind == trace::RangeKind::kInputWait;
+    stages += info.kind >= trace::RangeKind::kBatch && info.kind <= trace::RangeKind::kCollate;
+  }
+  cover.kind("Waits for a batch", waits,
+             "Mark them, or record with PyTorch's profiler, to tell waiting for input from other "
+             "host work.");
   cover.kind("Stages of the input pipeline", stages,
              "Mark reading, decoding, augmenting and collating to see which one limits.");
   cover.kind("Collectives with their communicator", trace.collectives.size(),

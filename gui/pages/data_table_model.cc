@@ -121,6 +121,8 @@ QVariant DataTableModel::headerData(int section, Qt::Orientation orientation, in
     }
     case Qt::EditRole:
       return QString::fromStdString(column.id);
+    case Qt::InitialSortOrderRole:
+      return is_numeric(column) ? Qt::DescendingOrder : Qt::AscendingOrder;
     case Qt::ToolTipRole:
       return c < table_->docs.size() ? plain_tooltip(table_->docs[c]) : QVariant();
     case Qt::TextAlignmentRole:

@@ -32,6 +32,7 @@ MemoryPage::MemoryPage(QWidget* parent)
   layout->addWidget(scroll, 1);
   over_time->setFocusProxy(charts_);
   tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(tr("Figures of memory"));
   tabs_->addTab(over_time, tr("Over time"));
   tabs_->addTab(growth_, tr("Peaks and growth"));
   tabs_->addTab(steps_, tr("By step"));

@@ -83,6 +83,7 @@ QWidget* RanksPage::make_body() {
   layout->addLayout(bar);
   layout->addWidget(scrolled(map_), 1);
   tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(tr("Figures of the ranks"));
   tabs_->addTab(scrolled(stacks_), tr("Classes of time"));
   tabs_->addTab(ranks_, tr("Ranks"));
   tabs_->addTab(stragglers_, tr("Stragglers"));

@@ -7,6 +7,7 @@ namespace headway::gui {
 
 TabbedPage::TabbedPage(QWidget* parent) : PageWidget(parent), tabs_(new QTabWidget) {
   tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(tr("Views of this page"));
   QVBoxLayout* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(tabs_);

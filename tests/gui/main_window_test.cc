@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <fstream>
 
+#include "gui/pages/background_task.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"
@@ -235,11 +236,12 @@ TEST_CASE("a selected time range tells its length and classes") {
 
 TEST_CASE("page keys, help and both themes work") {
   MainWindow& w = window();
-  for (Page page : {Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps, Page::kSummary}) {
-    QTest::keySequence(&w, sequences(info(page).keys).front());
-    CHECK(w.page() == page);
-    CHECK(page_from_id(info(page).id) == page);
+  for (const PageInfo& one : pages()) {
+    QTest::keySequence(&w, sequences(one.keys).front());
+    CHECK(w.page() == one.page);
+    CHECK(page_from_id(one.id) == one.page);
   }
+  w.show_page(Page::kSummary);
   CHECK(!page_from_id("nowhere"));
   QImage light = w.grab().toImage();
   w.set_dark(true);
@@ -263,6 +265,7 @@ TEST_CASE("every page has something to see, at both usual sizes and themes") {
       for (Page page :
            {Page::kSummary, Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps}) {
         w->show_page(page);
+        test::wait_until([] { return !BackgroundTask::any_running(); });
         QApplication::processEvents();
         QImage image = w->grab().toImage();
         CHECK(image.size() == size);
@@ -281,8 +284,10 @@ TEST_CASE("every page has something to see, at both usual sizes and themes") {
 
 TEST_CASE("widgets that can be used have names for screen readers and can be reached by Tab") {
   MainWindow& w = window();
-  for (Page page : {Page::kSummary, Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps}) {
-    w.show_page(page);
+  for (const PageInfo& one : pages()) {
+    CAPTURE(one.id);
+    w.show_page(one.page);
+    test::wait_until([] { return !BackgroundTask::any_running(); });
     QApplication::processEvents();
     for (QWidget* widget : w.findChildren<QWidget*>()) {
       if (!widget->isVisible() || !(widget->focusPolicy() & Qt::TabFocus)) continue;

@@ -148,7 +148,7 @@ TEST_CASE("the input page names the stage that limits, and a part of a worker's 
   shown<InputPage>(w, Page::kInput);
   page.workers().setFocus();
   QTest::keyClick(&page.workers(), Qt::Key_Right);
-  CHECK(page.workers().accessibleDescription().contains("Read"));
+  CHECK(page.workers().accessibleDescription().contains("Augment"));
 }
 
 TEST_CASE("the memory page shows counters, and a click leads to that time") {
