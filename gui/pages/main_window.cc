@@ -402,7 +402,8 @@ void MainWindow::fill_recent_menu() {
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  bool files = std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+  bool files =
+      std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
   if (files && (urls.size() == 1 || urls.size() == 2)) event->acceptProposedAction();
 }
 
