@@ -146,7 +146,11 @@ int write_files(MainWindow& window, const Options& options) {
                  options.find);
     csv_export(window, *options.csv)();
   }
-  if (options.screenshot) export_picture(window, *options.screenshot);
+  if (options.screenshot) {
+    // Qt draws no menus into SVG; an empty bar is no use.
+    QWidget& shown = is_svg(*options.screenshot) ? *window.centralWidget() : window;
+    export_picture(shown, *options.screenshot);
+  }
   return 0;
 }
 

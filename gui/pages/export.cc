@@ -127,9 +127,12 @@ QAbstractItemView* view_in_sight(QWidget& page) {
 
 }  // namespace
 
+bool is_svg(const std::filesystem::path& file) {
+  return qt_path(file).endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive);
+}
+
 void export_picture(QWidget& widget, const std::filesystem::path& file) {
-  QByteArray bytes =
-      picture_of(widget, qt_path(file).endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive));
+  QByteArray bytes = picture_of(widget, is_svg(file));
   if (bytes.isEmpty()) fail_usage("{}: the picture is too large to be made.", file.string());
   NewFile out(file);
   out.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
