@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: MIT
-// What the timeline costs on large traces: preparing it, its memory, and the time of a frame (rows,
-// labels, ruler, overlay, copy to the window) at several zoom levels while panning, at 1920 x 1080
-// on one core without a GPU. Usage: headway_bench_gui [--quick]
+// What the GUI costs on a large trace, from a file on disk: the time to the first picture of the
+// timeline with and without the cache, the time to the analysed trace, memory, and the time of a frame
+// (rows, labels, ruler, overlay, copy to the window) at several zoom levels while panning, at 1920 x
+// 1080 without a GPU. Beside each figure that has a limit: the limit and whether it is kept.
+// Usage: headway_bench_gui [--quick | EVENTS | FILE] [--open-only]; without: 10 million events.
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <QApplication>
+#include <QEventLoop>
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <numeric>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <vector>
 
+#include "bench/generated_run.h"
 #include "common/statistics.h"
-#include "gui/models/session.h"
-#include "gui/timeline/timeline_view.h"
+#include "gui/models/memory_room.h"
+#include "gui/models/trace_cache.h"
+#include "gui/pages/main_window.h"
+#include "gui/pages/timeline_page.h"
 
 namespace {
 
 using namespace headway;
 using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -33,210 +43,51 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+/// Of all threads of this process.
+double process_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 double heap_bytes() {
   struct mallinfo2 info = mallinfo2();
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-constexpr int kRanks = 8;
-constexpr std::int64_t kLayers = 40;  ///< of a step: a range with two inner ones, two launches each
+double peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
 
-/// A run of eight ranks in one node: per layer three nested ranges, two launch calls and two
-/// kernels; step ranges around them.
-class Generator {
- public:
-  trace::Trace generate(std::size_t events) {
-    constexpr std::size_t kEventsPerLayer = 7;
-    std::size_t layers = events / kEventsPerLayer / kRanks;
-    for (std::uint32_t rank = 0; rank < kRanks; ++rank) add_rank(rank);
-    for (std::uint32_t n = 0; n < 40; ++n) {
-      kernels_.push_back(
-          trace_.strings.add(fmt::format("void sm90_xmma_gemm_kernel_{}<float>", n)));
-      modules_.push_back(trace_.strings.add(fmt::format("aten::module_{}", n)));
-    }
-    call_ = trace_.strings.add("cudaLaunchKernel");
-    step_ = trace_.strings.add("step");
-    for (std::uint32_t rank = 0; rank < kRanks; ++rank) fill_rank(rank, layers);
-    sort(trace_.ranges);
-    sort(trace_.calls);
-    sort(trace_.device_ops);
-    link();
-    return std::move(trace_);
-  }
+std::string machine_load() {
+  std::ifstream in("/proc/loadavg");
+  std::string one;
+  in >> one;
+  return one;
+}
 
- private:
-  void add_rank(std::uint32_t rank) {
-    trace::Process& process = trace_.processes.emplace_back();
-    process.pid = static_cast<int>(1000 + rank);
-    process.rank = static_cast<int>(rank);
-    process.name = "python";
-    process.injected = true;
-    trace_.threads.push_back(
-        {.tid = static_cast<int>(1000 + rank), .process = {rank}, .name = "trainer"});
-    trace_.devices.push_back({.type = trace::DeviceType::kCuda,
-                              .ordinal = static_cast<int>(rank),
-                              .process = {rank},
-                              .cores = 132,
-                              .name = "Generated GPU"});
-    for (int s = 0; s < 2; ++s)
-      trace_.streams.push_back({.device = {rank}, .process = {rank}, .ordinal = 7 + s, .name = ""});
-  }
+void print(const std::string& name, double value, const char* unit) {
+  fmt::print("{}: {:.2f} {}\n", name, value, unit);
+}
 
-  std::int64_t random(std::int64_t below) {
-    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<std::int64_t>(state_ >> 33) % below;
-  }
-
-  void range(std::uint32_t rank, std::int64_t start, std::int64_t end, trace::StringId name,
-             std::uint16_t depth) {
-    trace::Ranges& r = trace_.ranges;
-    r.start.push_back({start});
-    r.end.push_back({end});
-    r.name.push_back(name);
-    r.thread.push_back({rank});
-    r.parent.push_back({});
-    r.info.push_back({});
-    r.domain.push_back({0});
-    r.depth.push_back(depth);
-    r.flags.push_back(0);
-  }
-
-  void launch(std::uint32_t rank, std::int64_t call, std::int64_t start, std::int64_t end,
-              trace::StringId name) {
-    std::uint64_t correlation = ++correlation_;
-    trace::Calls& c = trace_.calls;
-    c.start.push_back({call});
-    c.end.push_back({call + 3000});
-    c.name.push_back(call_);
-    c.thread.push_back({rank});
-    c.stream.push_back({2 * rank});
-    c.correlation.push_back(correlation);
-    c.sync_id.push_back(0);
-    c.bytes.push_back(0);
-    c.kind.push_back(trace::DeviceCallKind::kLaunch);
-    c.op.push_back({});
-    trace::DeviceOps& o = trace_.device_ops;
-    o.start.push_back({start});
-    o.end.push_back({end});
-    o.name.push_back(name);
-    o.stream.push_back({2 * rank + static_cast<std::uint32_t>(correlation % 8 == 0)});
-    o.call.push_back({static_cast<std::uint32_t>(correlation)});  // until link()
-    o.bytes.push_back(1'000'000);
-    o.flops.push_back(0);
-    o.op.push_back(-1);
-    o.batch.push_back(-1);
-    o.kind.push_back(trace::DeviceOpKind::kKernel);
-    o.phase.push_back(correlation % 11 == 0 ? trace::Phase::kUpdate : trace::Phase::kForward);
-    o.math_unit.push_back(correlation % 3 ? trace::MathUnit::kTensor : trace::MathUnit::kGeneral);
-    o.source_memory.push_back(trace::MemoryKind::kUnknown);
-    o.destination_memory.push_back(trace::MemoryKind::kUnknown);
-    o.blocks.push_back(128);
-    o.block_threads.push_back(256);
-    o.flags.push_back(0);
-  }
-
-  void fill_rank(std::uint32_t rank, std::size_t layers) {
-    std::int64_t host = 1'000'000 + rank * 1000;
-    std::int64_t device = host;
-    std::int64_t step_start = host;
-    for (std::size_t layer = 0; layer < layers; ++layer) {
-      std::int64_t begin = host;
-      for (int half = 0; half < 2; ++half) {
-        std::int64_t inner = host + 500;
-        trace::StringId kernel = kernels_[static_cast<std::size_t>(random(40))];
-        std::int64_t call = inner + 800;
-        std::int64_t start = std::max(call + 4000, device + random(3) * 400);
-        std::int64_t end = start + 4000 + random(16) * 900;
-        device = end;
-        launch(rank, call, start, end, kernel);
-        host = call + 3500 + random(4) * 1200;
-        range(rank, inner, host, modules_[static_cast<std::size_t>(random(40))], 2);
-      }
-      range(rank, begin, host, modules_[layer % 40], 1);
-      host = std::max(host + 200, device - 200'000);
-      if (layer % kLayers == kLayers - 1 || layer + 1 == layers) {
-        range(rank, step_start, host, step_, 0);
-        step_start = host += 300;
-      }
-    }
-    trace_.end = std::max({trace_.end, TimeNs{host}, TimeNs{device}});
-  }
-
-  template <class Table>
-  static void sort(Table& table) {
-    std::vector<std::uint32_t> order(table.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      if (table.start[a] != table.start[b]) return table.start[a] < table.start[b];
-      return table.end[a] > table.end[b];
-    });
-    std::apply(
-        [&](auto&... column) {
-          auto permute = [&](auto& values) {
-            std::remove_cvref_t<decltype(values)> sorted;
-            sorted.reserve(values.size());
-            for (std::uint32_t i : order) sorted.push_back(values[i]);
-            values = std::move(sorted);
-          };
-          (permute(column), ...);
-        },
-        table.columns());
-  }
-
-  template <class RowId, class Key>
-  static trace::GroupIndex<RowId, Key> group(const std::vector<Key>& keys, std::size_t count) {
-    trace::GroupIndex<RowId, Key> index;
-    index.offset.assign(count + 1, 0);
-    for (Key key : keys) ++index.offset[key.value + 1];
-    std::partial_sum(index.offset.begin(), index.offset.end(), index.offset.begin());
-    std::vector<std::uint32_t> next(index.offset.begin(), index.offset.end() - 1);
-    index.rows.resize(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      index.rows[next[keys[i].value]++] = RowId::from(i);
-    return index;
-  }
-
-  void link() {
-    std::vector<trace::CallId> by_correlation(correlation_ + 1);
-    for (std::size_t i = 0; i < trace_.calls.size(); ++i)
-      by_correlation[trace_.calls.correlation[i]] = trace::CallId::from(i);
-    for (std::size_t i = 0; i < trace_.device_ops.size(); ++i) {
-      trace::CallId call = by_correlation[trace_.device_ops.call[i].value];
-      trace_.device_ops.call[i] = call;
-      trace_.calls.op[call.value] = trace::DeviceOpId::from(i);
-    }
-    trace_.domains.assign(1, "");
-    trace_.complete = true;
-    trace_.ranges_of_thread = group<trace::RangeId>(trace_.ranges.thread, trace_.threads.size());
-    trace_.calls_of_thread = group<trace::CallId>(trace_.calls.thread, trace_.threads.size());
-    trace_.ops_of_stream =
-        group<trace::DeviceOpId>(trace_.device_ops.stream, trace_.streams.size());
-  }
-
-  trace::Trace trace_;
-  std::vector<trace::StringId> kernels_;
-  std::vector<trace::StringId> modules_;
-  trace::StringId call_;
-  trace::StringId step_;
-  std::uint64_t correlation_ = 0;
-  std::uint64_t state_ = 1;
-};
+void print(const std::string& name, double value, const char* unit, double limit) {
+  fmt::print("{}: {:.2f} {} (limit {:g}: {})\n", name, value, unit, limit,
+             value <= limit ? "pass" : "FAIL");
+}
 
 struct FrameTimes {
   std::vector<double> wall_ms;
   std::vector<double> cpu_ms;
 
-  void add(const FrameTimes& more) {
-    wall_ms.insert(wall_ms.end(), more.wall_ms.begin(), more.wall_ms.end());
-    cpu_ms.insert(cpu_ms.end(), more.cpu_ms.begin(), more.cpu_ms.end());
-  }
-  void print(const std::string& name) {
+  void print_all(const std::string& name) {
     std::sort(wall_ms.begin(), wall_ms.end());
     std::sort(cpu_ms.begin(), cpu_ms.end());
-    fmt::print("{}_p50: {:.2f} ms\n", name, percentile_sorted(wall_ms, 0.5));
-    fmt::print("{}_p99: {:.2f} ms\n", name, percentile_sorted(wall_ms, 0.99));
-    fmt::print("{}_cpu_p50: {:.2f} ms\n", name, percentile_sorted(cpu_ms, 0.5));
-    fmt::print("{}_cpu_p99: {:.2f} ms\n", name, percentile_sorted(cpu_ms, 0.99));
+    print(name + "_p50", percentile_sorted(wall_ms, 0.5), "ms", 8);
+    print(name + "_p99", percentile_sorted(wall_ms, 0.99), "ms", 16.7);
+    print(name + "_cpu_p50", percentile_sorted(cpu_ms, 0.5), "ms", 8);
+    print(name + "_cpu_p99", percentile_sorted(cpu_ms, 0.99), "ms", 16.7);
   }
 };
 
@@ -263,59 +114,170 @@ FrameTimes frames_at(gui::TimelineView& view, double zoom, int frames) {
   return times;
 }
 
-void measure(std::size_t events, const char* name, int frames) {
-  double before = heap_bytes();
-  trace::Trace trace = Generator().generate(events);
-  malloc_trim(0);
-  double trace_bytes = heap_bytes() - before;
-  std::size_t count = trace.event_count();
-  auto start = Clock::now();
-  analyzer::Analysis analysis = analyzer::analyze(trace);
-  double analysis_seconds = seconds_since(start);
-  before = heap_bytes();
-  start = Clock::now();
-  gui::TimelineModel model = gui::build_timeline(trace, analysis, 2);
-  double build_seconds = seconds_since(start);
-  double model_bytes = heap_bytes() - before;
-  fmt::print("{} generated events, {} ranks, {} rows\n", count, kRanks, model.rows.size());
-  fmt::print("analyze_{}: {:.2f} s\n", name, analysis_seconds);
-  fmt::print("build_timeline_{}: {:.3f} s\n", name, build_seconds);
-  fmt::print("trace_bytes_per_event_{}: {:.1f} B\n", name,
-             trace_bytes / static_cast<double>(count));
-  fmt::print("timeline_bytes_per_event_{}: {:.1f} B\n", name,
-             model_bytes / static_cast<double>(count));
-  model = {};
-  analysis = {};
+/// Bytes of the columns of a trace and of what groups them.
+double column_bytes(const trace::Trace& trace) {
+  double bytes = 0;
+  auto add = [&](const auto& column) {
+    bytes += static_cast<double>(column.size() * sizeof(column[0]));
+  };
+  auto all_of = [&](auto columns) {
+    std::apply([&](auto&... column) { (add(column), ...); }, columns);
+  };
+  trace::Trace& columns = const_cast<trace::Trace&>(trace);  // columns() has no const form
+  all_of(columns.ranges.columns());
+  all_of(columns.device_ops.columns());
+  all_of(columns.calls.columns());
+  add(trace.range_info);
+  add(trace.ranges_of_thread.rows);
+  add(trace.calls_of_thread.rows);
+  add(trace.ops_of_stream.rows);
+  return bytes;
+}
 
-  auto session = gui::make_session(std::move(trace));
+struct Opening {
+  double first_picture = 0;
+  double analysed = 0;
+  double cpu = 0;
+};
+
+/// Opens the file in a window of its own and waits until it is analysed.
+Opening open_once(gui::MainWindow& window, const gui::OpenRequest& request) {
+  Opening times;
+  const Clock::time_point start = Clock::now();
+  const double cpu = process_cpu_seconds();
+  QEventLoop loop;
+  auto first_picture = [&] {
+    if (times.first_picture > 0) return;
+    window.show_page(gui::Page::kTimeline);
+    window.timeline().view().viewport()->repaint();
+    times.first_picture = seconds_since(start);
+    times.cpu = process_cpu_seconds() - cpu;
+  };
+  auto looked = QObject::connect(&window, &gui::MainWindow::looked, first_picture);
+  auto opened = QObject::connect(&window, &gui::MainWindow::opened, [&] {
+    first_picture();
+    times.analysed = seconds_since(start);
+    loop.quit();
+  });
+  auto failed = QObject::connect(&window, &gui::MainWindow::open_failed,
+                                 [&](const QString& message, ExitCode) {
+                                   fmt::print("failed: {}\n", message.toStdString());
+                                   std::exit(1);
+                                 });
+  window.open(request);
+  loop.exec();
+  for (auto* connection : {&looked, &opened, &failed}) QObject::disconnect(*connection);
+  return times;
+}
+
+/// Several openings, each in a fresh window. The best is what the program can do, the median what
+/// this machine made of it.
+void measure_opening(const gui::OpenRequest& request, const char* name, int runs, double limit,
+                     bool wait_for_cache) {
+  std::vector<double> first;
+  std::vector<double> analysed;
+  std::vector<double> cpu;
+  for (int i = 0; i < runs; ++i) {
+    gui::MainWindow window(false);
+    window.resize(1920, 1080);
+    window.show();
+    QApplication::processEvents();
+    Opening times = open_once(window, request);
+    first.push_back(times.first_picture);
+    analysed.push_back(times.analysed);
+    cpu.push_back(times.cpu);
+    if (wait_for_cache) {
+      gui::TraceCache cache(request.source.cache_folder);
+      const fs::path kept = cache.file_of(*trace::snapshot_key(request.source.files[0]));
+      for (int n = 0; n < 600 && !fs::exists(kept); ++n) {
+        QApplication::processEvents();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+      fmt::print("cache_bytes: {:.0f} MB\n",
+                 fs::exists(kept) ? static_cast<double>(fs::file_size(kept)) / 1e6 : 0);
+    }
+  }
+  std::sort(first.begin(), first.end());
+  print(fmt::format("first_picture_{}_best", name), first.front(), "s", limit);
+  print(fmt::format("first_picture_{}_median", name), median(first), "s", limit);
+  print(fmt::format("first_picture_{}_cpu", name), *std::min_element(cpu.begin(), cpu.end()), "s");
+  print(fmt::format("analysed_{}_best", name), *std::min_element(analysed.begin(), analysed.end()),
+        "s");
+  fmt::print("load_average: {}\n", machine_load());
+}
+
+void measure_memory_and_frames(const gui::OpenRequest& request, int frames) {
+  malloc_trim(0);
+  const double before = heap_bytes();
+  gui::MainWindow window(false);
+  window.resize(1920, 1080);
+  window.show();
+  open_once(window, request);
+  // The first look and what the loader used are given back on other threads.
+  for (int i = 0; i < 20; ++i) {
+    QApplication::processEvents();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const gui::Session& session = *window.session();
+  const double columns = column_bytes(session.trace);
+  const double all = heap_bytes() - before;
+  double events = static_cast<double>(session.trace.event_count());
+  fmt::print("events: {:.0f}, rows: {}\n", events, session.timeline.rows.size());
+  print("column_bytes_per_event", columns / events, "B");
+  print("bytes_per_event", all / events, "B");
+  print("memory_beside_the_columns", (all - columns) / columns, "x columns", 1.5);
+  print("memory_with_the_columns", all / columns, "x columns", 1.5);
+  if (frames == 0) return;
+
   gui::TimelineView view;
   view.resize(1920, 1080);
   view.show();
   QApplication::processEvents();  // a window is painted only once it is exposed
-  start = Clock::now();
-  view.set_session(session);
+  auto start = Clock::now();
+  view.set_session(window.session());
   view.viewport()->repaint();
-  fmt::print("first_frame_{}: {:.2f} ms\n", name, seconds_since(start) * 1e3);
-  FrameTimes all;
-  for (double zoom : {1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6}) {
-    FrameTimes times = frames_at(view, zoom, frames);
-    all.add(times);
-    times.print(fmt::format("frame_{}_zoom_{:.0f}", name, zoom));
-  }
-  all.print(fmt::format("frame_{}", name));
+  print("first_frame", seconds_since(start) * 1e3, "ms");
+  for (double zoom : {1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6})
+    frames_at(view, zoom, frames).print_all(fmt::format("frame_zoom_{:.0f}", zoom));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
+  std::int64_t events = 10'000'000;
+  int runs = 3;
+  int frames = 200;
+  fs::path file;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (argument == "--quick") {
+      events = 600'000;  // enough to be shown in two stages and kept in the cache
+      runs = 1;
+      frames = 10;
+    } else if (argument == "--open-only") {
+      runs = 1;
+      frames = 0;
+    } else if (std::from_chars(argument.data(), argument.data() + argument.size(), events).ptr !=
+               argument.data() + argument.size()) {
+      file = argument;
+    }
+  }
   setenv("QT_QPA_PLATFORM", "offscreen", 1);
   setenv("QT_LOGGING_RULES", "*.warning=false", 1);
   QApplication app(argc, argv);
-  if (quick) {
-    measure(100'000, "100k", 10);
-    return 0;
+  const fs::path folder = fs::temp_directory_path() /
+                          fmt::format("headway_bench_gui_{}", QApplication::applicationPid());
+  fs::create_directories(folder);
+  gui::OpenRequest request;
+  request.source.files = {file.empty() ? folder / "run.sqlite" : file};
+  if (file.empty()) bench::write_generated_run(request.source.files[0], events);
+  measure_opening(request, "without_cache", runs, 6, false);
+  if (frames > 0) {
+    request.source.cache_folder = folder / "cache";
+    measure_opening(request, "that_fills_the_cache", 1, 6, true);
+    measure_opening(request, "with_cache", runs, 1.5, false);
   }
-  measure(1'000'000, "1m", 200);
-  measure(10'000'000, "10m", 200);
+  measure_memory_and_frames(request, frames);
+  fmt::print("peak_memory: {:.2f} GB\n", peak_bytes() / 1e9);
+  fs::remove_all(folder);
 }

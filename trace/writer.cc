@@ -2,8 +2,11 @@
 #include "trace/writer.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "common/error.h"
 #include "common/text.h"
@@ -23,6 +26,25 @@ sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) 
       std::filesystem::remove(path.string() + suffix, ignored);
   }
   return sqlite::Database::create(path);
+}
+
+/// Makes one plain file of file and log. Needs the file for itself for a moment, and somebody who
+/// follows the recording may be reading it just then. If they never let go, the data stays in the
+/// log, where every reader finds it.
+void fold_log(sqlite::Database& database) {
+  using namespace std::chrono;
+  constexpr seconds kPatience{20};
+  for (const auto begin = steady_clock::now();;) {
+    try {
+      database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      database.execute("PRAGMA journal_mode=DELETE");
+      return;
+    } catch (const Error&) {
+      if ((sqlite3_errcode(database.handle()) & 0xff) != SQLITE_BUSY) throw;
+      if (steady_clock::now() - begin > kPatience) return;
+    }
+    std::this_thread::sleep_for(milliseconds(50));
+  }
 }
 
 }  // namespace
@@ -145,8 +167,7 @@ void TraceWriter::finish(Indexes indexes, std::string_view state) {
     }
   });
   batches_.clear();
-  database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  database_.execute("PRAGMA journal_mode=DELETE");
+  fold_log(database_);
 }
 
 }  // namespace headway::trace

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/attribution/own_class.h"
 #include "common/parallel.h"
 
 namespace headway::analyzer {
@@ -125,9 +126,10 @@ class OpTable {
   std::unordered_map<Key, OpId, Hash> by_name_;
 };
 
-/// Tags from the recording come first, the kernel's name second.
-TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelNames& kernels,
-                   bool communication, Phase phase) {
+}  // namespace
+
+TimeClass own_class(const DeviceOps& ops, std::size_t i, const KernelNames& kernels,
+                    bool communication, Phase phase) {
   switch (ops.kind[i]) {
     case DeviceOpKind::kCopyHostToDevice:
       return TimeClass::kH2d;
@@ -148,8 +150,6 @@ TimeClass class_of(const DeviceOps& ops, std::size_t i, const KernelNames& kerne
   if (unit == MathUnit::kUnknown) unit = kernels.of(ops.name[i]).math_unit;
   return unit == MathUnit::kTensor ? TimeClass::kComputeTensor : TimeClass::kComputeOther;
 }
-
-}  // namespace
 
 Attribution attribute(const Trace& trace) {
   KernelNames kernels(trace);
@@ -189,7 +189,7 @@ Attribution attribute(const Trace& trace, const RangeNames& names, const KernelN
     result.op_of[i] = op.valid() ? op : table.of_context(context, phase);
     result.range_of[i] = range;
     result.phase_of[i] = phase;
-    result.class_of[i] = class_of(ops, i, kernels, communication[DeviceOpId::from(i)], phase);
+    result.class_of[i] = own_class(ops, i, kernels, communication[DeviceOpId::from(i)], phase);
   }
   return result;
 }

@@ -150,6 +150,7 @@ DevicePartition partition_device(const GapFacts& facts, const Steps& steps,
   StepFiller filler(steps, windows, result);
   cover({windows.front().interval.begin, windows.back().interval.end}, busy, gaps, filler);
   HEADWAY_INVARIANT(!filler.open());
+  result.segments.shrink_to_fit();  // there may be millions, kept as long as the trace is
   average(facts.trace, steps, attribution, work, result);
   return result;
 }

@@ -3,7 +3,7 @@
 
 #include <malloc.h>
 
-#include "analyzer/ranks/archive.h"
+#include "common/archive.h"
 #include "analyzer/ranks/identity.h"
 #include "common/error.h"
 #include "trace/load/load.h"
@@ -21,14 +21,10 @@ struct Share {
   std::string error;
 };
 
-}  // namespace
-
 template <class A>
 void archive(A& a, Share& share) {
   a(share.ranks, share.bad_file, share.exit_code, share.error);
 }
-
-namespace {
 
 void summarise_ranks(const Trace& trace, const std::vector<RankProcesses>& ranks,
                      const AnalysisOptions& options, std::vector<RankSummary>& out) {

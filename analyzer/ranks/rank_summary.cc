@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "analyzer/partition/steady_ops.h"
-#include "analyzer/ranks/archive.h"
+#include "common/archive.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/work.h"
 #include "analyzer/rules/rule.h"

@@ -2,9 +2,9 @@
 // One rank out of a trace of several. Rows keep their order; processes, threads, devices, streams
 // and texts keep their ids, so only row numbers change.
 #include <algorithm>
-#include <numeric>
 
 #include "analyzer/ranks/identity.h"
+#include "trace/indexes.h"
 
 namespace headway::analyzer {
 namespace {
@@ -42,18 +42,6 @@ Renumbering<RowId> copy_rows(Columns& from, Columns& target, Keep keep) {
   }
   (std::make_index_sequence<std::tuple_size_v<decltype(source)>>{});
   return numbers;
-}
-
-template <class RowId, class Key>
-GroupIndex<RowId, Key> group_by(const std::vector<Key>& keys, std::size_t count) {
-  GroupIndex<RowId, Key> index;
-  index.offset.assign(count + 1, 0);
-  for (Key key : keys) ++index.offset[key.value + 1];
-  std::partial_sum(index.offset.begin(), index.offset.end(), index.offset.begin());
-  index.rows.resize(keys.size());
-  std::vector<std::uint32_t> next(index.offset.begin(), index.offset.end() - 1);
-  for (std::size_t i = 0; i < keys.size(); ++i) index.rows[next[keys[i].value]++] = RowId::from(i);
-  return index;
 }
 
 /// The rank's main process, its descendants, and processes that belong to no rank (they may load
@@ -109,7 +97,6 @@ Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProces
   out.domains = trace.domains;
   out.range_info = trace.range_info;
   out.graph_ops = trace.graph_ops;
-  out.graph_op_index = trace.graph_op_index;
   out.settings = trace.settings;
   out.losses = trace.losses;
   for (const CounterSeries& series : trace.counters) {
@@ -139,9 +126,7 @@ Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProces
     collective.range = ranges(collective.range);
     out.collectives.push_back(collective);
   }
-  out.ranges_of_thread = group_by<RangeId>(out.ranges.thread, out.threads.size());
-  out.calls_of_thread = group_by<CallId>(out.calls.thread, out.threads.size());
-  out.ops_of_stream = group_by<DeviceOpId>(out.device_ops.stream, out.streams.size());
+  build_indexes(out);
   return out;
 }
 

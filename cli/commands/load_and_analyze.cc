@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <fstream>
 
-#include "cli/commands/inputs.h"
 #include "cli/mpi/exchange.h"
 #include "common/error.h"
+#include "trace/import/inputs.h"
 #include "trace/load/load.h"
 
 namespace headway::cli {
@@ -61,7 +61,7 @@ void make_folder(const std::string& path) {
 std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
                                                   int& exit_code) const {
   std::unique_ptr<analyzer::Exchange> exchange = make_exchange();
-  return analyzer::analyze_job(expand_inputs(traces), options_, *exchange, exit_code);
+  return analyzer::analyze_job(trace::expand_inputs(traces), options_, *exchange, exit_code);
 }
 
 void write_output(const std::string& path, const std::string& text) {

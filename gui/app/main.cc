@@ -102,6 +102,10 @@ void show_wanted(MainWindow& window, const Options& options) {
   timeline.search().search_for(QString::fromStdString(options.find));
 }
 
+OpenRequest request_of(const Options& options) {
+  return {.source = options.source, .analysis = {}, .follow = options.follow};
+}
+
 /// Waits until `done` or for ever: loading ends with a trace or an error.
 void wait_for_search(MainWindow& window) {
   QEventLoop loop;
@@ -125,17 +129,20 @@ void open_and_wait(MainWindow& window, const Options& options) {
   QObject::connect(&window, &MainWindow::open_failed, &loop, failed);
   QObject::connect(&window.compare(), &ComparePage::second_failed, &loop, failed);
   QObject::connect(&window.compare(), &ComparePage::compared, &loop, &QEventLoop::quit);
-  window.open(*options.trace);
+  window.open(request_of(options));
   if (options.second) window.compare_with(*options.second);
-  while (!failure && (!window.session() || (options.second && !window.compare().pair())))
-    loop.exec();
+  auto ready = [&] {
+    return window.session() && window.session()->analysed &&
+           (!options.second || window.compare().pair());
+  };
+  while (!failure && !ready()) loop.exec();
   if (failure) throw *failure;
 }
 
 /// Pictures and tables, without a window on any screen.
 int write_files(MainWindow& window, const Options& options) {
   window.show();
-  if (options.trace) open_and_wait(window, options);
+  if (!options.source.files.empty()) open_and_wait(window, options);
   QApplication::processEvents();
   show_wanted(window, options);
   if (!options.find.empty()) wait_for_search(window);
@@ -171,17 +178,21 @@ int run(int argc, char** argv) {
   if (options.size) window.resize(*options.size);
   if (options.writes_files()) window.set_dark(options.dark.value_or(false));
   if (options.dark) window.set_dark(*options.dark);
+  window.set_cache_allowed(!options.no_cache);
   if (options.writes_files()) return write_files(window, options);
-  QObject::connect(&window, &MainWindow::opened, &window, [&, first = true]() mutable {
+  bool first = true;
+  auto show_once = [&] {
     if (!std::exchange(first, false)) return;
     try {
       show_wanted(window, options);
     } catch (const Error& error) {  // the window is open: it shows the trace all the same
       fmt::print(stderr, "headway-gui: {}\n", escape_terminal(error.what()));
     }
-  });
+  };
+  QObject::connect(&window, &MainWindow::looked, &window, show_once);
+  QObject::connect(&window, &MainWindow::opened, &window, show_once);
   window.show();
-  if (options.trace) window.open(*options.trace);
+  if (!options.source.files.empty()) window.open(request_of(options));
   if (options.second) window.compare_with(*options.second);
   return QApplication::exec();
 }

@@ -44,6 +44,17 @@ Page parse_page(const std::string& id) {
   fail_usage("--page '{}': expected one of {}.", id, page_ids());
 }
 
+std::int64_t parse_bytes(const std::string& text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, number);
+  std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
+  double scale = unit == "GB" ? 1e9 : unit == "GiB" ? 1024.0 * 1024 * 1024 : unit == "MB" ? 1e6 : 0;
+  if (read.ec != std::errc{} || scale == 0 || !(number * scale >= 1e6 && number * scale < 1e15))
+    fail_usage("--memory '{}': expected an amount with its unit (MB, GB or GiB), as in 8GB.", text);
+  return static_cast<std::int64_t>(number * scale);
+}
+
 bool parse_theme(const std::string& name) {
   if (name != "dark" && name != "light") fail_usage("--theme '{}': expected dark or light.", name);
   return name == "dark";
@@ -56,10 +67,14 @@ Options parse_options(int argc, char** argv) {
       "Shows a trace of any kind that Headway reads: verdict, timeline, findings, ops, steps and "
       "more. Keys and gestures: press ? in the window.",
       "headway-gui"};
-  std::string trace, second, screenshot, csv, page, size, range, theme;
+  std::vector<std::string> traces;
+  std::string second, screenshot, csv, page, size, range, theme, load_range, memory;
   Options options;
   app.set_version_flag("--version", "headway-gui " HEADWAY_VERSION);
-  app.add_option("TRACE", trace, "The trace to open; without it the window asks");
+  app.add_option(
+      "TRACE", traces,
+      "The trace to open; several, a folder or a pattern: the ranks of one job. Without it "
+      "the window asks");
   app.add_option("--compare", second, "A second trace, to compare the first one with");
   app.add_option("--screenshot", screenshot,
                  "Write a picture of the page to this file and leave (SVG when its name ends in "
@@ -72,6 +87,15 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--page", page, "Page to show: " + page_ids());
   app.add_option("--size", size, "Size of the window in pixels, e.g. 1280x800");
   app.add_option("--range", range, "Stretch of time to show on the timeline, e.g. 1.2s..1.5s");
+  app.add_option(
+      "--load-range", load_range,
+      "Read only this stretch of time, e.g. 10s..20s: for traces larger than the memory");
+  app.add_option("--memory", memory,
+                 "Most memory to take, e.g. 8GB; without it what the machine has to spare");
+  app.add_flag("--follow", options.follow,
+               "The trace is being recorded: read it again as it grows, and show its end");
+  app.add_flag("--no-cache", options.no_cache,
+               "Neither read nor keep a copy of the trace in the cache folder");
   app.add_option("--find", options.find, "Select the first event whose name contains this text");
   app.add_option(
       "--finding", options.finding,
@@ -88,7 +112,11 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fail_usage("{}. See `headway-gui --help`.", error.what());
   }
-  if (!trace.empty()) options.trace = trace;
+  options.source.files.assign(traces.begin(), traces.end());
+  if (!load_range.empty()) options.source.stretch = parse_range(load_range);
+  if (!memory.empty()) options.source.memory_bytes = parse_bytes(memory);
+  if (options.follow && (traces.size() != 1 || options.source.stretch))
+    fail_usage("--follow takes one trace, and all of it.");
   if (!second.empty()) options.second = second;
   if (!screenshot.empty()) options.screenshot = screenshot;
   if (!csv.empty()) options.csv = csv;
@@ -98,13 +126,14 @@ Options parse_options(int argc, char** argv) {
   if (!theme.empty()) options.dark = parse_theme(theme);
   if (options.range && options.page && *options.page != Page::kTimeline)
     fail_usage("--range is for the timeline: leave --page out or say --page timeline.");
-  if (options.trace && options.second && !options.page && !options.range && options.find.empty())
+  if (!options.source.files.empty() && options.second && !options.page && !options.range &&
+      options.find.empty())
     options.page = Page::kCompare;
-  if (options.second && !options.trace)
+  if (options.second && options.source.files.empty())
     fail_usage("--compare {}: name the first trace too, as in headway-gui A --compare B.", second);
   if (!options.finding.empty() && !options.page) options.page = Page::kFindings;
   if (options.csv && !options.page) options.page = Page::kTimeline;
-  if (options.csv && !options.trace)
+  if (options.csv && options.source.files.empty())
     fail_usage("--export-csv {}: name the trace that the table is of.", csv);
   if ((options.range || !options.find.empty()) && !options.page) options.page = Page::kTimeline;
   return options;

@@ -13,7 +13,9 @@ namespace headway::gui {
 
 /// The command line of headway-gui.
 struct Options {
-  std::optional<std::filesystem::path> trace;
+  TraceSource source;  ///< without files: the window asks
+  bool follow = false;
+  bool no_cache = false;
   std::optional<std::filesystem::path> second;  ///< to compare with
   std::optional<std::filesystem::path> screenshot;
   std::optional<std::filesystem::path> csv;  ///< "-": standard output

@@ -9,46 +9,49 @@
 namespace headway::gui {
 
 void Lane::reserve(std::size_t events) {
-  blocks_.reserve((events + kBlock - 1) / kBlock);
-  rows_.reserve(events);
+  data_->blocks.reserve((events + kBlock - 1) / kBlock);
+  data_->rows.reserve(events);
 }
 
 std::int64_t Lane::long_length(std::uint32_t entry) const {
-  auto found = std::lower_bound(long_.begin(), long_.end(), std::pair(entry, INT64_MIN));
+  auto found = std::lower_bound(data_->long_lengths.begin(), data_->long_lengths.end(),
+                                std::pair(entry, INT64_MIN));
   return found->second;
 }
 
 /// Of the last entry.
 void Lane::set_length(std::uint32_t entry, std::int64_t length) {
-  std::uint32_t& stored = blocks_[entry / kBlock].length[entry % kBlock];
+  std::uint32_t& stored = data_->blocks[entry / kBlock].length[entry % kBlock];
   if (length < kLong) {
     stored = static_cast<std::uint32_t>(length);
     return;
   }
-  if (stored == kLong && !long_.empty() && long_.back().first == entry) long_.pop_back();
+  if (stored == kLong && !data_->long_lengths.empty() && data_->long_lengths.back().first == entry)
+    data_->long_lengths.pop_back();
   stored = kLong;
-  long_.emplace_back(entry, length);
+  data_->long_lengths.emplace_back(entry, length);
 }
 
 std::uint8_t Lane::palette_index(ColorRole color) {
-  for (std::size_t i = 0; i < palette_.size(); ++i) {
-    if (palette_[i] == color) return static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < data_->palette.size(); ++i) {
+    if (data_->palette[i] == color) return static_cast<std::uint8_t>(i);
   }
-  palette_.push_back(color);
-  return static_cast<std::uint8_t>(palette_.size() - 1);
+  data_->palette.push_back(color);
+  return static_cast<std::uint8_t>(data_->palette.size() - 1);
 }
 
 void Lane::append(Interval when, std::uint32_t row, ColorRole color) {
   const std::uint32_t entry = static_cast<std::uint32_t>(entries());
   HEADWAY_INVARIANT(entry == 0 || when.begin >= end_of(entry - 1));
-  if (!first_event_.empty()) first_event_.push_back(static_cast<std::uint32_t>(rows_.size() + 1));
-  if (entry % kBlock == 0) blocks_.emplace_back();
-  ++entries_;
-  blocks_.back().start[entry % kBlock] = when.begin;
-  blocks_.back().length[entry % kBlock] = 0;
-  blocks_.back().color[entry % kBlock] = palette_index(color);
+  if (!data_->first_event.empty())
+    data_->first_event.push_back(static_cast<std::uint32_t>(data_->rows.size() + 1));
+  if (entry % kBlock == 0) data_->blocks.emplace_back();
+  ++data_->entries;
+  data_->blocks.back().start[entry % kBlock] = when.begin;
+  data_->blocks.back().length[entry % kBlock] = 0;
+  data_->blocks.back().color[entry % kBlock] = palette_index(color);
   set_length(entry, when.length().ns);
-  rows_.push_back(row);
+  data_->rows.push_back(row);
 }
 
 void Lane::append_overlapping(Interval when, std::uint32_t row, ColorRole color) {
@@ -56,40 +59,41 @@ void Lane::append_overlapping(Interval when, std::uint32_t row, ColorRole color)
   const std::uint32_t last = static_cast<std::uint32_t>(entries() - 1);
   if (when.begin >= end_of(last)) return append(when, row, color);
   HEADWAY_INVARIANT(when.begin >= start_of(last));
-  if (first_event_.empty()) {
+  if (data_->first_event.empty()) {
     // Until now every entry was an event of its own.
-    first_event_.resize(entries() + 1);
-    std::iota(first_event_.begin(), first_event_.end(), 0u);
+    data_->first_event.resize(entries() + 1);
+    std::iota(data_->first_event.begin(), data_->first_event.end(), 0u);
   }
   // The longest event of a heap gives it its colour; as they come by start, that is the one that
   // reaches furthest beyond what was there, near enough for a line that is drawn as merged.
   if (when.end > end_of(last)) {
     if ((when.end - end_of(last)).ns > length_of(last))
-      blocks_.back().color[last % kBlock] = palette_index(color);
+      data_->blocks.back().color[last % kBlock] = palette_index(color);
     set_length(last, (when.end - start_of(last)).ns);
   }
-  rows_.push_back(row);
-  first_event_.back() = static_cast<std::uint32_t>(rows_.size());
+  data_->rows.push_back(row);
+  data_->first_event.back() = static_cast<std::uint32_t>(data_->rows.size());
 }
 
 void Lane::finish() {
-  const std::size_t colors = palette_.size();
-  block_start_.reserve(blocks_.size());
-  block_sums_.reserve(blocks_.size() * colors);
+  const std::size_t colors = data_->palette.size();
+  data_->block_start.reserve(data_->blocks.size());
+  data_->block_sums.reserve(data_->blocks.size() * colors);
   std::vector<std::int64_t> sums(colors, 0);
   for (std::uint32_t i = 0; i < entries(); ++i) {
     if (i % kBlock == 0) {
-      block_start_.push_back(start_of(i));
-      block_sums_.insert(block_sums_.end(), sums.begin(), sums.end());
+      data_->block_start.push_back(start_of(i));
+      data_->block_sums.insert(data_->block_sums.end(), sums.begin(), sums.end());
     }
     sums[color_of(i)] += length_of(i);
   }
 }
 
 std::span<const std::uint32_t> Lane::rows(std::uint32_t entry, std::uint32_t count) const {
-  if (first_event_.empty()) return std::span(rows_).subspan(entry, count);
-  return std::span(rows_).subspan(first_event_[entry],
-                                  first_event_[entry + count] - first_event_[entry]);
+  if (data_->first_event.empty()) return std::span(data_->rows).subspan(entry, count);
+  return std::span(data_->rows)
+      .subspan(data_->first_event[entry],
+               data_->first_event[entry + count] - data_->first_event[entry]);
 }
 
 std::uint32_t Lane::first_starting_at(TimeNs t, std::uint32_t from) const {
@@ -98,17 +102,18 @@ std::uint32_t Lane::first_starting_at(TimeNs t, std::uint32_t from) const {
   // Gallop over the blocks' starts, a table small enough to stay in the cache, then search a block.
   std::size_t low = from / kBlock;
   std::size_t step = 1;
-  while (low + step < block_start_.size() && block_start_[low + step] < t) {
+  while (low + step < data_->block_start.size() && data_->block_start[low + step] < t) {
     low += step;
     step *= 2;
   }
-  std::size_t high = std::min(low + step, block_start_.size());
-  auto block = std::partition_point(block_start_.begin() + static_cast<std::ptrdiff_t>(low) + 1,
-                                    block_start_.begin() + static_cast<std::ptrdiff_t>(high),
-                                    [&](TimeNs start) { return start < t; });
+  std::size_t high = std::min(low + step, data_->block_start.size());
+  auto block =
+      std::partition_point(data_->block_start.begin() + static_cast<std::ptrdiff_t>(low) + 1,
+                           data_->block_start.begin() + static_cast<std::ptrdiff_t>(high),
+                           [&](TimeNs start) { return start < t; });
   // The block before begins before t, so the answer is in it or the start of this one.
-  std::uint32_t index = static_cast<std::uint32_t>(block - block_start_.begin()) - 1;
-  const auto& starts = blocks_[index].start;
+  std::uint32_t index = static_cast<std::uint32_t>(block - data_->block_start.begin()) - 1;
+  const auto& starts = data_->blocks[index].start;
   auto first = starts.begin() + (from > index * kBlock ? from - index * kBlock : 0);
   auto last = starts.begin() + std::min(kBlock, count - index * kBlock);
   auto found = std::partition_point(first, last, [&](TimeNs start) { return start < t; });
@@ -124,18 +129,19 @@ std::uint32_t Lane::first_in_column(const ColumnGrid& grid, int column) const {
 }
 
 std::uint32_t Lane::count_events(std::uint32_t first, std::uint32_t last) const {
-  return first_event_.empty() ? last - first : first_event_[last] - first_event_[first];
+  return data_->first_event.empty() ? last - first
+                                    : data_->first_event[last] - data_->first_event[first];
 }
 
 /// The time per palette colour of all entries before `entry`.
 void Lane::sums_before(std::uint32_t entry, ColorSums& sums) const {
-  const std::size_t colors = palette_.size();
-  const std::size_t index = std::min<std::size_t>(entry / kBlock, blocks_.size() - 1);
-  std::copy_n(block_sums_.begin() + static_cast<std::ptrdiff_t>(index * colors), colors,
+  const std::size_t colors = data_->palette.size();
+  const std::size_t index = std::min<std::size_t>(entry / kBlock, data_->blocks.size() - 1);
+  std::copy_n(data_->block_sums.begin() + static_cast<std::ptrdiff_t>(index * colors), colors,
               sums.begin());
-  const Block& block = blocks_[index];
+  const Block& block = data_->blocks[index];
   const std::uint32_t count = entry - static_cast<std::uint32_t>(index) * kBlock;
-  if (long_.empty()) {
+  if (data_->long_lengths.empty()) {
     for (std::uint32_t i = 0; i < count; ++i) sums[block.color[i]] += block.length[i];
   } else {
     for (std::uint32_t i = 0; i < count; ++i)
@@ -159,20 +165,23 @@ LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, s
   sums_before(last - 1, at_last.sums);
   // All entries but the last, less what of the first lies left of the column.
   std::array<double, kColorRoleCount> time;
-  for (std::size_t c = 0; c < palette_.size(); ++c)
+  for (std::size_t c = 0; c < data_->palette.size(); ++c)
     time[c] = static_cast<double>(at_last.sums[c] - at_first.sums[c]);
   time[color_of(first)] -= static_cast<double>(length_of(first)) - overlap(grid, column, first);
   time[color_of(last - 1)] += overlap(grid, column, last - 1);
   std::size_t best = color_of(first);
   double covered = 0;
-  for (std::size_t c = 0; c < palette_.size(); ++c) {
+  for (std::size_t c = 0; c < data_->palette.size(); ++c) {
     covered += time[c];
     if (time[c] > time[best]) best = c;
   }
   double share = std::clamp(covered / grid.ns_per_column(), 0.0, 1.0);
-  return {column,         1,
-          first,          count_events(first, last),
-          palette_[best], static_cast<std::uint8_t>(share * 255 + 0.5)};
+  return {column,
+          1,
+          first,
+          count_events(first, last),
+          data_->palette[best],
+          static_cast<std::uint8_t>(share * 255 + 0.5)};
 }
 
 /// In a view of ten million events each column is a cache miss; the next one's place can be guessed
@@ -180,9 +189,9 @@ LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, s
 void Lane::prefetch(std::uint32_t entry) const {
   if (entry >= entries()) return;
   const std::size_t block = entry / kBlock;
-  __builtin_prefetch(&block_start_[block]);
-  __builtin_prefetch(&block_sums_[block * palette_.size()]);
-  const char* data = reinterpret_cast<const char*>(&blocks_[block]);
+  __builtin_prefetch(&data_->block_start[block]);
+  __builtin_prefetch(&data_->block_sums[block * data_->palette.size()]);
+  const char* data = reinterpret_cast<const char*>(&data_->blocks[block]);
   for (std::size_t line = 0; line < sizeof(Block); line += 64) __builtin_prefetch(data + line);
 }
 
@@ -194,7 +203,7 @@ LaneItem Lane::alone(const ColumnGrid& grid, int column, int stop, std::uint32_t
           stop - column,
           entry,
           count_events(entry, entry + 1),
-          palette_[color_of(entry)],
+          data_->palette[color_of(entry)],
           static_cast<std::uint8_t>(share * 255 + 0.5)};
 }
 
@@ -263,7 +272,7 @@ std::pair<std::uint32_t, std::uint32_t> Lane::overlapping(Interval when) const {
 std::optional<std::uint32_t> Lane::find(TimeNs start, std::uint32_t row) const {
   std::uint32_t entry = first_starting_at(start, 0);
   // In a heap of overlapping events the entry may begin earlier than the event.
-  if (entry > 0 && !first_event_.empty()) --entry;
+  if (entry > 0 && !data_->first_event.empty()) --entry;
   for (; entry < entries() && start_of(entry) <= start; ++entry) {
     std::span<const std::uint32_t> held = rows(entry);
     if (std::find(held.begin(), held.end(), row) != held.end()) return entry;
@@ -277,7 +286,7 @@ void Lane::add_totals(Interval when, LaneTotals& totals) const {
   if (first == last) return;
   totals.events += count_events(first, last);
   auto add = [&](std::size_t palette_index, std::int64_t ns) {
-    totals.of_color[static_cast<std::size_t>(palette_[palette_index])] += DurationNs{ns};
+    totals.of_color[static_cast<std::size_t>(data_->palette[palette_index])] += DurationNs{ns};
     totals.busy += DurationNs{ns};
   };
   auto add_clipped = [&](std::uint32_t entry) {
@@ -290,7 +299,7 @@ void Lane::add_totals(Interval when, LaneTotals& totals) const {
     ColorSums after;
     sums_before(first + 1, before);
     sums_before(last - 1, after);
-    for (std::size_t c = 0; c < palette_.size(); ++c) add(c, after[c] - before[c]);
+    for (std::size_t c = 0; c < data_->palette.size(); ++c) add(c, after[c] - before[c]);
   }
 }
 

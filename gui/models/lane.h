@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +35,7 @@ struct LaneTotals {
 
 /// A line of the timeline: events that do not overlap, by time, with an index that makes drawing
 /// cost depend on the number of pixels only. Immutable after `finish`. About 19 bytes an event.
+/// Copies share what they hold, so a lane that outlives its first timeline costs nothing.
 ///
 /// Drawing is exact: a column with one event shows that event; a column that several share shows
 /// one merged item with their number, the colour that has most of the column's time and the share
@@ -51,10 +53,10 @@ class Lane {
   void append_overlapping(Interval when, std::uint32_t row, ColorRole color);
   void finish();
 
-  std::size_t entries() const { return entries_; }
-  std::size_t events() const { return rows_.size(); }
+  std::size_t entries() const { return data_->entries; }
+  std::size_t events() const { return data_->rows.size(); }
   Interval interval(std::uint32_t entry) const { return {start_of(entry), end_of(entry)}; }
-  ColorRole color(std::uint32_t entry) const { return palette_[color_of(entry)]; }
+  ColorRole color(std::uint32_t entry) const { return data_->palette[color_of(entry)]; }
   /// The rows of the events of `count` entries from `entry` on.
   std::span<const std::uint32_t> rows(std::uint32_t entry, std::uint32_t count = 1) const;
   /// The entry that holds `row`, which begins at `start`.
@@ -74,8 +76,8 @@ class Lane {
   /// column is a cache miss and a TLB miss, and this makes them one each.
   struct Block {
     std::array<TimeNs, kBlock> start;
-    std::array<std::uint32_t, kBlock> length;  ///< in ns; kLong: see long_
-    std::array<std::uint8_t, kBlock> color;    ///< index into palette_
+    std::array<std::uint32_t, kBlock> length;  ///< in ns; kLong: see long_lengths
+    std::array<std::uint8_t, kBlock> color;    ///< index into data_->palette
   };
   using ColorSums = std::array<std::int64_t, kColorRoleCount>;
   /// Sums before an entry. Neighbouring columns share one, so two take turns.
@@ -88,13 +90,13 @@ class Lane {
 
   std::uint8_t palette_index(ColorRole color);
   TimeNs start_of(std::uint32_t entry) const {
-    return blocks_[entry / kBlock].start[entry % kBlock];
+    return data_->blocks[entry / kBlock].start[entry % kBlock];
   }
   std::uint8_t color_of(std::uint32_t entry) const {
-    return blocks_[entry / kBlock].color[entry % kBlock];
+    return data_->blocks[entry / kBlock].color[entry % kBlock];
   }
   std::int64_t length_of(std::uint32_t entry) const {
-    std::uint32_t length = blocks_[entry / kBlock].length[entry % kBlock];
+    std::uint32_t length = data_->blocks[entry / kBlock].length[entry % kBlock];
     return length != kLong ? length : long_length(entry);
   }
   std::int64_t long_length(std::uint32_t entry) const;
@@ -110,14 +112,18 @@ class Lane {
   void prefetch(std::uint32_t entry) const;
   LaneItem alone(const ColumnGrid& grid, int column, int stop, std::uint32_t entry) const;
 
-  std::size_t entries_ = 0;
-  std::vector<Block> blocks_;
-  std::vector<std::uint32_t> rows_;         ///< per event
-  std::vector<std::uint32_t> first_event_;  ///< per entry and one more; empty: an event per entry
-  std::vector<std::pair<std::uint32_t, std::int64_t>> long_;  ///< entries over 4 s, in order
-  std::vector<ColorRole> palette_;
-  std::vector<TimeNs> block_start_;
-  std::vector<std::int64_t> block_sums_;  ///< per block and colour: time of all entries before it
+  /// What a lane holds; shared by its copies.
+  struct Data {
+    std::size_t entries = 0;
+    std::vector<Block> blocks;
+    std::vector<std::uint32_t> rows;         ///< per event
+    std::vector<std::uint32_t> first_event;  ///< per entry and one more; empty: an event per entry
+    std::vector<std::pair<std::uint32_t, std::int64_t>> long_lengths;  ///< over 4 s, by entry
+    std::vector<ColorRole> palette;
+    std::vector<TimeNs> block_start;
+    std::vector<std::int64_t> block_sums;  ///< per block and colour: time of all entries before it
+  };
+  std::shared_ptr<Data> data_ = std::make_shared<Data>();
 };
 
 }  // namespace headway::gui

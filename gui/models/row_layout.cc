@@ -11,6 +11,15 @@ RowLayout::RowLayout(const TimelineModel& model, RowMetrics metrics)
   arrange();
 }
 
+void RowLayout::adopt(const TimelineModel& model, const std::vector<RowId>& matches) {
+  std::vector<bool> before = std::move(folded_);
+  model_ = &model;
+  folded_.clear();
+  for (std::size_t i = 0; i < model.rows.size(); ++i)
+    folded_.push_back(matches[i].valid() ? before[matches[i].value] : model.rows[i].starts_folded);
+  arrange();
+}
+
 void RowLayout::set_metrics(RowMetrics metrics) {
   metrics_ = metrics;
   arrange();

@@ -31,6 +31,10 @@ class RowLayout {
   RowLayout() = default;
   RowLayout(const TimelineModel& model, RowMetrics metrics);
 
+  /// Shows another timeline as this one was shown; `matches`: for each of its rows the row of the
+  /// former that it stands for, none for new ones (match_rows).
+  void adopt(const TimelineModel& model, const std::vector<RowId>& matches);
+
   const std::vector<Shown>& shown() const { return shown_; }
   std::int64_t height() const { return height_; }
   const RowMetrics& metrics() const { return metrics_; }

@@ -56,8 +56,9 @@ bool natural_less(std::string_view a, std::string_view b) {
 
 class Builder {
  public:
-  Builder(const trace::Trace& trace, const analyzer::Analysis& analysis)
-      : trace_(trace), analysis_(analysis) {
+  Builder(const trace::Trace& trace, const analyzer::Analysis& analysis,
+          const TimelineModel* before)
+      : trace_(trace), analysis_(analysis), before_(before) {
     model_.trace = &trace;
     model_.analysis = &analysis;
     model_.row_of_thread.resize(trace.threads.size());
@@ -163,7 +164,13 @@ class Builder {
                             : device.type == trace::DeviceType::kSimulated ? "Simulated device"
                                                                            : "Host device";
     std::string prefix;
-    if (device.type != trace::DeviceType::kCuda && device.process.valid())
+    // Recordings of several ranks put together have a GPU 0 each.
+    bool is_alone =
+        std::count_if(trace_.devices.begin(), trace_.devices.end(),
+                      [&](const trace::Device& other) {
+                        return other.type == device.type && other.ordinal == device.ordinal;
+                      }) == 1;
+    if ((device.type != trace::DeviceType::kCuda || !is_alone) && device.process.valid())
       prefix = rank_prefix(process(device.process).rank);
     RowId heading =
         add(RowKind::kDevice, id.value, fmt::format("{}{} {}", prefix, type, device.ordinal),
@@ -291,7 +298,28 @@ class Builder {
     for (std::thread& helper : helpers) helper.join();
   }
 
+  /// The lanes of a row that the analysis does not change.
+  bool take_lanes(Row& row) const {
+    if (!before_) return false;
+    RowId same;
+    if (row.kind == RowKind::kThread) same = before_->row_of_thread[row.subject];
+    if (row.kind == RowKind::kCalls) same = before_->row_of_calls[row.subject];
+    if (row.kind == RowKind::kStream && looks_the_same(StreamId{row.subject}))
+      same = before_->row_of_stream[row.subject];
+    if (same.valid()) row.lanes = before_->row(same).lanes;
+    return same.valid();
+  }
+
+  bool looks_the_same(StreamId stream) const {
+    const auto& before = before_->analysis->attribution.class_of;
+    const auto& now = analysis_.attribution.class_of;
+    auto ops = trace_.ops_of_stream[stream];
+    return std::all_of(ops.begin(), ops.end(),
+                       [&](DeviceOpId op) { return before[op.value] == now[op.value]; });
+  }
+
   void build_row(Row& row) const {
+    if (take_lanes(row)) return;
     switch (row.kind) {
       case RowKind::kPartition:
         return build_partition(row);
@@ -394,6 +422,7 @@ class Builder {
 
   const trace::Trace& trace_;
   const analyzer::Analysis& analysis_;
+  const TimelineModel* before_;
   TimelineModel model_;
   std::vector<RowId> open_;
   std::vector<std::vector<ThreadId>> threads_of_process_;  ///< those with events
@@ -403,8 +432,8 @@ class Builder {
 }  // namespace
 
 TimelineModel build_timeline(const trace::Trace& trace, const analyzer::Analysis& analysis,
-                             int threads) {
-  return Builder(trace, analysis).build(threads);
+                             int threads, const TimelineModel* before) {
+  return Builder(trace, analysis, before).build(threads);
 }
 
 }  // namespace headway::gui

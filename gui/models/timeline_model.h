@@ -93,8 +93,9 @@ struct TimelineModel {
   Interval interval_of(const Target& target) const;
 };
 
-/// `threads`: how many may build lanes at a time.
+/// `threads`: how many may build lanes at a time. `before`: a timeline of the same trace, or null;
+/// lanes that look the same are shared with it.
 TimelineModel build_timeline(const trace::Trace& trace, const analyzer::Analysis& analysis,
-                             int threads);
+                             int threads, const TimelineModel* before = nullptr);
 
 }  // namespace headway::gui

@@ -269,7 +269,10 @@ void ComparePage::open_second(const std::filesystem::path& path,
   second_path_ = QFile::decodeName(QByteArray::fromStdString(path.string()));
   show_pair(nullptr);
   show_message(tr("Opening the second trace …"), shown(second_path_.toStdString()), true);
-  loader_->start(path, options);
+  OpenRequest request;
+  request.source.files = {path};
+  request.analysis = options;
+  loader_->start(std::move(request));
 }
 
 void ComparePage::close_second() {
@@ -284,7 +287,7 @@ void ComparePage::close_second() {
 void ComparePage::make_pair() {
   maker_->forget();
   if (pair_) show_pair(nullptr);
-  if (!first_ || !second_) return;
+  if (!first_ || !first_->analysed || !second_) return;
   show_message(tr("Comparing …"), shown(second_path_.toStdString()), true);
   progress_->setRange(0, 0);
   maker_->start(first_, second_);

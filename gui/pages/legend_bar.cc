@@ -18,7 +18,12 @@ constexpr int kSwatch = 11;
 }  // namespace
 
 std::vector<analyzer::TimeClass> used_classes(const Session& session) {
-  std::vector<analyzer::TimeClass> result;
+  using analyzer::TimeClass;
+  // What a device op can be by itself.
+  if (!session.analysed)
+    return {TimeClass::kComputeTensor, TimeClass::kComputeOther, TimeClass::kOptimizer,
+            TimeClass::kCommTransfer,  TimeClass::kH2d,          TimeClass::kD2hOther};
+  std::vector<TimeClass> result;
   for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
     bool used = std::any_of(
         session.step_charts.begin(), session.step_charts.end(), [&](const StepChart& chart) {

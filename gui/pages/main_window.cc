@@ -16,6 +16,8 @@
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
+#include "gui/models/memory_room.h"
+#include "gui/models/trace_cache.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/export_menu.h"
@@ -27,6 +29,7 @@
 #include "gui/pages/steps_page.h"
 #include "gui/pages/summary_page.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/pages/waiting_page.h"
 #include "gui/timeline/key_bindings.h"
 
 namespace headway::gui {
@@ -90,6 +93,9 @@ void MainWindow::build_pages() {
   headline_ = new LinkLabel({});
   headline_->set_single_line(true);
   headline_->setContentsMargins(14, 6, 14, 6);
+  analysis_ = new QPushButton;
+  analysis_->setFlat(true);
+  analysis_->hide();
   pages_ = new QStackedWidget;
   for (const PageInfo& one : pages()) {
     PageWidget* widget = make_page(one.page);
@@ -97,6 +103,7 @@ void MainWindow::build_pages() {
     pages_->addWidget(widget);
     rail_->addItem(text(one.title));
   }
+  pages_->addWidget(waiting_ = new WaitingPage);
   filled_.assign(pages().size(), false);
   banner_ = new DoubtsBanner;
   auto line = [] {
@@ -110,7 +117,10 @@ void MainWindow::build_pages() {
   beside->setFixedWidth(1);
   QVBoxLayout* right = new QVBoxLayout;
   right->setSpacing(0);
-  right->addWidget(headline_);
+  QHBoxLayout* top = new QHBoxLayout;
+  top->addWidget(headline_, 1);
+  top->addWidget(analysis_);
+  right->addLayout(top);
   right->addWidget(below);
   right->addWidget(banner_);
   right->addWidget(pages_, 1);
@@ -142,8 +152,28 @@ void MainWindow::connect_pages() {
       show_welcome();
     }
   });
-  connect(loader_, &TraceLoader::progressed, start_, &StartPage::show_progress);
-  connect(loader_, &TraceLoader::loaded, this, &MainWindow::show_session);
+  connect(start_, &StartPage::way_out_wanted, this, &MainWindow::open_stretch);
+  connect(waiting_, &WaitingPage::timeline_wanted, this, [this] { show_page(Page::kTimeline); });
+  connect(analysis_, &QPushButton::clicked, this, &MainWindow::stop_or_start_analysis);
+  connect(loader_, &TraceLoader::progressed, this, &MainWindow::show_progress);
+  connect(loader_, &TraceLoader::looked, this, [this](std::shared_ptr<const Session> session) {
+    show_session(std::move(session));
+    emit looked();
+  });
+  connect(loader_, &TraceLoader::loaded, this, [this](std::shared_ptr<const Session> session) {
+    bool known = session_ && session_->trace_owner == session->trace_owner;
+    known ? update_session(std::move(session)) : show_session(std::move(session));
+    emit opened();
+  });
+  connect(loader_, &TraceLoader::grown, this, [this](std::shared_ptr<const Session> session) {
+    stalled_ = false;
+    update_session(std::move(session));
+    emit grown();
+  });
+  connect(loader_, &TraceLoader::stalled, this, [this] {
+    stalled_ = true;
+    show_headline();
+  });
   connect(loader_, &TraceLoader::failed, this, &MainWindow::show_error);
   connect(&compare(), &ComparePage::second_wanted, this, [this] {
     QString file = ask_for_trace(tr("Open a second trace"));
@@ -151,8 +181,9 @@ void MainWindow::connect_pages() {
   });
   connect(&compare(), &ComparePage::second_dropped, this,
           [this](const QString& file) { compare_with(file_path(file)); });
-  connect(headline_, &LinkLabel::followed, this,
-          [this] { go_to({.page = Page::kFindings, .finding = 0}); });
+  connect(headline_, &LinkLabel::followed, this, [this] {
+    if (session_ && session_->analysed) go_to({.page = Page::kFindings, .finding = 0});
+  });
 }
 
 /// A menu entry whose key works in the whole window.
@@ -195,6 +226,13 @@ void MainWindow::build_menus() {
   view->addSeparator();
   for (Command command : {Command::kNextPage, Command::kPreviousPage, Command::kToggleRail})
     add_action(view, command);
+  QAction* cache = file->addAction(tr("&Keep large traces in a cache"));
+  cache->setCheckable(true);
+  cache->setChecked(QSettings().value(QStringLiteral("cache"), true).toBool());
+  cache->setEnabled(keep_settings_);
+  cache->setToolTip(tr("Opens a large trace several times as fast the second time"));
+  connect(cache, &QAction::toggled, this,
+          [](bool keep) { QSettings().setValue(QStringLiteral("cache"), keep); });
   dark_action_ = view->addAction(tr("&Dark colours"));
   dark_action_->setCheckable(true);
   connect(dark_action_, &QAction::triggered, this, [this](bool dark) {
@@ -227,8 +265,9 @@ void MainWindow::run(Command command) {
       return help_->toggle();
     case Command::kNextPage:
     case Command::kPreviousPage: {
-      int step = command == Command::kNextPage ? 1 : pages_->count() - 1;
-      return show_page(static_cast<Page>((pages_->currentIndex() + step) % pages_->count()));
+      int count = static_cast<int>(pages().size());
+      int step = command == Command::kNextPage ? 1 : count - 1;
+      return show_page(static_cast<Page>((static_cast<int>(page_) + step) % count));
     }
     case Command::kToggleRail:
       rail_->setVisible(rail_->isHidden());
@@ -246,21 +285,27 @@ void MainWindow::run(Command command) {
 
 void MainWindow::show_page(Page page) {
   if (!session_) return;
-  pages_->setCurrentWidget(&widget(page));
+  page_ = page;
+  PageWidget& shown = widget(page);
+  bool waits = shown.needs_analysis() && !session_->analysed;
+  pages_->setCurrentWidget(waits ? static_cast<QWidget*>(waiting_) : &shown);
   rail_->setCurrentRow(static_cast<int>(page));
 }
 
 void MainWindow::go_to(const Link& link) {
   if (!session_) return;
   show_page(link.page);
-  widget(link.page).open(link);
+  if (filled_[static_cast<std::size_t>(link.page)]) widget(link.page).open(link);
 }
 
 PageWidget& MainWindow::widget(Page page) {
   std::size_t index = static_cast<std::size_t>(page);
   PageWidget* widget = static_cast<PageWidget*>(pages_->widget(static_cast<int>(page)));
-  if (!filled_[index]) widget->set_session(session_);
-  filled_[index] = true;
+  bool waits = session_ && !session_->analysed && widget->needs_analysis();
+  if (!filled_[index] && !waits) {
+    widget->set_session(session_);
+    filled_[index] = true;
+  }
   return *widget;
 }
 
@@ -308,30 +353,111 @@ void MainWindow::compare_with(const std::filesystem::path& path) {
 }
 
 void MainWindow::open(const std::filesystem::path& path) {
-  path_ = QFile::decodeName(QByteArray::fromStdString(path.string()));
-  start_->show_loading(path_);
+  OpenRequest request;
+  request.source.files = {path};
+  open(std::move(request));
+}
+
+void MainWindow::open(OpenRequest request) {
+  request.analysis = analysis_options_;
+  bool cached =
+      cache_allowed_ && keep_settings_ && QSettings().value(QStringLiteral("cache"), true).toBool();
+  if (cached && request.source.cache_folder.empty())
+    request.source.cache_folder = TraceCache::default_folder();
+  const auto& files = request.source.files;
+  path_ =
+      files.empty() ? QString() : QFile::decodeName(QByteArray::fromStdString(files[0].string()));
+  request_ = std::move(request);
+  start_->show_loading(files_text());
   outer_->setCurrentIndex(0);
   compare().close_second();
   compare_when_open_ = false;
-  loader_->start(path, analysis_options_);
+  loader_->start(request_);
 }
 
 void MainWindow::show_session(std::shared_ptr<const Session> session) {
-  session_ = std::move(session);
+  std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
   // Pages that are not in sight let go of the former trace; they are filled when they are shown.
-  for (int i = 0; i < pages_->count(); ++i)
-    static_cast<PageWidget*>(pages_->widget(i))->set_session(nullptr);
+  for (std::size_t i = 0; i < filled_.size(); ++i)
+    static_cast<PageWidget*>(pages_->widget(static_cast<int>(i)))->set_session(nullptr);
   filled_.assign(filled_.size(), false);
   banner_->set_session(session_);
-  headline_->setText(QString::fromStdString(session_->summary.headline));
+  loader_->dispose(std::move(old));
+  stalled_ = false;
+  progress_ = tr("Analysing");
+  show_headline();
   fill_rail();
   setWindowTitle(
       QString::fromStdString(display_text(QFileInfo(path_).fileName().toStdString(), 120)) +
       tr(" – Headway"));
   outer_->setCurrentIndex(1);
-  show_page(compare_when_open_ ? Page::kCompare : Page::kSummary);
+  Page first = session_->analysed && !request_.follow ? Page::kSummary : Page::kTimeline;
+  show_page(compare_when_open_ ? Page::kCompare : first);
   if (keep_settings_) remember_file(QFileInfo(path_).absoluteFilePath());
-  emit opened();
+}
+
+/// A later session of the trace in sight: where the user is stays.
+void MainWindow::update_session(std::shared_ptr<const Session> session) {
+  std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
+  for (std::size_t i = 0; i < filled_.size(); ++i) {
+    if (!filled_[i]) continue;
+    PageWidget* widget = static_cast<PageWidget*>(pages_->widget(static_cast<int>(i)));
+    // What is not in sight is filled when it is shown; only the timeline has a place to keep.
+    bool keeps_place = !widget->needs_analysis() || i == static_cast<std::size_t>(page_);
+    keeps_place ? widget->update_session(session_) : widget->set_session(nullptr);
+    filled_[i] = keeps_place;
+  }
+  banner_->set_session(session_);
+  loader_->dispose(std::move(old));
+  show_headline();
+  fill_rail();
+  show_page(page_);
+}
+
+/// The verdict; or what must come before it.
+void MainWindow::show_headline() {
+  QString text = QString::fromStdString(session_->summary.headline);
+  if (!session_->analysed) {
+    text = progress_.isEmpty() ? tr("Not analysed: the timeline shows what was recorded.")
+                               : tr("%1 … The timeline can be used already.").arg(progress_);
+  }
+  if (request_.follow && session_->recording) {
+    text = (stalled_ ? tr("Nothing recorded for a while – %1") : tr("Recording … – %1")).arg(text);
+  } else if (request_.follow) {
+    text = tr("The recording has ended – %1").arg(text);
+  }
+  headline_->setText(text);
+  analysis_->setVisible(!session_->analysed);
+  analysis_->setText(progress_.isEmpty() ? tr("&Analyse") : tr("&Cancel"));
+  waiting_->show_state(progress_);
+}
+
+void MainWindow::show_progress(const QString& what, double share) {
+  start_->show_progress(what, share);
+  if (!session_ || session_->analysed || outer_->currentIndex() == 0) return;
+  // A first look is there from 0.6 on.
+  int percent = static_cast<int>(std::clamp((share - 0.6) / 0.4, 0.0, 1.0) * 100);
+  progress_ = tr("%1, %2 %").arg(what).arg(percent);
+  show_headline();
+}
+
+void MainWindow::stop_or_start_analysis() {
+  if (progress_.isEmpty()) return open(request_);
+  loader_->cancel();
+  progress_.clear();
+  show_headline();
+}
+
+/// The files that are open, as the start page names them.
+QString MainWindow::files_text() const {
+  std::size_t files = request_.source.files.size();
+  return files > 1 ? tr("%1 and %2 more").arg(path_).arg(files - 1) : path_;
+}
+
+void MainWindow::open_stretch() {
+  OpenRequest request = request_;
+  request.source.stretch = stretch_;
+  open(std::move(request));
 }
 
 /// The titles of the pages, as wide as they need.
@@ -349,8 +475,11 @@ void MainWindow::fill_rail() {
   rail_->setFixedWidth(rail_->sizeHintForColumn(0) + 12);
 }
 
-void MainWindow::show_error(const QString& message, ExitCode code) {
-  start_->show_error(path_, message);
+void MainWindow::show_error(const QString& message, ExitCode code, Interval stretch) {
+  stretch_ = stretch;
+  QString way_out;
+  if (!stretch.empty()) way_out = tr("Open %1").arg(text(stretch_text(stretch)));
+  start_->show_error(files_text(), message, way_out);
   outer_->setCurrentIndex(0);
   emit open_failed(message, code);
 }
@@ -369,8 +498,8 @@ void MainWindow::set_dark(bool dark) {
 void MainWindow::apply_theme() {
   QApplication::setPalette(theme_->palette());
   setStyleSheet(theme_->style_sheet());
-  for (int i = 0; i < pages_->count(); ++i)
-    static_cast<PageWidget*>(pages_->widget(i))->set_theme(*theme_);
+  for (std::size_t i = 0; i < filled_.size(); ++i)
+    static_cast<PageWidget*>(pages_->widget(static_cast<int>(i)))->set_theme(*theme_);
   banner_->set_theme(*theme_);
   help_->set_theme(*theme_);
 }
@@ -404,12 +533,19 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
   bool files =
       std::all_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
-  if (files && (urls.size() == 1 || urls.size() == 2)) event->acceptProposedAction();
+  if (files && !urls.isEmpty()) event->acceptProposedAction();
 }
 
+/// Two traces are compared; more are the ranks of a job.
 void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
-  open_file(urls.front().toLocalFile());
+  OpenRequest request;
+  for (const QUrl& url : urls) {
+    if (url.isLocalFile()) request.source.files.push_back(file_path(url.toLocalFile()));
+  }
+  if (request.source.files.empty()) return;
+  if (urls.size() == 2) request.source.files.pop_back();
+  open(std::move(request));
   if (urls.size() == 2) compare_with(file_path(urls.back().toLocalFile()));
 }
 

@@ -3,6 +3,7 @@
 
 #include <QListWidget>
 #include <QMainWindow>
+#include <QPushButton>
 #include <QStackedWidget>
 #include <filesystem>
 #include <memory>
@@ -24,6 +25,7 @@ class OpsPage;
 class StartPage;
 class StepsPage;
 class TimelinePage;
+class WaitingPage;
 
 /// The window: a start page while there is no trace; then the pages of the trace, listed on a rail,
 /// under a line of doubts. Leads from page to page.
@@ -35,6 +37,11 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const std::filesystem::path& path);
+  /// Several files, folders, a stretch of time, a recording that goes on. A cache folder
+  /// that is not given is set as the settings say.
+  void open(OpenRequest request);
+  /// False: opens without the cache, whatever the settings say.
+  void set_cache_allowed(bool allowed) { cache_allowed_ = allowed; }
   /// Opens a second trace beside the one that is open or being opened.
   void compare_with(const std::filesystem::path& path);
   /// For the traces opened from now on.
@@ -49,7 +56,7 @@ class MainWindow : public QMainWindow {
   void run(Command command);
 
   const std::shared_ptr<const Session>& session() const { return session_; }
-  Page page() const { return static_cast<Page>(pages_->currentIndex()); }
+  Page page() const { return page_; }
   /// The page, filled.
   PageWidget& widget(Page page);
   TimelinePage& timeline();
@@ -61,8 +68,12 @@ class MainWindow : public QMainWindow {
   ExportMenu& exports() { return *exports_; }
 
  signals:
+  /// The timeline of a large trace is there; `opened` follows.
+  void looked();
   /// A trace is open and its pages are filled.
   void opened();
+  /// The recording that is followed was read again.
+  void grown();
   void open_failed(const QString& message, headway::ExitCode code);
 
  protected:
@@ -80,8 +91,14 @@ class MainWindow : public QMainWindow {
   void choose_file();
   QString ask_for_trace(const QString& title);
   void open_file(const QString& path);
+  QString files_text() const;
   void show_session(std::shared_ptr<const Session> session);
-  void show_error(const QString& message, ExitCode code);
+  void update_session(std::shared_ptr<const Session> session);
+  void show_headline();
+  void show_progress(const QString& what, double share);
+  void stop_or_start_analysis();
+  void show_error(const QString& message, ExitCode code, Interval stretch);
+  void open_stretch();
   void show_welcome();
   void apply_theme();
   QStringList recent_files() const;
@@ -92,15 +109,23 @@ class MainWindow : public QMainWindow {
 
   bool keep_settings_;
   const Theme* theme_ = &Theme::light();
+  bool cache_allowed_ = true;
   TraceLoader* loader_;
+  OpenRequest request_;   ///< what is open, or being opened
+  Interval stretch_;      ///< of `request_`, that would fit
+  QString progress_;      ///< of the analysis behind a first look; empty: it was cancelled
+  bool stalled_ = false;  ///< the recording that is followed says nothing any more
+  Page page_ = Page::kSummary;
   analyzer::AnalysisOptions analysis_options_;
   std::shared_ptr<const Session> session_;
   QString path_;
   QStackedWidget* outer_;     ///< start page or trace
-  QStackedWidget* pages_;     ///< by Page
+  QStackedWidget* pages_;     ///< by Page; then `waiting_`
+  WaitingPage* waiting_;      ///< in the place of pages that need the analysis
   std::vector<bool> filled_;  ///< by Page: it shows `session_`
   QListWidget* rail_;
   LinkLabel* headline_;
+  QPushButton* analysis_;  ///< beside the headline: cancel the analysis, or make it after all
   DoubtsBanner* banner_;
   StartPage* start_;
   HelpOverlay* help_;

@@ -28,6 +28,12 @@ class PageWidget : public QWidget {
 
   /// Null: none is open. The page shares ownership of what it shows.
   virtual void set_session(std::shared_ptr<const Session> session) = 0;
+  /// A later session of the same trace, which may have grown: the page keeps where the user is.
+  virtual void update_session(std::shared_ptr<const Session> session) {
+    set_session(std::move(session));
+  }
+  /// False for pages that a first look (see Session) fills.
+  virtual bool needs_analysis() const { return true; }
   virtual void set_theme(const Theme& theme) = 0;
   /// Shows what a link to this page leads to; called after `set_session`.
   virtual void open(const Link&) {}

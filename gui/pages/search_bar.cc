@@ -59,6 +59,12 @@ void SearchBar::set_session(std::shared_ptr<const Session> session) {
   show_status();
 }
 
+void SearchBar::update_session(std::shared_ptr<const Session> session) {
+  stop();
+  session_ = std::move(session);
+  start();
+}
+
 void SearchBar::set_current(const Target& current) {
   current_ = current.kind == Target::Kind::kEvent ? current.event : analyzer::EventRef{};
   show_status();

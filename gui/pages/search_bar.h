@@ -23,6 +23,8 @@ class SearchBar : public QWidget {
   ~SearchBar() override;
 
   void set_session(std::shared_ptr<const Session> session);
+  /// A later session of the same trace: what is searched for stays.
+  void update_session(std::shared_ptr<const Session> session);
   /// The event from which "next" and "previous" count.
   void set_current(const Target& current);
   void activate();

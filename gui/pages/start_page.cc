@@ -53,7 +53,8 @@ QWidget* StartPage::welcome() {
   layout->addSpacing(8);
   layout->addWidget(open);
   layout->addWidget(plain_label(
-      tr("or drop a file here: a recording of Headway, or an SQLite export of Nsight Systems.")));
+      tr("or drop files or a folder here: recordings of Headway, SQLite exports of Nsight Systems, "
+         "or JSON of PyTorch's profiler.")));
   recent_ = new QVBoxLayout;
   recent_->setSpacing(4);
   layout->addSpacing(10);
@@ -101,6 +102,10 @@ QWidget* StartPage::failure() {
   QHBoxLayout* buttons = new QHBoxLayout;
   QPushButton* other = new QPushButton(tr("&Open another …"));
   retry_ = new QPushButton(tr("&Try again"));
+  way_out_ = new QPushButton;
+  way_out_->setDefault(true);
+  connect(way_out_, &QPushButton::clicked, this, &StartPage::way_out_wanted);
+  buttons->addWidget(way_out_);
   buttons->addWidget(other);
   buttons->addWidget(retry_);
   buttons->addStretch(1);
@@ -138,7 +143,9 @@ void StartPage::show_progress(const QString& what, double share) {
   progress_->setValue(static_cast<int>(share * 1000));
 }
 
-void StartPage::show_error(const QString& path, const QString& message) {
+void StartPage::show_error(const QString& path, const QString& message, const QString& way_out) {
+  way_out_->setText(way_out);
+  way_out_->setVisible(!way_out.isEmpty());
   path_ = path;
   error_path_->setText(shown(path));
   error_->setText(shown(message, 2000));

@@ -20,13 +20,16 @@ class StartPage : public QStackedWidget {
   void show_welcome(const QStringList& recent_files);
   void show_loading(const QString& path);
   void show_progress(const QString& what, double share);
-  void show_error(const QString& path, const QString& message);
+  /// `way_out`: what a button offers to open instead; empty: none.
+  void show_error(const QString& path, const QString& message, const QString& way_out = {});
   QString error() const { return error_->text(); }
 
  signals:
   void open_wanted();
   void file_wanted(const QString& path);
   void cancel_wanted();
+  /// What show_error() offered.
+  void way_out_wanted();
 
  private:
   QWidget* welcome();
@@ -40,6 +43,7 @@ class StartPage : public QStackedWidget {
   QLabel* error_path_ = nullptr;
   QLabel* error_ = nullptr;
   QPushButton* retry_ = nullptr;
+  QPushButton* way_out_ = nullptr;
   QString path_;
 };
 

@@ -145,6 +145,23 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   show_span();
 }
 
+void TimelinePage::update_session(std::shared_ptr<const Session> session) {
+  if (!session_ || !session) return set_session(std::move(session));
+  Interval range = view_->range();
+  details_->set_session(session);
+  search_->update_session(session);
+  evidence_->set_session(session, *theme_);
+  legend_->set_classes(used_classes(*session));
+  session_ = session;
+  view_->update_session(std::move(session));
+  if (range.empty()) {
+    details_->show_target(view_->selection());
+  } else {
+    details_->show_range(range);
+  }
+  show_span();
+}
+
 void TimelinePage::set_theme(const Theme& theme) {
   theme_ = &theme;
   view_->set_theme(theme);

@@ -22,6 +22,8 @@ class TimelinePage : public PageWidget {
   explicit TimelinePage(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session) override;
+  void update_session(std::shared_ptr<const Session> session) override;
+  bool needs_analysis() const override { return false; }
   void set_theme(const Theme& theme) override;
   void open(const Link& link) override;
   void show_evidence(int finding, int evidence);

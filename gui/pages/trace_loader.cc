@@ -1,126 +1,302 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/trace_loader.h"
 
+#include <sys/stat.h>
+
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
-#include <thread>
+
+#include "gui/models/memory_room.h"
+#include "gui/models/trace_cache.h"
 
 namespace headway::gui {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
 struct Cancelled {};
+
+constexpr milliseconds kShortestPeriod{1500};
+/// Reading again takes at most this share of the time, so that following does not slow down what is
+/// recorded.
+constexpr int kPeriodsPerRead = 5;
+/// The recorder writes counters every second at least.
+constexpr milliseconds kStalledAfter{20'000};
+/// A file that is there but no trace yet may be one that is being made.
+constexpr milliseconds kBecomesATraceWithin{10'000};
+
+/// Changes when the recorder has written.
+struct FileState {
+  std::int64_t bytes = -1;
+  std::int64_t modified_ns = 0;
+  std::int64_t log_bytes = -1;
+  std::int64_t log_modified_ns = 0;
+
+  explicit FileState(const std::filesystem::path& path) {
+    look(path.string(), bytes, modified_ns);
+    look(path.string() + "-wal", log_bytes, log_modified_ns);
+  }
+  bool exists() const { return bytes > 0; }
+  bool operator==(const FileState&) const = default;
+
+ private:
+  static void look(const std::string& path, std::int64_t& bytes, std::int64_t& modified_ns) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return;
+    bytes = info.st_size;
+    modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  }
+};
 
 }  // namespace
 
 /// What the two threads share. Qt's event only wakes the UI thread up; the values go through the
 /// mutex.
 struct TraceLoader::Job {
-  std::filesystem::path path;
-  analyzer::AnalysisOptions options;
+  enum class Kind : std::uint8_t { kLooked, kLoaded, kGrown, kStalled, kFailed };
+  struct Report {
+    Kind kind = Kind::kFailed;
+    std::shared_ptr<const Session> session;
+    std::string error;
+    ExitCode code = ExitCode::kInternal;
+    Interval stretch;
+  };
+
+  OpenRequest request;
+  std::function<void()> wake;
   std::atomic<bool> cancelled = false;
   std::mutex mutex;
+  std::condition_variable wait;
   // guarded by `mutex`
   bool done = false;
   std::string what;
   double share = 0;
-  std::shared_ptr<const Session> session;
-  std::string error;
-  ExitCode error_code = ExitCode::kInternal;
+  std::vector<Report> reports;
   std::thread thread;
 
-  template <class Wake>
-  void run(Wake wake) {
-    auto finish = [&](std::shared_ptr<const Session> result, std::string message, ExitCode code) {
+  void cancel() {
+    std::lock_guard lock(mutex);
+    cancelled = true;
+    wait.notify_all();
+  }
+
+  void post(Report report) {
+    {
       std::lock_guard lock(mutex);
-      session = std::move(result);
-      error = std::move(message);
-      error_code = code;
-      done = true;
-    };
-    try {
-      finish(open_session(path, options,
-                          [&](std::string_view stage, double part) {
-                            if (cancelled) throw Cancelled();
-                            {
-                              std::lock_guard lock(mutex);
-                              what = stage;
-                              share = part;
-                            }
-                            wake();
-                          }),
-             "", ExitCode::kOk);
-    } catch (const Cancelled&) {
-      finish(nullptr, "Cancelled.", ExitCode::kOk);
-    } catch (const Error& error_from_file) {
-      finish(nullptr, error_from_file.what(), error_from_file.code());
-    } catch (const std::bad_alloc&) {
-      finish(nullptr,
-             path.string() +
-                 ": there is not enough memory to load this trace. Close other "
-                 "programs, or record fewer steps.",
-             ExitCode::kInternal);
-    } catch (const std::exception& other) {
-      finish(nullptr, path.string() + ": internal error: " + other.what(), ExitCode::kInternal);
+      reports.push_back(std::move(report));
     }
     wake();
+  }
+
+  void progress(std::string_view stage, double part) {
+    if (cancelled) throw Cancelled();
+    {
+      std::lock_guard lock(mutex);
+      what = stage;
+      share = part;
+    }
+    wake();
+  }
+
+  void sleep(Clock::duration time) {
+    std::unique_lock lock(mutex);
+    wait.wait_for(lock, time, [&] { return cancelled.load(); });
+    if (cancelled) throw Cancelled();
+  }
+
+  void run() {
+    std::string name =
+        request.source.files.empty() ? std::string() : request.source.files[0].string();
+    try {
+      open();
+    } catch (const Cancelled&) {  // nobody listens any more
+    } catch (const TooLarge& too_large) {
+      post({Kind::kFailed, nullptr, too_large.what(), too_large.code(), too_large.stretch()});
+    } catch (const Error& error) {
+      post({Kind::kFailed, nullptr, error.what(), error.code(), {}});
+    } catch (const std::bad_alloc&) {
+      post({Kind::kFailed,
+            nullptr,
+            name +
+                ": there is not enough memory to load this trace. Close other programs, or open a "
+                "stretch of it with --load-range.",
+            ExitCode::kInternal,
+            {}});
+    } catch (const std::exception& other) {
+      post({Kind::kFailed,
+            nullptr,
+            name + ": internal error: " + other.what(),
+            ExitCode::kInternal,
+            {}});
+    }
+    {
+      std::lock_guard lock(mutex);
+      done = true;
+    }
+    wake();
+  }
+
+  std::shared_ptr<const Session> read(const FirstLook& look) {
+    return open_session(
+        request.source, request.analysis,
+        [this](std::string_view stage, double part) { progress(stage, part); }, look);
+  }
+
+  void open() {
+    std::shared_ptr<const Session> session =
+        request.follow ? wait_for_first() : read([this](std::shared_ptr<const Session> first) {
+          post({Kind::kLooked, std::move(first), "", ExitCode::kOk, {}});
+        });
+    post({Kind::kLoaded, session, "", ExitCode::kOk, {}});
+    if (request.follow) session = follow(std::move(session));
+    if (!session->keep_as) return;
+    TraceCache(request.source.cache_folder).store(session->trace, *session->keep_as, [this] {
+      return !cancelled;
+    });
+  }
+
+  const std::filesystem::path& file() const { return request.source.files.at(0); }
+
+  std::shared_ptr<const Session> wait_for_first() {
+    while (!FileState(file()).exists()) {
+      progress("Waiting for the recording to begin", 0);
+      sleep(milliseconds(300));
+    }
+    for (const Clock::time_point begin = Clock::now();;) {
+      try {
+        return read({});
+      } catch (const Error&) {
+        if (Clock::now() - begin > kBecomesATraceWithin) throw;
+      }
+      sleep(milliseconds(300));
+    }
+  }
+
+  /// Until the recording ends. Returns its last state.
+  std::shared_ptr<const Session> follow(std::shared_ptr<const Session> session) {
+    FileState seen(file());
+    Clock::time_point changed = Clock::now();
+    Clock::duration period = kShortestPeriod;
+    std::optional<Clock::time_point> failing;  // since when
+    bool stalled = false;
+    while (session->recording) {
+      sleep(period);
+      FileState now(file());
+      if (now == seen) {
+        if (!stalled && Clock::now() - changed > kStalledAfter)
+          post({Kind::kStalled, nullptr, "", ExitCode::kOk, {}});
+        stalled = stalled || Clock::now() - changed > kStalledAfter;
+        continue;
+      }
+      seen = now;
+      changed = Clock::now();
+      stalled = false;
+      try {
+        session = read({});
+        failing.reset();
+      } catch (const Error&) {
+        // The recorder may just be making one file of two.
+        if (!failing) failing = Clock::now();
+        if (Clock::now() - *failing > kBecomesATraceWithin) throw;
+        seen = FileState("");
+        continue;
+      }
+      period =
+          std::max<Clock::duration>(kShortestPeriod, kPeriodsPerRead * (Clock::now() - changed));
+      post({Kind::kGrown, session, "", ExitCode::kOk, {}});
+    }
+    return session;
   }
 };
 
 TraceLoader::TraceLoader(QObject* parent) : QObject(parent) {}
 
 TraceLoader::~TraceLoader() {
-  for (auto& job : jobs_) job->cancelled = true;
+  for (auto& job : jobs_) job->cancel();
   for (auto& job : jobs_) job->thread.join();
+  if (disposer_.joinable()) disposer_.join();
 }
 
-void TraceLoader::start(const std::filesystem::path& path,
-                        const analyzer::AnalysisOptions& options) {
+void TraceLoader::start(OpenRequest request) {
   cancel();
   jobs_.push_back(std::make_unique<Job>());
   Job* job = current_ = jobs_.back().get();
-  job->path = path;
-  job->options = options;
-  job->thread = std::thread([this, job] {
-    job->run([this] {
-      QMetaObject::invokeMethod(
-          this, [this] { poll(); }, Qt::QueuedConnection);
-    });
-  });
+  loaded_ = false;
+  job->request = std::move(request);
+  job->wake = [this] {
+    QMetaObject::invokeMethod(
+        this, [this] { poll(); }, Qt::QueuedConnection);
+  };
+  job->thread = std::thread([job] { job->run(); });
 }
 
 void TraceLoader::cancel() {
-  if (current_) current_->cancelled = true;
+  if (current_) current_->cancel();
   current_ = nullptr;
+}
+
+void TraceLoader::dispose(std::shared_ptr<const Session> session) {
+  if (disposer_.joinable()) disposer_.join();
+  disposer_ = std::thread([held = std::move(session)]() mutable { held.reset(); });
 }
 
 /// On the UI thread: reports on the current job and buries finished ones.
 void TraceLoader::poll() {
-  std::unique_ptr<Job> finished;
+  if (current_) report(*current_);
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     std::unique_lock lock((*job)->mutex);
-    bool done = (*job)->done;
-    bool is_current = job->get() == current_;
-    QString what = QString::fromStdString((*job)->what);
-    double share = (*job)->share;
+    bool buried = (*job)->done && ((*job)->reports.empty() || job->get() != current_);
     lock.unlock();
-    if (is_current && !done) emit progressed(what, share);
-    if (!done) {
+    if (!buried) {
       ++job;
       continue;
     }
     (*job)->thread.join();
-    if (is_current) finished = std::move(*job);
+    if (job->get() == current_) current_ = nullptr;
     job = jobs_.erase(job);
   }
-  if (!finished) return;
-  current_ = nullptr;
-  if (finished->session) {
-    emit loaded(std::move(finished->session));
-  } else {
-    emit failed(QString::fromStdString(finished->error), finished->error_code);
+}
+
+/// Handlers may start another job or cancel this one, so nothing of it is touched after a signal.
+void TraceLoader::report(Job& job) {
+  std::vector<Job::Report> reports;
+  QString what;
+  double share = 0;
+  {
+    std::lock_guard lock(job.mutex);
+    reports.swap(job.reports);
+    what = QString::fromStdString(job.what);
+    share = job.share;
   }
+  const Job* const reported = &job;
+  for (Job::Report& one : reports) {
+    if (current_ != reported) return;
+    switch (one.kind) {
+      case Job::Kind::kLooked:
+        emit looked(std::move(one.session));
+        break;
+      case Job::Kind::kLoaded:
+        loaded_ = true;
+        emit loaded(std::move(one.session));
+        break;
+      case Job::Kind::kGrown:
+        emit grown(std::move(one.session));
+        break;
+      case Job::Kind::kStalled:
+        emit stalled();
+        break;
+      case Job::Kind::kFailed:
+        current_ = nullptr;
+        emit failed(QString::fromStdString(one.error), one.code, one.stretch);
+        break;
+    }
+  }
+  if (current_ == reported && !loaded_) emit progressed(what, share);
 }
 
 }  // namespace headway::gui

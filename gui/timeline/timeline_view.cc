@@ -11,6 +11,7 @@
 
 #include "gui/models/details.h"
 #include "gui/models/findings.h"
+#include "gui/models/row_identity.h"
 #include "gui/models/search.h"
 
 namespace headway::gui {
@@ -64,6 +65,48 @@ void TimelineView::set_session(std::shared_ptr<const Session> session) {
   rows_changed();
   run(Command::kFitAll);
   back_.clear();
+}
+
+void TimelineView::update_session(std::shared_ptr<const Session> session) {
+  if (!session_ || !session) return set_session(std::move(session));
+  const std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
+  const std::vector<RowId> matches = match_rows(old->timeline, session_->timeline);
+  const Interval before = old->timeline.bounds;
+  const Interval visible = frame_.mapping.visible();
+  // The topmost row stays where it is, though rows may have come above it.
+  RowId top;
+  std::int64_t into_top = 0;
+  if (auto index = layout_.index_at(frame_.scroll)) {
+    const RowLayout::Shown& shown = layout_.shown()[*index];
+    top = shown.row;
+    into_top = frame_.scroll - shown.y;
+  }
+  frame_.model = &session_->timeline;
+  layout_.adopt(session_->timeline, matches);
+  overlay_.selection = find_again(*old, overlay_.selection, *session_);
+  overlay_.hovered = {};
+  labels_ = {};
+  labels_.set_font(frame_.font);
+  rows_changed();
+  for (std::size_t i = 0; i < matches.size() && frame_.scroll > 0; ++i) {
+    if (matches[i] != top) continue;
+    if (auto index = layout_.index_of(RowId::from(i)))
+      set_scroll(layout_.shown()[*index].y + into_top);
+    break;
+  }
+  follow_end(before, visible);
+  emit view_changed();
+}
+
+/// Moves a view that showed the end of a trace that has grown since.
+void TimelineView::follow_end(Interval before, Interval visible) {
+  const Interval now = frame_.model->bounds;
+  if (now == before) return;
+  const bool whole = visible.begin <= before.begin && visible.end >= before.end;
+  if (whole) return set_mapping(TimeMapping(now, frame_.area_width()));
+  if (visible.end < before.end) return;
+  double pixels = static_cast<double>((now.end - before.end).ns) / frame_.mapping.ns_per_pixel();
+  set_mapping(frame_.mapping.panned(pixels, now));
 }
 
 void TimelineView::set_theme(const Theme& theme) {

@@ -38,6 +38,9 @@ class TimelineView : public QAbstractScrollArea {
 
   /// Null: empty. Shows the whole trace.
   void set_session(std::shared_ptr<const Session> session);
+  /// A later session of the same trace, which may have grown: zoom, scroll, selection and what is
+  /// folded stay. A view that showed the end of the trace shows its new end.
+  void update_session(std::shared_ptr<const Session> session);
   void set_theme(const Theme& theme);
 
   const TimeMapping& mapping() const { return frame_.mapping; }
@@ -96,6 +99,7 @@ class TimelineView : public QAbstractScrollArea {
   void set_scroll(std::int64_t scroll);
   void layout_changed();
   void rows_changed();
+  void follow_end(Interval before, Interval visible);
   void update_font();
   void remember_place();
   void go_to(const Place& place);

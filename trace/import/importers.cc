@@ -47,10 +47,16 @@ Probe probe(const std::filesystem::path& path) {
 
 Trace load(const std::filesystem::path& path, const LoadOptions& options) {
   using namespace import_detail;
-  if (is_zip_member(path)) return load_zip_member(path, options);
+  if (is_zip_member(path) && !options.stretch) return load_zip_member(path, options);
   Probe file = probe(path);
   for (const Importer& importer : importers()) {
-    if (importer.recognises(file)) return importer.load(path, options);
+    if (!importer.recognises(file)) continue;
+    if (options.stretch && importer.recognises != is_sqlite)
+      fail_usage(
+          "{0}: only SQLite files can be opened in part. Convert it first: headway import '{0}' -o "
+          "trace.sqlite",
+          path.string());
+    return importer.load(path, options);
   }
   fail_input("{}: is not a trace: expected {}.", path.string(), formats_sentence());
 }

@@ -39,6 +39,7 @@ struct Assembly {
   std::map<std::tuple<DeviceType, std::int64_t, std::int64_t>, DeviceId> device_ids;
   std::map<std::tuple<DeviceId, ProcessId, std::int64_t>, StreamId> stream_ids;
   LossCounts losses{};
+  std::optional<Interval> stretch;  ///< of time that is read; all when there is none
 
   void add_losses(const LossCounts& part);
   /// Made on first sight, so that a table that mentions an unlisted process or thread still loads.

@@ -51,23 +51,23 @@ void add(Part& part, const NewCall& call) {
 std::vector<Part> read_own(Context& context) {
   using Row = tables::DeviceCall::Row;
   std::int64_t recording_end = context.trace.end.ns;
-  return sqlite::Select<
-      tables::DeviceCall, &Row::start, &Row::end, &Row::global_tid, &Row::kind, &Row::device_id,
-      &Row::stream_id, &Row::correlation_id, &Row::sync_id, &Row::name_id,
-      &Row::bytes>::run_parallel<Part>(context.db, context.threads,
-                                       [&](Part& part, std::int64_t, const Row& row) {
-                                         add(part,
-                                             {row.start,
-                                              row.end.value_or(std::max(row.start, recording_end)),
-                                              row.global_tid,
-                                              context.string(row.name_id.value, part.losses),
-                                              static_cast<DeviceCallKind>(row.kind),
-                                              row.correlation_id.value_or(0),
-                                              row.sync_id.value_or(0),
-                                              row.bytes,
-                                              {global_pid_of(row.global_tid), row.device_id,
-                                               row.stream_id}});
-                                       });
+  return sqlite::Select<tables::DeviceCall, &Row::start, &Row::end, &Row::global_tid, &Row::kind,
+                        &Row::device_id, &Row::stream_id, &Row::correlation_id, &Row::sync_id,
+                        &Row::name_id, &Row::bytes>::
+      run_parallel<Part>(
+          context.db, context.threads,
+          [&](Part& part, std::int64_t, const Row& row) {
+            add(part, {row.start,
+                       row.end.value_or(std::max(row.start, recording_end)),
+                       row.global_tid,
+                       context.string(row.name_id.value, part.losses),
+                       static_cast<DeviceCallKind>(row.kind),
+                       row.correlation_id.value_or(0),
+                       row.sync_id.value_or(0),
+                       row.bytes,
+                       {global_pid_of(row.global_tid), row.device_id, row.stream_id}});
+          },
+          context.in_stretch());
 }
 
 std::vector<Part> read_cuda(Context& context) {
@@ -75,16 +75,18 @@ std::vector<Part> read_cuda(Context& context) {
   using Row = tables::Runtime::Row;
   return sqlite::Select<tables::Runtime, &Row::start, &Row::end, &Row::global_tid,
                         &Row::correlation_id, &Row::name_id>::
-      run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t id, const Row& row) {
-                           StringId name = context.string(row.name_id.value, part.losses);
-                           auto [kind, is_new] = part.kind_of_name.try_emplace(name.value);
-                           if (is_new) kind->second = cuda_call_kind(context.trace.strings[name]);
-                           std::size_t before = part.calls.size();
-                           add(part, {row.start, row.end, row.global_tid.value_or(0), name,
-                                      kind->second, row.correlation_id.value_or(0)});
-                           if (part.calls.size() > before) part.tracker.saw(map, id, before);
-                         });
+      run_parallel<Part>(
+          context.db, context.threads,
+          [&](Part& part, std::int64_t id, const Row& row) {
+            StringId name = context.string(row.name_id.value, part.losses);
+            auto [kind, is_new] = part.kind_of_name.try_emplace(name.value);
+            if (is_new) kind->second = cuda_call_kind(context.trace.strings[name]);
+            std::size_t before = part.calls.size();
+            add(part, {row.start, row.end, row.global_tid.value_or(0), name, kind->second,
+                       row.correlation_id.value_or(0)});
+            if (part.calls.size() > before) part.tracker.saw(map, id, before);
+          },
+          context.in_stretch());
 }
 
 void merge(Context& context, DeviceType type, std::vector<Part> parts) {

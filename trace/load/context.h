@@ -39,6 +39,8 @@ struct Context : Assembly {
   }
   /// The GPU that a process means by a CUDA device id.
   DeviceId cuda_device(ProcessId process, std::int64_t cuda_id);
+  /// SQL for the rows of an event table that touch the stretch to read; empty: all of them.
+  std::string in_stretch() const;
   RowMap& row_map(RowTable table) { return row_maps[static_cast<std::size_t>(table)]; }
 };
 

@@ -26,6 +26,7 @@ void load_counters(Context& context) {
       context.db, [&](std::int64_t, const Sample& row) {
         auto series = index.find(row.series_id);
         if (series == index.end() || !usable(context.losses, row.timestamp, row.timestamp)) return;
+        if (context.stretch && !context.stretch->contains({row.timestamp})) return;
         CounterSeries& target = context.trace.counters[series->second];
         // Samples are taken in order; one that is not would break every reader's binary search.
         if (!target.time.empty() && target.time.back().ns > row.timestamp)

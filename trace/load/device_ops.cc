@@ -110,7 +110,8 @@ std::vector<Part> read_kernels(Context& context) {
                         &Row::short_name, &Row::grid_x, &Row::grid_y, &Row::grid_z, &Row::block_x,
                         &Row::block_y, &Row::block_z>::
       run_parallel<Part>(
-          context.db, context.threads, [&](Part& part, std::int64_t id, const Row& row) {
+          context.db, context.threads,
+          [&](Part& part, std::int64_t id, const Row& row) {
             NewOp op{row.start,
                      row.end,
                      stream_of(context, row),
@@ -121,29 +122,32 @@ std::vector<Part> read_kernels(Context& context) {
             op.blocks = product<std::uint32_t>(row.grid_x, row.grid_y, row.grid_z);
             op.block_threads = product<std::uint16_t>(row.block_x, row.block_y, row.block_z);
             add(part, map, id, op);
-          });
+          },
+          context.in_stretch());
 }
 
 std::vector<Part> read_copies(Context& context, const std::array<StringId, 9>& names) {
   const RowMap& map = context.row_map(RowTable::kMemcpy);
   using Row = tables::Memcpy::Row;
-  return sqlite::Select<
-      tables::Memcpy, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
-      &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::copy_kind, &Row::src_kind,
-      &Row::dst_kind>::run_parallel<Part>(context.db, context.threads,
-                                          [&](Part& part, std::int64_t id, const Row& row) {
-                                            DeviceOpKind kind = copy_kind(row.copy_kind);
-                                            NewOp op{row.start,
-                                                     row.end,
-                                                     stream_of(context, row),
-                                                     row.correlation_id.value_or(0),
-                                                     names[static_cast<std::size_t>(kind)],
-                                                     kind,
-                                                     row.bytes};
-                                            op.source = memory_kind(row.src_kind);
-                                            op.destination = memory_kind(row.dst_kind);
-                                            add(part, map, id, op);
-                                          });
+  return sqlite::Select<tables::Memcpy, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
+                        &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::copy_kind,
+                        &Row::src_kind, &Row::dst_kind>::
+      run_parallel<Part>(
+          context.db, context.threads,
+          [&](Part& part, std::int64_t id, const Row& row) {
+            DeviceOpKind kind = copy_kind(row.copy_kind);
+            NewOp op{row.start,
+                     row.end,
+                     stream_of(context, row),
+                     row.correlation_id.value_or(0),
+                     names[static_cast<std::size_t>(kind)],
+                     kind,
+                     row.bytes};
+            op.source = memory_kind(row.src_kind);
+            op.destination = memory_kind(row.dst_kind);
+            add(part, map, id, op);
+          },
+          context.in_stretch());
 }
 
 std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& names) {
@@ -151,19 +155,21 @@ std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& nam
   using Row = tables::Memset::Row;
   return sqlite::Select<tables::Memset, &Row::start, &Row::end, &Row::device_id, &Row::stream_id,
                         &Row::correlation_id, &Row::global_pid, &Row::bytes, &Row::mem_kind>::
-      run_parallel<Part>(context.db, context.threads,
-                         [&](Part& part, std::int64_t id, const Row& row) {
-                           DeviceOpKind kind = DeviceOpKind::kMemset;
-                           NewOp op{row.start,
-                                    row.end,
-                                    stream_of(context, row),
-                                    row.correlation_id.value_or(0),
-                                    names[static_cast<std::size_t>(kind)],
-                                    kind,
-                                    row.bytes};
-                           op.destination = memory_kind(row.mem_kind);
-                           add(part, map, id, op);
-                         });
+      run_parallel<Part>(
+          context.db, context.threads,
+          [&](Part& part, std::int64_t id, const Row& row) {
+            DeviceOpKind kind = DeviceOpKind::kMemset;
+            NewOp op{row.start,
+                     row.end,
+                     stream_of(context, row),
+                     row.correlation_id.value_or(0),
+                     names[static_cast<std::size_t>(kind)],
+                     kind,
+                     row.bytes};
+            op.destination = memory_kind(row.mem_kind);
+            add(part, map, id, op);
+          },
+          context.in_stretch());
 }
 
 /// CUDA graphs that were traced as a whole (nsys --cuda-graph-trace=graph, its default): one op per
@@ -178,19 +184,19 @@ std::vector<Part> read_graphs(Context& context) {
   StringId name = context.trace.strings.add("[CUDA graph]");
   using Row = tables::GraphTrace::Row;
   return sqlite::Select<tables::GraphTrace, &Row::start, &Row::end, &Row::device_id,
-                        &Row::stream_id, &Row::correlation_id,
-                        &Row::global_pid>::run_parallel<Part>(context.db, context.threads,
-                                                              [&](Part& part, std::int64_t id,
-                                                                  const Row& row) {
-                                                                NewOp op{
-                                                                    row.start,
-                                                                    row.end,
-                                                                    stream_of(context, row),
-                                                                    row.correlation_id.value_or(0),
-                                                                    name,
-                                                                    DeviceOpKind::kKernel};
-                                                                add(part, kNothingWanted, id, op);
-                                                              });
+                        &Row::stream_id, &Row::correlation_id, &Row::global_pid>::
+      run_parallel<Part>(
+          context.db, context.threads,
+          [&](Part& part, std::int64_t id, const Row& row) {
+            NewOp op{row.start,
+                     row.end,
+                     stream_of(context, row),
+                     row.correlation_id.value_or(0),
+                     name,
+                     DeviceOpKind::kKernel};
+            add(part, kNothingWanted, id, op);
+          },
+          context.in_stretch());
 }
 
 std::vector<Part> read_own(Context& context) {
@@ -203,7 +209,8 @@ std::vector<Part> read_own(Context& context) {
                         &Row::source_memory, &Row::destination_memory, &Row::math_unit,
                         &Row::blocks, &Row::block_threads, &Row::unfinished>::
       run_parallel<Part>(
-          context.db, context.threads, [&](Part& part, std::int64_t id, const Row& row) {
+          context.db, context.threads,
+          [&](Part& part, std::int64_t id, const Row& row) {
             NewOp op{row.start,
                      row.end.value_or(std::max(row.start, recording_end)),
                      {global_pid_of(row.global_tid), row.device_id, row.stream_id},
@@ -223,7 +230,8 @@ std::vector<Part> read_own(Context& context) {
             if (!row.end) op.flags = DeviceOps::kUnfinished;
             if (row.unfinished.value_or(0) != 0) op.flags = DeviceOps::kUnfinished | kCut;
             add(part, map, id, op);
-          });
+          },
+          context.in_stretch());
 }
 
 void merge(Context& context, DeviceType type, RowTable table, std::vector<Part> parts) {

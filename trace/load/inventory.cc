@@ -160,7 +160,6 @@ void load_graph(Context& context) {
         op.inputs.push_back(id);
       rest.remove_prefix(std::min(space + 1, rest.size()));
     }
-    trace.graph_op_index[{op.process, op.op}] = GraphOpId::from(trace.graph_ops.size());
     trace.graph_ops.push_back(std::move(op));
   });
   using Setting = tables::Setting;

@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Joins calls with the device ops they enqueued, groups rows by thread and stream, finishes the
 // losses.
-#include <algorithm>
-#include <numeric>
+#include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/format.h"
+#include "trace/indexes.h"
 #include "trace/load/assembly.h"
 
 namespace headway::trace::load_detail {
 namespace {
 
-template <class RowId, class Key>
-GroupIndex<RowId, Key> group(const std::vector<Key>& keys, std::size_t key_count) {
-  GroupIndex<RowId, Key> index;
-  index.offset.assign(key_count + 1, 0);
-  for (Key key : keys) ++index.offset[key.value + 1];
-  std::partial_sum(index.offset.begin(), index.offset.end(), index.offset.begin());
-  index.rows.resize(keys.size());
-  std::vector<std::uint32_t> next(index.offset.begin(), index.offset.end() - 1);
-  for (std::size_t i = 0; i < keys.size(); ++i) index.rows[next[keys[i].value]++] = RowId::from(i);
-  return index;
-}
-
 /// Calls that may enqueue work, by correlation id, for one process.
 struct CallsByCorrelation {
   std::vector<std::pair<std::uint64_t, CallId>> sorted;
+  std::size_t next = 0;  ///< ops mostly come in the order of their calls
 
-  CallId find(std::uint64_t correlation) const {
+  CallId find(std::uint64_t correlation) {
+    if (next < sorted.size() && sorted[next].first == correlation) return sorted[next++].second;
     auto found = std::lower_bound(sorted.begin(), sorted.end(), correlation,
                                   [](const auto& a, std::uint64_t b) { return a.first < b; });
-    return found != sorted.end() && found->first == correlation ? found->second : CallId::none();
+    if (found == sorted.end() || found->first != correlation) return CallId::none();
+    next = static_cast<std::size_t>(found - sorted.begin()) + 1;
+    return found->second;
   }
 };
 
@@ -76,8 +71,24 @@ void join_calls_and_ops(Assembly& assembly) {
   }
 }
 
+/// What was left out on purpose is no loss of its own: one line says so.
+void note_stretch(Assembly& assembly) {
+  if (!assembly.stretch) return;
+  for (Loss loss : {Loss::kOrphanDeviceOp, Loss::kDanglingRow})
+    assembly.losses[static_cast<std::size_t>(loss)] = 0;
+  assembly.trace.losses.push_back(
+      {"loaded_in_part", "doubt",
+       fmt::format(
+           "Only {} to {} of the recording was loaded: figures are of this stretch, and what "
+           "began before it or ended after it may lack its other half",
+           format_duration(assembly.stretch->begin - TimeNs{0}),
+           format_duration(assembly.stretch->end - TimeNs{0})),
+       1});
+}
+
 void finish_losses(Assembly& assembly) {
   Trace& trace = assembly.trace;
+  note_stretch(assembly);
   for (const LossDeclaration& declaration : loss_declarations()) {
     std::int64_t count = assembly.losses[static_cast<std::size_t>(declaration.loss)];
     if (count) {
@@ -111,9 +122,7 @@ void finish_losses(Assembly& assembly) {
 void link(Assembly& assembly) {
   Trace& trace = assembly.trace;
   join_calls_and_ops(assembly);
-  trace.ranges_of_thread = group<RangeId>(trace.ranges.thread, trace.threads.size());
-  trace.calls_of_thread = group<CallId>(trace.calls.thread, trace.threads.size());
-  trace.ops_of_stream = group<DeviceOpId>(trace.device_ops.stream, trace.streams.size());
+  build_indexes(trace);
   for (const auto* ends : {&trace.ranges.end, &trace.device_ops.end, &trace.calls.end}) {
     for (TimeNs end : *ends) trace.end = std::max(trace.end, end);
   }

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
+#include "common/time.h"
 #include "trace/trace.h"
 
 namespace headway::trace {
@@ -13,6 +15,9 @@ struct LoadOptions {
   /// Called now and then on the loading thread with the share that is done, 0 to 1. What it throws
   /// ends the loading and comes out of `load`: the way to cancel.
   std::function<void(double)> progress = {};
+  /// Reads only the events that touch this stretch of time; a loss says so. SQLite files only: throws
+  /// Error(kUsage) for others.
+  std::optional<Interval> stretch = {};
 };
 
 /// Reads a recording into memory: a file of Headway, an SQLite export of Nsight Systems, or the JSON

@@ -58,6 +58,7 @@ void collect(const Context& context, Part& part, std::int64_t row_id, const Row&
     flags |= Ranges::kUnfinished;
     end = std::max(row.start, context.trace.end.ns);
   }
+  if (mark && context.stretch && row.start < context.stretch->begin.ns) return;
   if (!usable(part.losses, row.start, end)) return;
   Ranges& out = part.ranges;
   if (row.text_id) {
@@ -177,7 +178,10 @@ void load_ranges(Context& context) {
   merge(context,
         Columns::run_parallel<Part>(
             context.db, context.threads,
-            [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); }),
+            [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); },
+            context.stretch
+                ? fmt::format("(eventType={} OR ({}))", kEventDomain, context.in_stretch())
+                : ""),
         rows);
   close_unfinished(context.trace);
   load_info(context, rows);

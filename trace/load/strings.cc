@@ -25,6 +25,13 @@ void load_strings(Context& context) {
       });
 }
 
+std::string Context::in_stretch() const {
+  if (!stretch) return {};
+  // No end: it lasts until the recording ends.
+  return fmt::format("start < {} AND (\"end\" IS NULL OR \"end\" > {} OR start >= {})",
+                     stretch->end.ns, stretch->begin.ns, stretch->begin.ns);
+}
+
 StringId Context::string(std::int64_t id, LossCounts& part_losses) const {
   if (id >= 0 && static_cast<std::size_t>(id) < string_ids.size() &&
       string_ids[static_cast<std::size_t>(id)].valid()) {

@@ -100,10 +100,12 @@ class Select {
   };
 
  public:
-  /// Calls `visit(row_id, row)` for each row with rowid in [first, last], in rowid order. Text in
-  /// the row is valid during the call. Does nothing when the file has no such table.
+  /// Calls `visit(row_id, row)` for each row with rowid in [first, last] that fits `where` (SQL with
+  /// numbers and declared column names only; empty: all), in rowid order. Text in the row is valid
+  /// during the call. Does nothing when the file has no such table.
   template <class Visit>
-  static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit) {
+  static void run(const Database& db, std::int64_t first, std::int64_t last, Visit visit,
+                  std::string_view where = {}) {
     std::vector<std::string> present = db.columns_of(Table::name);
     if (present.empty()) return;
     State<Visit> state{visit, db};
@@ -116,8 +118,9 @@ class Select {
     // NOT INDEXED: an index that covers the columns would change the order.
     detail::run_visits(
         db,
-        fmt::format("SELECT headway_visit({}) FROM {} NOT INDEXED WHERE rowid BETWEEN {} AND {}",
-                    arguments, Table::name, first, last),
+        fmt::format(
+            "SELECT headway_visit({}) FROM {} NOT INDEXED WHERE rowid BETWEEN {} AND {}{}{}",
+            arguments, Table::name, first, last, where.empty() ? "" : " AND ", where),
         &state, [](void* client, sqlite3_value** values) {
           auto& s = *static_cast<State<Visit>*>(client);
           std::size_t column = 0;
@@ -144,7 +147,8 @@ class Select {
   /// `Part`; `visit(part, row_id, row)` runs concurrently for different parts. Returns the parts in
   /// rowid order.
   template <class Part, class Visit>
-  static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit) {
+  static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit,
+                                        const std::string& where = {}) {
     std::vector<Part> parts;
     if (!db.has_table(Table::name)) return parts;
     std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", Table::name));
@@ -161,7 +165,8 @@ class Select {
       std::int64_t rows = std::min<std::int64_t>(last - first + 1, db.file_bytes() / 12);
       for (std::size_t i = 0; sane && i < parts.size(); ++i) {
         // The others are appended to the first.
-        parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
+        if (where.empty())
+          parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
       }
     }
     std::vector<std::exception_ptr> errors(parts.size());
@@ -170,7 +175,9 @@ class Select {
       std::int64_t from = sane ? first + stride * i : INT64_MIN;
       std::int64_t to = !sane ? INT64_MAX : i + 1 == count ? last : from + stride - 1;
       Part& part = parts[static_cast<std::size_t>(i)];
-      run(connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); });
+      run(
+          connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); },
+          where);
     };
     std::vector<std::thread> helpers;
     for (std::int64_t i = 1; i < count; ++i) {

@@ -58,6 +58,7 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
   Trace trace;
   trace.path = path.string();
   load_detail::Context context(path, load_detail::thread_count(options.threads), trace, db);
+  context.stretch = options.stretch;
   load_detail::load_strings(context);
   load_detail::load_inventory(context);
   trace.end = {std::max<std::int64_t>(0, number_or(trace.meta_value(meta::kDurationNs), 0))};
@@ -66,6 +67,7 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
                      ? db.int64("SELECT max(timestamp) FROM HEADWAY_COUNTER")
                      : 0};
   if (!load_detail::possible(trace.end.ns)) trace.end = {0};
+  if (options.stretch) trace.end = std::min(trace.end, options.stretch->end);
   load_detail::want_rows(context);
   report(0.1);
   load_detail::load_ranges(context);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace headway::cli {
+namespace headway::trace {
 
 /// Trace files named on a command line: files as they are, folders as the traces directly inside
 /// them, patterns ('runs/*.sqlite', quoted) as what they match, archives of several as their members. Sorted within a folder or pattern,
@@ -12,4 +12,4 @@ namespace headway::cli {
 /// without traces.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments);
 
-}  // namespace headway::cli
+}  // namespace headway::trace

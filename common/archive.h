@@ -11,9 +11,9 @@
 #include "common/error.h"
 
 /// Values to bytes and back. A type lists its fields once, in `template <class A> void
-/// archive(A& a, T& value)`, which both directions run. For processes of one program that run at
-/// the same time: the bytes have no version and the machine's own byte order.
-namespace headway::analyzer {
+/// archive(A& a, T& value)`, which both directions run. The bytes have no version and the machine's
+/// own byte order: whoever keeps them says both beside them.
+namespace headway {
 
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
@@ -63,11 +63,12 @@ class ByteReader {
 
  private:
   std::string_view next(std::uint64_t size) {
-    if (size > rest_.size()) fail_internal("a rank's summary ends too early ({} bytes)", size);
+    if (size > rest_.size()) fail_internal("archived bytes end too early: {} more are missing", size);
     std::string_view bytes = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return bytes;
   }
+  void get(bool& value) { value = next(1)[0] != 0; }  // other bytes are no bool
   template <Plain T>
   void get(T& value) {
     std::memcpy(&value, next(sizeof value).data(), sizeof value);
@@ -92,4 +93,4 @@ class ByteReader {
   std::string_view rest_;
 };
 
-}  // namespace headway::analyzer
+}  // namespace headway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/commands/inputs.h"
+#include "trace/import/inputs.h"
 
 #include <glob.h>
 
@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "trace/import/trace_files.h"
 
-namespace headway::cli {
+namespace headway::trace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -119,4 +119,4 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments
   return files;
 }
 
-}  // namespace headway::cli
+}  // namespace headway::trace

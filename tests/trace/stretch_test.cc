@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Reading a part of a trace, and knowing beforehand how much there is.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "common/error.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/trace_builder.h"
+#include "trace/load/extent.h"
+#include "trace/load/load.h"
+
+namespace headway::trace {
+namespace {
+
+std::filesystem::path steps_file(test::TraceBuilder& builder) {
+  builder.range(1, "the whole run", 0, 100'000);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    builder.range(1, "step", i * 1000, i * 1000 + 900);
+    builder.mark(1, "mark", i * 1000 + 5);
+    builder.launch(1, i * 1000 + 10, i * 1000 + 20, i * 1000 + 1500, i * 1000 + 1700, {});
+    builder.counter("process.cpu", "%", i * 1000, 50);
+  }
+  return builder.save();
+}
+
+}  // namespace
+
+TEST_CASE("a stretch holds the events that touch it and one line that says so") {
+  test::TraceBuilder builder;
+  Trace all = load(steps_file(builder));
+  LoadOptions options;
+  options.stretch = Interval{{20'000}, {30'000}};
+  Trace part = load(builder.save(), options);
+  auto touching = [&](const auto& table) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      Interval when{table.start[i], table.end[i]};
+      count += when.begin < options.stretch->end &&
+               (when.end > options.stretch->begin || when.begin >= options.stretch->begin);
+    }
+    return count;
+  };
+  CHECK(part.ranges.size() == touching(all.ranges));
+  CHECK(part.calls.size() == touching(all.calls));
+  CHECK(part.device_ops.size() == touching(all.device_ops));
+  CHECK(part.ranges.size() == 1 + 10 + 10);
+  CHECK(part.counters.at(0).time.size() == 10);
+  CHECK(part.losses.size() == 1);
+  REQUIRE(!part.losses.empty());
+  CHECK(part.losses[0].name == "loaded_in_part");
+  CHECK(part.losses[0].text.find("20 µs") != std::string::npos);
+  CHECK(all.losses.empty());
+}
+
+TEST_CASE("a stretch in which nothing happened is a trace without events") {
+  test::TraceBuilder builder;
+  LoadOptions options;
+  options.stretch = Interval{{5'000'000}, {6'000'000}};
+  CHECK(load(steps_file(builder), options).event_count() == 0);
+}
+
+TEST_CASE("a part of a JSON file is refused with the way to get one") {
+  test::TemporaryFolder folder;
+  std::ofstream(folder / "x.json") << R"({"traceEvents": []})";
+  LoadOptions options;
+  options.stretch = Interval{{0}, {1000}};
+  CHECK_THROWS_WITH_AS(load(folder / "x.json", options), doctest::Contains("headway import"),
+                       Error);
+}
+
+TEST_CASE("the extent of a trace is known without reading it") {
+  test::TraceBuilder builder;
+  std::filesystem::path file = steps_file(builder);
+  std::optional<Extent> extent = extent_of(file);
+  REQUIRE(extent);
+  CHECK(extent->events == static_cast<std::int64_t>(load(file).event_count()));
+  CHECK(std::is_sorted(extent->when.begin(), extent->when.end()));
+  CHECK(extent->span().begin.ns >= 0);
+  CHECK(extent->span().end.ns <= 101'000);
+  CHECK(extent->span().length().ns > 80'000);
+  Interval half = extent->middle(0.5);
+  CHECK(half.length().ns > 35'000);
+  CHECK(half.length().ns < 65'000);
+  CHECK(half.contains({50'000}));
+  CHECK(!extent->middle(0).empty());
+  CHECK(!extent_of("/does/not/exist"));
+}
+
+}  // namespace headway::trace
