@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
+#include "gui/pages/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/export.h"
 #include "gui/pages/export_menu.h"
@@ -131,8 +132,11 @@ void open_and_wait(MainWindow& window, const Options& options) {
   QObject::connect(&window.compare(), &ComparePage::compared, &loop, &QEventLoop::quit);
   window.open(request_of(options));
   if (options.second) window.compare_with(*options.second);
-  while (!failure && (!window.session() || (options.second && !window.compare().pair())))
-    loop.exec();
+  auto ready = [&] {
+    return window.session() && window.session()->analysed &&
+           (!options.second || window.compare().pair());
+  };
+  while (!failure && !ready()) loop.exec();
   if (failure) throw *failure;
 }
 
@@ -143,6 +147,7 @@ int write_files(MainWindow& window, const Options& options) {
   QApplication::processEvents();
   show_wanted(window, options);
   if (!options.find.empty()) wait_for_search(window);
+  while (BackgroundTask::any_running()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
   QApplication::processEvents();
   if (options.csv) {
     if (!options.find.empty() && !window.timeline().view().selection())
@@ -150,7 +155,11 @@ int write_files(MainWindow& window, const Options& options) {
                  options.find);
     csv_export(window, *options.csv)();
   }
-  if (options.screenshot) export_picture(window, *options.screenshot);
+  if (options.screenshot) {
+    // Qt draws no menus into SVG; an empty bar is no use.
+    QWidget& shown = is_svg(*options.screenshot) ? *window.centralWidget() : window;
+    export_picture(shown, *options.screenshot);
+  }
   return 0;
 }
 

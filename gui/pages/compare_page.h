@@ -85,6 +85,7 @@ class ComparePage : public PageWidget {
   // The comparison.
   WrapLabel* verdict_ = nullptr;
   WrapLabel* doubts_ = nullptr;
+  WrapLabel* findings_ = nullptr;
   CompareTimelines* timelines_ = nullptr;
   ChangeWaterfall* waterfall_ = nullptr;
   WrapLabel* no_classes_ = nullptr;

@@ -14,7 +14,9 @@ namespace headway::gui {
 /// that name stays whole when something fails. All throw Error(kUsage) that names the file, what
 /// went wrong and the remedy.
 
-/// A picture of a widget and all in it: SVG when the name ends in .svg, else PNG. UI thread.
+/// True for names that end in .svg.
+bool is_svg(const std::filesystem::path& file);
+/// A picture of a widget and all in it: SVG when the name says so, else PNG. UI thread.
 void export_picture(QWidget& widget, const std::filesystem::path& file);
 
 /// Writes what `make` hands to the function that it is given. "-" is the standard output. Any

@@ -22,12 +22,19 @@
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/export_menu.h"
 #include "gui/pages/findings_page.h"
+#include "gui/pages/health_page.h"
 #include "gui/pages/help_overlay.h"
+#include "gui/pages/input_page.h"
+#include "gui/pages/kernels_page.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/memory_page.h"
 #include "gui/pages/ops_page.h"
+#include "gui/pages/ranks_page.h"
+#include "gui/pages/roofline_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/steps_page.h"
 #include "gui/pages/summary_page.h"
+#include "gui/pages/tables_page.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/waiting_page.h"
 #include "gui/timeline/key_bindings.h"
@@ -57,6 +64,20 @@ PageWidget* make_page(Page page) {
       return new OpsPage;
     case Page::kSteps:
       return new StepsPage;
+    case Page::kKernels:
+      return new KernelsPage;
+    case Page::kRanks:
+      return new RanksPage;
+    case Page::kInput:
+      return new InputPage;
+    case Page::kMemory:
+      return new MemoryPage;
+    case Page::kRoofline:
+      return new RooflinePage;
+    case Page::kTables:
+      return new TablesPage;
+    case Page::kHealth:
+      return new HealthPage;
     case Page::kCompare:
       return new ComparePage;
   }

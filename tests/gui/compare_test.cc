@@ -55,8 +55,7 @@ double misalignment(CompareTimelines& timelines) {
   REQUIRE(a.width() == b.width());
   CHECK(a.ns_per_pixel() == doctest::Approx(b.ns_per_pixel()));
   for (int x : {0, a.width() / 2, a.width() - 1}) {
-    double apart = static_cast<double>(
-        (b.time_at(x) - a.time_at(x) - timelines.offset()).ns);
+    double apart = static_cast<double>((b.time_at(x) - a.time_at(x) - timelines.offset()).ns);
     worst = std::max(worst, std::fabs(apart));
   }
   return worst;
@@ -294,7 +293,8 @@ TEST_CASE("a second trace that cannot be opened is told in words, and another ca
   CHECK(wait_for_pair(*w));
 }
 
-TEST_CASE("opening the second trace can be cancelled, replaced and survives the end of the window") {
+TEST_CASE(
+    "opening the second trace can be cancelled, replaced and survives the end of the window") {
   auto w = test::open_window(test::training_file());
   w->compare_with(test::long_file());
   QPushButton* cancel = button(w->compare(), "Cancel");
@@ -325,7 +325,7 @@ TEST_CASE("every kind of trace can be the second one") {
     QApplication::processEvents();
     CHECK(test::count_colors(w->grab().toImage()) > 30);
     for (QLabel* label : w->findChildren<QLabel*>())
-    CHECK((label->text().isEmpty() || label->textFormat() == Qt::PlainText));
+      CHECK((label->text().isEmpty() || label->textFormat() == Qt::PlainText));
   }
 }
 

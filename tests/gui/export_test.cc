@@ -101,7 +101,8 @@ TEST_CASE("every page can be written as PNG and as SVG") {
   }
 }
 
-TEST_CASE("on the timeline the selected time is written, else the selected name, else what is seen") {
+TEST_CASE(
+    "on the timeline the selected time is written, else the selected name, else what is seen") {
   test::TemporaryFolder folder;
   auto w = test::open_window(test::training_file());
   w->show_page(Page::kTimeline);
