@@ -95,7 +95,6 @@ TEST_CASE("wrong options are usage errors that name what was expected") {
     const char* expected;
   };
   for (const Case& one : {Case{{"--pge", "ops"}, "--pge"},
-                          {{"a.sqlite", "b.sqlite"}, "b.sqlite"},
                           {{"--page", "nowhere", "--screenshot", "x.png"}, "summary, timeline"},
                           {{"--size", "12"}, "1280x800"},
                           {{"--size", "99999x99999"}, "1280x800"},
