@@ -128,13 +128,22 @@ class StatsCommand final : public Command {
   int run_query() {
     if (!tables_.empty() || all_ || filter_.any() || !steps_.empty())
       fail_usage("--sql stands alone: tables and filters do not apply to a query.");
-    Table table = as_table(trace::sqlite::query(trace_, sql_, sql_seconds_));
+    Table table = as_table(run_sql());
     if (format_ == "text" || format_ == "markdown") name_nulls(table);
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
     write_output(output_, format_ == "text"
                               ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
                               : render({std::move(table)}));
     return exit_status(ExitCode::kOk);
+  }
+
+  trace::sqlite::QueryResult run_sql() const {
+    try {
+      return trace::sqlite::query(trace_, sql_, {.seconds = sql_seconds_});
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kUsage) throw;
+      fail_usage("--sql: {} (--sql-timeout sets the time a query may take)", error.what());
+    }
   }
 
   std::unique_ptr<Analyzed> load(int& exit_code) const {

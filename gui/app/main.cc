@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
+#include "gui/pages/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/export.h"
 #include "gui/pages/export_menu.h"
@@ -146,6 +147,7 @@ int write_files(MainWindow& window, const Options& options) {
   QApplication::processEvents();
   show_wanted(window, options);
   if (!options.find.empty()) wait_for_search(window);
+  while (BackgroundTask::any_running()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
   QApplication::processEvents();
   if (options.csv) {
     if (!options.find.empty() && !window.timeline().view().selection())

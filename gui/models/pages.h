@@ -9,7 +9,21 @@
 namespace headway::gui {
 
 /// The pages of an open trace, in the order in which the rail lists them.
-enum class Page : std::uint8_t { kSummary, kTimeline, kFindings, kOps, kSteps, kCompare };
+enum class Page : std::uint8_t {
+  kSummary,
+  kTimeline,
+  kFindings,
+  kOps,
+  kSteps,
+  kKernels,
+  kRanks,
+  kInput,
+  kMemory,
+  kRoofline,
+  kCompare,
+  kTables,
+  kHealth,
+};
 
 /// A page, declared once (pages.cc): the rail, the menu, the help and the command line read it.
 struct PageInfo {

@@ -86,7 +86,6 @@ std::shared_ptr<const Session> complete_session(const Session& first,
   session->timeline =
       build_timeline(session->trace, session->analysis, worker_threads(), &first.timeline);
   report(progress, "Preparing the tables", 0.95);
-  session->ops = make_op_table(session->trace, session->analysis, OpGrouping::kOp);
   session->step_charts = make_step_charts(session->trace, session->analysis);
   session->summary = summarize(session->trace, session->analysis);
   report(progress, "Done", 1);

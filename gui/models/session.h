@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "gui/models/op_table.h"
 #include "gui/models/step_chart.h"
 #include "gui/models/summary.h"
 #include "gui/models/timeline_model.h"
@@ -39,7 +38,6 @@ struct Session {
   std::optional<trace::SnapshotKey> keep_as;
   analyzer::Analysis analysis;
   TimelineModel timeline;
-  OpTable ops;  ///< by op of the model
   std::vector<StepChart> step_charts;
   Summary summary;
 };

@@ -22,12 +22,19 @@
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/export_menu.h"
 #include "gui/pages/findings_page.h"
+#include "gui/pages/health_page.h"
 #include "gui/pages/help_overlay.h"
+#include "gui/pages/input_page.h"
+#include "gui/pages/kernels_page.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/memory_page.h"
 #include "gui/pages/ops_page.h"
+#include "gui/pages/ranks_page.h"
+#include "gui/pages/roofline_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/steps_page.h"
 #include "gui/pages/summary_page.h"
+#include "gui/pages/tables_page.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/waiting_page.h"
 #include "gui/timeline/key_bindings.h"
@@ -57,6 +64,20 @@ PageWidget* make_page(Page page) {
       return new OpsPage;
     case Page::kSteps:
       return new StepsPage;
+    case Page::kKernels:
+      return new KernelsPage;
+    case Page::kRanks:
+      return new RanksPage;
+    case Page::kInput:
+      return new InputPage;
+    case Page::kMemory:
+      return new MemoryPage;
+    case Page::kRoofline:
+      return new RooflinePage;
+    case Page::kTables:
+      return new TablesPage;
+    case Page::kHealth:
+      return new HealthPage;
     case Page::kCompare:
       return new ComparePage;
   }
@@ -91,6 +112,7 @@ void MainWindow::build_pages() {
   rail_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   rail_->setAccessibleName(tr("Pages"));
   headline_ = new LinkLabel({});
+  headline_->setObjectName(QStringLiteral("headline"));
   headline_->set_single_line(true);
   headline_->setContentsMargins(14, 6, 14, 6);
   analysis_ = new QPushButton;
@@ -148,6 +170,9 @@ void MainWindow::connect_pages() {
     loader_->cancel();
     if (session_) {
       outer_->setCurrentIndex(1);
+      // Whatever went on behind the trace before ended when another was opened.
+      progress_.clear();
+      show_headline();
     } else {
       show_welcome();
     }
@@ -367,12 +392,12 @@ void MainWindow::open(OpenRequest request) {
   const auto& files = request.source.files;
   path_ =
       files.empty() ? QString() : QFile::decodeName(QByteArray::fromStdString(files[0].string()));
-  request_ = std::move(request);
+  pending_ = std::move(request);
   start_->show_loading(files_text());
   outer_->setCurrentIndex(0);
   compare().close_second();
   compare_when_open_ = false;
-  loader_->start(request_);
+  loader_->start(pending_);
 }
 
 void MainWindow::show_session(std::shared_ptr<const Session> session) {
@@ -383,6 +408,7 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
   filled_.assign(filled_.size(), false);
   banner_->set_session(session_);
   loader_->dispose(std::move(old));
+  request_ = pending_;
   stalled_ = false;
   progress_ = tr("Analysing");
   show_headline();
@@ -450,12 +476,12 @@ void MainWindow::stop_or_start_analysis() {
 
 /// The files that are open, as the start page names them.
 QString MainWindow::files_text() const {
-  std::size_t files = request_.source.files.size();
+  std::size_t files = pending_.source.files.size();
   return files > 1 ? tr("%1 and %2 more").arg(path_).arg(files - 1) : path_;
 }
 
 void MainWindow::open_stretch() {
-  OpenRequest request = request_;
+  OpenRequest request = pending_;
   request.source.stretch = stretch_;
   open(std::move(request));
 }

@@ -2,43 +2,51 @@
 #pragma once
 
 #include <QComboBox>
-#include <QLineEdit>
-#include <QTableView>
-#include <memory>
 
-#include "gui/pages/op_table_model.h"
-#include "gui/pages/page_widget.h"
+#include "gui/pages/computed_page.h"
+#include "gui/pages/data_table.h"
+#include "gui/pages/flame_pane.h"
+#include "gui/pages/tabbed_page.h"
 
 namespace headway::gui {
 
-class WrapLabel;
+/// Device time by op of the model, type of op, or kernel; each line leads to its longest event.
+class OpTablePane : public ComputedPage {
+  Q_OBJECT
+ public:
+  explicit OpTablePane(QWidget* parent = nullptr);
 
-/// Device time by op of the model, type of op, or kernel: sorted, filtered, each line leading to
-/// its longest event.
-class OpsPage : public PageWidget {
+  void set_theme(const Theme&) override {}
+  DataTable& table() { return *table_; }
+  QComboBox& grouping() { return *grouping_; }
+
+ protected:
+  BackgroundTask::Work make_work() override;
+  void clear() override;
+  /// Shows and selects the line that a device op belongs to.
+  void open_link(const Link& link) override;
+
+ private:
+  QComboBox* grouping_;
+  DataTable* table_;
+  std::string wanted_;  ///< key to select when the table is there
+};
+
+/// Ops as a table and as a flame graph.
+class OpsPage : public TabbedPage {
   Q_OBJECT
  public:
   explicit OpsPage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session) override;
-  void set_theme(const Theme& theme) override;
-  /// Shows and selects the line that a device op belongs to.
-  void open(const Link& link) override;
-  QTableView& table() { return *table_; }
-  QLineEdit& filter() { return *filter_; }
-  QComboBox& grouping() { return *grouping_; }
+  QTableView& table() { return pane_->table().view(); }
+  QLineEdit& filter() { return pane_->table().filter(); }
+  QComboBox& grouping() { return pane_->grouping(); }
+  OpTablePane& ops() { return *pane_; }
+  FlamePane& flames() { return *flames_; }
 
  private:
-  void regroup();
-  void show_basis();
-
-  std::shared_ptr<const Session> session_;
-  OpTableModel* model_;
-  QTableView* table_;
-  QLineEdit* filter_;
-  QComboBox* grouping_;
-  WrapLabel* basis_;
-  WrapLabel* empty_;
+  OpTablePane* pane_;
+  FlamePane* flames_;
 };
 
 }  // namespace headway::gui

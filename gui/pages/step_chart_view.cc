@@ -54,7 +54,13 @@ void StepChartView::set_chart(const StepChart* chart) {
   first_ = 0;
   last_ = chart ? static_cast<std::uint32_t>(chart->bars.size()) : 0;
   current_.reset();
+  outliers_.clear();
   card_->hide();
+  update();
+}
+
+void StepChartView::set_outliers(std::map<std::uint32_t, QString> reasons) {
+  outliers_ = std::move(reasons);
   update();
 }
 
@@ -161,9 +167,10 @@ void StepChartView::paint_numbers(QPainter& painter, const Shape& shape) const {
   for (std::size_t i = 0; i < shape.places.size(); ++i) {
     const StepBar& bar = chart_->bars[shape.places[i].slowest];
     QRect slot = shape.slot_rect(i);
-    if (!bar.steady)
+    bool outlier = outliers_.contains(shape.places[i].slowest);
+    if (!bar.steady || outlier)
       painter.fillRect(QRect(slot.left(), shape.plot.bottom() + 2, slot.width(), 3),
-                       theme_->warning);
+                       outlier ? theme_->error : theme_->warning);
     QString text = QString::number(bar.number);
     int width = metrics.horizontalAdvance(text);
     int x = slot.center().x() - width / 2;
@@ -178,6 +185,7 @@ void StepChartView::paint_numbers(QPainter& painter, const Shape& shape) const {
                              [](const StepBar& bar) { return !bar.steady; });
   if (dropped)
     note += tr(" · pale and underlined: left out of figures (first, last, cut or warm-up)");
+  if (!outliers_.empty()) note += tr(" · underlined in red: outliers");
   if (!shape.places.empty() && shape.places.size() < last_ - first_)
     note += tr(" · each bar is the slowest of up to %1 steps; turn the wheel to see more")
                 .arg((last_ - first_ + shape.places.size() - 1) / shape.places.size());
@@ -210,6 +218,8 @@ QStringList StepChartView::describe_bar(std::uint32_t index, std::uint32_t share
       tr("Step %1: %2").arg(bar.number).arg(QString::fromStdString(format_duration(bar.length())))};
   if (shared > 1) lines << tr("the slowest of %1 steps here").arg(shared);
   if (!bar.steady) lines << tr("left out of figures: first, last, cut or warm-up");
+  if (auto outlier = outliers_.find(index); outlier != outliers_.end())
+    lines << tr("Outlier: %1").arg(outlier->second);
   std::vector<analyzer::TimeClass> order = chart_->classes;
   std::stable_sort(order.begin(), order.end(),
                    [&](auto a, auto b) { return bar.times[a] > bar.times[b]; });

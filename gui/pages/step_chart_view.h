@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <map>
 #include <optional>
 
 #include "gui/models/step_chart.h"
@@ -18,6 +19,8 @@ class StepChartView : public QWidget {
 
   /// The chart must outlive the view or be replaced; null: nothing.
   void set_chart(const StepChart* chart);
+  /// Bars to mark, with the reason of each; by index into the chart's bars.
+  void set_outliers(std::map<std::uint32_t, QString> reasons);
   void set_theme(const Theme& theme);
   /// The bar at a point: index into the chart's bars.
   std::optional<std::uint32_t> bar_at(const QPoint& point) const;
@@ -48,6 +51,7 @@ class StepChartView : public QWidget {
   QStringList describe_bar(std::uint32_t bar, std::uint32_t shared) const;
 
   const StepChart* chart_ = nullptr;
+  std::map<std::uint32_t, QString> outliers_;
   const Theme* theme_ = &Theme::light();
   HoverCard* card_;
   std::uint32_t first_ = 0;

@@ -2,34 +2,51 @@
 #pragma once
 
 #include <QComboBox>
-#include <QLabel>
 #include <memory>
+#include <vector>
 
+#include "gui/pages/computed_page.h"
+#include "gui/pages/histogram_view.h"
 #include "gui/pages/legend_bar.h"
-#include "gui/pages/page_widget.h"
 #include "gui/pages/step_chart_view.h"
 
 namespace headway::gui {
 
-/// The steps of a device side by side.
-class StepsPage : public PageWidget {
+class DataTable;
+
+/// The steps of a device side by side, how their lengths are spread, and the outliers with what
+/// grew in them.
+class StepsPage : public ComputedPage {
   Q_OBJECT
  public:
   explicit StepsPage(QWidget* parent = nullptr);
 
-  void set_session(std::shared_ptr<const Session> session) override;
   void set_theme(const Theme& theme) override;
   StepChartView& chart() { return *chart_; }
+  HistogramView& histogram() { return *histogram_; }
+  DataTable& outliers() { return *outliers_; }
+
+ protected:
+  BackgroundTask::Work make_work() override;
+  void clear() override;
 
  private:
+  /// What is shown of a chart of the session.
+  struct Spread {
+    StepSpread spread;
+    std::shared_ptr<const LinkedTable> outliers;
+  };
+  QWidget* make_body();
   void show_chart(int index);
 
-  std::shared_ptr<const Session> session_;
+  std::vector<Spread> spreads_;  ///< by chart
   QComboBox* device_;
-  QLabel* how_;
+  WrapLabel* how_;
   StepChartView* chart_;
   LegendBar* legend_;
-  QLabel* empty_;
+  HistogramView* histogram_;
+  WrapLabel* text_;
+  DataTable* outliers_;
 };
 
 }  // namespace headway::gui

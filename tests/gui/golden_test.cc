@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "gui/pages/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/timeline_page.h"
 #include "tests/gui/support/application.h"
@@ -57,6 +58,7 @@ std::filesystem::path inference_file() {
 }
 
 void compare_with_golden(MainWindow& window, const std::string& name) {
+  test::wait_until([] { return !BackgroundTask::any_running(); });
   QApplication::processEvents();
   test::GoldenResult result = test::compare_golden(window.grab().toImage(), name);
   CHECK_MESSAGE(result.fine, result.message);
@@ -144,6 +146,7 @@ TEST_CASE("golden pictures notice another colour and a row that is missing") {
   CHECK(!test::compare_golden(w->grab().toImage(), "training-timeline").fine);
   // One row of the op table missing: those below it move up.
   w->show_page(Page::kOps);
+  test::wait_until([] { return !BackgroundTask::any_running(); });
   QApplication::processEvents();
   QImage ops = w->grab().toImage();
   REQUIRE(test::compare_golden(ops, "training-ops").fine);

@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <fstream>
 
+#include "gui/pages/background_task.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"
@@ -98,22 +99,27 @@ TEST_CASE("the findings beside the timeline step from evidence to evidence") {
 TEST_CASE("the op table sorts, filters, groups, and leads to the longest op and back") {
   MainWindow& w = window();
   w.show_page(Page::kOps);
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
   QTableView& table = w.ops().table();
   QAbstractItemModel* model = table.model();
+  auto column = [&](const char* id) { return w.ops().ops().table().model().table()->column(id); };
   int all = model->rowCount();
   REQUIRE(all > 10);
   w.ops().filter().setText("layer1");
   CHECK(model->rowCount() < all);
   CHECK(model->index(0, 0).data().toString().contains("layer1"));
   w.ops().filter().clear();
-  table.sortByColumn(static_cast<int>(OpColumn::kName), Qt::AscendingOrder);
+  table.sortByColumn(0, Qt::AscendingOrder);
   CHECK(model->index(0, 0).data().toString() <= model->index(1, 0).data().toString());
   w.ops().grouping().setCurrentIndex(static_cast<int>(OpGrouping::kKernel));
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
   CHECK(model->rowCount() < all);
   w.ops().grouping().setCurrentIndex(static_cast<int>(OpGrouping::kOp));
-  table.sortByColumn(static_cast<int>(OpColumn::kLongest), Qt::DescendingOrder);
-  trace::DeviceOpId longest = w.session()->ops.lines[0].longest;
-  for (const OpLine& line : w.session()->ops.lines) {
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
+  table.sortByColumn(column("max_ns"), Qt::DescendingOrder);
+  OpTable ops = make_op_table(w.session()->trace, w.session()->analysis, OpGrouping::kOp);
+  trace::DeviceOpId longest = ops.lines[0].longest;
+  for (const OpLine& line : ops.lines) {
     if (line.longest_duration > w.session()->trace.device_ops.interval(longest).length())
       longest = line.longest;
   }
@@ -123,13 +129,14 @@ TEST_CASE("the op table sorts, filters, groups, and leads to the longest op and 
   CHECK(w.timeline().view().selection() == Target::of(analyzer::EventRef::of(longest)));
   QTest::keyClick(&w.timeline().view(), Qt::Key_O);
   CHECK(w.page() == Page::kOps);
+  REQUIRE(test::wait_until([&] { return w.ops().ops().is_ready(); }));
   CHECK(table.currentIndex().row() == 0);
 }
 
 TEST_CASE("a bar of the step chart leads to its step") {
   MainWindow& w = window();
   w.show_page(Page::kSteps);
-  QApplication::processEvents();
+  REQUIRE(test::wait_until([&] { return w.steps().is_ready(); }));
   StepChartView& chart = w.steps().chart();
   QPoint at = chart.place_of(17);
   CHECK(chart.bar_at(at) == std::optional<std::uint32_t>(17));
@@ -229,11 +236,12 @@ TEST_CASE("a selected time range tells its length and classes") {
 
 TEST_CASE("page keys, help and both themes work") {
   MainWindow& w = window();
-  for (Page page : {Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps, Page::kSummary}) {
-    QTest::keySequence(&w, sequences(info(page).keys).front());
-    CHECK(w.page() == page);
-    CHECK(page_from_id(info(page).id) == page);
+  for (const PageInfo& one : pages()) {
+    QTest::keySequence(&w, sequences(one.keys).front());
+    CHECK(w.page() == one.page);
+    CHECK(page_from_id(one.id) == one.page);
   }
+  w.show_page(Page::kSummary);
   CHECK(!page_from_id("nowhere"));
   QImage light = w.grab().toImage();
   w.set_dark(true);
@@ -257,6 +265,7 @@ TEST_CASE("every page has something to see, at both usual sizes and themes") {
       for (Page page :
            {Page::kSummary, Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps}) {
         w->show_page(page);
+        test::wait_until([] { return !BackgroundTask::any_running(); });
         QApplication::processEvents();
         QImage image = w->grab().toImage();
         CHECK(image.size() == size);
@@ -275,8 +284,10 @@ TEST_CASE("every page has something to see, at both usual sizes and themes") {
 
 TEST_CASE("widgets that can be used have names for screen readers and can be reached by Tab") {
   MainWindow& w = window();
-  for (Page page : {Page::kSummary, Page::kTimeline, Page::kFindings, Page::kOps, Page::kSteps}) {
-    w.show_page(page);
+  for (const PageInfo& one : pages()) {
+    CAPTURE(one.id);
+    w.show_page(one.page);
+    test::wait_until([] { return !BackgroundTask::any_running(); });
     QApplication::processEvents();
     for (QWidget* widget : w.findChildren<QWidget*>()) {
       if (!widget->isVisible() || !(widget->focusPolicy() & Qt::TabFocus)) continue;

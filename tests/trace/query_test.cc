@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "common/error.h"
 #include "tests/support/trace_builder.h"
@@ -28,7 +31,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 std::string error_of(const std::filesystem::path& path, const std::string& sql,
                      double seconds = 60) {
   try {
-    query(path, sql, seconds);
+    query(path, sql, {.seconds = seconds});
   } catch (const Error& error) {
     return error.what();
   }
@@ -41,7 +44,7 @@ TEST_CASE("a query gives columns and values of every type") {
   test::TraceBuilder builder;
   auto path = make_trace(builder);
   QueryResult result =
-      query(path, "SELECT 1 AS a, 2.5 AS b, 'x' AS c, NULL AS d, X'00ff' AS e;", 5);
+      query(path, "SELECT 1 AS a, 2.5 AS b, 'x' AS c, NULL AS d, X'00ff' AS e;", {.seconds = 5});
   CHECK(result.columns == std::vector<std::string>{"a", "b", "c", "d", "e"});
   REQUIRE(result.rows.size() == 1);
   CHECK(std::get<std::int64_t>(result.rows[0][0]) == 1);
@@ -50,9 +53,9 @@ TEST_CASE("a query gives columns and values of every type") {
   CHECK(std::holds_alternative<std::monostate>(result.rows[0][3]));
   CHECK(std::get<std::string>(result.rows[0][4]) == "X'00ff'");
   CHECK(std::get<std::int64_t>(
-            query(path, "WITH r AS (SELECT * FROM NVTX_EVENTS) SELECT count(*) FROM r", 5)
+            query(path, "WITH r AS (SELECT * FROM NVTX_EVENTS) SELECT count(*) FROM r", {})
                 .rows[0][0]) == 2);
-  CHECK(!query(path, "PRAGMA table_info(NVTX_EVENTS)", 5).rows.empty());
+  CHECK(!query(path, "PRAGMA table_info(NVTX_EVENTS)", {}).rows.empty());
 }
 
 TEST_CASE("a query changes nothing and reaches no other file") {
@@ -94,6 +97,47 @@ TEST_CASE("wrong, several, missing and endless statements are told apart") {
                  0.2)
             .find("stopped after 0.2 s") != std::string::npos);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+}
+
+TEST_CASE("a query stops at the rows that were asked for and says that there are more") {
+  test::TraceBuilder builder;
+  auto path = make_trace(builder);
+  const std::string three = "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3";
+  QueryResult some = query(path, three, {.rows = 2});
+  CHECK(some.rows.size() == 2);
+  CHECK(some.cut);
+  CHECK(!query(path, three, {.rows = 3}).cut);
+}
+
+TEST_CASE("a query is cancelled from another thread") {
+  test::TraceBuilder builder;
+  auto path = make_trace(builder);
+  std::atomic<bool> cancelled = false;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    cancelled = true;
+  });
+  std::string error;
+  try {
+    query(path,
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
+          {.cancelled = &cancelled});
+  } catch (const Error& stopped) {
+    error = stopped.what();
+  }
+  other.join();
+  CHECK(error == "Cancelled.");
+}
+
+TEST_CASE("tables and views are listed with their columns, whatever they are called") {
+  test::TraceBuilder builder;
+  auto path = make_trace(builder);
+  std::vector<TableInfo> tables = list_tables(path);
+  auto found = std::find_if(tables.begin(), tables.end(),
+                            [](const TableInfo& table) { return table.name == "NVTX_EVENTS"; });
+  REQUIRE(found != tables.end());
+  CHECK(std::find(found->columns.begin(), found->columns.end(),
+                  std::pair<std::string, std::string>("start", "INTEGER")) != found->columns.end());
 }
 
 TEST_CASE("a file that is no SQLite file names the way to make one") {

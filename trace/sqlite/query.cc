@@ -57,13 +57,16 @@ int authorize(void* data, int action, const char* first, const char* second, con
 
 struct Deadline {
   Clock::time_point at;
+  const std::atomic<bool>* cancel;
   bool passed = false;
+  bool cancelled = false;
 };
 
 int check_deadline(void* data) {
   auto& deadline = *static_cast<Deadline*>(data);
   deadline.passed = deadline.passed || Clock::now() >= deadline.at;
-  return deadline.passed ? 1 : 0;
+  deadline.cancelled = deadline.cancelled || (deadline.cancel && *deadline.cancel);
+  return deadline.passed || deadline.cancelled ? 1 : 0;
 }
 
 void require_sqlite(const std::filesystem::path& path) {
@@ -73,7 +76,7 @@ void require_sqlite(const std::filesystem::path& path) {
                begin != "SQLite format 3";
   if (other || std::filesystem::is_directory(path))
     fail_input(
-        "{0}: is not an SQLite file, and --sql runs on SQLite files only. Convert it first: "
+        "{0}: is not an SQLite file, and queries run on SQLite files only. Convert it first: "
         "headway import '{0}' -o trace.sqlite",
         path.string());
 }
@@ -116,44 +119,72 @@ bool only_space_and_comments(sqlite3* db, const char* rest) {
 
 }  // namespace
 
-QueryResult query(const std::filesystem::path& path, const std::string& sql, double seconds) {
+QueryResult query(const std::filesystem::path& path, const std::string& sql,
+                  const QueryLimits& limits) {
   require_sqlite(path);
   Database database = Database::open_read_only(path);
   sqlite3* db = database.handle();
   Refused refused;
   Deadline deadline{Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                       std::chrono::duration<double>(seconds))};
+                                       std::chrono::duration<double>(limits.seconds)),
+                    limits.cancelled};
   sqlite3_set_authorizer(db, authorize, &refused);
   sqlite3_progress_handler(db, 10'000, check_deadline, &deadline);
   auto fail_sql = [&] {
     if (!refused.what.empty())
-      fail_usage("--sql: {} is refused: queries only read. {} is not changed.", refused.what,
+      fail_usage("{} is refused: queries only read. {} is not changed.", refused.what,
                  path.string());
+    if (deadline.cancelled) fail_usage("Cancelled.");
     if (deadline.passed)
-      fail_usage("--sql: stopped after {:g} s. Narrow the query, or raise --sql-timeout.", seconds);
+      fail_usage("stopped after {:g} s. Narrow the query, or allow more time.", limits.seconds);
     fail_usage(
-        "--sql: {}. `headway stats FILE --sql \"SELECT name FROM sqlite_master\"` lists the "
-        "tables; docs/reference/tables.md explains them.",
+        "{}. SELECT name FROM sqlite_master lists the tables; docs/reference/tables.md explains "
+        "them.",
         sqlite3_errmsg(db));
   };
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
   if (sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, &rest) != SQLITE_OK) fail_sql();
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
-  if (!statement) fail_usage("--sql: there is no statement in it.");
+  if (!statement) fail_usage("there is no statement in it.");
   if (!only_space_and_comments(db, rest))
-    fail_usage("--sql: one statement at a time; there is more after the first ';'.");
+    fail_usage("one statement at a time; there is more after the first ';'.");
   QueryResult result;
   int columns = sqlite3_column_count(statement.get());
   for (int c = 0; c < columns; ++c)
     result.columns.emplace_back(sqlite3_column_name(statement.get(), c));
   int code = SQLITE_ROW;
   while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) {
+    if (result.rows.size() == limits.rows) {
+      result.cut = true;
+      return result;
+    }
     std::vector<QueryValue>& row = result.rows.emplace_back();
     for (int c = 0; c < columns; ++c) row.push_back(value_of(statement.get(), c));
   }
   if (code != SQLITE_DONE) fail_sql();
   return result;
+}
+
+std::vector<TableInfo> list_tables(const std::filesystem::path& path) {
+  require_sqlite(path);
+  Database database = Database::open_read_only(path);
+  std::vector<TableInfo> tables;
+  Statement names = database.prepare(
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' "
+      "ORDER BY rowid");
+  while (names.step()) tables.push_back({std::string(names.text(0)), {}});
+  for (TableInfo& table : tables) {
+    try {
+      Statement columns = database.prepare("SELECT name, type FROM pragma_table_info(?)");
+      columns.bind(1, table.name);
+      while (columns.step())
+        table.columns.emplace_back(std::string(columns.text(0)), std::string(columns.text(1)));
+    } catch (const Error&) {
+      // A view that does not compile has no columns; a query on it says why.
+    }
+  }
+  return tables;
 }
 
 }  // namespace headway::trace::sqlite

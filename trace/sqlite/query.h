@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,12 +17,29 @@ using QueryValue = std::variant<std::monostate, std::string, std::int64_t, doubl
 struct QueryResult {
   std::vector<std::string> columns;
   std::vector<std::vector<QueryValue>> rows;
+  bool cut = false;  ///< there are more rows than were asked for
+};
+
+/// When to stop.
+struct QueryLimits {
+  double seconds = 60;
+  std::size_t rows = SIZE_MAX;
+  const std::atomic<bool>* cancelled = nullptr;  ///< looked at while the query runs; may be null
 };
 
 /// Runs one SELECT (or WITH, VALUES, EXPLAIN, a PRAGMA that only describes the schema) that a user
 /// wrote. The file is opened read-only, and an authorizer refuses everything that is not reading:
 /// writes, ATTACH, PRAGMAs that set something, loading extensions. Throws Error(kUsage) for SQL that
-/// is wrong, refused or longer than `seconds`, and Error(kBadInput) for a file that is no SQLite file.
-QueryResult query(const std::filesystem::path& path, const std::string& sql, double seconds);
+/// is wrong, refused, cancelled or too long, and Error(kBadInput) for a file that is no SQLite file.
+QueryResult query(const std::filesystem::path& path, const std::string& sql,
+                  const QueryLimits& limits);
+
+/// A table or view of a file.
+struct TableInfo {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> columns;  ///< name and declared type
+};
+/// Tables and views in the order of the file. Throws Error(kBadInput) as `query`.
+std::vector<TableInfo> list_tables(const std::filesystem::path& path);
 
 }  // namespace headway::trace::sqlite

@@ -2,6 +2,7 @@
 // The models of the op table, the step chart, the findings and the summary.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "gui/models/display_text.h"
@@ -43,32 +44,40 @@ TEST_CASE("the op table's lines sum to the device time of the steady steps") {
 }
 
 TEST_CASE("the op table sorts by every column both ways and filters in either case") {
-  OpTable table = make_op_table(test::training_session()->trace, test::training_session()->analysis,
-                                OpGrouping::kOp);
-  for (const OpColumnInfo& info : op_columns()) {
-    std::vector<std::uint32_t> up = table.arranged(info.column, false, "");
-    std::vector<std::uint32_t> down = table.arranged(info.column, true, "");
-    REQUIRE(up.size() == table.lines.size());
-    CHECK(table.text(table.lines[up.front()], info.column) ==
-          table.text(table.lines[down.back()], info.column));
-    for (const OpLine& line : table.lines) CHECK(!table.text(line, info.column).empty());
+  auto session = test::training_session();
+  LinkedTable table =
+      linked_table(make_op_table(session->trace, session->analysis, OpGrouping::kOp));
+  for (int column = 0; column < static_cast<int>(table.table.columns.size()); ++column) {
+    std::vector<std::uint32_t> up = arranged(table, {column, false, ""});
+    std::vector<std::uint32_t> down = arranged(table, {column, true, ""});
+    REQUIRE(up.size() == table.table.rows.size());
+    CHECK(std::is_permutation(up.begin(), up.end(), down.begin()));
+    for (std::size_t i = 1; i < up.size(); ++i) {
+      double a = number_of(table.table.rows[up[i - 1]][static_cast<std::size_t>(column)]);
+      double b = number_of(table.table.rows[up[i]][static_cast<std::size_t>(column)]);
+      CHECK(!(a > b));
+    }
   }
-  std::vector<std::uint32_t> filtered = table.arranged(OpColumn::kTimePerStep, true, "BATCH_norm");
+  int type = table.column("type");
+  REQUIRE(type > 0);
+  std::vector<std::uint32_t> filtered =
+      arranged(table, {table.column("ns_per_step"), true, "BATCH_norm"});
   CHECK(!filtered.empty());
-  for (std::uint32_t i : filtered)
-    CHECK(table.lines[i].type.find("batch_norm") != std::string::npos);
-  for (std::size_t i = 1; i < filtered.size(); ++i)
-    CHECK(table.lines[filtered[i - 1]].total >= table.lines[filtered[i]].total);
-  CHECK(table.arranged(OpColumn::kName, false, "no such op").empty());
+  for (std::uint32_t row : filtered)
+    CHECK(std::get<std::string>(table.table.rows[row][static_cast<std::size_t>(type)])
+              .find("batch_norm") != std::string::npos);
+  CHECK(arranged(table, {0, true, "no such op"}).empty());
 }
 
 TEST_CASE("without steps the op table is over the whole trace and says so") {
   test::TraceBuilder builder;
   builder.launch(1, 0, 1, 10, 30, {.name = "k"});
   auto session = test::session_of(builder);
-  CHECK(session->ops.steps == 0);
-  CHECK(session->ops.basis.find("whole trace") != std::string::npos);
-  CHECK(session->ops.total == DurationNs{20});
+  OpTable ops = make_op_table(session->trace, session->analysis, OpGrouping::kOp);
+  CHECK(ops.steps == 0);
+  CHECK(ops.basis.find("whole trace") != std::string::npos);
+  CHECK(ops.total == DurationNs{20});
+  CHECK(linked_table(ops).column("total_ns") >= 0);
 }
 
 TEST_CASE("bars of the step chart are the device's steps and stack to their length") {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace headway::gui {
+
+/// Work on a thread of its own whose result is shown on the UI thread. One at a time: new work
+/// replaces what is under way, whose result is dropped.
+class BackgroundTask : public QObject {
+  Q_OBJECT
+ public:
+  /// What to do with the result; runs on the UI thread.
+  using Show = std::function<void()>;
+  /// Runs on the other thread; should look at `cancelled` now and then. What it throws becomes
+  /// failed().
+  using Work = std::function<Show(const std::atomic<bool>& cancelled)>;
+
+  explicit BackgroundTask(QObject* parent = nullptr);
+  /// Cancels and waits.
+  ~BackgroundTask() override;
+
+  void start(Work work);
+  void cancel();
+  bool is_running() const { return current_ != nullptr; }
+  /// Of any task in the program: a picture waits until there is none.
+  static bool any_running();
+
+ signals:
+  void failed(const QString& why);
+
+ private:
+  struct Job;
+  void poll();
+
+  // Cancelled jobs run on until they notice; they are kept until then.
+  std::vector<std::unique_ptr<Job>> jobs_;
+  Job* current_ = nullptr;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QAbstractTableModel>
+#include <memory>
+
+#include "gui/models/linked_table.h"
+
+namespace headway::gui {
+
+/// A LinkedTable for a table view: sorted and filtered. Texts are made for the rows in sight only;
+/// Qt::EditRole gives raw values and column ids.
+class DataTableModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  /// Role of a number from 0 to 1 for a bar: the cell beside the column's largest.
+  static constexpr int kShareRole = Qt::UserRole;
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  /// Null: nothing.
+  void set_table(std::shared_ptr<const LinkedTable> table);
+  const std::shared_ptr<const LinkedTable>& table() const { return table_; }
+  void set_filter(const QString& filter);
+  const Arrangement& arrangement() const { return how_; }
+  /// Rows of the table as they are shown.
+  const std::vector<std::uint32_t>& order() const { return order_; }
+  std::uint32_t source(int row) const { return order_[static_cast<std::size_t>(row)]; }
+  /// Where a row of the table is shown; -1 when it is filtered out.
+  int shown_at(std::uint32_t source) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+
+ private:
+  void arrange();
+
+  std::shared_ptr<const LinkedTable> table_;
+  std::vector<std::uint32_t> order_;
+  Arrangement how_;
+  double largest_ = 0;  ///< of the bar column
+};
+
+}  // namespace headway::gui

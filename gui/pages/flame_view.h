@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "gui/models/flame_graph.h"
+#include "gui/timeline/hover_card.h"
+
+namespace headway::gui {
+
+/// A flame graph with its root on top: a click zooms to a stack, on what is above it out again.
+class FlameView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FlameView(QWidget* parent = nullptr);
+
+  void set_graph(std::shared_ptr<const FlameGraph> graph);
+  void set_theme(const Theme& theme);
+  /// Stacks whose name holds it stay bright; empty: all.
+  void set_search(const QString& needle);
+  void zoom_to(std::uint32_t node);
+  std::uint32_t focus() const { return focus_; }
+  std::uint32_t current() const { return current_; }
+  const std::vector<FlameBox>& boxes() const { return boxes_; }
+  QRect rect_of(const FlameBox& box) const;
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ signals:
+  void followed(const headway::gui::Target& longest);
+  void zoomed(std::uint32_t node);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  int row_height() const { return fontMetrics().height() + 5; }
+  const FlameBox* box_at(const QPoint& point) const;
+  QStringList describe(const FlameBox& box) const;
+  void arrange();
+  void set_current(std::uint32_t node);
+  void step_sideways(int by);
+
+  std::shared_ptr<const FlameGraph> graph_;
+  const Theme* theme_ = &Theme::light();
+  HoverCard* card_;
+  std::vector<FlameBox> boxes_;
+  std::string search_;
+  std::uint32_t focus_ = 0;
+  std::uint32_t current_ = 0;  ///< of the keyboard
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QComboBox>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTreeWidget>
+#include <filesystem>
+#include <memory>
+
+#include "gui/models/sql.h"
+#include "gui/pages/computed_page.h"
+
+namespace headway::gui {
+
+class DataTable;
+
+/// The tables of the trace file as they are, and a box for SQL that can only read.
+class TablesPage : public ComputedPage {
+  Q_OBJECT
+ public:
+  explicit TablesPage(QWidget* parent = nullptr);
+  ~TablesPage() override;
+
+  void set_theme(const Theme&) override {}
+  bool needs_analysis() const override { return false; }
+  QTreeWidget& tables() { return *tree_; }
+  QPlainTextEdit& sql() { return *sql_; }
+  DataTable& result() { return *result_; }
+  QString status() const;
+  /// Runs what is in the box.
+  void run();
+  void stop();
+  bool is_querying() const { return query_->is_running(); }
+
+ protected:
+  BackgroundTask::Work make_work() override;
+  void clear() override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  QLayout* make_editor();
+  void show_tables(const std::vector<SqlTable>& tables);
+  /// For traces that are no SQLite file: offers to make one.
+  void offer_database();
+  void make_database();
+  void run_text(const QString& sql);
+  void show_status(const QString& text, bool error);
+  void remember(const QString& sql);
+
+  QTreeWidget* tree_;
+  QPlainTextEdit* sql_;
+  QPushButton* run_;
+  QPushButton* stop_;
+  QPushButton* make_;
+  QComboBox* examples_;
+  QComboBox* history_;
+  WrapLabel* status_;
+  DataTable* result_;
+  BackgroundTask* query_;
+  std::filesystem::path file_;  ///< what queries run on; empty: nothing
+  std::unique_ptr<QTemporaryDir> temporary_;
+};
+
+}  // namespace headway::gui
