@@ -256,6 +256,12 @@ void ComparePage::set_session(std::shared_ptr<const Session> session) {
   make_pair();
 }
 
+void ComparePage::update_session(std::shared_ptr<const Session> session) {
+  if (!pair_) return set_session(std::move(session));
+  first_ = std::move(session);
+  maker_->start(first_, second_);
+}
+
 void ComparePage::set_theme(const Theme& theme) {
   theme_ = &theme;
   timelines_->set_theme(theme);
@@ -294,8 +300,13 @@ void ComparePage::make_pair() {
 }
 
 void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
+  // The same traces, one of which has grown: the steps stay those that the user chose.
+  const bool grown = pair_ && pair && pair_->sessions[1] == pair->sessions[1];
+  const std::optional<StepPair> steps = grown ? timelines_->steps() : std::nullopt;
   pair_ = std::move(pair);
   timelines_->set_pair(pair_);
+  if (steps && pair_->has_steps() && steps->a < pair_->bars(Side::kA).size())
+    timelines_->show_steps(steps);
   waterfall_->set_pair(pair_);
   choice_->clear();
   filter_->clear();

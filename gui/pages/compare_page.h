@@ -28,6 +28,8 @@ class ComparePage : public PageWidget {
 
   /// Of the first trace. A second one stays open when the first is replaced.
   void set_session(std::shared_ptr<const Session> session) override;
+  /// What is shown stays until the grown trace is compared.
+  void update_session(std::shared_ptr<const Session> session) override;
   void set_theme(const Theme& theme) override;
 
   /// Opens the second trace, in the background; it replaces the one before.

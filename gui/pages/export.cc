@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "gui/pages/data_table.h"
 
 namespace headway::gui {
 namespace {
@@ -155,6 +156,13 @@ void export_text(const std::filesystem::path& file,
 }
 
 std::optional<analyzer::Table> table_in_sight(QWidget& page) {
+  DataTable* first = nullptr;
+  for (DataTable* one : page.findChildren<DataTable*>()) {
+    if (!one->isVisible()) continue;
+    if (one->view().hasFocus()) return one->chosen();
+    if (!first) first = one;
+  }
+  if (first) return first->chosen();
   QAbstractItemView* view = view_in_sight(page);
   if (!view) return std::nullopt;
   const QAbstractItemModel& model = *view->model();

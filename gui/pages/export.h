@@ -24,9 +24,9 @@ void export_picture(QWidget& widget, const std::filesystem::path& file);
 void export_text(const std::filesystem::path& file,
                  const std::function<void(const std::function<void(std::string_view)>&)>& make);
 
-/// The table that a page shows, as it is sorted and filtered: of the table that has the keyboard,
-/// else of the first one in sight. Models give raw numbers and column ids under Qt::EditRole, else
-/// what is shown is written. None without a table in sight.
+/// The table that a page shows: of the one that has the keyboard, else of the first one in sight. Of
+/// a DataTable the selected rows, else all that are shown; of another table what its model gives
+/// under Qt::EditRole (raw numbers, ids of columns), else what is shown. None without a table.
 std::optional<analyzer::Table> table_in_sight(QWidget& page);
 
 }  // namespace headway::gui

@@ -308,6 +308,22 @@ TEST_CASE(
   w->compare_with(test::faster_file());  // and the window is destroyed while it loads
 }
 
+TEST_CASE("a first trace that has grown is compared anew, at the steps that were chosen") {
+  test::application();
+  ComparePage page;
+  page.resize(1200, 700);
+  page.show();
+  page.set_session(test::training_session());
+  page.open_second(test::faster_file(), {});
+  REQUIRE(test::wait_until([&] { return page.pair() != nullptr; }));
+  page.timelines().show_steps(StepPair{7, 9});
+  std::shared_ptr<const Session> later = open_session(test::training_file());
+  page.update_session(later);
+  CHECK(page.pair());
+  REQUIRE(test::wait_until([&] { return page.pair()->sessions[0] == later; }));
+  CHECK(page.timelines().steps() == std::optional(StepPair{7, 9}));
+}
+
 TEST_CASE("every kind of trace can be the second one") {
   test::TraceBuilder nothing;
   test::TraceBuilder host;

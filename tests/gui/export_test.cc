@@ -143,7 +143,7 @@ TEST_CASE("on other pages their table is written as it is sorted and filtered, w
         1 + static_cast<std::size_t>(page.model().rowCount()));
   CHECK(count(content(folder / "ops.csv"), ",removed\r\n") ==
         static_cast<std::size_t>(page.model().rowCount()));
-  w->show_page(Page::kSteps);
+  w->show_page(Page::kFindings);
   CHECK_THROWS_WITH_AS(csv_export(*w, folder / "no.csv"), doctest::Contains("shows no table"),
                        Error);
 }

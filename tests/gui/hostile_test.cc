@@ -9,6 +9,7 @@
 #include <QWheelEvent>
 #include <limits>
 
+#include "gui/pages/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/timeline_page.h"
@@ -71,6 +72,7 @@ void visit_every_page(const std::filesystem::path& trace) {
     QElapsedTimer timer;
     timer.start();
     w->show_page(one.page);
+    CHECK(test::wait_until([] { return !BackgroundTask::any_running(); }));
     QApplication::processEvents();
     CHECK(w->page() == one.page);
     CHECK(test::count_colors(w->grab().toImage()) > 15);
