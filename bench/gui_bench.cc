@@ -263,6 +263,26 @@ FrameTimes frames_at(gui::TimelineView& view, double zoom, int frames) {
   return times;
 }
 
+/// Frames with all that can lie over them: hits of a search, critical path, links of a selection.
+void measure_overlays(gui::TimelineView& view, const gui::Session& session, const char* name,
+                      int frames) {
+  auto start = Clock::now();
+  gui::Search search(session.trace, session.analysis, "gemm");
+  auto hits = std::make_shared<const gui::HitMarks>(session.timeline, search);
+  fmt::print("search_{}: {:.3f} s\n", name, seconds_since(start));
+  view.set_hits(hits);
+  start = Clock::now();
+  view.show_path(true);
+  view.select(gui::Target::of(analyzer::EventRef::of(
+                  trace::DeviceOpId::from(session.trace.device_ops.size() / 3))),
+              false);
+  while (!view.relations()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+  fmt::print("relations_{}: {:.2f} s\n", name, seconds_since(start));
+  FrameTimes all;
+  for (double zoom : {1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6}) all.add(frames_at(view, zoom, frames));
+  all.print(fmt::format("frame_{}_overlays", name));
+}
+
 void measure(std::size_t events, const char* name, int frames) {
   double before = heap_bytes();
   trace::Trace trace = Generator().generate(events);
@@ -303,6 +323,7 @@ void measure(std::size_t events, const char* name, int frames) {
     times.print(fmt::format("frame_{}_zoom_{:.0f}", name, zoom));
   }
   all.print(fmt::format("frame_{}", name));
+  measure_overlays(view, *session, name, frames);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
+#include <QStandardPaths>
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
@@ -33,6 +34,13 @@ constexpr int kMostRecent = 8;
 
 QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+}
+
+/// Of the user, not of the trace: a trace is only read.
+std::filesystem::path bookmark_folder() {
+  QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+  if (data.isEmpty()) return {};
+  return std::filesystem::path(QFile::encodeName(data).toStdString()) / "bookmarks";
 }
 
 PageWidget* make_page(Page page) {
@@ -90,6 +98,8 @@ void MainWindow::build_pages() {
   for (const PageInfo& one : pages()) {
     PageWidget* widget = make_page(one.page);
     connect(widget, &PageWidget::followed, this, &MainWindow::go_to);
+    if (one.page == Page::kTimeline && keep_settings_)
+      static_cast<TimelinePage*>(widget)->keep_bookmarks_in(bookmark_folder());
     pages_->addWidget(widget);
     rail_->addItem(text(one.title));
   }
