@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "analyzer/event_ref.h"
 #include "common/format.h"
@@ -68,6 +69,7 @@ void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, Label
       paint_row(image, painter, frame, labels, grid, shown[i]);
     painter.fillRect(QRect(0, header + sticky - 2, frame.size.width(), 2), frame.theme->border);
   }
+  paint_names(image, painter, frame);
   painter.fillRect(QRect(frame.gutter - 1, header, 1, frame.size.height()), frame.theme->border);
 }
 
@@ -92,7 +94,77 @@ void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, L
   } else if (!row.lanes.empty()) {
     paint_lanes(image, painter, frame, labels, grid, shown);
   }
-  paint_name(painter, frame, shown);
+}
+
+/// Names are laid out once: while one moves through time they stay the same, and text is the dearest
+/// part of a frame.
+void RowsPass::paint_names(QImage& image, QPainter& painter, const Frame& frame) {
+  const QRect strip =
+      device_rect(QRect(0, frame.header_height(), frame.gutter - 1, frame.rows_rect().height()),
+                  frame.pixel_ratio) &
+      image.rect();
+  const std::uint64_t key = names_key(frame);
+  const qsizetype bytes = qsizetype{strip.width()} * 4;
+  const bool known = key == names_key_ && names_.size() == strip.size();
+  if (!known) {
+    const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
+    const int sticky = frame.sticky_height();
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const int y = frame.screen_y(shown[i].y);
+      const bool stays = shown[i].pinned && sticky;
+      if (!stays && y >= frame.size.height()) break;
+      if (stays || y + shown[i].height > frame.header_height() + sticky)
+        paint_name(painter, frame, shown[i]);
+    }
+    names_ = QImage(strip.size(), QImage::Format_RGB32);
+    names_key_ = key;
+  }
+  for (int y = 0; y < strip.height(); ++y) {
+    uchar* line = image.scanLine(strip.top() + y) + qsizetype{strip.left()} * 4;
+    if (known) {
+      std::memcpy(line, names_.constScanLine(y), static_cast<std::size_t>(bytes));
+    } else {
+      std::memcpy(names_.scanLine(y), line, static_cast<std::size_t>(bytes));
+    }
+  }
+}
+
+std::uint64_t RowsPass::names_key(const Frame& frame) const {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  auto add_text = [&](std::string_view text) {
+    for (char c : text) add(static_cast<unsigned char>(c));
+    add(256);
+  };
+  add(static_cast<std::uint64_t>(frame.scroll));
+  add(static_cast<std::uint64_t>(frame.size.width()) << 32 |
+      static_cast<std::uint64_t>(frame.size.height()));
+  add(static_cast<std::uint64_t>(frame.gutter));
+  add(static_cast<std::uint64_t>(frame.header_height()));
+  add(static_cast<std::uint64_t>(frame.pixel_ratio * 1000));
+  add(frame.theme->dark);
+  add(frame.current_row.value);
+  add_text(frame.font.key().toStdString());
+  const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
+  const std::size_t first =
+      frame.sticky_height()
+          ? 0
+          : frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll)).value_or(0);
+  for (std::size_t i = first; i < shown.size(); ++i) {
+    const int y = frame.screen_y(shown[i].y);
+    if (y >= frame.size.height() && !shown[i].pinned) break;
+    if (y + shown[i].height < frame.header_height()) continue;
+    const Row& row = frame.model->row(shown[i].row);
+    add(static_cast<std::uint64_t>(y) << 32 | static_cast<std::uint64_t>(shown[i].height));
+    add(shown[i].row.value);
+    add(shown[i].depth | (shown[i].pinned ? 256u : 0u) |
+        (frame.layout->is_folded(shown[i].row) ? 512u : 0u));
+    add_text(row.label);
+    add_text(row.detail);
+    add(row.lanes.size());
+    if (frame.hits) add(frame.hits->in_row(shown[i].row) + 1);
+  }
+  return hash;
 }
 
 /// What lies behind rows: the area with its grid, the names.
@@ -272,7 +344,7 @@ void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout
       row.lanes.size() > 1 ? std::min(std::max(top, first), top + shown.height - line) : top;
   int x = 6 + shown.depth * kIndent;
   painter.save();
-  painter.setClipRect(QRect(0, frame.header_height(), frame.gutter - 2, frame.size.height()));
+  painter.setClipRect(QRect(0, first, frame.gutter - 2, frame.size.height()));
   if (row.can_fold())
     paint_fold_mark(painter, frame, {x + 4.0, y + line / 2.0}, frame.layout->is_folded(shown.row));
   x += 13;

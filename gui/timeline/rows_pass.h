@@ -37,7 +37,12 @@ class RowsPass {
   QString detail_of(const Frame& frame, const RowLayout::Shown& shown) const;
   void paint_fold_mark(QPainter& painter, const Frame& frame, const QPointF& middle, bool folded);
 
+  void paint_names(QImage& image, QPainter& painter, const Frame& frame);
+  std::uint64_t names_key(const Frame& frame) const;
+
   LanePass lanes_;
+  QImage names_;                 ///< the names as painted last
+  std::uint64_t names_key_ = 0;  ///< of all that decides what they look like
   std::vector<CounterColumn> columns_;
   std::vector<LaneItem> path_items_;
 };
