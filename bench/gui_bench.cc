@@ -21,7 +21,9 @@
 
 #include "bench/generated_run.h"
 #include "common/statistics.h"
+#include "gui/models/hit_marks.h"
 #include "gui/models/memory_room.h"
+#include "gui/models/search.h"
 #include "gui/models/trace_cache.h"
 #include "gui/pages/main_window.h"
 #include "gui/pages/timeline_page.h"
@@ -81,6 +83,10 @@ struct FrameTimes {
   std::vector<double> wall_ms;
   std::vector<double> cpu_ms;
 
+  void add(const FrameTimes& more) {
+    wall_ms.insert(wall_ms.end(), more.wall_ms.begin(), more.wall_ms.end());
+    cpu_ms.insert(cpu_ms.end(), more.cpu_ms.begin(), more.cpu_ms.end());
+  }
   void print_all(const std::string& name) {
     std::sort(wall_ms.begin(), wall_ms.end());
     std::sort(cpu_ms.begin(), cpu_ms.end());
@@ -112,6 +118,25 @@ FrameTimes frames_at(gui::TimelineView& view, double zoom, int frames) {
     times.wall_ms.push_back(seconds_since(start) * 1e3);
   }
   return times;
+}
+
+/// Frames with all that can lie over them: hits of a search, critical path, links of a selection.
+void measure_overlays(gui::TimelineView& view, const gui::Session& session, int frames) {
+  auto start = Clock::now();
+  gui::Search search(session.trace, session.analysis, "gemm");
+  auto hits = std::make_shared<const gui::HitMarks>(session.timeline, search);
+  print("search", seconds_since(start), "s");
+  view.set_hits(hits);
+  start = Clock::now();
+  view.show_path(true);
+  view.select(gui::Target::of(analyzer::EventRef::of(
+                  trace::DeviceOpId::from(session.trace.device_ops.size() / 3))),
+              false);
+  while (!view.relations()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+  print("relations", seconds_since(start), "s");
+  FrameTimes all;
+  for (double zoom : {1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6}) all.add(frames_at(view, zoom, frames));
+  all.print_all("frame_overlays");
 }
 
 /// Bytes of the columns of a trace and of what groups them.
@@ -239,6 +264,7 @@ void measure_memory_and_frames(const gui::OpenRequest& request, int frames) {
   print("first_frame", seconds_since(start) * 1e3, "ms");
   for (double zoom : {1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6})
     frames_at(view, zoom, frames).print_all(fmt::format("frame_zoom_{:.0f}", zoom));
+  measure_overlays(view, session, frames);
 }
 
 }  // namespace

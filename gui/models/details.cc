@@ -10,6 +10,7 @@
 #include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/event_statistics.h"
+#include "gui/models/path_lanes.h"
 #include "gui/models/ticks.h"
 #include "gui/models/vocabulary.h"
 
@@ -44,6 +45,8 @@ std::string title_of(const TimelineModel& model, const Target& target) {
     }
     case Target::Kind::kStep:
       return fmt::format("Step {}", model.analysis->steps.all[target.index].number);
+    case Target::Kind::kOverhead:
+      return display_text(model.trace->strings[model.trace->overheads[target.index].name]);
     case Target::Kind::kNone:
       break;
   }
@@ -54,8 +57,12 @@ namespace {
 
 class Description {
  public:
-  explicit Description(const TimelineModel& model, bool brief = false)
-      : model_(model), trace_(*model.trace), analysis_(*model.analysis), brief_(brief) {}
+  explicit Description(const TimelineModel& model, bool brief = false, bool statistics = true)
+      : model_(model),
+        trace_(*model.trace),
+        analysis_(*model.analysis),
+        brief_(brief),
+        statistics_(statistics && !brief) {}
 
   void target(const Target& target) {
     switch (target.kind) {
@@ -69,6 +76,9 @@ class Description {
         break;
       case Target::Kind::kStep:
         step(target.index);
+        break;
+      case Target::Kind::kOverhead:
+        overhead(trace_.overheads[target.index]);
         break;
       case Target::Kind::kNone:
         break;
@@ -115,7 +125,7 @@ class Description {
   }
 
   void same_name(EventRef event) {
-    if (brief_) return;
+    if (!statistics_) return;
     NameStatistics same = statistics_of_name(trace_, event);
     if (same.count < 2) return;
     Interval own = analyzer::interval_of(trace_, event);
@@ -126,6 +136,39 @@ class Description {
                                       : 1;
     if (times >= 1.5 || times <= 0.67) text += fmt::format("; this one {:.2g}× the median", times);
     add("Same name", text);
+  }
+
+  /// Whether the event decided when the steps ended, and how much later it could have ended.
+  void path_of(EventRef event) {
+    const analyzer::CriticalPath& critical = analysis_.critical_path;
+    if (brief_ || critical.pieces.empty()) return;
+    DurationNs on_path = time_on_path(critical, trace_, event);
+    std::uint32_t slack = analyzer::CriticalPath::kNoSlack;
+    if (event.kind == EventRef::Kind::kDeviceOp && event.index < critical.slack_ns.size())
+      slack = critical.slack_ns[event.index];
+    if (on_path.ns > 0) {
+      add("Critical path", fmt::format("on it for {}", format_duration(on_path)));
+    } else if (slack != analyzer::CriticalPath::kNoSlack) {
+      add("Critical path", "not on it");
+    }
+    if (slack != analyzer::CriticalPath::kNoSlack) {
+      bool most = slack == analyzer::CriticalPath::kNoSlack - 1;
+      add("Slack", slack == 0
+                       ? "none: ending later would delay the end of the steps"
+                       : fmt::format("{}{}: it could have ended so much later at no cost",
+                                     most ? "over " : "", format_duration(DurationNs{slack})));
+    }
+  }
+
+  void overhead(const trace::Overhead& overhead) {
+    times(overhead.interval);
+    static constexpr std::array<std::string_view, 5> kKinds = {
+        "Other", "Loading or compiling device code", "The recording profiler",
+        "The launch queue was full", "The driver made resources on first use"};
+    std::size_t kind = static_cast<std::size_t>(overhead.kind);
+    add("Kind", std::string(kKinds[kind < kKinds.size() ? kind : 0]));
+    if (overhead.thread.valid()) add("Thread", thread_label(trace_, overhead.thread));
+    step_of(overhead.interval.begin);
   }
 
   void range(RangeId id) {
@@ -150,6 +193,7 @@ class Description {
       range_info(*info, ranges.thread[id.value], when);
     std::string_view domain = trace_.domains[ranges.domain[id.value].value];
     add("Domain", display_text(domain, 80));
+    path_of(EventRef::of(id));
     step_of(when.begin);
     same_name(EventRef::of(id));
   }
@@ -195,6 +239,7 @@ class Description {
     }
     if (ops.blocks[id.value]) add("Blocks", format_count(ops.blocks[id.value]));
     launch(id);
+    path_of(EventRef::of(id));
     if (id.value < attribution.range_of.size()) path(attribution.range_of[id.value]);
     step_of(when.begin);
     same_name(EventRef::of(id));
@@ -232,6 +277,7 @@ class Description {
           Target::of(EventRef::of(op)));
       add("Started after", format_duration(trace_.device_ops.start[op.value] - when.begin));
     }
+    path_of(EventRef::of(id));
     path(analyzer::innermost_range(trace_, calls.thread[id.value], when.begin));
     step_of(when.begin);
     same_name(EventRef::of(id));
@@ -343,14 +389,42 @@ class Description {
   const TimelineModel& model_;
   const Trace& trace_;
   const analyzer::Analysis& analysis_;
-  bool brief_;  ///< without what costs a pass over the trace
+  bool brief_;       ///< only what is cheap enough for every movement of the pointer
+  bool statistics_;  ///< with what costs a pass over the trace
   std::vector<Detail> lines_;
 };
 
 }  // namespace
 
-std::vector<Detail> describe(const TimelineModel& model, const Target& target) {
-  Description description(model);
+std::vector<Detail> describe(const trace::Trace& trace, EventRef event,
+                             const std::vector<EventLink>& links) {
+  constexpr std::size_t kMost = 12;
+  std::vector<Detail> lines;
+  std::size_t left_out = 0;
+  for (const EventLink& link : links) {
+    if (link.kind == EventLinkKind::kLaunch) continue;  // told with the event itself
+    if (lines.empty()) lines.push_back({"Links", "", {}});
+    if (lines.size() > kMost) {
+      ++left_out;
+      continue;
+    }
+    const bool cause = link.from == event;
+    const EventRef other = cause ? link.to : link.from;
+    std::string text = display_text(analyzer::name_of(trace, other), 80);
+    if (link.kind == EventLinkKind::kCollective) {
+      trace::StreamId stream = trace.device_ops.stream[other.index];
+      const trace::Process& process = trace.processes[trace.streams[stream.value].process.value];
+      text = fmt::format("rank {}: {}", process.rank, text);
+    }
+    if (link.inferred) text += " (concluded, not recorded)";
+    lines.push_back({std::string(words_of(link.kind, cause)), std::move(text), Target::of(other)});
+  }
+  if (left_out) lines.push_back({"…", fmt::format("{} more", left_out), {}});
+  return lines;
+}
+
+std::vector<Detail> describe(const TimelineModel& model, const Target& target, bool statistics) {
+  Description description(model, false, statistics);
   description.target(target);
   return description.take();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/models/event_links.h"
 #include "gui/models/timeline_model.h"
 
 namespace headway::gui {
@@ -16,8 +17,14 @@ struct Detail {
   Target link = {};   ///< where the value leads when followed
 };
 
-/// Everything known about one thing of the timeline, most wanted first.
-std::vector<Detail> describe(const TimelineModel& model, const Target& target);
+/// Everything known about one thing of the timeline, most wanted first. `statistics`: with what takes
+/// a pass over a table of the trace.
+std::vector<Detail> describe(const TimelineModel& model, const Target& target,
+                             bool statistics = true);
+
+/// What an event is linked to, under a heading; nothing without links. At most a dozen lines.
+std::vector<Detail> describe(const trace::Trace& trace, analyzer::EventRef event,
+                             const std::vector<EventLink>& links);
 
 /// The few lines of it that a note at the pointer has room for; cheap enough for every movement.
 std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& target);

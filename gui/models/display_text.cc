@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gui/models/display_text.h"
 
+#include <algorithm>
+
 #include "common/text.h"
 
 namespace headway::gui {
@@ -33,6 +35,12 @@ std::string display_text(std::string_view text, std::size_t characters) {
   std::string shown = shorten(escape_terminal(text), characters);
   replace_direction_controls(shown);
   return shown;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view needle) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  auto same = [&](char a, char b) { return lower(a) == lower(b); };
+  return std::search(text.begin(), text.end(), needle.begin(), needle.end(), same) != text.end();
 }
 
 }  // namespace headway::gui

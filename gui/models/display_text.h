@@ -15,4 +15,7 @@ inline constexpr std::size_t kMaxShownCharacters = 400;
 /// than `characters`. Cost does not depend on the length of the text.
 std::string display_text(std::string_view text, std::size_t characters = kMaxShownCharacters);
 
+/// True when `text` contains `needle`, ASCII letters in either case.
+bool contains_ignoring_case(std::string_view text, std::string_view needle);
+
 }  // namespace headway::gui

@@ -160,15 +160,20 @@ double Lane::overlap(const ColumnGrid& grid, int column, std::uint32_t entry) co
 /// those before the last entry, for the column to the right.
 LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
                       SumsAt& at_first, SumsAt& at_last) const {
-  if (at_first.entry != first) sums_before(first, at_first.sums);
-  at_last.entry = last - 1;
-  sums_before(last - 1, at_last.sums);
-  // All entries but the last, less what of the first lies left of the column.
   std::array<double, kColorRoleCount> time;
-  for (std::size_t c = 0; c < data_->palette.size(); ++c)
-    time[c] = static_cast<double>(at_last.sums[c] - at_first.sums[c]);
-  time[color_of(first)] -= static_cast<double>(length_of(first)) - overlap(grid, column, first);
-  time[color_of(last - 1)] += overlap(grid, column, last - 1);
+  if (last - first <= kFew) {
+    std::fill_n(time.begin(), data_->palette.size(), 0.0);
+    for (std::uint32_t i = first; i < last; ++i) time[color_of(i)] += overlap(grid, column, i);
+  } else {
+    if (at_first.entry != first) sums_before(first, at_first.sums);
+    at_last.entry = last - 1;
+    sums_before(last - 1, at_last.sums);
+    // All entries but the last, less what of the first lies left of the column.
+    for (std::size_t c = 0; c < data_->palette.size(); ++c)
+      time[c] = static_cast<double>(at_last.sums[c] - at_first.sums[c]);
+    time[color_of(first)] -= static_cast<double>(length_of(first)) - overlap(grid, column, first);
+    time[color_of(last - 1)] += overlap(grid, column, last - 1);
+  }
   std::size_t best = color_of(first);
   double covered = 0;
   for (std::size_t c = 0; c < data_->palette.size(); ++c) {

@@ -57,6 +57,10 @@ class Lane {
   std::size_t events() const { return data_->rows.size(); }
   Interval interval(std::uint32_t entry) const { return {start_of(entry), end_of(entry)}; }
   ColorRole color(std::uint32_t entry) const { return data_->palette[color_of(entry)]; }
+  /// Number of the first event of an entry, counting all events of the lane.
+  std::uint32_t first_event(std::uint32_t entry) const {
+    return data_->first_event.empty() ? entry : data_->first_event[entry];
+  }
   /// The rows of the events of `count` entries from `entry` on.
   std::span<const std::uint32_t> rows(std::uint32_t entry, std::uint32_t count = 1) const;
   /// The entry that holds `row`, which begins at `start`.
@@ -72,6 +76,8 @@ class Lane {
   // Entries per block of the index: small, because a merged column scans up to two partial blocks;
   // large enough that the sums cost less than a byte an entry and colour.
   static constexpr std::uint32_t kBlock = 32;
+  /// Up to this many entries are looked at one by one, which is cheaper than the block sums.
+  static constexpr std::uint32_t kFew = 8;
   /// What drawing reads of neighbouring entries lies together: in a view of ten million events each
   /// column is a cache miss and a TLB miss, and this makes them one each.
   struct Block {

@@ -5,6 +5,8 @@
 #include <array>
 #include <tuple>
 
+#include "gui/models/display_text.h"
+
 namespace headway::gui {
 
 using analyzer::EventRef;
@@ -13,16 +15,6 @@ using Kind = analyzer::EventRef::Kind;
 namespace {
 
 constexpr std::array kKinds = {Kind::kRange, Kind::kDeviceOp, Kind::kCall};
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool contains(std::string_view text, std::string_view lower_needle) {
-  auto same = [](char a, char b) { return lower(a) == b; };
-  return std::search(text.begin(), text.end(), lower_needle.begin(), lower_needle.end(), same) !=
-         text.end();
-}
 
 const std::vector<TimeNs>& starts(const trace::Trace& trace, Kind kind) {
   return kind == Kind::kRange      ? trace.ranges.start
@@ -52,39 +44,54 @@ std::size_t first_after(const trace::Trace& trace, Kind kind, EventRef from) {
 
 }  // namespace
 
+TextMatcher substring_matcher(std::string_view needle) {
+  if (needle.size() > 2 && needle.front() == '"' && needle.back() == '"')
+    return [whole = std::string(needle.substr(1, needle.size() - 2))](std::string_view text) {
+      return text == whole;
+    };
+  return [needle = std::string(needle)](std::string_view text) {
+    return contains_ignoring_case(text, needle);
+  };
+}
+
 Search::Search(const trace::Trace& trace, const analyzer::Analysis& analysis,
-               std::string_view needle, const std::atomic<bool>* cancelled)
-    : trace_(&trace),
-      analysis_(&analysis),
-      needle_(needle),
-      string_matches_(trace.strings.size(), false),
-      op_matches_(analysis.attribution.ops.size(), false) {
+               std::string_view needle, const TextMatcher& wanted,
+               const std::atomic<bool>* cancelled)
+    : trace_(&trace), needle_(needle) {
+  for (std::size_t k = 0; k < kKinds.size(); ++k)
+    matches_[k] = BitRank(starts(trace, kKinds[k]).size());
   if (needle.empty()) return;
-  std::string folded(needle);
-  std::transform(folded.begin(), folded.end(), folded.begin(), lower);
-  auto stop = [&](std::size_t i) { return cancelled && i % 4096 == 0 && cancelled->load(); };
-  for (std::uint32_t i = 0; i < string_matches_.size(); ++i) {
-    if (stop(i)) return;
-    string_matches_[i] = contains(trace.strings[trace::StringId{i}], folded);
+  // Each text is looked at once, however many events have it as their name.
+  std::vector<bool> string_matches(trace.strings.size(), false);
+  std::vector<bool> op_matches(analysis.attribution.ops.size(), false);
+  auto stop = [&](std::size_t i, std::size_t every) {
+    return cancelled && i % every == 0 && cancelled->load();
+  };
+  for (std::uint32_t i = 0; i < string_matches.size(); ++i) {
+    if (stop(i, 64)) return;  // a pattern may need long for a text
+    string_matches[i] = wanted(trace.strings[trace::StringId{i}]);
   }
   // ops[0] is "(unattributed)": not a name anyone gave.
-  for (std::size_t i = 1; i < op_matches_.size(); ++i)
-    op_matches_[i] = contains(analysis.attribution.ops[i].name, folded);
-  std::size_t count = 0;
-  for (Kind kind : kKinds) {
-    for (std::uint32_t i = 0; i < starts(trace, kind).size(); ++i) {
-      if (stop(i)) return;
-      count += matches({kind, i});
+  for (std::size_t i = 1; i < op_matches.size(); ++i)
+    op_matches[i] = wanted(analysis.attribution.ops[i].name);
+  const auto& op_of = analysis.attribution.op_of;
+  for (std::size_t k = 0; k < kKinds.size(); ++k) {
+    const std::vector<trace::StringId>& name = names(trace, kKinds[k]);
+    const bool is_op = kKinds[k] == Kind::kDeviceOp;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      if (stop(i, 4096)) return;
+      if (string_matches[name[i].value] ||
+          (is_op && i < op_of.size() && op_matches[op_of[i].value]))
+        matches_[k].set(i);
     }
+    matches_[k].finish();
   }
-  hits_ = count;
+  for (const BitRank& of_kind : matches_) hits_ += of_kind.count();
 }
 
 bool Search::matches(EventRef event) const {
-  if (string_matches_[names(*trace_, event.kind)[event.index].value]) return true;
-  const auto& op_of = analysis_->attribution.op_of;
-  return event.kind == Kind::kDeviceOp && event.index < op_of.size() &&
-         op_matches_[op_of[event.index].value];
+  return event.kind != Kind::kNone && event.index < of(event.kind).size() &&
+         of(event.kind).test(event.index);
 }
 
 std::optional<EventRef> Search::next(EventRef from, bool forward) const {
@@ -96,29 +103,28 @@ std::optional<EventRef> Search::next(EventRef from, bool forward) const {
       best = event;
   };
   for (Kind kind : kKinds) {
-    const std::size_t count = starts(*trace_, kind).size();
+    const BitRank& found = of(kind);
+    std::optional<std::size_t> i;
     if (forward) {
-      std::size_t i = from.kind == Kind::kNone ? 0 : first_after(*trace_, kind, from);
-      while (i < count && !matches({kind, static_cast<std::uint32_t>(i)})) ++i;
-      if (i < count) consider({kind, static_cast<std::uint32_t>(i)});
+      i = found.next(from.kind == Kind::kNone ? 0 : first_after(*trace_, kind, from));
     } else {
-      std::size_t i = from.kind == Kind::kNone ? count : first_after(*trace_, kind, from);
-      if (from.kind == kind) --i;
-      while (i > 0 && !matches({kind, static_cast<std::uint32_t>(i - 1)})) --i;
-      if (i > 0) consider({kind, static_cast<std::uint32_t>(i - 1)});
+      std::size_t end = from.kind == Kind::kNone ? found.size() : first_after(*trace_, kind, from);
+      if (from.kind == kind) --end;
+      i = found.previous(end);
     }
+    if (i) consider({kind, static_cast<std::uint32_t>(*i)});
   }
   if (!best && from.kind != Kind::kNone) return next({}, forward);
   return best;
 }
 
 std::size_t Search::position(EventRef event) const {
-  if (event.kind == Kind::kNone || !matches(event)) return 0;
+  if (!matches(event)) return 0;
   std::size_t position = 1;
   for (Kind kind : kKinds) {
     std::size_t before = first_after(*trace_, kind, event);
     if (event.kind == kind) --before;
-    for (std::uint32_t i = 0; i < before; ++i) position += matches({kind, i});
+    position += of(kind).rank(before);
   }
   return position;
 }

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "gui/models/bit_rank.h"
 #include "trace/trace.h"
 
 namespace headway::gui {
 
-/// All events whose name, or whose op of the model, contains a text (ASCII letters in either case).
-/// Made on any thread; immutable after that. Keeps a bit per text of the trace, not a list of hits,
-/// so a letter that is in every name costs no memory.
+/// Tells whether a text of the trace is wanted.
+using TextMatcher = std::function<bool(std::string_view)>;
+/// Texts that contain `needle`, ASCII letters in either case; a needle in double quotes is the whole
+/// text and matches exactly.
+TextMatcher substring_matcher(std::string_view needle);
+
+/// All events whose name, or whose op of the model, is wanted. Made on any thread; immutable after
+/// that. Keeps two bits an event, so a letter that is in every name costs no memory.
 class Search {
  public:
-  /// Gives up, with no hits, when `*cancelled` becomes true.
+  /// Gives up, with no hits, when `*cancelled` becomes true. `needle` is what the user typed.
   Search(const trace::Trace& trace, const analyzer::Analysis& analysis, std::string_view needle,
-         const std::atomic<bool>* cancelled = nullptr);
+         const TextMatcher& wanted, const std::atomic<bool>* cancelled = nullptr);
+  Search(const trace::Trace& trace, const analyzer::Analysis& analysis, std::string_view needle,
+         const std::atomic<bool>* cancelled = nullptr)
+      : Search(trace, analysis, needle, substring_matcher(needle), cancelled) {}
 
   const std::string& needle() const { return needle_; }
   std::size_t hits() const { return hits_; }
@@ -29,15 +40,17 @@ class Search {
   /// The nearest hit after (before) `from` in the order of start, round the end; any hit after the
   /// start of the trace when `from` is none.
   std::optional<analyzer::EventRef> next(analyzer::EventRef from, bool forward) const;
-  /// 1 for the first hit by start; 0 when the event is no hit.
+  /// 1 for the first hit by start; 0 when the event is no hit. O(log n).
   std::size_t position(analyzer::EventRef event) const;
 
  private:
+  const BitRank& of(analyzer::EventRef::Kind kind) const {
+    return matches_[static_cast<std::size_t>(kind) - 1];
+  }
+
   const trace::Trace* trace_;
-  const analyzer::Analysis* analysis_;
   std::string needle_;
-  std::vector<bool> string_matches_;  ///< by StringId
-  std::vector<bool> op_matches_;      ///< by OpId
+  std::array<BitRank, 3> matches_;  ///< by kind of event, then by its row
   std::size_t hits_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "analyzer/graph/edges.h"
 #include "gui/models/display_text.h"
 #include "gui/models/lane_packing.h"
 #include "gui/models/timeline_model.h"
@@ -54,6 +55,10 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a.size() < b.size();
 }
 
+bool is_same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && contains_ignoring_case(a, b);
+}
+
 class Builder {
  public:
   Builder(const trace::Trace& trace, const analyzer::Analysis& analysis,
@@ -67,10 +72,53 @@ class Builder {
     // Lanes point into this; it must not move.
     model_.counters.reserve(trace.counters.size());
     threads_of_process_.resize(trace.processes.size());
+    look_at_events();
     for (std::size_t t = 0; t < trace.threads.size(); ++t) {
       if (has_events(ThreadId::from(t)))
         threads_of_process_[trace.threads[t].process.value].push_back(ThreadId::from(t));
     }
+  }
+
+  /// Which threads, processes and devices have what rows of their own are made for.
+  void look_at_events() {
+    using trace::RangeKind;
+    makes_batches_.resize(trace_.threads.size());
+    waits_.resize(trace_.threads.size());
+    reads_.resize(trace_.processes.size());
+    has_communication_.resize(trace_.devices.size());
+    for (std::size_t r = 0; r < trace_.ranges.size(); ++r) {
+      const trace::RangeInfo* info = trace_.info(RangeId::from(r));
+      if (!info) continue;
+      ThreadId thread = trace_.ranges.thread[r];
+      if (info->kind == RangeKind::kBatch) makes_batches_[thread.value] = true;
+      if (info->kind == RangeKind::kInputWait) waits_[thread.value] = true;
+      if (info->kind == RangeKind::kRead) reads_[trace_.threads[thread.value].process.value] = true;
+    }
+    if (!trace_.collectives.empty()) {
+      std::int64_t contradicted = 0;
+      for (const auto& group : analyzer::find_rendezvous(trace_, contradicted)) {
+        for (DeviceOpId op : group.ops) meetings_.emplace_back(op, group.last_start);
+      }
+      std::sort(meetings_.begin(), meetings_.end());
+    }
+    for (const analyzer::Step& step : analysis_.steps.all)
+      makes_batches_[step.thread.value] = false;
+    for (std::size_t c = 0; c < trace_.calls.size(); ++c) {
+      if (trace::is_blocking(trace_.calls.kind[c])) waits_[trace_.calls.thread[c].value] = true;
+    }
+    for (std::size_t op = 0; op < trace_.device_ops.size(); ++op) {
+      if (is_communication(DeviceOpId::from(op)))
+        has_communication_[device_of(DeviceOpId::from(op)).value] = true;
+    }
+  }
+
+  bool is_communication(DeviceOpId op) const {
+    return op.value < analysis_.attribution.op_of.size() &&
+           role_of(trace_, analysis_.attribution, op) ==
+               role_of(analyzer::TimeClass::kCommTransfer);
+  }
+  DeviceId device_of(DeviceOpId op) const {
+    return trace_.streams[trace_.device_ops.stream[op.value].value].device;
   }
 
   TimelineModel build(int threads) {
@@ -180,6 +228,7 @@ class Builder {
         if (analysis_.partitions[p].device == id && !analysis_.partitions[p].segments.empty())
           add(RowKind::kPartition, p, "Time classes");
       }
+      if (has_communication_[id.value]) add(RowKind::kCollectives, id.value, "Collectives");
       std::vector<StreamId> streams;
       for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
         if (trace_.streams[s].device == id && has_ops(StreamId::from(s)))
@@ -200,6 +249,7 @@ class Builder {
   void add_stream(StreamId id, bool shared) {
     const trace::Stream& stream = trace_.streams[id.value];
     std::string detail = display_text(stream.name, kLabelCharacters);
+    if (is_same_name(detail, fmt::format("stream {}", stream.ordinal))) detail.clear();
     if (shared)
       detail += fmt::format("{}pid {}", detail.empty() ? "" : " · ", process(stream.process).pid);
     model_.row_of_stream[id.value] =
@@ -216,7 +266,13 @@ class Builder {
     RowId heading = add(RowKind::kProcess, id.value,
                         rank_prefix(p.rank) + (name.empty() ? "Process" : name), detail);
     inside(heading, [&] {
-      for (ThreadId thread : threads_of(id)) add_thread(thread);
+      std::vector<ThreadId> threads = threads_of(id);
+      auto loader = std::stable_partition(threads.begin(), threads.end(), [&](ThreadId thread) {
+        return !makes_batches_[thread.value];
+      });
+      std::for_each(threads.begin(), loader, [&](ThreadId thread) { add_thread(thread); });
+      if (has_overheads(id)) add(RowKind::kOverheads, id.value, "Overheads", "CUDA and profiler");
+      add_loaders(id, {loader, threads.end()});
       std::vector<std::uint32_t> counters;
       for (std::uint32_t c = 0; c < trace_.counters.size(); ++c) {
         if (trace_.counters[c].process == id) counters.push_back(c);
@@ -246,7 +302,7 @@ class Builder {
     const trace::Thread& thread = trace_.threads[id.value];
     std::string label = display_text(thread.name, kLabelCharacters);
     std::string detail = fmt::format("tid {}", thread.tid);
-    if (label.empty()) {
+    if (label.find_first_not_of(' ') == std::string::npos) {
       label = fmt::format("Thread {}", thread.tid);
       detail.clear();
     }
@@ -258,10 +314,32 @@ class Builder {
     }
     RowId row = add(RowKind::kThread, id.value, std::move(label), detail);
     model_.row_of_thread[id.value] = row;
-    if (has_calls) {
-      inside(row,
-             [&] { model_.row_of_calls[id.value] = add(RowKind::kCalls, id.value, "Device API"); });
-    }
+    inside(row, [&] {
+      if (has_calls) model_.row_of_calls[id.value] = add(RowKind::kCalls, id.value, "Device API");
+      if (waits_[id.value]) add(RowKind::kWaits, id.value, "Waits", "for device and input");
+    });
+  }
+
+  /// The threads that make batches, under what they read from storage.
+  void add_loaders(ProcessId id, const std::vector<ThreadId>& threads) {
+    if (threads.empty() && !reads_[id.value]) return;
+    std::string detail = fmt::format("{} thread{}", threads.size(), threads.size() == 1 ? "" : "s");
+    RowId heading = add(RowKind::kLoaders, id.value, "Loader workers", detail);
+    inside(heading, [&] {
+      if (reads_[id.value]) add(RowKind::kReads, id.value, "Reads", "from storage");
+      for (ThreadId thread : threads) add_thread(thread);
+    });
+  }
+
+  bool has_overheads(ProcessId id) const {
+    return std::any_of(trace_.overheads.begin(), trace_.overheads.end(),
+                       [&](const trace::Overhead& overhead) { return belongs(overhead, id); });
+  }
+  /// Without a thread it is told of the first process.
+  bool belongs(const trace::Overhead& overhead, ProcessId id) const {
+    ProcessId owner =
+        overhead.thread.valid() ? trace_.threads[overhead.thread.value].process : ProcessId{0};
+    return owner == id && !overhead.interval.empty();
   }
 
   void add_counters(const std::vector<std::uint32_t>& counters, std::string_view heading) {
@@ -329,6 +407,14 @@ class Builder {
         return build_thread(row);
       case RowKind::kCalls:
         return build_calls(row);
+      case RowKind::kCollectives:
+        return build_collectives(row);
+      case RowKind::kWaits:
+        return build_waits(row);
+      case RowKind::kReads:
+        return build_reads(row);
+      case RowKind::kOverheads:
+        return build_overheads(row);
       default:
         return;
     }
@@ -366,6 +452,98 @@ class Builder {
         [&](CallId call) { return trace_.calls.interval(call); },
         [](CallId) { return std::size_t{0}; },
         [&](CallId call) { return role_of(trace_.calls.kind[call.value]); });
+  }
+
+  /// A collective whose ranks are all in the trace waits until the last has come, then transfers.
+  void build_collectives(Row& row) const {
+    struct Piece {
+      std::uint32_t value;  ///< DeviceOpId
+      Interval when;
+      ColorRole color;
+    };
+    const ColorRole transfer = role_of(analyzer::TimeClass::kCommTransfer);
+    std::vector<Piece> pieces;
+    auto add = [&](DeviceOpId op) {
+      Interval when = trace_.device_ops.interval(op);
+      auto last =
+          std::lower_bound(meetings_.begin(), meetings_.end(), std::pair(op, TimeNs::min()));
+      if (last != meetings_.end() && last->first == op && when.begin < last->second &&
+          last->second < when.end) {
+        pieces.push_back(
+            {op.value, {when.begin, last->second}, role_of(analyzer::TimeClass::kStragglerWait)});
+        pieces.push_back({op.value, {last->second, when.end}, transfer});
+      } else {
+        pieces.push_back({op.value, when, transfer});
+      }
+    };
+    for (std::size_t s = 0; s < trace_.streams.size(); ++s) {
+      if (trace_.streams[s].device.value != row.subject) continue;
+      for (DeviceOpId op : trace_.ops_of_stream[StreamId::from(s)]) {
+        if (is_communication(op)) add(op);
+      }
+    }
+    // What overlaps on several streams gets lines of its own.
+    std::stable_sort(pieces.begin(), pieces.end(),
+                     [](const Piece& a, const Piece& b) { return a.when.begin < b.when.begin; });
+    row.lanes = pack_lanes(
+        pieces, [](const Piece& piece) { return piece.when; },
+        [](const Piece&) { return std::size_t{0}; },
+        [](const Piece& piece) { return piece.color; });
+  }
+
+  void build_waits(Row& row) const {
+    struct Wait {
+      std::uint32_t value;  ///< CallId, or RangeId with kRangeBit
+      Interval when;
+      ColorRole color;
+    };
+    std::vector<Wait> waits;
+    for (CallId call : trace_.calls_of_thread[ThreadId{row.subject}]) {
+      if (trace::is_blocking(trace_.calls.kind[call.value]))
+        waits.push_back(
+            {call.value, trace_.calls.interval(call), role_of(analyzer::TimeClass::kHostSync)});
+    }
+    for (RangeId range : trace_.ranges_of_thread[ThreadId{row.subject}]) {
+      const trace::RangeInfo* info = trace_.info(range);
+      if (info && info->kind == trace::RangeKind::kInputWait)
+        waits.push_back({range.value | TimelineModel::kRangeBit, trace_.ranges.interval(range),
+                         role_of(trace_, range)});
+    }
+    std::stable_sort(waits.begin(), waits.end(),
+                     [](const Wait& a, const Wait& b) { return a.when.begin < b.when.begin; });
+    row.lanes = pack_lanes(
+        waits, [](const Wait& wait) { return wait.when; },
+        [](const Wait&) { return std::size_t{0}; }, [](const Wait& wait) { return wait.color; });
+  }
+
+  void build_reads(Row& row) const {
+    std::vector<RangeId> reads;
+    for (std::size_t t = 0; t < trace_.threads.size(); ++t) {
+      if (trace_.threads[t].process.value != row.subject) continue;
+      for (RangeId range : trace_.ranges_of_thread[ThreadId::from(t)]) {
+        const trace::RangeInfo* info = trace_.info(range);
+        if (info && info->kind == trace::RangeKind::kRead) reads.push_back(range);
+      }
+    }
+    std::sort(reads.begin(), reads.end());  // ids are in the order of start
+    row.lanes = pack_lanes(
+        reads, [&](RangeId range) { return trace_.ranges.interval(range); },
+        [](RangeId) { return std::size_t{0}; },
+        [&](RangeId range) { return role_of(trace_, range); });
+  }
+
+  void build_overheads(Row& row) const {
+    struct Index {
+      std::uint32_t value;
+    };
+    std::vector<Index> mine;
+    for (std::uint32_t i = 0; i < trace_.overheads.size(); ++i) {
+      if (belongs(trace_.overheads[i], ProcessId{row.subject})) mine.push_back({i});
+    }
+    row.lanes = pack_lanes(
+        mine, [&](Index i) { return trace_.overheads[i.value].interval; },
+        [](Index) { return std::size_t{0}; },
+        [](Index) { return role_of(analyzer::TimeClass::kProfiler); });
   }
 
   /// Nested ranges at their depth; below them those that need not nest.
@@ -427,6 +605,12 @@ class Builder {
   std::vector<RowId> open_;
   std::vector<std::vector<ThreadId>> threads_of_process_;  ///< those with events
   std::set<std::int32_t> ranks_;
+  std::vector<bool> makes_batches_;      ///< by thread
+  std::vector<bool> waits_;              ///< by thread
+  std::vector<bool> reads_;              ///< by process
+  std::vector<bool> has_communication_;  ///< by device
+  /// When the last rank came to each collective that several ranks of the trace took part in.
+  std::vector<std::pair<DeviceOpId, TimeNs>> meetings_;
 };
 
 }  // namespace

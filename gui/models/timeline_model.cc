@@ -59,10 +59,24 @@ std::optional<Place> TimelineModel::find(const Target& target) const {
       if (std::optional<std::uint32_t> entry = steps.find(interval_of(target).begin, target.index))
         return Place{RowId::none(), 0, *entry};
       return std::nullopt;
+    case Target::Kind::kOverhead:
+      for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].kind != RowKind::kOverheads) continue;
+        if (auto place = find_in(*this, RowId{i}, interval_of(target).begin, target.index))
+          return place;
+      }
+      return std::nullopt;
     case Target::Kind::kNone:
       break;
   }
   return std::nullopt;
+}
+
+RowId TimelineModel::derived_row(RowKind kind, std::uint32_t subject) const {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].kind == kind && rows[i].subject == subject) return RowId::from(i);
+  }
+  return {};
 }
 
 Target TimelineModel::target_of(RowId id, std::uint32_t trace_row) const {
@@ -70,8 +84,16 @@ Target TimelineModel::target_of(RowId id, std::uint32_t trace_row) const {
     case RowKind::kPartition:
       return Target::segment(row(id).subject, trace_row);
     case RowKind::kStream:
+    case RowKind::kCollectives:
       return Target::of(EventRef::of(trace::DeviceOpId{trace_row}));
+    case RowKind::kWaits:
+      if (trace_row & kRangeBit)
+        return Target::of(EventRef::of(trace::RangeId{trace_row & ~kRangeBit}));
+      return Target::of(EventRef::of(trace::CallId{trace_row}));
+    case RowKind::kOverheads:
+      return Target::overhead(trace_row);
     case RowKind::kThread:
+    case RowKind::kReads:
       return Target::of(EventRef::of(trace::RangeId{trace_row}));
     case RowKind::kCalls:
       return Target::of(EventRef::of(trace::CallId{trace_row}));
@@ -88,6 +110,8 @@ Interval TimelineModel::interval_of(const Target& target) const {
       return analysis->partitions[target.partition].segments[target.index].interval;
     case Target::Kind::kStep:
       return analysis->steps.all[target.index].host;
+    case Target::Kind::kOverhead:
+      return trace->overheads[target.index].interval;
     case Target::Kind::kNone:
       break;
   }

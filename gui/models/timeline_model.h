@@ -17,15 +17,20 @@ namespace headway::gui {
 using RowId = Id<struct RowTag>;
 
 enum class RowKind : std::uint8_t {
-  kProcess,    ///< heading; subject: ProcessId
-  kDevice,     ///< heading; subject: DeviceId
-  kMachine,    ///< heading of what belongs to no process; no subject
-  kPartition,  ///< time classes of a device; subject: index into Analysis::partitions
-  kStream,     ///< device ops; subject: StreamId
-  kThread,     ///< ranges; subject: ThreadId
-  kCalls,      ///< device API calls of a thread; subject: ThreadId
-  kCounters,   ///< heading
-  kCounter,    ///< subject: index into TimelineModel::counters
+  kProcess,      ///< heading; subject: ProcessId
+  kDevice,       ///< heading; subject: DeviceId
+  kMachine,      ///< heading of what belongs to no process; no subject
+  kLoaders,      ///< heading of the threads that make batches; subject: ProcessId
+  kPartition,    ///< time classes of a device; subject: index into Analysis::partitions
+  kCollectives,  ///< communication of a device, split into waiting and transfer; subject: DeviceId
+  kStream,       ///< device ops; subject: StreamId
+  kThread,       ///< ranges; subject: ThreadId
+  kCalls,        ///< device API calls of a thread; subject: ThreadId
+  kWaits,        ///< what a thread waits in: blocking calls, waits for input; subject: ThreadId
+  kReads,        ///< reads from storage of a process; subject: ProcessId
+  kOverheads,    ///< what CUDA and the profiler took of a process; subject: ProcessId or none
+  kCounters,     ///< heading
+  kCounter,      ///< subject: index into TimelineModel::counters
 };
 
 /// A row of the timeline: a heading, a group of lanes, or a counter.
@@ -37,20 +42,26 @@ struct Row {
   std::uint32_t descendants = 0;  ///< rows below it in the tree; they follow it
   std::string label;
   std::string detail;       ///< beside the label, less important
-  std::vector<Lane> lanes;  ///< rows of their entries: RangeId, DeviceOpId, CallId or segment index
+  std::vector<Lane> lanes;  ///< rows of their entries: see TimelineModel::target_of
   bool starts_folded = false;
 
   bool is_heading() const { return lanes.empty() && kind != RowKind::kCounter; }
   bool can_fold() const { return descendants > 0 || lanes.size() > 1; }
+  /// Shows what other rows show, seen another way; events are not counted on it.
+  bool is_derived() const {
+    return kind == RowKind::kPartition || kind == RowKind::kCollectives ||
+           kind == RowKind::kWaits || kind == RowKind::kReads || kind == RowKind::kOverheads;
+  }
 };
 
 /// Something on the timeline that can be selected.
 struct Target {
-  enum class Kind : std::uint8_t { kNone, kEvent, kSegment, kStep };
+  enum class Kind : std::uint8_t { kNone, kEvent, kSegment, kStep, kOverhead };
   Kind kind = Kind::kNone;
   analyzer::EventRef event;     ///< kEvent
   std::uint32_t partition = 0;  ///< kSegment: index into Analysis::partitions
-  std::uint32_t index = 0;      ///< kSegment: of the segment; kStep: into Steps::all
+  /// kSegment: of the segment; kStep: into Steps::all; kOverhead: into Trace::overheads
+  std::uint32_t index = 0;
 
   static Target of(analyzer::EventRef event) {
     return {event.kind == analyzer::EventRef::Kind::kNone ? Kind::kNone : Kind::kEvent, event, 0,
@@ -60,6 +71,7 @@ struct Target {
     return {Kind::kSegment, {}, partition, index};
   }
   static Target step(std::uint32_t index) { return {Kind::kStep, {}, 0, index}; }
+  static Target overhead(std::uint32_t index) { return {Kind::kOverhead, {}, 0, index}; }
   explicit operator bool() const { return kind != Kind::kNone; }
   bool operator==(const Target&) const = default;
 };
@@ -86,10 +98,15 @@ struct TimelineModel {
   std::vector<RowId> row_of_stream;  ///< by StreamId
 
   const Row& row(RowId id) const { return rows[id.value]; }
-  /// Where an event or segment is drawn; none when the trace does not have it.
+  /// Where an event or segment is drawn; none when the trace does not have it. Where it is drawn
+  /// more than once, the row that shows all of its kind.
   std::optional<Place> find(const Target& target) const;
-  /// The target that an entry of a row's lane stands for.
+  /// The target that an entry of a row's lane stands for: `trace_row` is an index into the table of
+  /// the row's kind. Rows of waits have calls and, with kRangeBit, ranges.
   Target target_of(RowId row, std::uint32_t trace_row) const;
+  static constexpr std::uint32_t kRangeBit = 0x80000000;
+  /// The row below a thread's, or of a process or device, that shows something in another way.
+  RowId derived_row(RowKind kind, std::uint32_t subject) const;
   Interval interval_of(const Target& target) const;
 };
 

@@ -8,7 +8,14 @@
 
 namespace headway::gui {
 
-DetailsPanel::DetailsPanel(QWidget* parent) : QScrollArea(parent) {
+namespace {
+
+/// Below this a pass over the trace is not felt.
+constexpr std::size_t kLargeTrace = 300'000;
+
+}  // namespace
+
+DetailsPanel::DetailsPanel(QWidget* parent) : QScrollArea(parent), job_(new BackgroundJob(this)) {
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setAccessibleName(tr("Details of the selection"));
@@ -20,7 +27,12 @@ void DetailsPanel::set_session(std::shared_ptr<const Session> session) {
   show_hint();
 }
 
+bool DetailsPanel::is_large() const {
+  return session_->trace.event_count() > kLargeTrace;
+}
+
 void DetailsPanel::show_hint() {
+  job_->drop();
   show_lines(tr("Nothing selected"),
              {{"",
                tr("Click an event to see what it is. Drag along the ruler, or drag with Shift, "
@@ -29,15 +41,30 @@ void DetailsPanel::show_hint() {
                {}}});
 }
 
-void DetailsPanel::show_target(const Target& target) {
+void DetailsPanel::show_target(const Target& target, std::vector<EventLink> links) {
   if (!session_ || !target) return show_hint();
-  show_lines(QString::fromStdString(title_of(session_->timeline, target)),
-             describe(session_->timeline, target));
+  job_->drop();
+  const QString title = QString::fromStdString(title_of(session_->timeline, target));
+  auto lines_of = [session = session_, target, links = std::move(links)](bool statistics) {
+    std::vector<Detail> lines = describe(session->timeline, target, statistics);
+    std::vector<Detail> more = describe(session->trace, target.event, links);
+    lines.insert(lines.end(), more.begin(), more.end());
+    return lines;
+  };
+  show_lines(title, lines_of(!is_large()));
+  if (!is_large()) return;
+  job_->start([this, title, lines_of] {
+    return [this, title, lines = lines_of(true)] { show_lines(title, lines); };
+  });
 }
 
 void DetailsPanel::show_range(Interval range) {
   if (!session_ || range.empty()) return show_hint();
-  show_lines(tr("Selected time"), describe(session_->timeline, range));
+  const QString title = tr("Selected time");
+  if (!is_large()) return show_lines(title, describe(session_->timeline, range));
+  job_->start([this, title, range, session = session_] {
+    return [this, title, lines = describe(session->timeline, range)] { show_lines(title, lines); };
+  });
 }
 
 void DetailsPanel::show_lines(const QString& title, const std::vector<Detail>& lines) {

@@ -7,17 +7,20 @@
 
 #include "gui/models/details.h"
 #include "gui/models/session.h"
+#include "gui/pages/background_job.h"
 
 namespace headway::gui {
 
-/// What is selected on the timeline, line by line; lines that lead somewhere can be followed.
+/// What is selected on the timeline, line by line; lines that lead somewhere can be followed. What
+/// takes a pass over a large trace comes a moment later, from another thread.
 class DetailsPanel : public QScrollArea {
   Q_OBJECT
  public:
   explicit DetailsPanel(QWidget* parent = nullptr);
 
   void set_session(std::shared_ptr<const Session> session);
-  void show_target(const Target& target);
+  /// `links`: of the target, as far as they are known.
+  void show_target(const Target& target, std::vector<EventLink> links = {});
   void show_range(Interval range);
   /// "Label: value" lines of what is shown.
   QString text() const;
@@ -29,7 +32,10 @@ class DetailsPanel : public QScrollArea {
   void show_lines(const QString& title, const std::vector<Detail>& lines);
   void show_hint();
 
+  bool is_large() const;
+
   std::shared_ptr<const Session> session_;
+  BackgroundJob* job_;
   QString title_;
   std::vector<Detail> lines_;
 };

@@ -75,7 +75,7 @@ std::vector<LegendBar::Entry> LegendBar::arranged(int width, int* height) const 
   std::vector<Entry> entries;
   for (analyzer::TimeClass c : classes_) {
     const analyzer::TimeClassInfo& info = analyzer::info(c);
-    entries.push_back({text(info.label), text(info.doc), theme_->color(c), {}, false});
+    entries.push_back({text(info.label), text(info.doc), theme_->brush(role_of(c)), {}, false});
   }
   if (explain_merging_) {
     entries.push_back({tr("Low bars: events narrower than a pixel, as high as the time they cover"),
@@ -124,10 +124,10 @@ void LegendBar::paintEvent(QPaintEvent*) {
     if (entry.merging) {
       for (int i = 0; i < kSwatch; i += 2) {
         int bar = 3 + i * 7 % (kSwatch - 2);
-        painter.fillRect(QRect(swatch.left() + i, swatch.bottom() + 1 - bar, 1, bar), entry.color);
+        painter.fillRect(QRect(swatch.left() + i, swatch.bottom() + 1 - bar, 1, bar), entry.fill);
       }
     } else {
-      painter.fillRect(swatch, entry.color);
+      painter.fillRect(swatch, entry.fill);
     }
     painter.setPen(theme_->text);
     painter.drawText(entry.box.adjusted(kSwatch + 5, 0, 2, 0), Qt::AlignLeft | Qt::AlignVCenter,

@@ -33,7 +33,7 @@ class LegendBar : public QWidget {
   struct Entry {
     QString text;
     QString doc;
-    QColor color;
+    QBrush fill;
     QRect box;
     bool merging = false;
   };

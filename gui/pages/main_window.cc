@@ -13,6 +13,7 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QSplitter>
+#include <QStandardPaths>
 #include <QVBoxLayout>
 
 #include "gui/models/display_text.h"
@@ -50,6 +51,13 @@ QString text(std::string_view view) {
 
 std::filesystem::path file_path(const QString& path) {
   return QFile::encodeName(path).toStdString();
+}
+
+/// Of the user, not of the trace: a trace is only read.
+std::filesystem::path bookmark_folder() {
+  QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+  if (data.isEmpty()) return {};
+  return std::filesystem::path(QFile::encodeName(data).toStdString()) / "bookmarks";
 }
 
 PageWidget* make_page(Page page) {
@@ -122,6 +130,8 @@ void MainWindow::build_pages() {
   for (const PageInfo& one : pages()) {
     PageWidget* widget = make_page(one.page);
     connect(widget, &PageWidget::followed, this, &MainWindow::go_to);
+    if (one.page == Page::kTimeline && keep_settings_)
+      static_cast<TimelinePage*>(widget)->keep_bookmarks_in(bookmark_folder());
     pages_->addWidget(widget);
     rail_->addItem(text(one.title));
   }

@@ -3,6 +3,8 @@
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QRegularExpression>
+#include <utility>
 
 #include "common/format.h"
 #include "gui/timeline/key_bindings.h"
@@ -14,7 +16,8 @@ SearchBar::SearchBar(QWidget* parent)
       edit_(new QLineEdit),
       status_(new QLabel),
       previous_(new QToolButton),
-      next_(new QToolButton) {
+      next_(new QToolButton),
+      regex_(new QToolButton) {
   QHBoxLayout* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
@@ -22,7 +25,7 @@ SearchBar::SearchBar(QWidget* parent)
   edit_->setAccessibleName(tr("Search names of ranges, calls, device ops and ops of the model"));
   edit_->setClearButtonEnabled(true);
   edit_->setMaxLength(400);
-  edit_->setMinimumWidth(150);
+  edit_->setMinimumWidth(90);
   edit_->setMaximumWidth(340);
   edit_->installEventFilter(this);
   status_->setTextFormat(Qt::PlainText);
@@ -37,11 +40,18 @@ SearchBar::SearchBar(QWidget* parent)
     button->setAutoRaise(true);
     button->setEnabled(false);
   }
+  regex_->setText(QStringLiteral(".*"));
+  regex_->setCheckable(true);
+  regex_->setAutoRaise(true);
+  regex_->setAccessibleName(tr("Regular expression"));
+  regex_->setToolTip(tr("Search with a regular expression (as in Perl, either case)"));
   layout->addWidget(edit_, 3);
+  layout->addWidget(regex_);
   layout->addWidget(previous_);
   layout->addWidget(next_);
   layout->addWidget(status_, 2);
   connect(edit_, &QLineEdit::textChanged, this, [this] { start(); });
+  connect(regex_, &QToolButton::toggled, this, [this] { start(); });
   connect(previous_, &QToolButton::clicked, this, [this] { go(false); });
   connect(next_, &QToolButton::clicked, this, [this] { go(true); });
 }
@@ -52,7 +62,7 @@ SearchBar::~SearchBar() {
 
 void SearchBar::set_session(std::shared_ptr<const Session> session) {
   stop();
-  search_.reset();
+  set_found({});
   current_ = {};
   session_ = std::move(session);
   edit_->clear();
@@ -81,6 +91,17 @@ void SearchBar::search_for(const QString& text) {
   edit_->setText(text);
 }
 
+void SearchBar::search_for_name(const QString& name) {
+  // A name that does not fit is searched by its beginning.
+  const bool fits = name.size() <= edit_->maxLength() - 2;
+  set_regex(false);
+  edit_->setText(fits ? '"' + name + '"' : name.left(edit_->maxLength()));
+}
+
+void SearchBar::set_regex(bool regex) {
+  regex_->setChecked(regex);
+}
+
 bool SearchBar::clear() {
   if (edit_->text().isEmpty()) return false;
   edit_->clear();
@@ -92,24 +113,60 @@ void SearchBar::stop() {
   if (thread_.joinable()) thread_.join();
   cancelled_ = false;
   std::lock_guard lock(mutex_);
-  result_.reset();
+  result_ = {};
+}
+
+void SearchBar::set_found(Found found) {
+  const bool had_marks = found_.marks != nullptr;
+  found_ = std::move(found);
+  if (had_marks || found_.marks) emit marks_changed();
+}
+
+/// None, with the reason shown, when the text is no regular expression.
+std::optional<TextMatcher> SearchBar::matcher(const std::string& needle) {
+  if (!regex_->isChecked()) return substring_matcher(needle);
+  QRegularExpression pattern(QString::fromStdString(needle),
+                             QRegularExpression::CaseInsensitiveOption);
+  if (!pattern.isValid()) {
+    status_->setText(tr("Not a regular expression: %1 at character %2")
+                         .arg(pattern.errorString())
+                         .arg(pattern.patternErrorOffset() + 1));
+    return std::nullopt;
+  }
+  // The engine gives up on texts that would take it for ever.
+  return [pattern](std::string_view text) {
+    return pattern.match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())))
+        .hasMatch();
+  };
 }
 
 void SearchBar::start() {
   stop();
-  search_.reset();
+  set_found({});
   std::string needle = edit_->text().toStdString();
   if (!session_ || needle.empty()) {
     go_when_found_.reset();
     return show_status();
   }
+  std::optional<TextMatcher> wanted = matcher(needle);
+  if (!wanted) {
+    go_when_found_.reset();
+    previous_->setEnabled(false);
+    next_->setEnabled(false);
+    return;
+  }
   status_->setText(tr("Searching …"));
-  thread_ = std::thread([this, needle, session = session_] {
-    auto search = std::make_shared<Search>(session->trace, session->analysis, needle, &cancelled_);
+  thread_ = std::thread([this, needle, wanted = std::move(*wanted), session = session_] {
+    Found found;
+    found.session = session;
+    found.search =
+        std::make_shared<Search>(session->trace, session->analysis, needle, wanted, &cancelled_);
+    if (!cancelled_)
+      found.marks = std::make_shared<HitMarks>(session->timeline, *found.search, &cancelled_);
     if (cancelled_) return;
     {
       std::lock_guard lock(mutex_);
-      result_ = std::move(search);
+      result_ = std::move(found);
     }
     QMetaObject::invokeMethod(
         this, [this] { finished(); }, Qt::QueuedConnection);
@@ -117,37 +174,39 @@ void SearchBar::start() {
 }
 
 void SearchBar::finished() {
+  Found found;
   {
     std::lock_guard lock(mutex_);
-    if (!result_) return;  // of a search that was replaced meanwhile
-    search_ = std::move(result_);
-    result_.reset();
+    if (!result_.search) return;  // of a search that was replaced meanwhile
+    found = std::exchange(result_, {});
   }
+  set_found(std::move(found));
   show_status();
   if (go_when_found_) go(*std::exchange(go_when_found_, std::nullopt));
 }
 
 void SearchBar::show_status() {
-  bool hits = search_ && search_->hits() > 0;
+  const Search* search = found_.search.get();
+  bool hits = search && search->hits() > 0;
   previous_->setEnabled(hits);
   next_->setEnabled(hits);
-  if (!search_) return status_->setText({});
+  if (!search) return status_->setText({});
   auto count = [](std::size_t n) {
     return QString::fromStdString(format_count(static_cast<std::int64_t>(n)));
   };
   if (!hits) return status_->setText(tr("No hits"));
-  std::size_t position = search_->position(current_);
-  status_->setText(position ? tr("%1 of %2").arg(count(position), count(search_->hits()))
-                            : tr("%1 hits").arg(count(search_->hits())));
+  std::size_t position = search->position(current_);
+  status_->setText(position ? tr("%1 of %2").arg(count(position), count(search->hits()))
+                            : tr("%1 hits").arg(count(search->hits())));
 }
 
 void SearchBar::go(bool forward) {
-  if (!search_) {
+  if (!found_.search) {
     // Enter was faster than the search.
-    if (!edit_->text().isEmpty()) go_when_found_ = forward;
+    if (!edit_->text().isEmpty() && thread_.joinable()) go_when_found_ = forward;
     return;
   }
-  if (auto next = search_->next(current_, forward)) emit found(Target::of(*next));
+  if (auto next = found_.search->next(current_, forward)) emit found(Target::of(*next));
 }
 
 bool SearchBar::eventFilter(QObject* object, QEvent* event) {

@@ -10,12 +10,14 @@
 #include <optional>
 #include <thread>
 
+#include "gui/models/hit_marks.h"
 #include "gui/models/search.h"
 #include "gui/models/session.h"
 
 namespace headway::gui {
 
-/// The search box: finds as one types, on a thread of its own, and leads from hit to hit.
+/// The search box: finds as one types, on a thread of its own, and leads from hit to hit. Names that
+/// contain the text; in double quotes the whole name; or what a regular expression matches.
 class SearchBar : public QWidget {
   Q_OBJECT
  public:
@@ -33,12 +35,18 @@ class SearchBar : public QWidget {
   bool clear();
   /// Searches for a text given by the program.
   void search_for(const QString& text);
-  const Search* search() const { return search_.get(); }
+  /// Searches for one name, as a whole, without going to a hit.
+  void search_for_name(const QString& name);
+  void set_regex(bool regex);
+  const Search* search() const { return found_.search.get(); }
   QString status() const { return status_->text(); }
+  /// What to mark on the timeline; null: nothing.
+  const std::shared_ptr<const HitMarks>& marks() const { return found_.marks; }
 
  signals:
   void found(const headway::gui::Target& target);
   void left();
+  void marks_changed();
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
@@ -50,16 +58,26 @@ class SearchBar : public QWidget {
   void show_status();
 
   std::shared_ptr<const Session> session_;
-  std::shared_ptr<const Search> search_;
+  struct Found {
+    std::shared_ptr<const Session> session;  ///< that the marks are of
+    std::shared_ptr<const Search> search;
+    std::shared_ptr<const HitMarks> marks;
+  };
+
+  std::optional<TextMatcher> matcher(const std::string& needle);
+  void set_found(Found found);
+
+  Found found_;
   analyzer::EventRef current_;
   QLineEdit* edit_;
   QLabel* status_;
   QToolButton* previous_;
   QToolButton* next_;
+  QToolButton* regex_;
   std::thread thread_;
   std::atomic<bool> cancelled_ = false;
   std::mutex mutex_;
-  std::shared_ptr<const Search> result_;  ///< guarded by mutex_
+  Found result_;  ///< guarded by mutex_
   std::optional<bool> go_when_found_;
 };
 

@@ -134,20 +134,21 @@ void StepChartView::paint_bar(QPainter& painter, const Shape& shape, const QRect
   const double scale =
       shape.plot.height() / std::max(1.0, static_cast<double>(chart_->axis_max.ns));
   double done = 0;
-  auto piece = [&](DurationNs length, QColor color) {
+  auto piece = [&](DurationNs length, ColorRole role) {
     if (length.ns <= 0) return;
     int from = static_cast<int>(done * scale);
     done += static_cast<double>(length.ns);
     int to = std::min(shape.plot.height(), static_cast<int>(done * scale));
-    if (!bar.steady) color = QColor::fromRgb(blend(color.rgb(), theme_->base.rgb(), 0.55));
+    QBrush fill = theme_->brush(role);
+    if (!bar.steady)
+      fill = QColor::fromRgb(blend(theme_->color(role).rgb(), theme_->base.rgb(), 0.55));
     if (to > from)
-      painter.fillRect(QRect(slot.left(), shape.plot.bottom() - to, slot.width(), to - from),
-                       color);
+      painter.fillRect(QRect(slot.left(), shape.plot.bottom() - to, slot.width(), to - from), fill);
   };
   if (chart_->has_classes) {
-    for (analyzer::TimeClass c : chart_->classes) piece(bar.times[c], theme_->color(c));
+    for (analyzer::TimeClass c : chart_->classes) piece(bar.times[c], role_of(c));
   } else {
-    piece(bar.length(), theme_->color(ColorRole::kOtherPhase));
+    piece(bar.length(), ColorRole::kOtherPhase);
   }
   if (bar.length() > chart_->axis_max) {
     // Cut off: a white notch and, where there is room, the value.

@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QVBoxLayout>
 
+#include "common/error.h"
 #include "common/format.h"
 #include "gui/models/findings.h"
 #include "gui/pages/labels.h"
@@ -36,6 +37,17 @@ TimelinePage::TimelinePage(QWidget* parent)
       legend_(new LegendBar),
       details_(new DetailsPanel),
       evidence_(new EvidenceTree),
+      bookmarks_(new BookmarksPanel),
+      go_to_(new GoToBar(
+          [this](const std::string& text) {
+            if (!session_) fail_usage("No trace is open.");
+            return parse_destination(session_->timeline, text, view_->here());
+          },
+          view_)),
+      row_filter_(new QLineEdit),
+      hidden_(new LinkLabel({})),
+      path_(new QToolButton),
+      only_hits_(new QToolButton),
       pointed_(new QLabel),
       span_(new QLabel) {
   QWidget* left = new QWidget;
@@ -43,6 +55,9 @@ TimelinePage::TimelinePage(QWidget* parent)
   left_layout->setContentsMargins(0, 0, 0, 0);
   left_layout->setSpacing(0);
   left_layout->addWidget(view_, 1);
+  hidden_->setContentsMargins(10, 4, 10, 4);
+  hidden_->hide();
+  left_layout->addWidget(hidden_);
   left_layout->addWidget(legend_);
   legend_->explain_merging(true);
   QSplitter* splitter = new QSplitter;
@@ -58,31 +73,65 @@ TimelinePage::TimelinePage(QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(toolbar());
   layout->addWidget(splitter, 1);
-  connect(view_, &TimelineView::selection_changed, this, [this](const Target& target) {
-    details_->show_target(target);
-    search_->set_current(target);
-  });
-  connect(view_, &TimelineView::range_changed, this, [this](Interval range) {
-    if (range.empty()) {
-      details_->show_target(view_->selection());
-    } else {
-      details_->show_range(range);
-    }
-  });
-  connect(view_, &TimelineView::pointed_at, pointed_, &QLabel::setText);
-  connect(view_, &TimelineView::view_changed, this, &TimelinePage::show_span);
-  connect(details_, &DetailsPanel::followed, this, &TimelinePage::show_target);
-  connect(search_, &SearchBar::found, this, [this](const Target& target) { show_target(target); });
-  connect(search_, &SearchBar::left, view_, [this] { view_->setFocus(); });
-  connect(evidence_, &EvidenceTree::evidence_followed, this, &TimelinePage::show_evidence);
-  connect(evidence_, &EvidenceTree::finding_opened, this,
-          [this](int finding) { emit followed({.page = Page::kFindings, .finding = finding}); });
+  connect_parts();
   setFocusProxy(view_);
   view_->installEventFilter(this);
 }
 
+void TimelinePage::connect_parts() {
+  connect(view_, &TimelineView::selection_changed, this, [this](const Target& target) {
+    show_details();
+    search_->set_current(target);
+  });
+  connect(view_, &TimelineView::relations_found, this, [this] {
+    if (view_->range().empty() && view_->selection()) show_details();
+  });
+  connect(view_, &TimelineView::range_changed, this, &TimelinePage::show_details);
+  connect(view_, &TimelineView::pointed_at, pointed_, &QLabel::setText);
+  connect(view_, &TimelineView::view_changed, this, &TimelinePage::show_span);
+  connect(view_, &TimelineView::rows_arranged, this, &TimelinePage::show_hidden_rows);
+  connect(view_, &TimelineView::menu_wanted, this,
+          [this](const Hit& hit, const QPoint&, const QPoint& global) { open_menu(hit, global); });
+  connect(details_, &DetailsPanel::followed, this, &TimelinePage::show_target);
+  connect(search_, &SearchBar::found, this, [this](const Target& target) { show_target(target); });
+  connect(search_, &SearchBar::left, view_, [this] { view_->setFocus(); });
+  connect(search_, &SearchBar::marks_changed, this, [this] {
+    view_->set_hits(search_->marks());
+    only_hits_->setVisible(search_->marks() != nullptr || only_hits_->isChecked());
+  });
+  connect(only_hits_, &QToolButton::toggled, view_, &TimelineView::show_only_hits);
+  connect(path_, &QToolButton::toggled, view_, &TimelineView::show_path);
+  connect(row_filter_, &QLineEdit::textChanged, this,
+          [this](const QString& text) { view_->set_row_filter(text.toStdString()); });
+  connect(row_filter_, &QLineEdit::returnPressed, view_, [this] { view_->setFocus(); });
+  connect(hidden_, &LinkLabel::followed, this, [this] { run(Command::kShowAllRows); });
+  connect(evidence_, &EvidenceTree::evidence_followed, this, &TimelinePage::show_evidence);
+  connect(evidence_, &EvidenceTree::finding_opened, this,
+          [this](int finding) { emit followed({.page = Page::kFindings, .finding = finding}); });
+  connect(go_to_, &GoToBar::went, this, &TimelinePage::go);
+  connect(go_to_, &GoToBar::left, view_, [this] { view_->setFocus(); });
+  connect(bookmarks_, &BookmarksPanel::changed, this, [this] {
+    view_->set_bookmarks(&bookmarks_->bookmarks().all());
+    const std::size_t count = bookmarks_->bookmarks().all().size();
+    tabs_->setTabText(1, count ? tr("Bookmarks (%1)").arg(count) : tr("Bookmarks"));
+  });
+  connect(bookmarks_, &BookmarksPanel::followed, this,
+          [this](Interval when) { go({.interval = when, .target = {}}); });
+}
+
+void TimelinePage::show_details() {
+  if (!view_->range().empty()) return details_->show_range(view_->range());
+  details_->show_target(view_->selection(), view_->overlay().links);
+}
+
 /// The page knows more commands than the view alone.
 bool TimelinePage::eventFilter(QObject* object, QEvent* event) {
+  if (object == row_filter_ && event->type() == QEvent::KeyPress &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    row_filter_->clear();
+    view_->setFocus();
+    return true;
+  }
   if (object == view_ && event->type() == QEvent::KeyPress) {
     for (Command command : commands_for(*static_cast<QKeyEvent*>(event))) {
       if (run(command)) return true;
@@ -109,8 +158,32 @@ QWidget* TimelinePage::toolbar() {
   button(QStringLiteral("−"), tr("Zoom out"), Command::kZoomOut);
   button(QStringLiteral("+"), tr("Zoom in"), Command::kZoomIn);
   button(QStringLiteral("←"), tr("Back to the view before"), Command::kBack);
+  button(QStringLiteral("→"), tr("Forward again"), Command::kForward);
+  path_->setText(tr("Critical path"));
+  path_->setToolTip(
+      QStringLiteral("%1 (%2)").arg(tr("Show what the end of the steps waited for, piece by piece"),
+                                    keys_text(Command::kCriticalPath)));
+  path_->setAccessibleName(tr("Critical path"));
+  only_hits_->setText(tr("Rows with hits"));
+  only_hits_->setToolTip(tr("Show only the rows on which the search found something"));
+  only_hits_->setAccessibleName(tr("Only rows with hits"));
+  only_hits_->hide();
+  for (QToolButton* toggle : {path_, only_hits_}) {
+    toggle->setCheckable(true);
+    toggle->setAutoRaise(true);
+  }
+  row_filter_->setPlaceholderText(tr("Filter rows  (%1)").arg(keys_text(Command::kFilterRows)));
+  row_filter_->setAccessibleName(tr("Filter rows by name"));
+  row_filter_->setClearButtonEnabled(true);
+  row_filter_->setMaxLength(200);
+  row_filter_->setMinimumWidth(70);
+  row_filter_->setMaximumWidth(170);
+  row_filter_->installEventFilter(this);
+  layout->addWidget(path_);
   layout->addSpacing(8);
-  layout->addWidget(search_, 1);
+  layout->addWidget(row_filter_, 1);
+  layout->addWidget(search_, 4);
+  layout->addWidget(only_hits_);
   for (QLabel* label : {pointed_, span_}) {
     label->setTextFormat(Qt::PlainText);
     layout->addWidget(label);
@@ -125,7 +198,12 @@ QWidget* TimelinePage::side() {
   QSplitter* side = new QSplitter(Qt::Vertical);
   side->setObjectName(QStringLiteral("timeline-side"));
   side->addWidget(with_title(tr("Findings"), evidence_));
-  side->addWidget(with_title(tr("Selection"), details_));
+  tabs_ = new QTabWidget;
+  tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName(tr("Selection and bookmarks"));
+  tabs_->addTab(details_, tr("Selection"));
+  tabs_->addTab(bookmarks_, tr("Bookmarks"));
+  side->addWidget(tabs_);
   side->setHandleWidth(1);
   side->setSizes({320, 480});
   side->setStretchFactor(0, 2);
@@ -138,10 +216,14 @@ QWidget* TimelinePage::side() {
 void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   details_->set_session(session);
   search_->set_session(session);
+  view_->set_bookmarks(nullptr);
+  row_filter_->clear();
+  only_hits_->setChecked(false);
   evidence_->set_session(session, *theme_);
   legend_->set_classes(session ? used_classes(*session) : std::vector<analyzer::TimeClass>());
   session_ = session;
-  view_->set_session(std::move(session));
+  view_->set_session(session);
+  bookmarks_->set_session(std::move(session));
   show_span();
 }
 
@@ -228,6 +310,7 @@ void TimelinePage::open_in_ops() {
 }
 
 bool TimelinePage::run(Command command) {
+  if (!session_) return view_->run(command);
   switch (command) {
     case Command::kSearch:
       search_->activate();
@@ -239,8 +322,45 @@ bool TimelinePage::run(Command command) {
     case Command::kShowInOps:
       open_in_ops();
       return true;
+    case Command::kGoTo:
+      go_to_->activate();
+      return true;
+    case Command::kFilterRows:
+      row_filter_->setFocus(Qt::ShortcutFocusReason);
+      row_filter_->selectAll();
+      return true;
+    case Command::kShowAllRows:
+      row_filter_->clear();
+      only_hits_->setChecked(false);
+      return view_->run(command);
+    case Command::kFilterToName:
+      filter_to_name();
+      return true;
+    case Command::kCriticalPath:
+      path_->toggle();
+      return true;
+    case Command::kBookmark:
+      add_bookmark();
+      return true;
+    case Command::kNextBookmark:
+    case Command::kPreviousBookmark: {
+      // From where the last one led, in the middle of the view.
+      const TimeMapping& mapping = view_->mapping();
+      TimeNs middle = mapping.time_at(mapping.width() / 2.0);
+      DurationNs pixel{static_cast<std::int64_t>(mapping.ns_per_pixel()) + 1};
+      bool forward = command == Command::kNextBookmark;
+      if (!bookmarks_->go(forward ? middle + pixel : middle - pixel, forward))
+        tell(forward ? tr("No bookmark after this") : tr("No bookmark before this"));
+      return true;
+    }
     case Command::kCopy:
-      QGuiApplication::clipboard()->setText(details_->text());
+      copy(details_->text(), tr("the details"));
+      return true;
+    case Command::kCopyEvents:
+      copy_events();
+      return true;
+    case Command::kCopySql:
+      copy_sql();
       return true;
     case Command::kClear:
       if (search_->clear()) return true;

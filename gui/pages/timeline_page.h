@@ -2,11 +2,19 @@
 #pragma once
 
 #include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPointer>
 #include <QSplitter>
+#include <QTabWidget>
+#include <filesystem>
 #include <memory>
 
+#include "gui/pages/bookmarks_panel.h"
 #include "gui/pages/details_panel.h"
 #include "gui/pages/evidence_tree.h"
+#include "gui/pages/go_to_bar.h"
+#include "gui/pages/labels.h"
 #include "gui/pages/legend_bar.h"
 #include "gui/pages/page_widget.h"
 #include "gui/pages/search_bar.h"
@@ -14,8 +22,8 @@
 
 namespace headway::gui {
 
-/// The timeline with search above, legend below, and at its side the findings to step through and
-/// the details of what is selected.
+/// The timeline with search above, legend below, and at its side the findings to step through, the
+/// details of what is selected and the bookmarks.
 class TimelinePage : public PageWidget {
   Q_OBJECT
  public:
@@ -36,6 +44,14 @@ class TimelinePage : public PageWidget {
   SearchBar& search() { return *search_; }
   DetailsPanel& details() { return *details_; }
   EvidenceTree& evidence() { return *evidence_; }
+  BookmarksPanel& bookmarks() { return *bookmarks_; }
+  GoToBar& go_to() { return *go_to_; }
+  QLineEdit& row_filter() { return *row_filter_; }
+  LinkLabel& hidden_rows() { return *hidden_; }
+  /// The menu that is open; null: none.
+  QMenu* menu() { return menu_; }
+  /// Bookmarks are kept in files below this folder; without one they last as long as the window.
+  void keep_bookmarks_in(const std::filesystem::path& folder) { bookmarks_->keep_in(folder); }
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
@@ -43,8 +59,22 @@ class TimelinePage : public PageWidget {
  private:
   QWidget* toolbar();
   QWidget* side();
+  void connect_parts();
   void show_span();
+  void show_hidden_rows();
+  void show_details();
   void open_in_ops();
+  void open_menu(const Hit& hit, const QPoint& global);
+  void add_event_actions(QMenu& menu);
+  void add_range_actions(QMenu& menu);
+  void add_row_actions(QMenu& menu, RowId row);
+  void filter_to_name();
+  void add_bookmark();
+  void go(const Destination& destination);
+  void copy(const QString& text, const QString& what);
+  void copy_events();
+  void copy_sql();
+  void tell(const QString& text);
 
   std::shared_ptr<const Session> session_;
   const Theme* theme_ = &Theme::light();
@@ -53,6 +83,14 @@ class TimelinePage : public PageWidget {
   LegendBar* legend_;
   DetailsPanel* details_;
   EvidenceTree* evidence_;
+  BookmarksPanel* bookmarks_;
+  GoToBar* go_to_;
+  QLineEdit* row_filter_;
+  LinkLabel* hidden_;
+  QToolButton* path_;
+  QToolButton* only_hits_;
+  QTabWidget* tabs_ = nullptr;
+  QPointer<QMenu> menu_;
   QLabel* pointed_;
   QLabel* span_;
 };

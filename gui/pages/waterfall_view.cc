@@ -66,18 +66,19 @@ void WaterfallView::paintEvent(QPaintEvent*) {
   QRect plot(names, 0, std::max(40, width() - names - figures), height());
   const double scale = plot.width() / std::max(1.0, static_cast<double>(waterfall_->length.ns));
   const int row = row_height();
-  auto line = [&](int i, const QString& name, DurationNs begin, DurationNs length, QColor color) {
+  auto line = [&](int i, const QString& name, DurationNs begin, DurationNs length,
+                  const QBrush& fill) {
     QRect box(0, i * row, width(), row);
     if (current_ && *current_ == static_cast<std::size_t>(i)) {
-      QColor fill = theme_->accent;
-      fill.setAlpha(theme_->dark ? 50 : 28);
-      painter.fillRect(box, fill);
+      QColor tint = theme_->accent;
+      tint.setAlpha(theme_->dark ? 50 : 28);
+      painter.fillRect(box, tint);
     }
     painter.setPen(theme_->text);
     painter.drawText(QRect(4, box.top(), names - 12, row), Qt::AlignLeft | Qt::AlignVCenter, name);
     int from = plot.left() + static_cast<int>(static_cast<double>(begin.ns) * scale);
     int to = plot.left() + static_cast<int>(static_cast<double>((begin + length).ns) * scale);
-    painter.fillRect(QRect(from, box.top() + 3, std::max(1, to - from), row - 6), color);
+    painter.fillRect(QRect(from, box.top() + 3, std::max(1, to - from), row - 6), fill);
     painter.fillRect(QRect(to, box.top() + 3, 1, row), theme_->border);
     painter.drawText(QRect(width() - figures, box.top(), values + 10, row),
                      Qt::AlignRight | Qt::AlignVCenter,
@@ -89,11 +90,12 @@ void WaterfallView::paintEvent(QPaintEvent*) {
   };
   int i = 0;
   for (const WaterfallBar& bar : waterfall_->bars)
-    line(i++, label_of(bar.time_class), bar.begin, bar.length, theme_->color(bar.time_class));
+    line(i++, label_of(bar.time_class), bar.begin, bar.length,
+         theme_->brush(role_of(bar.time_class)));
   painter.fillRect(QRect(0, i * row, width(), 1), theme_->border);
   painter.setFont(bold);
   line(i, QString::fromStdString(waterfall_->total), {}, waterfall_->length,
-       theme_->color(ColorRole::kStep));
+       theme_->brush(ColorRole::kStep));
 }
 
 std::optional<std::size_t> WaterfallView::row_at(int y) const {

@@ -5,6 +5,8 @@
 #include <QRect>
 #include <cstdint>
 
+#include "gui/models/hit_marks.h"
+#include "gui/models/path_lanes.h"
 #include "gui/models/row_layout.h"
 #include "gui/models/time_mapping.h"
 #include "gui/models/timeline_model.h"
@@ -25,6 +27,9 @@ struct Frame {
   QSize size;
   int gutter = 220;  ///< width of the names
   double pixel_ratio = 1;
+  const HitMarks* hits = nullptr;   ///< of a search; null: none
+  const PathLanes* path = nullptr;  ///< the critical path; null: not shown
+  RowId current_row = {};           ///< the one that keys work on; none: no such row
 
   int overview_height() const { return 20; }
   int ruler_height() const { return layout->metrics().heading + 2; }
@@ -44,8 +49,22 @@ struct Frame {
   QRect area_rect() const {
     return {gutter, header_height(), area_width(), std::max(0, size.height() - header_height())};
   }
-  /// Vertical position on screen of a `y` of the layout.
-  int screen_y(std::int64_t y) const { return static_cast<int>(y - scroll) + header_height(); }
+  /// Height of the pinned rows that stay where they are when the others scroll. Where they would
+  /// fill most of the view, they scroll, too.
+  int sticky_height() const {
+    std::int64_t pinned = layout->pinned_height();
+    return pinned <= rows_rect().height() * 6 / 10 ? static_cast<int>(pinned) : 0;
+  }
+  /// Vertical position on screen of a `y` of the layout, and back.
+  int screen_y(std::int64_t y) const {
+    return static_cast<int>(y < sticky_height() ? y : y - scroll) + header_height();
+  }
+  std::int64_t layout_y(int screen) const {
+    int off = screen - header_height();
+    return off < sticky_height() ? off : off + scroll;
+  }
+  /// Where rows that scroll are drawn: below the pinned ones.
+  QRect scrolling_rect() const { return area_rect().adjusted(0, sticky_height(), 0, 0); }
   /// The whole trace over the width of the overview.
   TimeMapping overview_mapping() const { return TimeMapping(model->bounds, area_width()); }
 };

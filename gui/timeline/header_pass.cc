@@ -54,6 +54,18 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
   veil.setAlpha(165);
   painter.fillRect(QRect(rect.left(), rect.top(), from, rect.height()), veil);
   painter.fillRect(QRect(rect.left() + to, rect.top(), rect.width() - to, rect.height()), veil);
+  if (frame.hits) {
+    // A column stands for some of the parts, or some columns for one.
+    std::span<const std::uint32_t> parts = frame.hits->parts();
+    const int width = std::max(1, rect.width());
+    int painted = -1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      int x = static_cast<int>(i * static_cast<std::size_t>(width) / parts.size());
+      if (!parts[i] || x == painted) continue;
+      painted = x;
+      painter.fillRect(QRect(rect.left() + x, rect.top(), 1, 5), theme.hit);
+    }
+  }
   painter.setPen(theme.accent);
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(

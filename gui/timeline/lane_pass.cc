@@ -8,6 +8,21 @@ namespace {
 
 // So that even an event of a nanosecond in a view of an hour is seen.
 constexpr double kLeastHeight = 0.3;
+/// Narrower boxes have no room for stripes.
+constexpr int kLeastHatched = 8;
+/// A lane that is this high in device pixels is on a screen with twice as many.
+constexpr int kDenseHeight = 28;
+
+/// Where the line `y` of a band is below the top of a column, the column's colour. With masks instead
+/// of a choice: GCC 12 turns a choice between a value and what is there into a conditional store, which
+/// it cannot vectorise.
+void fill_line(QRgb* __restrict line, const QRgb* __restrict color,
+               const std::int32_t* __restrict top, int y, int width) {
+  for (int x = 0; x < width; ++x) {
+    const QRgb mask = QRgb{0} - static_cast<QRgb>(top[x] <= y);
+    line[x] = (color[x] & mask) | (line[x] & ~mask);
+  }
+}
 
 bool is_box(const LaneItem& item) {
   return item.count == 1 && item.width > 1;
@@ -31,6 +46,7 @@ const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, c
   const int height = band.height();
   color_.resize(static_cast<std::size_t>(width));
   top_.assign(static_cast<std::size_t>(width), height);
+  hatch_.clear();
   const LaneItem* previous = nullptr;
   for (const LaneItem& item : items_) {
     const QRgb color = theme.role[static_cast<std::size_t>(item.color)];
@@ -43,15 +59,21 @@ const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, c
     bool touches = previous && previous->x + previous->width == item.x;
     if (box && touches && item.width >= 4)
       color_[static_cast<std::size_t>(item.x)] = blend(color, theme.base.rgb(), 0.55);
+    if (box && item.width >= kLeastHatched && Theme::hatch(item.color) != Hatch::kNone) {
+      hatch_.resize(static_cast<std::size_t>(width), Hatch::kNone);
+      stripe_.resize(static_cast<std::size_t>(width));
+      std::fill(hatch_.begin() + item.x, hatch_.begin() + end, Theme::hatch(item.color));
+      std::fill(stripe_.begin() + item.x, stripe_.begin() + end,
+                theme.stripe[static_cast<std::size_t>(item.color)]);
+    }
     previous = &item;
   }
   const int first = std::max(0, -band.top());
   const int last = std::min(height, image.height() - band.top());
   for (int y = first; y < last; ++y) {
     QRgb* line = reinterpret_cast<QRgb*>(image.scanLine(band.top() + y)) + band.left();
-    const QRgb* color = color_.data();
-    const std::int32_t* top = top_.data();
-    for (int x = 0; x < width; ++x) line[x] = y >= top[x] ? color[x] : line[x];
+    fill_line(line, color_.data(), top_.data(), y, width);
+    if (!hatch_.empty()) paint_stripes(line, y, width, height);
   }
   return items_;
 }
@@ -74,6 +96,16 @@ const std::vector<LaneItem>& LanePass::draw(QPainter& painter, const QRect& band
     previous = &item;
   }
   return items_;
+}
+
+void LanePass::paint_stripes(QRgb* line, int y, int width, int height) const {
+  const int period = height >= kDenseHeight ? 16 : 8;  // as wide on screens with more pixels
+  for (int x = 0; x < width; ++x) {
+    const Hatch lines = hatch_[static_cast<std::size_t>(x)];
+    if (lines == Hatch::kNone) continue;
+    const int phase = lines == Hatch::kRising ? x + y : x - y + 256 * period;
+    if (phase % period < period * 3 / 8) line[x] = stripe_[static_cast<std::size_t>(x)];
+  }
 }
 
 }  // namespace headway::gui

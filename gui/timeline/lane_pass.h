@@ -29,6 +29,10 @@ class LanePass {
   std::vector<LaneItem> items_;
   std::vector<QRgb> color_;
   std::vector<std::int32_t> top_;
+  std::vector<Hatch> hatch_;  ///< by column; empty: nothing on the lane has stripes
+  std::vector<QRgb> stripe_;
+
+  void paint_stripes(QRgb* line, int y, int width, int height) const;
 };
 
 }  // namespace headway::gui

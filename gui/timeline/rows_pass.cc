@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "gui/timeline/rows_pass.h"
 
-#include <QPaintEngine>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "analyzer/event_ref.h"
 #include "common/format.h"
@@ -16,16 +16,28 @@ namespace {
 constexpr int kIndent = 14;
 
 /// The name of what an entry of a row's lane stands for.
-trace::StringId name_of_entry(const TimelineModel& model, const Row& row, std::uint32_t trace_row) {
-  switch (row.kind) {
-    case RowKind::kStream:
-      return model.trace->device_ops.name[trace_row];
-    case RowKind::kThread:
-      return model.trace->ranges.name[trace_row];
-    case RowKind::kCalls:
-      return model.trace->calls.name[trace_row];
-    default:
-      return {};
+trace::StringId name_of_entry(const TimelineModel& model, RowId row, std::uint32_t trace_row) {
+  using analyzer::EventRef;
+  Target target = model.target_of(row, trace_row);
+  if (target.kind == Target::Kind::kOverhead) return model.trace->overheads[target.index].name;
+  switch (target.event.kind) {
+    case EventRef::Kind::kDeviceOp:
+      return model.trace->device_ops.name[target.event.index];
+    case EventRef::Kind::kRange:
+      return model.trace->ranges.name[target.event.index];
+    case EventRef::Kind::kCall:
+      return model.trace->calls.name[target.event.index];
+    case EventRef::Kind::kNone:
+      break;
+  }
+  return {};
+}
+
+void fill_device(QImage& image, int left, int top, int width, int height, QRgb color) {
+  const int last = std::min(image.width(), left + width);
+  for (int y = std::max(0, top); y < std::min(image.height(), top + height); ++y) {
+    QRgb* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+    for (int x = std::max(0, left); x < last; ++x) line[x] = color;
   }
 }
 
@@ -45,50 +57,136 @@ QString counter_text(double value, const std::string& unit) {
 }
 
 void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels) {
-  paint_background(painter, frame);
   const ColumnGrid grid(frame.mapping.on_screen(frame.pixel_ratio));
   const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
-  std::size_t first = frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll)).value_or(0);
+  const int header = frame.header_height();
+  const int sticky = frame.sticky_height();
+  paint_ground(painter, frame, header, frame.rows_rect().height());
+  std::size_t first = frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll) + sticky)
+                          .value_or(shown.size());
   painter.setFont(frame.font);
   for (std::size_t i = first; i < shown.size(); ++i) {
     if (frame.screen_y(shown[i].y) >= frame.size.height()) break;
     // Pictures of vectors cannot be cut off: what does not fit is left out.
     if (image.isNull() && !fits(frame, shown[i])) break;
-    const Row& row = frame.model->row(shown[i].row);
-    if (row.kind == RowKind::kCounter) {
-      paint_counter(image, painter, frame, grid, shown[i]);
-    } else if (!row.lanes.empty()) {
-      paint_lanes(image, painter, frame, labels, grid, shown[i]);
-    }
-    paint_name(painter, frame, shown[i]);
+    paint_row(image, painter, frame, labels, grid, shown[i]);
   }
-  painter.fillRect(QRect(frame.gutter - 1, frame.header_height(), 1, frame.rows_rect().height()),
-                   frame.theme->border);
+  if (sticky) {
+    paint_ground(painter, frame, header, sticky);
+    for (std::size_t i = 0; i < shown.size() && shown[i].pinned; ++i)
+      paint_row(image, painter, frame, labels, grid, shown[i]);
+    painter.fillRect(QRect(0, header + sticky - 2, frame.size.width(), 2), frame.theme->border);
+  }
+  paint_names(image, painter, frame);
+  painter.fillRect(QRect(frame.gutter - 1, header, 1, frame.size.height()), frame.theme->border);
 }
 
-void RowsPass::paint_background(QPainter& painter, const Frame& frame) {
+void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
+                         const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Theme& theme = *frame.theme;
-  painter.fillRect(frame.area_rect(), theme.base);
-  painter.fillRect(QRect(0, frame.header_height(), frame.gutter, frame.rows_rect().height()),
-                   theme.heading);
+  const Row& row = frame.model->row(shown.row);
+  const int y = frame.screen_y(shown.y);
+  if (row.is_heading()) {
+    painter.fillRect(QRect(0, y, frame.size.width(), shown.height), theme.heading);
+    painter.fillRect(QRect(0, y, frame.size.width(), 1), theme.border);
+    painter.fillRect(QRect(0, y + shown.height - 1, frame.size.width(), 1), theme.border);
+  }
+  if (shown.row == frame.current_row) {
+    QColor tint = theme.accent;
+    tint.setAlpha(theme.dark ? 60 : 36);
+    painter.fillRect(QRect(0, y, frame.gutter, shown.height), tint);
+    painter.fillRect(QRect(0, y, 3, shown.height), theme.accent);
+  }
+  if (row.kind == RowKind::kCounter) {
+    paint_counter(image, painter, frame, grid, shown);
+  } else if (!row.lanes.empty()) {
+    paint_lanes(image, painter, frame, labels, grid, shown);
+  }
+}
+
+/// Names are laid out once: while one moves through time they stay the same, and text is the dearest
+/// part of a frame.
+void RowsPass::paint_names(QImage& image, QPainter& painter, const Frame& frame) {
+  const QRect strip =
+      device_rect(QRect(0, frame.header_height(), frame.gutter - 1, frame.rows_rect().height()),
+                  frame.pixel_ratio) &
+      image.rect();
+  const std::uint64_t key = names_key(frame);
+  const qsizetype bytes = qsizetype{strip.width()} * 4;
+  const bool known = !image.isNull() && key == names_key_ && names_.size() == strip.size();
+  if (!known) {
+    const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
+    const int sticky = frame.sticky_height();
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const int y = frame.screen_y(shown[i].y);
+      const bool stays = shown[i].pinned && sticky;
+      if (!stays && y >= frame.size.height()) break;
+      if (image.isNull() && !fits(frame, shown[i])) break;
+      if (stays || y + shown[i].height > frame.header_height() + sticky)
+        paint_name(painter, frame, shown[i]);
+    }
+    if (image.isNull()) return;
+    names_ = QImage(strip.size(), QImage::Format_RGB32);
+    names_key_ = key;
+  }
+  for (int y = 0; y < strip.height(); ++y) {
+    uchar* line = image.scanLine(strip.top() + y) + qsizetype{strip.left()} * 4;
+    if (known) {
+      std::memcpy(line, names_.constScanLine(y), static_cast<std::size_t>(bytes));
+    } else {
+      std::memcpy(names_.scanLine(y), line, static_cast<std::size_t>(bytes));
+    }
+  }
+}
+
+std::uint64_t RowsPass::names_key(const Frame& frame) const {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  auto add_text = [&](std::string_view text) {
+    for (char c : text) add(static_cast<unsigned char>(c));
+    add(256);
+  };
+  add(static_cast<std::uint64_t>(frame.scroll));
+  add(static_cast<std::uint64_t>(frame.size.width()) << 32 |
+      static_cast<std::uint64_t>(frame.size.height()));
+  add(static_cast<std::uint64_t>(frame.gutter));
+  add(static_cast<std::uint64_t>(frame.header_height()));
+  add(static_cast<std::uint64_t>(frame.pixel_ratio * 1000));
+  add(frame.theme->dark);
+  add(frame.current_row.value);
+  add_text(frame.font.key().toStdString());
+  const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
+  const std::size_t first =
+      frame.sticky_height()
+          ? 0
+          : frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll)).value_or(0);
+  for (std::size_t i = first; i < shown.size(); ++i) {
+    const int y = frame.screen_y(shown[i].y);
+    if (y >= frame.size.height() && !shown[i].pinned) break;
+    if (y + shown[i].height < frame.header_height()) continue;
+    const Row& row = frame.model->row(shown[i].row);
+    add(static_cast<std::uint64_t>(y) << 32 | static_cast<std::uint64_t>(shown[i].height));
+    add(shown[i].row.value);
+    add(shown[i].depth | (shown[i].pinned ? 256u : 0u) |
+        (frame.layout->is_folded(shown[i].row) ? 512u : 0u));
+    add_text(row.label);
+    add_text(row.detail);
+    add(row.lanes.size());
+    if (frame.hits) add(frame.hits->in_row(shown[i].row) + 1);
+  }
+  return hash;
+}
+
+/// What lies behind rows: the area with its grid, the names.
+void RowsPass::paint_ground(QPainter& painter, const Frame& frame, int top, int height) {
+  const Theme& theme = *frame.theme;
+  painter.fillRect(QRect(frame.gutter, top, frame.area_width(), height), theme.base);
+  painter.fillRect(QRect(0, top, frame.gutter, height), theme.heading);
   const TimeMapping ruler = frame.mapping.shifted(TimeNs{} - frame.origin);
   for (const Ticks::Tick& tick : make_ticks(ruler, kRulerLabelWidth).ticks) {
     if (!tick.major) continue;
     int x = frame.gutter + static_cast<int>(ruler.x_of(tick.time));
-    if (x >= frame.gutter)
-      painter.fillRect(QRect(x, frame.header_height(), 1, frame.rows_rect().height()), theme.grid);
-  }
-  const std::vector<RowLayout::Shown>& all = frame.layout->shown();
-  std::size_t first = frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll)).value_or(0);
-  for (std::size_t i = first; i < all.size(); ++i) {
-    const RowLayout::Shown& shown = all[i];
-    int y = frame.screen_y(shown.y);
-    if (y > frame.size.height()) break;
-    if (painter.paintEngine()->type() == QPaintEngine::SVG && !fits(frame, shown)) break;
-    if (frame.model->row(shown.row).kind > RowKind::kMachine) continue;
-    painter.fillRect(QRect(0, y, frame.size.width(), shown.height), theme.heading);
-    painter.fillRect(QRect(0, y, frame.size.width(), 1), theme.border);
-    painter.fillRect(QRect(0, y + shown.height - 1, frame.size.width(), 1), theme.border);
+    if (x >= frame.gutter) painter.fillRect(QRect(x, top, 1, height), theme.grid);
   }
 }
 
@@ -101,17 +199,44 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
     if (y + height <= frame.header_height()) continue;
     if (y >= frame.size.height() || (image.isNull() && y + height > frame.size.height())) break;
     QRect band(frame.gutter, y, frame.area_width(), height - 1);
+    QRect device = device_rect(band, frame.pixel_ratio);
     const std::vector<LaneItem>& items =
         image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, *frame.theme)
-                       : lanes_.paint(image, device_rect(band, frame.pixel_ratio), row.lanes[l],
-                                      grid, *frame.theme);
-    paint_labels(painter, frame, labels, row, row.lanes[l], band, items);
+                       : lanes_.paint(image, device, row.lanes[l], grid, *frame.theme);
+    paint_labels(painter, frame, labels, shown.row, row.lanes[l], band, items);
+    if (image.isNull()) continue;
+    if (frame.hits) paint_hits(image, frame, shown.row, l, device, items);
+    if (const Lane* path = frame.path ? frame.path->lane(shown.row, l) : nullptr)
+      paint_path(image, frame, *path, device, grid);
   }
 }
 
-void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels,
-                            const Row& row, const Lane& lane, const QRect& band,
+/// A bar above what a search found.
+void RowsPass::paint_hits(QImage& image, const Frame& frame, RowId row, std::uint32_t lane,
+                          const QRect& band, const std::vector<LaneItem>& items) {
+  const int height = std::max(2, static_cast<int>(std::lround(3 * frame.pixel_ratio)));
+  for (const LaneItem& item : items) {
+    if (frame.hits->any(row, lane, item))
+      fill_device(image, band.left() + item.x, band.top(), item.width, height,
+                  frame.theme->hit.rgb());
+  }
+}
+
+/// A bar below what is on the critical path.
+void RowsPass::paint_path(QImage& image, const Frame& frame, const Lane& path, const QRect& band,
+                          const ColumnGrid& grid) {
+  path_items_.clear();
+  path.collect(grid, 0, grid.width(), path_items_);
+  const int height = std::max(3, static_cast<int>(std::lround(4 * frame.pixel_ratio)));
+  for (const LaneItem& item : path_items_)
+    fill_device(image, band.left() + item.x, band.bottom() + 1 - height, item.width, height,
+                frame.theme->path.rgb());
+}
+
+void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, RowId id,
+                            const Lane& lane, const QRect& band,
                             const std::vector<LaneItem>& items) {
+  const Row& row = frame.model->row(id);
   const double per_pixel = 1 / frame.pixel_ratio;
   const double baseline = band.top() + (band.height() - labels.line_height()) / 2 + labels.ascent();
   constexpr double kLeastLabel = 22;
@@ -127,12 +252,13 @@ void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& l
     if (row.kind == RowKind::kPartition) {
       const auto& segment = frame.model->analysis->partitions[row.subject].segments[trace_row];
       // Labels of classes are few; ids far beyond those of the trace keep them apart.
-      trace::StringId id{0xffffff00u + static_cast<std::uint32_t>(segment.time_class)};
-      labels.draw(painter, id, analyzer::info(segment.time_class).label, x, baseline,
+      trace::StringId label{0xffffff00u + static_cast<std::uint32_t>(segment.time_class)};
+      labels.draw(painter, label, analyzer::info(segment.time_class).label, x, baseline,
                   width - 2 * kPadding);
     } else {
-      trace::StringId id = name_of_entry(*frame.model, row, trace_row);
-      labels.draw(painter, id, frame.model->trace->strings[id], x, baseline, width - 2 * kPadding);
+      trace::StringId name = name_of_entry(*frame.model, id, trace_row);
+      labels.draw(painter, name, frame.model->trace->strings[name], x, baseline,
+                  width - 2 * kPadding);
     }
   }
 }
@@ -169,10 +295,55 @@ void RowsPass::paint_counter(QImage& image, QPainter& painter, const Frame& fram
       fill(x, high, low + thickness - 1, frame.theme->counter.rgb());
     }
   }
-  QRect text(frame.gutter + 4, frame.screen_y(shown.y), frame.area_width() - 8, shown.height);
+  paint_scale(painter, frame, shown, counter);
+}
+
+/// The axis: its greatest and its least value, and a line between.
+void RowsPass::paint_scale(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown,
+                           const CounterLane& counter) {
+  const int y = frame.screen_y(shown.y);
+  QRect text(frame.gutter + 4, y, frame.area_width() - 8, shown.height);
+  const std::string& unit = counter.series().unit;
+  painter.fillRect(QRect(frame.gutter, y + shown.height / 2, frame.area_width(), 1),
+                   frame.theme->grid);
   painter.setPen(frame.theme->dim_text);
-  painter.drawText(text, Qt::AlignRight | Qt::AlignTop,
-                   QStringLiteral("max ") + counter_text(counter.high(), counter.series().unit));
+  painter.drawText(text, Qt::AlignRight | Qt::AlignTop, counter_text(counter.high(), unit));
+  const bool room = shown.height >= 2 * painter.fontMetrics().height();
+  if (room)
+    painter.drawText(text, Qt::AlignRight | Qt::AlignBottom, counter_text(counter.low(), unit));
+}
+
+void RowsPass::paint_fold_mark(QPainter& painter, const Frame& frame, const QPointF& middle,
+                               bool folded) {
+  QPolygonF triangle =
+      folded
+          ? QPolygonF({middle + QPointF(-2, -4), middle + QPointF(3, 0), middle + QPointF(-2, 4)})
+          : QPolygonF({middle + QPointF(-4, -2), middle + QPointF(4, -2), middle + QPointF(0, 3)});
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(frame.theme->dim_text);
+  painter.drawPolygon(triangle);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+/// Beside a row's name: what is known of it, what stands above what is pinned, how many lines are
+/// folded away, how many hits a search has on it.
+QString RowsPass::detail_of(const Frame& frame, const RowLayout::Shown& shown) const {
+  const Row& row = frame.model->row(shown.row);
+  QStringList parts;
+  if (!row.detail.empty()) parts << QString::fromStdString(row.detail);
+  if (shown.pinned && shown.depth == 0) {
+    for (RowId above = row.parent; above.valid(); above = frame.model->row(above).parent)
+      parts << QString::fromStdString(frame.model->row(above).label);
+  }
+  if (row.lanes.size() > 1 && frame.layout->is_folded(shown.row))
+    parts << QStringLiteral("+%1").arg(row.lanes.size() - 1);
+  if (frame.hits && !row.lanes.empty()) {
+    if (std::size_t hits = frame.hits->in_row(shown.row))
+      parts.prepend(QString::fromStdString(format_count(static_cast<std::int64_t>(hits))) +
+                    (hits == 1 ? QStringLiteral(" hit") : QStringLiteral(" hits")));
+  }
+  return parts.join(QStringLiteral(" · "));
 }
 
 /// The columns of a counter as rectangles, neighbours of the same height as one.
@@ -199,28 +370,21 @@ void RowsPass::draw_counter(QPainter& painter, const Frame& frame, const QRect& 
 void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown) {
   const Theme& theme = *frame.theme;
   const Row& row = frame.model->row(shown.row);
-  const int y = frame.screen_y(shown.y);
   const int line = row.is_heading() ? shown.height
                    : row.kind == RowKind::kCounter
                        ? shown.height / 2
                        : std::min(shown.height, frame.layout->metrics().lane);
-  int x = 6 + row.depth * kIndent;
+  // The name of a row of many lines stays in sight as long as one of them is.
+  const int top = frame.screen_y(shown.y);
+  const int first =
+      frame.header_height() + (shown.pinned && frame.sticky_height() ? 0 : frame.sticky_height());
+  const int y =
+      row.lanes.size() > 1 ? std::min(std::max(top, first), top + shown.height - line) : top;
+  int x = 6 + shown.depth * kIndent;
   painter.save();
-  painter.setClipRect(QRect(0, frame.header_height(), frame.gutter - 2, frame.size.height()));
-  if (row.can_fold()) {
-    bool folded = frame.layout->is_folded(shown.row);
-    QPointF middle(x + 4, y + line / 2.0);
-    QPolygonF triangle =
-        folded
-            ? QPolygonF({middle + QPointF(-2, -4), middle + QPointF(3, 0), middle + QPointF(-2, 4)})
-            : QPolygonF(
-                  {middle + QPointF(-4, -2), middle + QPointF(4, -2), middle + QPointF(0, 3)});
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(theme.dim_text);
-    painter.drawPolygon(triangle);
-    painter.setRenderHint(QPainter::Antialiasing, false);
-  }
+  painter.setClipRect(QRect(0, first, frame.gutter - 2, frame.size.height()));
+  if (row.can_fold())
+    paint_fold_mark(painter, frame, {x + 4.0, y + line / 2.0}, frame.layout->is_folded(shown.row));
   x += 13;
   QFont bold = frame.font;
   bold.setBold(true);
@@ -231,9 +395,7 @@ void RowsPass::paint_name(QPainter& painter, const Frame& frame, const RowLayout
   painter.setPen(theme.text);
   painter.drawText(QRect(x, y, frame.gutter - x - 4, line), Qt::AlignLeft | Qt::AlignVCenter,
                    label);
-  QString detail = QString::fromStdString(row.detail);
-  if (row.lanes.size() > 1 && frame.layout->is_folded(shown.row))
-    detail += QStringLiteral("  +%1").arg(row.lanes.size() - 1);
+  const QString detail = detail_of(frame, shown);
   painter.setFont(frame.font);
   painter.setPen(theme.dim_text);
   if (row.kind == RowKind::kCounter) {

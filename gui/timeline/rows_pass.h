@@ -18,19 +18,35 @@ class RowsPass {
   void paint(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels);
 
  private:
-  void paint_background(QPainter& painter, const Frame& frame);
+  void paint_ground(QPainter& painter, const Frame& frame, int top, int height);
+  void paint_row(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
+                 const ColumnGrid& grid, const RowLayout::Shown& shown);
   void paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                    const ColumnGrid& grid, const RowLayout::Shown& shown);
-  void paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, const Row& row,
+  void paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, RowId row,
                     const Lane& lane, const QRect& band, const std::vector<LaneItem>& items);
   void paint_counter(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,
                      const RowLayout::Shown& shown);
   template <class ToY>
   void draw_counter(QPainter& painter, const Frame& frame, const QRect& band, ToY y_of);
+  void paint_hits(QImage& image, const Frame& frame, RowId row, std::uint32_t lane,
+                  const QRect& band, const std::vector<LaneItem>& items);
+  void paint_path(QImage& image, const Frame& frame, const Lane& path, const QRect& band,
+                  const ColumnGrid& grid);
   void paint_name(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown);
+  void paint_scale(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown,
+                   const CounterLane& counter);
+  QString detail_of(const Frame& frame, const RowLayout::Shown& shown) const;
+  void paint_fold_mark(QPainter& painter, const Frame& frame, const QPointF& middle, bool folded);
+
+  void paint_names(QImage& image, QPainter& painter, const Frame& frame);
+  std::uint64_t names_key(const Frame& frame) const;
 
   LanePass lanes_;
+  QImage names_;                 ///< the names as painted last
+  std::uint64_t names_key_ = 0;  ///< of all that decides what they look like
   std::vector<CounterColumn> columns_;
+  std::vector<LaneItem> path_items_;
 };
 
 /// "1.50 GB" for bytes, "85 %" for shares, plain otherwise.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gui/timeline/theme.h"
 
+#include <QImage>
 #include <cmath>
 
 namespace headway::gui {
@@ -68,6 +69,7 @@ void set_roles(Theme& theme) {
     constexpr QRgb kLightText = 0xffffffff;
     theme.role_text[i] =
         contrast(color, kDarkText) >= contrast(color, kLightText) ? kDarkText : kLightText;
+    theme.stripe[i] = blend(color, theme.base.rgb(), 0.45);
   }
 }
 
@@ -84,6 +86,9 @@ Theme make_light() {
   t.warning = QColor(0x9a, 0x5b, 0x00);
   t.error = QColor(0xb4, 0x23, 0x18);
   t.good = QColor(0x1a, 0x7a, 0x4c);
+  t.hit = QColor(0xc8, 0x00, 0x6e);
+  t.path = QColor(0xd0, 0x14, 0x14);
+  t.mark = QColor(0x6b, 0x2f, 0xb3);
   t.counter = QColor(0x4a, 0x7f, 0xb5);
   t.counter_fill = QColor(0xcf, 0xdf, 0xee);
   set_roles(t);
@@ -104,6 +109,9 @@ Theme make_dark() {
   t.warning = QColor(0xf2, 0xb1, 0x4c);
   t.error = QColor(0xff, 0x8a, 0x7d);
   t.good = QColor(0x5f, 0xc9, 0x96);
+  t.hit = QColor(0xff, 0x5c, 0xb8);
+  t.path = QColor(0xff, 0x6b, 0x5e);
+  t.mark = QColor(0xc3, 0x9b, 0xff);
   t.counter = QColor(0x7d, 0xae, 0xdd);
   t.counter_fill = QColor(0x2b, 0x3d, 0x50);
   set_roles(t);
@@ -115,6 +123,39 @@ Theme make_dark() {
 QRgb blend(QRgb a, QRgb b, double share) {
   auto mix = [&](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share)); };
   return qRgb(mix(qRed(a), qRed(b)), mix(qGreen(a), qGreen(b)), mix(qBlue(a), qBlue(b)));
+}
+
+Hatch Theme::hatch(ColorRole role) {
+  using analyzer::TimeClass;
+  // Measured with the transforms of Machado, Oliveira and Fernandes (2009) for full deuteranopia and
+  // protanopia: without stripes, decode and launch gap would be 1 apart in CIE L*a*b*, tensor cores
+  // and profiler 8, straggler wait and front-end gap 10.
+  if (role >= ColorRole::kFirst) return Hatch::kNone;
+  switch (static_cast<TimeClass>(role)) {
+    case TimeClass::kStragglerWait:
+    case TimeClass::kLaunchGap:
+    case TimeClass::kUnknown:
+      return Hatch::kRising;
+    case TimeClass::kFrontendGap:
+    case TimeClass::kHostOther:
+    case TimeClass::kProfiler:
+      return Hatch::kFalling;
+    default:
+      return Hatch::kNone;
+  }
+}
+
+QBrush Theme::brush(ColorRole r) const {
+  const Hatch lines = hatch(r);
+  if (lines == Hatch::kNone) return QBrush(color(r));
+  QImage tile(8, 8, QImage::Format_RGB32);
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 8; ++x) {
+      int phase = lines == Hatch::kRising ? x + y : x - y + 8;
+      tile.setPixel(x, y, phase % 8 < 3 ? stripe[static_cast<std::size_t>(r)] : color(r).rgb());
+    }
+  }
+  return QBrush(tile);
 }
 
 const Theme& Theme::light() {

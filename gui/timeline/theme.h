@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <QBrush>
 #include <QColor>
 #include <QPalette>
 #include <QRgb>
@@ -10,6 +11,9 @@
 #include "gui/models/color_role.h"
 
 namespace headway::gui {
+
+/// Stripes over a colour, where colour alone would not tell two things apart for everybody.
+enum class Hatch : std::uint8_t { kNone, kRising, kFalling };
 
 /// All colours of the program. Two of them, immutable.
 struct Theme {
@@ -25,13 +29,21 @@ struct Theme {
   QColor warning;
   QColor error;
   QColor good;
+  QColor hit;      ///< what a search found
+  QColor path;     ///< critical path
+  QColor mark;     ///< marks in time and bookmarks
   QColor counter;  ///< line of a counter
   QColor counter_fill;
   std::array<QRgb, kColorRoleCount> role{};
   std::array<QRgb, kColorRoleCount> role_text{};  ///< readable on `role`
+  std::array<QRgb, kColorRoleCount> stripe{};     ///< of the hatch
+  /// For eyes that see fewer colours: classes that look alike to them differ in their stripes.
+  static Hatch hatch(ColorRole role);
 
   QColor color(ColorRole r) const { return QColor::fromRgb(role[static_cast<std::size_t>(r)]); }
   QColor color(analyzer::TimeClass c) const { return color(role_of(c)); }
+  /// The colour with its stripes, for legends and charts.
+  QBrush brush(ColorRole r) const;
   QPalette palette() const;
   QString style_sheet() const;
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The mouse and the keyboard of TimelineView.
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/format.h"
 #include "gui/models/details.h"
+#include "gui/models/display_text.h"
 #include "gui/models/findings.h"
 #include "gui/models/ticks.h"
 #include "gui/timeline/key_bindings.h"
@@ -46,17 +49,28 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   pressed_at_ = last_point_ = at;
   moved_ = false;
   card_->hide();
-  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
-  Hit::Zone zone = hit(at).zone;
-  if (std::abs(at.x() - frame_.gutter) <= kEdgeTolerance && zone != Hit::Zone::kOverview) {
+  const bool right = event->button() == Qt::RightButton;
+  if (!right && event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
+  Hit found = hit(at);
+  Hit::Zone zone = found.zone;
+  const bool in_area = at.x() >= frame_.gutter && zone != Hit::Zone::kOverview;
+  if (right) {
+    // A drag draws a box to zoom to, a click opens the menu.
+    drag_ = in_area ? Drag::kZoomBox : Drag::kNone;
+  } else if (std::abs(at.x() - frame_.gutter) <= kEdgeTolerance && zone != Hit::Zone::kOverview) {
     drag_ = Drag::kGutter;
   } else if (zone == Hit::Zone::kOverview) {
     drag_ = Drag::kOverview;
     remember_place();
     move_overview_to(at.x());
+  } else if (event->modifiers() & Qt::ControlModifier && in_area) {
+    drag_ = Drag::kZoomBox;
   } else if (event->modifiers() & Qt::ShiftModifier || zone == Hit::Zone::kRuler) {
     drag_ = Drag::kRange;
     range_anchor_ = frame_.mapping.time_at(at.x() - frame_.gutter);
+  } else if (zone == Hit::Zone::kName && event->button() == Qt::LeftButton) {
+    drag_ = Drag::kRow;
+    dragged_row_ = found.row;
   } else {
     drag_ = Drag::kPan;
   }
@@ -94,9 +108,36 @@ void TimelineView::drag_to(const QPoint& point) {
       layout_changed();
       emit view_changed();
       break;
+    case Drag::kZoomBox: {
+      QRect box(std::min(pressed_at_.x(), point.x()), std::min(pressed_at_.y(), point.y()),
+                std::abs(pressed_at_.x() - point.x()), std::abs(pressed_at_.y() - point.y()));
+      box &=
+          QRect(frame_.gutter, frame_.overview_height(), frame_.area_width(), frame_.size.height());
+      // Along the ruler it is about time only.
+      if (pressed_at_.y() < frame_.header_height()) box.setBottom(frame_.size.height() - 1);
+      overlay_.zoom_box = box;
+      viewport()->update();
+      break;
+    }
+    case Drag::kRow:
+      viewport()->setCursor(Qt::ClosedHandCursor);
+      drag_row_to(point);
+      break;
     case Drag::kNone:
       break;
   }
+}
+
+/// Time to the width of the box, and the rows so that its first one is at the top.
+void TimelineView::zoom_to_box(const QRect& box) {
+  if (box.width() < 2) return;
+  Interval time{frame_.mapping.time_at(box.left() - frame_.gutter),
+                frame_.mapping.time_at(box.left() + box.width() - frame_.gutter)};
+  const bool rows = pressed_at_.y() >= frame_.header_height() &&
+                    box.top() >= frame_.header_height() + frame_.sticky_height();
+  const std::int64_t top = frame_.layout_y(box.top()) - frame_.sticky_height();
+  show_interval(time);
+  if (rows && box.height() > layout_.metrics().lane) set_scroll(top);
 }
 
 void TimelineView::move_overview_to(int x) {
@@ -110,12 +151,20 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   Drag drag = drag_;
   drag_ = Drag::kNone;
   viewport()->unsetCursor();
+  if (drag == Drag::kZoomBox) {
+    QRect box = std::exchange(overlay_.zoom_box, {});
+    viewport()->update();
+    if (moved_) return zoom_to_box(box);
+  }
+  if (event->button() == Qt::RightButton) return open_menu(at);
+  if (drag == Drag::kRow && moved_) return drop_row();
   if (event->button() != Qt::LeftButton) return;
   if (!moved_ && drag == Drag::kRange) return select_range({});
-  if (moved_ || drag != Drag::kPan) return;
+  if (moved_ || (drag != Drag::kPan && drag != Drag::kRow)) return;
   Hit found = hit(at);
+  if (found.row.valid()) set_current_row(found.row);
   if (found.zone == Hit::Zone::kName) {
-    if (frame_.model->row(found.row).can_fold()) toggle_fold(found.row);
+    if (frame_.model->row(found.row).can_fold()) fold(found.row, !layout_.is_folded(found.row));
   } else if (found.item && !found.target) {
     // Several events in a pixel: one click closer to them.
     remember_place();
@@ -123,6 +172,24 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   } else {
     select(found.target, false);
   }
+}
+
+void TimelineView::open_menu(const QPoint& point) {
+  Hit found = hit(point);
+  if (found.row.valid()) set_current_row(found.row);
+  if (found.target) select(found.target, false);
+  emit menu_wanted(found, point, viewport()->mapToGlobal(point));
+}
+
+/// The mouse's own is opened when its button is let go, as a drag means something else.
+void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
+  if (event->reason() == QContextMenuEvent::Keyboard) run(Command::kMenu);
+  event->accept();
+}
+
+void TimelineView::focusInEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusInEvent(event);
+  viewport()->update();
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -151,6 +218,19 @@ bool TimelineView::viewportEvent(QEvent* event) {
   return QAbstractScrollArea::viewportEvent(event);
 }
 
+TimeNs TimelineView::snapped_time(const QPoint& point) const {
+  constexpr double kSnap = 8;
+  const double x = point.x() - frame_.gutter;
+  Hit found = hit(point);
+  if (found.zone == Hit::Zone::kSteps)
+    return snapped_to_edge(frame_.model->steps, frame_.mapping, x, kSnap);
+  if (found.zone != Hit::Zone::kRow || frame_.model->row(found.row).lanes.empty())
+    return frame_.mapping.time_at(x);
+  const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(found.row)];
+  const std::uint32_t lane = layout_.lane_at(shown, frame_.layout_y(point.y()));
+  return snapped_to_edge(frame_.model->row(found.row).lanes[lane], frame_.mapping, x, kSnap);
+}
+
 void TimelineView::hover(const QPoint& point) {
   pointer_ = point;
   Hit found = hit(point);
@@ -177,6 +257,10 @@ void TimelineView::hover(const QPoint& point) {
   overlay_.hovered = found.target;
   overlay_.pointer_x = point.x() >= frame_.gutter ? point.x() : -1;
   touch_line();
+  if (overlay_.measure && !overlay_.measure.second() && overlay_.pointer_x >= 0) {
+    overlay_.measured_to = snapped_time(point);
+    viewport()->update();
+  }
   describe_hover(found, point);
 }
 
@@ -194,6 +278,11 @@ void TimelineView::describe_hover(const Hit& found, const QPoint& point) {
              frame_.model->row(found.row).kind == RowKind::kCounter) {
     lines = counter_lines(found.row, frame_.mapping.time_at(point.x() - frame_.gutter));
   }
+  if (found.zone == Hit::Zone::kRuler && overlay_.bookmarks) {
+    if (auto index = bookmark_at(frame_, *overlay_.bookmarks, point.x() - frame_.gutter))
+      lines =
+          QString::fromStdString(display_text((*overlay_.bookmarks)[*index].note, 200)).split('\n');
+  }
   card_->show_at(point, lines);
   if (point.x() < frame_.gutter) return emit pointed_at({});
   TimeMapping mapping =
@@ -207,6 +296,11 @@ QStringList TimelineView::hover_lines(const Hit& found) const {
   QStringList lines{QString::fromStdString(title_of(*frame_.model, found.target))};
   for (const Detail& detail : describe_briefly(*frame_.model, found.target))
     lines << QString::fromStdString(detail.label + ": " + detail.value);
+  if (found.row.valid() && found.item &&
+      frame_.model->row(found.row).kind == RowKind::kCollectives) {
+    bool waits = found.item->color == role_of(analyzer::TimeClass::kStragglerWait);
+    lines << (waits ? tr("This part: waiting for the last rank") : tr("This part: transfer"));
+  }
   return lines;
 }
 
@@ -217,9 +311,8 @@ QStringList TimelineView::merged_lines(const Hit& found) const {
   lines << tr("They cover %1 of its time")
                .arg(QString::fromStdString(format_percent(item.fill / 255.0)));
   const Row& row = frame_.model->row(found.row);
-  std::int64_t y = pointer_.y() - frame_.header_height() + frame_.scroll;
   const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(found.row)];
-  const Lane& lane = row.lanes[layout_.lane_at(shown, y)];
+  const Lane& lane = row.lanes[layout_.lane_at(shown, frame_.layout_y(pointer_.y()))];
   // The longest says most; looking at more than this many would be felt.
   constexpr std::uint32_t kMostLookedAt = 200'000;
   std::uint32_t longest = item.entry;

@@ -9,10 +9,12 @@
 #include <climits>
 #include <cmath>
 
+#include "common/format.h"
 #include "gui/models/details.h"
 #include "gui/models/findings.h"
 #include "gui/models/row_identity.h"
 #include "gui/models/search.h"
+#include "gui/timeline/accessible_timeline.h"
 
 namespace headway::gui {
 namespace {
@@ -34,19 +36,27 @@ const TimelineModel& empty_model() {
 }  // namespace
 
 TimelineView::TimelineView(QWidget* parent)
-    : QAbstractScrollArea(parent), card_(new HoverCard(viewport())) {
+    : QAbstractScrollArea(parent),
+      finder_(new RelationsFinder(this)),
+      card_(new HoverCard(viewport())) {
   setFrameShape(QFrame::NoFrame);
   setFocusPolicy(Qt::StrongFocus);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   setMinimumSize(320, 160);
   setAccessibleName(tr("Timeline"));
+  make_timeline_accessible();
   viewport()->setMouseTracking(true);
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
   frame_.model = &empty_model();
   frame_.layout = &layout_;
   frame_.theme = &Theme::light();
   update_font();
+  connect(finder_, &RelationsFinder::ready, this, [this] {
+    refresh_links();
+    show_path(path_shown_);
+    emit relations_found();
+  });
 }
 
 TimelineView::~TimelineView() = default;
@@ -56,13 +66,20 @@ void TimelineView::set_session(std::shared_ptr<const Session> session) {
   frame_.model = session_ ? &session_->timeline : &empty_model();
   layout_ = RowLayout(*frame_.model, metrics_for(frame_.font));
   overlay_ = {};
+  hits_.reset();
+  only_hits_ = false;
+  frame_.hits = nullptr;
+  frame_.path = nullptr;
+  frame_.current_row = {};
+  finder_->set_session(session_);
+  if (path_shown_) finder_->want();
   back_.clear();
   forward_.clear();
   labels_ = {};
   labels_.set_font(frame_.font);
   frame_.scroll = 0;
   frame_.mapping = TimeMapping(frame_.model->bounds, frame_.area_width());
-  rows_changed();
+  arranged();
   run(Command::kFitAll);
   back_.clear();
 }
@@ -112,6 +129,10 @@ void TimelineView::follow_end(Interval before, Interval visible) {
 void TimelineView::set_theme(const Theme& theme) {
   frame_.theme = &theme;
   card_->set_theme(theme);
+  repaint_picture();
+}
+
+void TimelineView::repaint_picture() {
   picture_old_ = true;
   viewport()->update();
 }
@@ -151,10 +172,14 @@ void TimelineView::rows_changed() {
   viewport()->update();
 }
 
+void TimelineView::arranged() {
+  rows_changed();
+  emit rows_arranged();
+}
+
 void TimelineView::scrollContentsBy(int, int) {
   frame_.scroll = verticalScrollBar()->value();
-  picture_old_ = true;
-  viewport()->update();
+  repaint_picture();
 }
 
 void TimelineView::set_scroll(std::int64_t scroll) {
@@ -163,8 +188,7 @@ void TimelineView::set_scroll(std::int64_t scroll) {
 
 void TimelineView::set_mapping(const TimeMapping& mapping) {
   frame_.mapping = mapping;
-  picture_old_ = true;
-  viewport()->update();
+  repaint_picture();
   emit view_changed();
 }
 
@@ -246,7 +270,7 @@ Hit TimelineView::hit(const QPoint& point) const {
     }
     return hit;
   }
-  std::int64_t y = point.y() - frame_.header_height() + frame_.scroll;
+  std::int64_t y = frame_.layout_y(point.y());
   std::optional<std::size_t> index = layout_.index_at(y);
   if (!index) return hit;
   const RowLayout::Shown& shown = layout_.shown()[*index];
@@ -262,10 +286,21 @@ Hit TimelineView::hit(const QPoint& point) const {
 void TimelineView::select(const Target& target, bool reveal) {
   bool changed = !(overlay_.selection == target);
   overlay_.selection = target;
+  if (changed) refresh_links();
   if (reveal && target) scroll_to(target);
   viewport()->update();
   if (changed) emit selection_changed(target);
   announce();
+}
+
+/// The links of the selection: those that are known at once, the others when they are found.
+void TimelineView::refresh_links() {
+  overlay_.links.clear();
+  if (overlay_.selection.kind != Target::Kind::kEvent) return;
+  finder_->want();
+  overlay_.links = relations() ? relations()->links.of(overlay_.selection.event)
+                               : launch_links(*frame_.model->trace, overlay_.selection.event);
+  viewport()->update();
 }
 
 /// For screen readers: what is selected.
@@ -276,6 +311,9 @@ void TimelineView::announce() {
     for (const Detail& detail : describe_briefly(*frame_.model, overlay_.selection)) {
       if (detail.label == "Duration") text += ", " + QString::fromStdString(detail.value);
     }
+    if (std::optional<gui::Place> place = frame_.model->find(overlay_.selection);
+        place && place->row.valid())
+      text += ", " + QString::fromStdString(frame_.model->row(place->row).label);
   }
   if (text == accessibleDescription()) return;
   setAccessibleDescription(text);
@@ -288,12 +326,18 @@ void TimelineView::scroll_to(const Target& target) {
   std::optional<gui::Place> place = frame_.model->find(target);
   if (!place || !place->row.valid()) return;
   layout_.reveal(place->row, place->lane);
-  rows_changed();
-  const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(place->row)];
+  arranged();
+  frame_.current_row = place->row;
+  std::optional<std::size_t> index = layout_.index_of(place->row);
+  if (!index) return;
+  const RowLayout::Shown& shown = layout_.shown()[*index];
+  const int sticky = frame_.sticky_height();
+  if (shown.pinned && sticky) return;
   std::int64_t y = layout_.lane_y(shown, place->lane);
   int page = frame_.rows_rect().height();
   int lane = layout_.metrics().lane;
-  if (y < frame_.scroll + lane || y + 2 * lane > frame_.scroll + page) set_scroll(y - page / 3);
+  if (y < frame_.scroll + sticky + lane || y + 2 * lane > frame_.scroll + page)
+    set_scroll(y - sticky - (page - sticky) / 3);
 }
 
 void TimelineView::select_range(Interval range) {
@@ -356,9 +400,9 @@ double TimelineView::pointer_in_area() const {
   return inside ? pointer_.x() - frame_.gutter : frame_.area_width() / 2.0;
 }
 
-void TimelineView::toggle_fold(RowId row) {
-  layout_.set_folded(row, !layout_.is_folded(row));
-  rows_changed();
+TimeNs TimelineView::here() const {
+  if (overlay_.selection) return frame_.model->interval_of(overlay_.selection).begin;
+  return frame_.mapping.time_at(pointer_in_area());
 }
 
 void TimelineView::select_and_center(const Target& target) {
@@ -381,7 +425,17 @@ void TimelineView::select_same_name(bool forward) {
 
 void TimelineView::select_on_lane(bool forward) {
   std::optional<gui::Place> place = frame_.model->find(overlay_.selection);
-  if (!place) return;
+  if (!place) {
+    // Nothing is selected: the first that is seen on the row.
+    if (!frame_.current_row.valid()) return;
+    for (const Lane& lane : frame_.model->row(frame_.current_row).lanes) {
+      auto [first, last] = lane.overlapping(frame_.mapping.visible());
+      if (first == last) continue;
+      std::uint32_t row = lane.rows(forward ? first : last - 1).front();
+      return select_and_center(frame_.model->target_of(frame_.current_row, row));
+    }
+    return;
+  }
   const Lane& lane =
       place->row.valid() ? frame_.model->row(place->row).lanes[place->lane] : frame_.model->steps;
   if (forward ? place->entry + 1 >= lane.entries() : place->entry == 0) return;
@@ -392,7 +446,63 @@ void TimelineView::select_on_lane(bool forward) {
 
 void TimelineView::clear_one() {
   if (!overlay_.range.empty()) return select_range({});
+  if (overlay_.measure) {
+    overlay_.measure.clear();
+    overlay_.measured_to.reset();
+    return viewport()->update();
+  }
   if (overlay_.selection) select({}, false);
+}
+
+/// From an event to the other end of its link: the launch where it has one, else the nearest.
+void TimelineView::follow_link() {
+  Target other = linked(*frame_.model, overlay_.selection);
+  if (!other && !overlay_.links.empty()) {
+    const EventLink& link = overlay_.links.front();
+    other = Target::of(link.from == overlay_.selection.event ? link.to : link.from);
+  }
+  if (other) select_and_center(other);
+}
+
+/// At the pointer; without one at the start of the selection, then at its end.
+void TimelineView::set_mark() {
+  if (pointer_.x() >= frame_.gutter) {
+    overlay_.measure.mark(snapped_time(pointer_));
+  } else if (overlay_.selection) {
+    Interval when = frame_.model->interval_of(overlay_.selection);
+    bool second = overlay_.measure.first() && !overlay_.measure.second();
+    overlay_.measure.mark(second ? when.end : when.begin);
+  } else {
+    overlay_.measure.mark(here());
+  }
+  if (overlay_.measure.second()) overlay_.measured_to.reset();
+  viewport()->update();
+  if (std::optional<Interval> span = overlay_.measure.span()) {
+    QString text = tr("Measured: %1").arg(QString::fromStdString(format_duration(span->length())));
+    emit pointed_at(text);
+    setAccessibleDescription(text);
+    QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&event);
+  }
+}
+
+void TimelineView::set_hits(std::shared_ptr<const HitMarks> hits) {
+  hits_ = std::move(hits);
+  frame_.hits = hits_.get();
+  if (only_hits_) show_only_hits(true);
+  repaint_picture();
+}
+
+void TimelineView::show_path(bool show) {
+  path_shown_ = show;
+  if (show) finder_->want();
+  frame_.path = show && relations() ? &relations()->path : nullptr;
+  repaint_picture();
+}
+
+void TimelineView::set_bookmarks(const std::vector<Bookmark>* bookmarks) {
+  overlay_.bookmarks = bookmarks;
+  viewport()->update();
 }
 
 bool TimelineView::run(Command command) {
@@ -448,26 +558,19 @@ bool TimelineView::run(Command command) {
       select_on_lane(false);
       return true;
     case Command::kFollowLink:
-      if (Target other = linked(*frame_.model, overlay_.selection)) select_and_center(other);
+      follow_link();
       return true;
-    case Command::kFold:
-      if (auto place = frame_.model->find(overlay_.selection); place && place->row.valid()) {
-        // The row itself, or the one it is folded into.
-        RowId row = layout_.shown()[*layout_.index_of(place->row)].row;
-        if (!frame_.model->row(row).can_fold()) row = frame_.model->row(row).parent;
-        if (row.valid()) toggle_fold(row);
-      }
+    case Command::kCriticalPath:
+      show_path(!path_shown_);
       return true;
-    case Command::kFoldAll:
-    case Command::kUnfoldAll:
-      layout_.fold_all(command == Command::kFoldAll);
-      rows_changed();
+    case Command::kMark:
+      set_mark();
       return true;
     case Command::kClear:
       clear_one();
       return true;
     default:
-      return false;
+      return run_on_row(command);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "gui/timeline/hover_card.h"
 #include "gui/timeline/label_cache.h"
 #include "gui/timeline/overlay_pass.h"
+#include "gui/timeline/relations.h"
 #include "gui/timeline/rows_pass.h"
 
 namespace headway::gui {
@@ -28,8 +29,8 @@ struct Hit {
 };
 
 /// The timeline: rows of a session over a stretch of time, and the hands to move through it.
-/// Paints a picture of the rows when they change and only copies it otherwise; selection, pointer
-/// and links are drawn over it.
+/// Paints a picture of the rows when they change and only copies it otherwise; selection, pointer,
+/// links, marks and bookmarks are drawn over it.
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
  public:
@@ -49,6 +50,11 @@ class TimelineView : public QAbstractScrollArea {
   Interval range() const { return overlay_.range; }
   const Frame& frame() const { return frame_; }
   Hit hit(const QPoint& point) const;
+  const Overlay& overlay() const { return overlay_; }
+  /// The row that keys work on; none while there is none.
+  RowId current_row() const { return frame_.current_row; }
+  /// Links and critical path; null until they were wanted and found.
+  const std::shared_ptr<const Relations>& relations() const { return finder_->get(); }
 
   /// Selects and, if `reveal`, unfolds and scrolls to its row and moves time so that it is seen.
   void select(const Target& target, bool reveal);
@@ -63,6 +69,27 @@ class TimelineView : public QAbstractScrollArea {
   void follow(const TimelineView& other, DurationNs later);
   /// The ruler counts from there.
   void set_origin(TimeNs origin);
+  /// Where "the place one is at" is: the selection, else the pointer, else the middle.
+  TimeNs here() const;
+  /// The nearest edge of an event under the point, else its time.
+  TimeNs snapped_time(const QPoint& point) const;
+
+  void set_current_row(RowId row);
+  void fold(RowId row, bool folded);
+  void pin(RowId row, bool pinned);
+  void hide(RowId row);
+  void set_row_filter(std::string_view text);
+  /// Marks what a search found; null: nothing.
+  void set_hits(std::shared_ptr<const HitMarks> hits);
+  /// Leaves only the rows that have hits, while there are any.
+  void show_only_hits(bool only);
+  bool shows_only_hits() const { return only_hits_; }
+  void show_all_rows();
+  void show_path(bool show);
+  bool shows_path() const { return path_shown_; }
+  /// Null: none. They must outlive the view, or be taken away; call again when they change.
+  void set_bookmarks(const std::vector<Bookmark>* bookmarks);
+
   /// Carries out a command of the timeline; false for those that are not its.
   bool run(Command command);
   /// Paints the whole picture into an image of the view's size: for benchmarks.
@@ -72,6 +99,12 @@ class TimelineView : public QAbstractScrollArea {
   void selection_changed(const headway::gui::Target& target);
   void range_changed(headway::Interval range);
   void view_changed();
+  /// Rows were folded, moved, hidden or filtered.
+  void rows_arranged();
+  /// Links and critical path are known now.
+  void relations_found();
+  /// A menu is wanted for what is under a point of the view; the second is where, on the screen.
+  void menu_wanted(const headway::gui::Hit& hit, const QPoint& point, const QPoint& global);
   /// What the status line says about the place under the pointer.
   void pointed_at(const QString& text);
 
@@ -84,12 +117,14 @@ class TimelineView : public QAbstractScrollArea {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
   void changeEvent(QEvent* event) override;
   bool viewportEvent(QEvent* event) override;
 
  private:
-  enum class Drag : std::uint8_t { kNone, kPan, kRange, kOverview, kGutter };
+  enum class Drag : std::uint8_t { kNone, kPan, kRange, kOverview, kGutter, kZoomBox, kRow };
   struct Place {
     TimeMapping mapping;
     std::int64_t scroll = 0;
@@ -100,6 +135,8 @@ class TimelineView : public QAbstractScrollArea {
   void layout_changed();
   void rows_changed();
   void follow_end(Interval before, Interval visible);
+  void arranged();
+  void repaint_picture();
   void update_font();
   void remember_place();
   void go_to(const Place& place);
@@ -107,7 +144,17 @@ class TimelineView : public QAbstractScrollArea {
   void zoom(double factor, double x);
   double pointer_in_area() const;
   void scroll_to(const Target& target);
-  void toggle_fold(RowId row);
+  RowId row_for_commands() const;
+  bool run_on_row(Command command);
+  void step_row(bool down);
+  void scroll_to_row(RowId row);
+  void follow_link();
+  void set_mark();
+  void refresh_links();
+  void zoom_to_box(const QRect& box);
+  void drag_row_to(const QPoint& point);
+  void drop_row();
+  void open_menu(const QPoint& point);
   void select_same_name(bool forward);
   void select_on_lane(bool forward);
   void clear_one();
@@ -122,6 +169,10 @@ class TimelineView : public QAbstractScrollArea {
   void paint_vectors(QPainter& painter);
 
   std::shared_ptr<const Session> session_;
+  std::shared_ptr<const HitMarks> hits_;
+  RelationsFinder* finder_;
+  bool path_shown_ = false;
+  bool only_hits_ = false;
   RowLayout layout_;
   Frame frame_;
   Overlay overlay_;
@@ -138,6 +189,9 @@ class TimelineView : public QAbstractScrollArea {
   QPoint pressed_at_;
   QPoint last_point_;
   TimeNs range_anchor_;
+  RowId dragged_row_;
+  RowId drop_sibling_;
+  bool drop_behind_ = false;
   QPoint pointer_{-1, -1};
 };
 

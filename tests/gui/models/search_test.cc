@@ -68,6 +68,27 @@ TEST_CASE("search finds all events that a scan finds, and goes through them once
   }
 }
 
+TEST_CASE("a text in double quotes is the whole name, and a matcher may be anything") {
+  auto session = test::training_session();
+  std::size_t exact = 0;
+  std::size_t ending = 0;
+  auto count = [&](const auto& table) {
+    for (trace::StringId name : table.name) {
+      exact += session->trace.strings[name] == "step";
+      ending += session->trace.strings[name].ends_with("sgd");
+    }
+  };
+  count(session->trace.ranges);
+  count(session->trace.calls);
+  count(session->trace.device_ops);
+  REQUIRE(exact > 0);
+  CHECK(Search(session->trace, session->analysis, "\"step\"").hits() == exact);
+  CHECK(Search(session->trace, session->analysis, "\"ste\"").hits() == 0);
+  CHECK(Search(session->trace, session->analysis, "sgd$", [](std::string_view text) {
+          return text.ends_with("sgd");
+        }).hits() == ending);
+}
+
 TEST_CASE("backwards is the reverse of forwards") {
   auto session = test::training_session();
   Search search(session->trace, session->analysis, "update");

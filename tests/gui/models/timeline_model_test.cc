@@ -24,9 +24,10 @@ TEST_CASE("rows follow the run: devices with classes and streams, then threads, 
   std::vector<std::string> lines = outline(session->timeline);
   CHECK(lines == std::vector<std::string>{"Host device 0", " Time classes", " Stream 1",
                                           " Stream 2", "Process", " trainer", "  Device API",
-                                          " loader 0", " loader 1", " Counters", "  process.cpu",
+                                          "  Waits", " Loader workers", "  Reads", "  loader 0",
+                                          "  loader 1", " Counters", "  process.cpu",
                                           "  process.memory", "  process.read"});
-  CHECK(session->timeline.rows[4].descendants == 8);
+  CHECK(session->timeline.rows[4].descendants == 11);
   CHECK(session->timeline.rows[5].lanes.size() >= 3);  // step, phase, op
 }
 
@@ -51,7 +52,7 @@ TEST_CASE("every event of the trace is on exactly one line, and is found there")
     const TimelineModel& model = session->timeline;
     std::size_t events = 0;
     for (const Row& row : model.rows) {
-      if (row.kind == RowKind::kPartition) continue;
+      if (row.is_derived()) continue;
       for (const Lane& lane : row.lanes) events += lane.events();
     }
     CHECK(events == session->trace.event_count());
@@ -112,6 +113,60 @@ TEST_CASE("the event under a pixel is what a scan of the trace's tables finds th
     }
   }
   CHECK(looked_at == 300);
+}
+
+TEST_CASE("collectives stand on a row of their device, split where the last rank came") {
+  auto session = test::two_rank_session();
+  const TimelineModel& model = session->timeline;
+  RowId row = model.derived_row(RowKind::kCollectives, 0);
+  REQUIRE(row.valid());
+  const Lane& lane = model.row(row).lanes.at(0);
+  REQUIRE(lane.entries() == 2);
+  CHECK(lane.interval(0) == Interval{{1010}, {1310}});
+  CHECK(lane.color(0) == role_of(analyzer::TimeClass::kStragglerWait));
+  CHECK(lane.interval(1) == Interval{{1310}, {3000}});
+  CHECK(lane.color(1) == role_of(analyzer::TimeClass::kCommTransfer));
+  CHECK(model.target_of(row, lane.rows(0).front()) ==
+        Target::of(analyzer::EventRef::of(trace::DeviceOpId{2})));
+  // The last rank waits for nobody.
+  const Lane& last = model.row(model.derived_row(RowKind::kCollectives, 1)).lanes.at(0);
+  REQUIRE(last.entries() == 1);
+  CHECK(last.interval(0) == Interval{{1310}, {3000}});
+}
+
+TEST_CASE("waits of a thread, reads of its loaders and overheads have rows of their own") {
+  auto session = test::training_session();
+  const TimelineModel& model = session->timeline;
+  const trace::Trace& trace = session->trace;
+  std::size_t waits = 0;
+  std::size_t reads = 0;
+  for (std::size_t r = 0; r < trace.ranges.size(); ++r) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId::from(r));
+    waits += info && info->kind == trace::RangeKind::kInputWait;
+    reads += info && info->kind == trace::RangeKind::kRead;
+  }
+  for (trace::DeviceCallKind kind : trace.calls.kind) waits += trace::is_blocking(kind);
+  std::size_t on_waits = 0;
+  std::size_t on_reads = 0;
+  for (std::size_t r = 0; r < model.rows.size(); ++r) {
+    for (const Lane& lane : model.rows[r].lanes) {
+      if (model.rows[r].kind == RowKind::kReads) on_reads += lane.events();
+      if (model.rows[r].kind != RowKind::kWaits) continue;
+      on_waits += lane.events();
+      for (std::uint32_t i = 0; i < lane.entries(); ++i) {
+        Target target = model.target_of(RowId::from(r), lane.rows(i).front());
+        CHECK(model.interval_of(target).begin == lane.interval(i).begin);
+      }
+    }
+  }
+  CHECK(on_waits == waits);
+  CHECK(on_reads == reads);
+  CHECK(reads > 0);
+  auto ranks = test::two_rank_session();
+  std::optional<Place> overhead = ranks->timeline.find(Target::overhead(0));
+  REQUIRE(overhead);
+  CHECK(ranks->timeline.row(overhead->row).kind == RowKind::kOverheads);
+  CHECK(ranks->timeline.interval_of(Target::overhead(0)) == Interval{{50}, {90}});
 }
 
 TEST_CASE("steps, segments and bounds come from trace and analysis") {

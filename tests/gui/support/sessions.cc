@@ -80,6 +80,152 @@ analyzer::EventRef event_named(const trace::Trace& trace, std::string_view name)
   throw std::runtime_error("no event named " + std::string(name));
 }
 
+namespace {
+
+/// Fills a trace table by table; rows must come by start.
+class TwoRanks {
+ public:
+  trace::Trace build() {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      trace::Process& process = trace_.processes.emplace_back();
+      process.pid = static_cast<int>(100 + rank);
+      process.rank = static_cast<int>(rank);
+      process.name = "python";
+      for (const char* name : {"main", "autograd"})
+        trace_.threads.push_back({.global_tid = 0,
+                                  .tid = static_cast<int>(10 * rank + trace_.threads.size()),
+                                  .process = {rank},
+                                  .name = name});
+      trace_.devices.push_back({.type = trace::DeviceType::kCuda,
+                                .ordinal = static_cast<int>(rank),
+                                .process = {rank},
+                                .name = "GPU"});
+      for (int stream : {7, 8})
+        trace_.streams.push_back(
+            {.device = {rank}, .process = {rank}, .ordinal = stream, .name = ""});
+    }
+    trace_.domains.assign(1, "");
+    for (std::uint32_t rank = 0; rank < 2; ++rank) range(2 * rank, "step", 0, 4000, -1);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) range(2 * rank, "aten::linear", 100, 900, 5);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) range(2 * rank, "aten::addmm", 200, 800, 5);
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+      range(2 * rank + 1, "AddmmBackward0", 1500, 1900, 5);
+    using Kind = trace::DeviceCallKind;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) call(rank, Kind::kLaunch, 300, 320, 0);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) call(rank, Kind::kEventRecord, 330, 340, 77);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) call(rank, Kind::kStreamWaitEvent, 350, 360, 77);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) call(rank, Kind::kLaunch, 370, 390, 0);
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+      call(rank, Kind::kDeviceSynchronize, 2000, 3100, 0);
+    // The compute kernel of rank 1 is slower, so its all-reduce begins later.
+    op(0, 7, "gemm", 500, 1000, 0, trace::DeviceOpKind::kKernel);
+    op(1, 7, "gemm", 500, 1300, 1, trace::DeviceOpKind::kKernel);
+    op(0, 8, "ncclDevKernel_AllReduce", 1010, 3000, 6, trace::DeviceOpKind::kCommunication);
+    op(1, 8, "ncclDevKernel_AllReduce", 1310, 3000, 7, trace::DeviceOpKind::kCommunication);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      trace::Collective collective;
+      collective.op = {2 + rank};
+      collective.kind = trace_.strings.add("allreduce");
+      collective.communicator = trace_.strings.add("world");
+      collective.sequence = 1;
+      collective.ranks = 2;
+      trace_.collectives.push_back(collective);
+    }
+    trace_.overheads.push_back({{{50}, {90}},
+                                {0},
+                                trace_.strings.add("cuModuleLoad"),
+                                trace::Overhead::Kind::kModuleLoad});
+    trace_.end = {4000};
+    trace_.complete = true;
+    trace_.ranges_of_thread = group<trace::RangeId>(trace_.ranges.thread, trace_.threads.size());
+    trace_.calls_of_thread = group<trace::CallId>(trace_.calls.thread, trace_.threads.size());
+    trace_.ops_of_stream =
+        group<trace::DeviceOpId>(trace_.device_ops.stream, trace_.streams.size());
+    return std::move(trace_);
+  }
+
+ private:
+  void range(std::uint32_t thread, std::string_view name, std::int64_t start, std::int64_t end,
+             std::int64_t sequence) {
+    trace::Ranges& r = trace_.ranges;
+    r.start.push_back({start});
+    r.end.push_back({end});
+    r.name.push_back(trace_.strings.add(name));
+    r.thread.push_back({thread});
+    r.parent.push_back({});
+    r.info.push_back(sequence < 0 ? trace::RangeInfoId::none()
+                                  : trace::RangeInfoId::from(trace_.range_info.size()));
+    if (sequence >= 0) trace_.range_info.push_back({.sequence = sequence});
+    r.domain.push_back({0});
+    r.depth.push_back(name == "step" ? 0 : name == "aten::addmm" ? 2 : thread % 2 ? 0 : 1);
+    r.flags.push_back(0);
+  }
+  void call(std::uint32_t rank, trace::DeviceCallKind kind, std::int64_t start, std::int64_t end,
+            std::uint64_t sync_id) {
+    trace::Calls& c = trace_.calls;
+    bool launch = kind == trace::DeviceCallKind::kLaunch;
+    c.start.push_back({start});
+    c.end.push_back({end});
+    c.name.push_back(trace_.strings.add(launch    ? "cudaLaunchKernel"
+                                        : sync_id ? "cudaEvent"
+                                                  : "cudaDeviceSynchronize"));
+    c.thread.push_back({2 * rank});
+    const std::uint32_t stream = kind == trace::DeviceCallKind::kStreamWaitEvent || start == 370;
+    c.stream.push_back({2 * rank + stream});
+    c.correlation.push_back(launch ? c.size() : 0);
+    c.sync_id.push_back(sync_id);
+    c.bytes.push_back(0);
+    c.kind.push_back(kind);
+    c.op.push_back({});
+  }
+  void op(std::uint32_t rank, int stream, std::string_view name, std::int64_t start,
+          std::int64_t end, std::uint32_t call, trace::DeviceOpKind kind) {
+    trace::DeviceOps& o = trace_.device_ops;
+    trace_.calls.op[call] = trace::DeviceOpId::from(o.size());
+    o.start.push_back({start});
+    o.end.push_back({end});
+    o.name.push_back(trace_.strings.add(name));
+    o.stream.push_back({2 * rank + (stream == 8)});
+    o.call.push_back({call});
+    o.bytes.push_back(0);
+    o.flops.push_back(0);
+    o.op.push_back(-1);
+    o.batch.push_back(-1);
+    o.kind.push_back(kind);
+    o.phase.push_back(trace::Phase::kNone);
+    o.math_unit.push_back(trace::MathUnit::kUnknown);
+    o.source_memory.push_back(trace::MemoryKind::kUnknown);
+    o.destination_memory.push_back(trace::MemoryKind::kUnknown);
+    o.blocks.push_back(0);
+    o.block_threads.push_back(0);
+    o.flags.push_back(0);
+  }
+  template <class RowId, class Key>
+  static trace::GroupIndex<RowId, Key> group(const std::vector<Key>& keys, std::size_t count) {
+    trace::GroupIndex<RowId, Key> index;
+    for (std::size_t k = 0; k < count; ++k) {
+      index.offset.push_back(static_cast<std::uint32_t>(index.rows.size()));
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (keys[i].value == k) index.rows.push_back(RowId::from(i));
+      }
+    }
+    index.offset.push_back(static_cast<std::uint32_t>(index.rows.size()));
+    return index;
+  }
+
+  trace::Trace trace_;
+};
+
+}  // namespace
+
+trace::Trace two_rank_trace() {
+  return TwoRanks().build();
+}
+
+std::shared_ptr<const gui::Session> two_rank_session() {
+  return gui::make_session(two_rank_trace());
+}
+
 void build_hostile(TraceBuilder& builder, int threads) {
   const std::int64_t ten_years = std::int64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
   builder.range(1, std::string(1 << 20, 'x'), 0, 1000);

@@ -28,6 +28,11 @@ analyzer::EventRef event_named(const trace::Trace& trace, std::string_view name)
 /// to load for something to happen meanwhile.
 std::filesystem::path long_file();
 
+/// A step of two ranks on a GPU each, in memory: an all-reduce for which rank 0 waits 300 ns, an event
+/// that stream 8 waits for, a forward op with its backward op on another thread, a synchronisation.
+trace::Trace two_rank_trace();
+std::shared_ptr<const gui::Session> two_rank_session();
+
 /// A trace with everything a hostile program could do: names of a megabyte, control characters and
 /// markup, events without length and at the ends of what is admitted, deep and wide nesting,
 /// thousands of threads, values that are no numbers.

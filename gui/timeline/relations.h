@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "gui/models/event_links.h"
+#include "gui/models/path_lanes.h"
+#include "gui/models/session.h"
+
+namespace headway::gui {
+
+/// What belongs together in a trace: links between events, the critical path on its rows.
+struct Relations {
+  explicit Relations(std::shared_ptr<const Session> of);
+
+  std::shared_ptr<const Session> session;  ///< kept while its relations are
+  EventLinks links;
+  PathLanes path;
+};
+
+/// Finds the relations of a trace on a thread of its own, when they are first wanted: they take about
+/// as long as the analysis.
+class RelationsFinder : public QObject {
+  Q_OBJECT
+ public:
+  explicit RelationsFinder(QObject* parent = nullptr);
+  /// Waits for what is under way.
+  ~RelationsFinder() override;
+
+  /// Null: none. What is being found of another one is dropped when it is ready.
+  void set_session(std::shared_ptr<const Session> session);
+  /// Begins to find, once.
+  void want();
+  const std::shared_ptr<const Relations>& get() const { return found_; }
+
+ signals:
+  void ready();
+
+ private:
+  void take(std::shared_ptr<const Relations> relations);
+
+  std::shared_ptr<const Session> session_;
+  std::shared_ptr<const Relations> found_;
+  bool wanted_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace headway::gui
