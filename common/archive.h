@@ -63,7 +63,8 @@ class ByteReader {
 
  private:
   std::string_view next(std::uint64_t size) {
-    if (size > rest_.size()) fail_internal("archived bytes end too early: {} more are missing", size);
+    if (size > rest_.size())
+      fail_internal("archived bytes end too early: {} more are missing", size);
     std::string_view bytes = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return bytes;

@@ -3,8 +3,8 @@
 
 #include <malloc.h>
 
-#include "common/archive.h"
 #include "analyzer/ranks/identity.h"
+#include "common/archive.h"
 #include "common/error.h"
 #include "trace/load/load.h"
 

@@ -6,10 +6,10 @@
 #include <unordered_map>
 
 #include "analyzer/partition/steady_ops.h"
-#include "common/archive.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/work.h"
 #include "analyzer/rules/rule.h"
+#include "common/archive.h"
 #include "trace/meta_keys.h"
 
 namespace headway::analyzer {

@@ -132,8 +132,11 @@ void open_and_wait(MainWindow& window, const Options& options) {
   QObject::connect(&window.compare(), &ComparePage::compared, &loop, &QEventLoop::quit);
   window.open(request_of(options));
   if (options.second) window.compare_with(*options.second);
-  while (!failure && (!window.session() || (options.second && !window.compare().pair())))
-    loop.exec();
+  auto ready = [&] {
+    return window.session() && window.session()->analysed &&
+           (!options.second || window.compare().pair());
+  };
+  while (!failure && !ready()) loop.exec();
   if (failure) throw *failure;
 }
 
@@ -152,7 +155,11 @@ int write_files(MainWindow& window, const Options& options) {
                  options.find);
     csv_export(window, *options.csv)();
   }
-  if (options.screenshot) export_picture(window, *options.screenshot);
+  if (options.screenshot) {
+    // Qt draws no menus into SVG; an empty bar is no use.
+    QWidget& shown = is_svg(*options.screenshot) ? *window.centralWidget() : window;
+    export_picture(shown, *options.screenshot);
+  }
   return 0;
 }
 

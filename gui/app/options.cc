@@ -79,9 +79,11 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--screenshot", screenshot,
                  "Write a picture of the page to this file and leave (SVG when its name ends in "
                  ".svg, else PNG); needs no display");
-  app.add_option("--export-csv", csv,
-                 "Write the page's table to this file and leave; of the timeline the events in "
-                 "--range or named as --find, else all. - is the standard output");
+  app.add_option(
+      "--export-csv", csv,
+      "Write the page's table to this file and leave; of the timeline, where no --page is "
+      "given, the events in --range or named as --find, else all. - is the standard "
+      "output");
   app.add_option("--page", page, "Page to show: " + page_ids());
   app.add_option("--size", size, "Size of the window in pixels, e.g. 1280x800");
   app.add_option("--range", range, "Stretch of time to show on the timeline, e.g. 1.2s..1.5s");
@@ -130,6 +132,7 @@ Options parse_options(int argc, char** argv) {
   if (options.second && options.source.files.empty())
     fail_usage("--compare {}: name the first trace too, as in headway-gui A --compare B.", second);
   if (!options.finding.empty() && !options.page) options.page = Page::kFindings;
+  if (options.csv && !options.page) options.page = Page::kTimeline;
   if (options.csv && options.source.files.empty())
     fail_usage("--export-csv {}: name the trace that the table is of.", csv);
   if ((options.range || !options.find.empty()) && !options.page) options.page = Page::kTimeline;

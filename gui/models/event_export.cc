@@ -32,8 +32,8 @@ class Pieces {
 
   void add(std::string_view kind, Interval when, std::string_view name, const std::string& where,
            std::string_view op) {
-    table_.rows.push_back({std::string(kind), when.begin.ns, when.end.ns, (when.end - when.begin).ns,
-                           std::string(name), where, std::string(op)});
+    table_.rows.push_back({std::string(kind), when.begin.ns, when.end.ns,
+                           (when.end - when.begin).ns, std::string(name), where, std::string(op)});
     ++rows_;
     if (table_.rows.size() == kRowsAPiece) flush();
   }

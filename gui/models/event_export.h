@@ -12,7 +12,7 @@ namespace headway::gui {
 
 /// Which events to write out.
 struct EventSelection {
-  Interval time;              ///< events that touch it
+  Interval time;               ///< events that touch it
   std::string_view name = {};  ///< if not empty: only those of this name, at any time; a text of
                                ///< the trace
 };

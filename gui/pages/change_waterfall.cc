@@ -81,10 +81,8 @@ ChangeWaterfall::Columns ChangeWaterfall::columns() const {
   // The running total may rise above both ends.
   std::int64_t reach = std::max(pair_->total(Side::kA).ns, pair_->total(Side::kB).ns);
   std::int64_t running = pair_->total(Side::kA).ns;
-  for (const ClassChange& one : pair_->classes)
-    reach = std::max(reach, running += one.change().ns);
-  columns.pixels_per_ns =
-      columns.plot.width() / std::max(1.0, static_cast<double>(reach));
+  for (const ClassChange& one : pair_->classes) reach = std::max(reach, running += one.change().ns);
+  columns.pixels_per_ns = columns.plot.width() / std::max(1.0, static_cast<double>(reach));
   return columns;
 }
 
@@ -94,8 +92,8 @@ void ChangeWaterfall::paint_row(QPainter& painter, const Columns& columns, int r
   const int height = row_height();
   QRect box(0, row * height, width(), height);
   painter.setPen(theme_->text);
-  painter.drawText(QRect(4, box.top(), columns.names - 8, height),
-                   Qt::AlignLeft | Qt::AlignVCenter, name);
+  painter.drawText(QRect(4, box.top(), columns.names - 8, height), Qt::AlignLeft | Qt::AlignVCenter,
+                   name);
   auto x_of = [&](DurationNs time) {
     return columns.plot.left() +
            static_cast<int>(static_cast<double>(time.ns) * columns.pixels_per_ns);

@@ -33,9 +33,9 @@ class ChangeDelegate : public QStyledItemDelegate {
       QRect box = option.rect.adjusted(1, 3, -1, -3);
       int length = static_cast<int>(std::lround(std::fabs(change.toDouble()) * box.width() / 2));
       int middle = box.left() + box.width() / 2;
-      painter->fillRect(QRect(change.toDouble() > 0 ? middle : middle - length, box.top(), length,
-                              box.height()),
-                        color);
+      painter->fillRect(
+          QRect(change.toDouble() > 0 ? middle : middle - length, box.top(), length, box.height()),
+          color);
     }
     QStyledItemDelegate::paint(painter, option, index);
   }
@@ -43,6 +43,15 @@ class ChangeDelegate : public QStyledItemDelegate {
 
 QString shown(const std::string& text, std::size_t characters = kMaxShownCharacters) {
   return QString::fromStdString(display_text(text, characters));
+}
+
+constexpr const char* kFindings = "findings";
+
+analyzer::Table findings_table(const analyzer::Diff& diff) {
+  analyzer::Table table{kFindings, "", "rules whose answer differs", {}, {}};
+  table.columns = {{"finding", "Finding: in A → in B", analyzer::ColumnKind::kText}};
+  for (const std::string& finding : diff.findings) table.rows.push_back({finding});
+  return table;
 }
 
 /// The only local file of what is dragged here; empty for anything else.
@@ -141,6 +150,8 @@ QWidget* ComparePage::heading() {
   verdict_ = heading_label({}, 0.5);
   verdict_->setAccessibleName(tr("Verdict of the comparison"));
   doubts_ = dim_label({});
+  findings_ = dim_label({});
+  findings_->set_single_line(true);
   QPushButton* another = new QPushButton(tr("Another &second trace …"));
   QPushButton* close = new QPushButton(tr("&Close B"));
   close->setToolTip(tr("Close the second trace and free its memory"));
@@ -150,6 +161,7 @@ QWidget* ComparePage::heading() {
   words->setSpacing(2);
   words->addWidget(verdict_);
   words->addWidget(doubts_);
+  words->addWidget(findings_);
   QWidget* box = new QWidget;
   QHBoxLayout* layout = new QHBoxLayout(box);
   layout->setContentsMargins(12, 7, 10, 5);
@@ -161,8 +173,9 @@ QWidget* ComparePage::heading() {
 
 QWidget* ComparePage::changes() {
   waterfall_ = new ChangeWaterfall;
-  no_classes_ = dim_label(tr("Neither trace has device work, so there are no classes of time to "
-                             "compare."));
+  no_classes_ =
+      dim_label(tr("Neither trace has device work, so there are no classes of time to "
+                   "compare."));
   QWidget* left = new QWidget;
   QVBoxLayout* left_layout = new QVBoxLayout(left);
   left_layout->setContentsMargins(8, 6, 4, 6);
@@ -243,6 +256,12 @@ void ComparePage::set_session(std::shared_ptr<const Session> session) {
   make_pair();
 }
 
+void ComparePage::update_session(std::shared_ptr<const Session> session) {
+  if (!pair_) return set_session(std::move(session));
+  first_ = std::move(session);
+  maker_->start(first_, second_);
+}
+
 void ComparePage::set_theme(const Theme& theme) {
   theme_ = &theme;
   timelines_->set_theme(theme);
@@ -274,15 +293,20 @@ void ComparePage::close_second() {
 void ComparePage::make_pair() {
   maker_->forget();
   if (pair_) show_pair(nullptr);
-  if (!first_ || !second_) return;
+  if (!first_ || !first_->analysed || !second_) return;
   show_message(tr("Comparing …"), shown(second_path_.toStdString()), true);
   progress_->setRange(0, 0);
   maker_->start(first_, second_);
 }
 
 void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
+  // The same traces, one of which has grown: the steps stay those that the user chose.
+  const bool grown = pair_ && pair && pair_->sessions[1] == pair->sessions[1];
+  const std::optional<StepPair> steps = grown ? timelines_->steps() : std::nullopt;
   pair_ = std::move(pair);
   timelines_->set_pair(pair_);
+  if (steps && pair_->has_steps() && steps->a < pair_->bars(Side::kA).size())
+    timelines_->show_steps(steps);
   waterfall_->set_pair(pair_);
   choice_->clear();
   filter_->clear();
@@ -291,11 +315,10 @@ void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
   verdict_->setText(shown(pair_->diff.sentence, 600));
   QStringList words;
   for (const std::string& doubt : pair_->diff.doubts) words << shown(doubt);
-  if (!pair_->diff.findings.empty()) {
-    QStringList findings;
-    for (const std::string& finding : pair_->diff.findings) findings << shown(finding);
-    words << tr("Findings: %1").arg(findings.join(QStringLiteral("; ")));
-  }
+  QStringList findings;
+  for (const std::string& finding : pair_->diff.findings) findings << shown(finding);
+  findings_->setText(tr("Findings: %1").arg(findings.join(QStringLiteral("; "))));
+  findings_->setVisible(!findings.isEmpty());
   doubts_->setText(words.join('\n'));
   doubts_->setVisible(!words.isEmpty());
   waterfall_->setVisible(!pair_->classes.empty());
@@ -305,6 +328,7 @@ void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
     if (table.id != "classes")
       choice_->addItem(QString::fromStdString(table.title), QString::fromStdString(table.id));
   }
+  if (!findings.isEmpty()) choice_->addItem(tr("Findings that changed"), kFindings);
   int ops = choice_->findData(QStringLiteral("ops"));
   if (ops >= 0) choice_->setCurrentIndex(ops);
   stack_->setCurrentIndex(1);
@@ -331,13 +355,17 @@ void ComparePage::show_invitation() {
 }
 
 void ComparePage::show_table(int index) {
-  const analyzer::Table* table =
-      pair_ && index >= 0 ? pair_->diff.table(choice_->itemData(index).toString().toStdString())
-                          : nullptr;
+  const std::string id =
+      pair_ && index >= 0 ? choice_->itemData(index).toString().toStdString() : std::string();
+  analyzer::Table table;
+  if (id == kFindings) {
+    table = findings_table(pair_->diff);
+  } else if (const analyzer::Table* found = pair_ ? pair_->diff.table(id) : nullptr) {
+    table = *found;
+  }
   table_->setProperty("sorted", 0);
-  model_->set_table(table ? *table : analyzer::Table());
-  if (!table) return;
-  note_->setText(shown(table->note));
+  note_->setText(shown(table.note));
+  model_->set_table(std::move(table));
   QHeaderView* header = table_->horizontalHeader();
   for (int column = 0; column < model_->columnCount(); ++column) {
     const bool name = column == 0 && !model_->is_numeric(0);

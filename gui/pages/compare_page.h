@@ -28,6 +28,8 @@ class ComparePage : public PageWidget {
 
   /// Of the first trace. A second one stays open when the first is replaced.
   void set_session(std::shared_ptr<const Session> session) override;
+  /// What is shown stays until the grown trace is compared.
+  void update_session(std::shared_ptr<const Session> session) override;
   void set_theme(const Theme& theme) override;
 
   /// Opens the second trace, in the background; it replaces the one before.
@@ -85,6 +87,7 @@ class ComparePage : public PageWidget {
   // The comparison.
   WrapLabel* verdict_ = nullptr;
   WrapLabel* doubts_ = nullptr;
+  WrapLabel* findings_ = nullptr;
   CompareTimelines* timelines_ = nullptr;
   ChangeWaterfall* waterfall_ = nullptr;
   WrapLabel* no_classes_ = nullptr;

@@ -62,8 +62,7 @@ QValidator::State StepBox::validate(QString&, int&) const {
   return QValidator::Acceptable;  // a number that is no step leaves the choice as it is
 }
 
-CompareTimelines::CompareTimelines(QWidget* parent)
-    : QWidget(parent), aligned_(dim_label({})) {
+CompareTimelines::CompareTimelines(QWidget* parent) : QWidget(parent), aligned_(dim_label({})) {
   QVBoxLayout* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -120,8 +119,8 @@ QWidget* CompareTimelines::bar() {
   next_ = button(QStringLiteral("→"), tr("The next step on both sides"));
   median_ = button(tr("Median steps"), tr("The steady steps of median length"));
   QToolButton* whole = button(tr("Fit"), tr("Show the aligned steps in full"));
-  for (QWidget* widget : std::initializer_list<QWidget*>{previous_, boxes_[0], boxes_[1], next_,
-                                                         median_, whole})
+  for (QWidget* widget :
+       std::initializer_list<QWidget*>{previous_, boxes_[0], boxes_[1], next_, median_, whole})
     layout->addWidget(widget);
   aligned_->set_single_line(true);
   layout->addWidget(aligned_, 1);
@@ -149,7 +148,7 @@ void CompareTimelines::set_pair(std::shared_ptr<const SessionPair> pair) {
   const bool steps = pair_ && pair_->has_steps();
   for (QWidget* widget : std::initializer_list<QWidget*>{previous_, next_, median_})
     widget->setEnabled(steps);
-  aligned_->setText(!pair_ ? QString()
+  aligned_->setText(!pair_  ? QString()
                     : steps ? tr("The steps are aligned at their starts; times count from there.")
                             : tr("Without steps on both sides the starts of the device's work are "
                                  "aligned."));
@@ -173,7 +172,8 @@ void CompareTimelines::show_steps(std::optional<StepPair> steps) {
   }
   for (Side side : kSides) {
     QSignalBlocker quiet(boxes_[at(side)]);
-    if (steps_) boxes_[at(side)]->setValue(static_cast<int>(side == Side::kA ? steps_->a : steps_->b));
+    if (steps_)
+      boxes_[at(side)]->setValue(static_cast<int>(side == Side::kA ? steps_->a : steps_->b));
     views_[at(side)]->set_origin(pair_->interval(side, steps_).begin);
     describe(side);
   }
@@ -234,8 +234,9 @@ void CompareTimelines::describe(Side side) {
   QStringList words{letter(side), file_name(session)};
   if (steps_) {
     const StepBar& bar = pair_->bars(side)[side == Side::kA ? steps_->a : steps_->b];
-    words << tr("step %1, %2").arg(bar.number).arg(
-        QString::fromStdString(format_duration(bar.length())));
+    words << tr("step %1, %2")
+                 .arg(bar.number)
+                 .arg(QString::fromStdString(format_duration(bar.length())));
     if (!bar.steady) words << tr("left out of the figures");
   }
   if (const Target& target = view(side).selection()) {

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/export.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <QAbstractItemView>
 #include <QBuffer>
 #include <QFile>
-#include <QFileInfo>
 #include <QPainter>
-#include <QSaveFile>
 #include <QSvgGenerator>
+#include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "common/error.h"
+#include "gui/pages/data_table.h"
 
 namespace headway::gui {
 namespace {
@@ -19,36 +24,60 @@ QString qt_path(const std::filesystem::path& file) {
   return QFile::decodeName(QByteArray::fromStdString(file.string()));
 }
 
-[[noreturn]] void fail_write(const std::filesystem::path& file, const QString& why) {
-  QFileInfo folder(QFileInfo(qt_path(file)).absolutePath());
-  const char* remedy = !folder.exists() ? "Its folder does not exist: make it first"
-                       : !folder.isWritable()
-                           ? "You may not write in its folder: choose another one"
-                           : "Choose another place, or make room there";
-  fail_usage("{}: could not be written: {}. {}.", file.string(), why.toStdString(), remedy);
+[[noreturn]] void fail_write(const std::filesystem::path& file, const std::string& why) {
+  std::error_code ignored;
+  std::filesystem::path folder = std::filesystem::absolute(file, ignored).parent_path();
+  const char* remedy =
+      !std::filesystem::exists(folder, ignored) ? "Its folder does not exist: make it first"
+      : ::access(folder.c_str(), W_OK) != 0 ? "You may not write in its folder: choose another one"
+                                            : "Choose another place, or make room there";
+  fail_usage("{}: could not be written: {}. {}.", file.string(), why, remedy);
 }
 
-/// A file that takes its name only when all is in it.
+/// A file that takes its name only when all is in it. Not QSaveFile: that one does not say why a
+/// write failed.
 class NewFile {
  public:
-  explicit NewFile(const std::filesystem::path& path) : path_(path), file_(qt_path(path)) {
-    QFileInfo there(qt_path(path));
-    // A device or pipe would be replaced by a file.
-    if (there.exists() && !there.isFile())
-      fail_write(path, QStringLiteral("there is something else of that name"));
-    if (!file_.open(QIODevice::WriteOnly)) fail_write(path, file_.errorString());
+  explicit NewFile(const std::filesystem::path& path) : path_(path) {
+    std::error_code ignored;
+    // A device or pipe would be replaced by a file; a link stays one.
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+      fail_write(path, "there is something else of that name");
+    target_ = std::filesystem::is_symlink(path, ignored)
+                  ? std::filesystem::weakly_canonical(path, ignored)
+                  : path;
+    temporary_ = target_.string() + fmt::format(".{}.tmp", ::getpid());
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail_write(path_, system_error_text(errno));
   }
-  void write(const char* data, std::size_t size) {
-    if (file_.write(data, static_cast<qint64>(size)) != static_cast<qint64>(size))
-      fail_write(path_, file_.errorString());
+  ~NewFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!finished_) ::unlink(temporary_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::string_view data) {
+    while (!data.empty()) {
+      ssize_t written = ::write(descriptor_, data.data(), data.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail_write(path_, system_error_text(errno));
+      data.remove_prefix(static_cast<std::size_t>(written));
+    }
   }
   void finish() {
-    if (!file_.commit()) fail_write(path_, file_.errorString());
+    int closed = ::close(std::exchange(descriptor_, -1));
+    if (closed != 0 || ::rename(temporary_.c_str(), target_.c_str()) != 0)
+      fail_write(path_, system_error_text(errno));
+    finished_ = true;
   }
 
  private:
   std::filesystem::path path_;
-  QSaveFile file_;
+  std::filesystem::path target_;
+  std::string temporary_;
+  int descriptor_ = -1;
+  bool finished_ = false;
 };
 
 QByteArray picture_of(QWidget& widget, bool svg) {
@@ -99,11 +128,15 @@ QAbstractItemView* view_in_sight(QWidget& page) {
 
 }  // namespace
 
+bool is_svg(const std::filesystem::path& file) {
+  return qt_path(file).endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive);
+}
+
 void export_picture(QWidget& widget, const std::filesystem::path& file) {
-  QByteArray bytes = picture_of(widget, qt_path(file).endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive));
+  QByteArray bytes = picture_of(widget, is_svg(file));
   if (bytes.isEmpty()) fail_usage("{}: the picture is too large to be made.", file.string());
   NewFile out(file);
-  out.write(bytes.constData(), static_cast<std::size_t>(bytes.size()));
+  out.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
   out.finish();
 }
 
@@ -118,11 +151,18 @@ void export_text(const std::filesystem::path& file,
     return;
   }
   NewFile out(file);
-  make([&](std::string_view piece) { out.write(piece.data(), piece.size()); });
+  make([&](std::string_view piece) { out.write(piece); });
   out.finish();
 }
 
 std::optional<analyzer::Table> table_in_sight(QWidget& page) {
+  DataTable* first = nullptr;
+  for (DataTable* one : page.findChildren<DataTable*>()) {
+    if (!one->isVisible()) continue;
+    if (one->view().hasFocus()) return one->chosen();
+    if (!first) first = one;
+  }
+  if (first) return first->chosen();
   QAbstractItemView* view = view_in_sight(page);
   if (!view) return std::nullopt;
   const QAbstractItemModel& model = *view->model();

@@ -112,6 +112,7 @@ void MainWindow::build_pages() {
   rail_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   rail_->setAccessibleName(tr("Pages"));
   headline_ = new LinkLabel({});
+  headline_->setObjectName(QStringLiteral("headline"));
   headline_->set_single_line(true);
   headline_->setContentsMargins(14, 6, 14, 6);
   analysis_ = new QPushButton;
@@ -169,6 +170,9 @@ void MainWindow::connect_pages() {
     loader_->cancel();
     if (session_) {
       outer_->setCurrentIndex(1);
+      // Whatever went on behind the trace before ended when another was opened.
+      progress_.clear();
+      show_headline();
     } else {
       show_welcome();
     }
@@ -388,12 +392,12 @@ void MainWindow::open(OpenRequest request) {
   const auto& files = request.source.files;
   path_ =
       files.empty() ? QString() : QFile::decodeName(QByteArray::fromStdString(files[0].string()));
-  request_ = std::move(request);
+  pending_ = std::move(request);
   start_->show_loading(files_text());
   outer_->setCurrentIndex(0);
   compare().close_second();
   compare_when_open_ = false;
-  loader_->start(request_);
+  loader_->start(pending_);
 }
 
 void MainWindow::show_session(std::shared_ptr<const Session> session) {
@@ -404,6 +408,7 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
   filled_.assign(filled_.size(), false);
   banner_->set_session(session_);
   loader_->dispose(std::move(old));
+  request_ = pending_;
   stalled_ = false;
   progress_ = tr("Analysing");
   show_headline();
@@ -471,12 +476,12 @@ void MainWindow::stop_or_start_analysis() {
 
 /// The files that are open, as the start page names them.
 QString MainWindow::files_text() const {
-  std::size_t files = request_.source.files.size();
+  std::size_t files = pending_.source.files.size();
   return files > 1 ? tr("%1 and %2 more").arg(path_).arg(files - 1) : path_;
 }
 
 void MainWindow::open_stretch() {
-  OpenRequest request = request_;
+  OpenRequest request = pending_;
   request.source.stretch = stretch_;
   open(std::move(request));
 }

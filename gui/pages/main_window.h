@@ -111,8 +111,9 @@ class MainWindow : public QMainWindow {
   const Theme* theme_ = &Theme::light();
   bool cache_allowed_ = true;
   TraceLoader* loader_;
-  OpenRequest request_;   ///< what is open, or being opened
-  Interval stretch_;      ///< of `request_`, that would fit
+  OpenRequest request_;   ///< what is open
+  OpenRequest pending_;   ///< what is, or was last, being opened
+  Interval stretch_;      ///< of `pending_`, that would fit
   QString progress_;      ///< of the analysis behind a first look; empty: it was cancelled
   bool stalled_ = false;  ///< the recording that is followed says nothing any more
   Page page_ = Page::kSummary;

@@ -241,6 +241,7 @@ void TraceLoader::cancel() {
 }
 
 void TraceLoader::dispose(std::shared_ptr<const Session> session) {
+  if (!session) return;
   if (disposer_.joinable()) disposer_.join();
   disposer_ = std::thread([held = std::move(session)]() mutable { held.reset(); });
 }

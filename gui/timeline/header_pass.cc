@@ -91,8 +91,8 @@ void HeaderPass::paint_ruler(QPainter& painter, const Frame& frame) {
   painter.restore();
   painter.setPen(theme.dim_text);
   QString left = !ticks.base.empty() ? QString::fromStdString(ticks.base) + QStringLiteral(" +")
-                 : frame.origin.ns  ? QStringLiteral("Time in the step")
-                                    : QStringLiteral("Time");
+                 : frame.origin.ns   ? QStringLiteral("Time from start")
+                                     : QStringLiteral("Time");
   painter.drawText(QRect(8, rect.top(), frame.gutter - 16, rect.height()),
                    (ticks.base.empty() ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, left);
 }
@@ -102,9 +102,9 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
   QRect rect = frame.steps_rect().adjusted(0, 1, 0, -2);
   ColumnGrid grid(frame.mapping.on_screen(frame.pixel_ratio));
   const Lane& steps = frame.model->steps;
-  const auto& items =
-      image.isNull() ? lanes_.draw(painter, rect, steps, grid, theme)
-                     : lanes_.paint(image, device_rect(rect, frame.pixel_ratio), steps, grid, theme);
+  const auto& items = image.isNull() ? lanes_.draw(painter, rect, steps, grid, theme)
+                                     : lanes_.paint(image, device_rect(rect, frame.pixel_ratio),
+                                                    steps, grid, theme);
   for (const LaneItem& item : items) {
     int width = static_cast<int>(item.width / frame.pixel_ratio);
     if (item.count != 1 || width < 26) continue;

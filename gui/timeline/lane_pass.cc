@@ -69,9 +69,8 @@ const std::vector<LaneItem>& LanePass::draw(QPainter& painter, const QRect& band
     // Here too a hairline tells two touching boxes apart.
     bool touches = previous && previous->x + previous->width == item.x;
     const int begin = item.x + (touches && is_box(item) && item.width >= 4 ? 1 : 0);
-    painter.fillRect(
-        QRect(band.left() + begin, band.top() + top, end - begin, band.height() - top),
-        QColor::fromRgb(theme.role[static_cast<std::size_t>(item.color)]));
+    painter.fillRect(QRect(band.left() + begin, band.top() + top, end - begin, band.height() - top),
+                     QColor::fromRgb(theme.role[static_cast<std::size_t>(item.color)]));
     previous = &item;
   }
   return items_;

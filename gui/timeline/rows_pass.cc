@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gui/timeline/rows_pass.h"
 
+#include <QPaintEngine>
 #include <algorithm>
 #include <cmath>
 
@@ -28,6 +29,12 @@ trace::StringId name_of_entry(const TimelineModel& model, const Row& row, std::u
   }
 }
 
+/// True when a row, or the first line of one with several, is in sight down to its lower edge.
+bool fits(const Frame& frame, const RowLayout::Shown& shown) {
+  int height = shown.lanes > 1 ? frame.layout->metrics().lane : shown.height;
+  return frame.screen_y(shown.y) + height <= frame.size.height();
+}
+
 }  // namespace
 
 QString counter_text(double value, const std::string& unit) {
@@ -45,6 +52,8 @@ void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, Label
   painter.setFont(frame.font);
   for (std::size_t i = first; i < shown.size(); ++i) {
     if (frame.screen_y(shown[i].y) >= frame.size.height()) break;
+    // Pictures of vectors cannot be cut off: what does not fit is left out.
+    if (image.isNull() && !fits(frame, shown[i])) break;
     const Row& row = frame.model->row(shown[i].row);
     if (row.kind == RowKind::kCounter) {
       paint_counter(image, painter, frame, grid, shown[i]);
@@ -53,7 +62,7 @@ void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, Label
     }
     paint_name(painter, frame, shown[i]);
   }
-  painter.fillRect(QRect(frame.gutter - 1, frame.header_height(), 1, frame.size.height()),
+  painter.fillRect(QRect(frame.gutter - 1, frame.header_height(), 1, frame.rows_rect().height()),
                    frame.theme->border);
 }
 
@@ -75,6 +84,7 @@ void RowsPass::paint_background(QPainter& painter, const Frame& frame) {
     const RowLayout::Shown& shown = all[i];
     int y = frame.screen_y(shown.y);
     if (y > frame.size.height()) break;
+    if (painter.paintEngine()->type() == QPaintEngine::SVG && !fits(frame, shown)) break;
     if (frame.model->row(shown.row).kind > RowKind::kMachine) continue;
     painter.fillRect(QRect(0, y, frame.size.width(), shown.height), theme.heading);
     painter.fillRect(QRect(0, y, frame.size.width(), 1), theme.border);
@@ -89,7 +99,7 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
     int y = frame.screen_y(frame.layout->lane_y(shown, l));
     int height = frame.layout->metrics().lane;
     if (y + height <= frame.header_height()) continue;
-    if (y >= frame.size.height()) break;
+    if (y >= frame.size.height() || (image.isNull() && y + height > frame.size.height())) break;
     QRect band(frame.gutter, y, frame.area_width(), height - 1);
     const std::vector<LaneItem>& items =
         image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, *frame.theme)

@@ -101,7 +101,8 @@ TEST_CASE("every page can be written as PNG and as SVG") {
   }
 }
 
-TEST_CASE("on the timeline the selected time is written, else the selected name, else what is seen") {
+TEST_CASE(
+    "on the timeline the selected time is written, else the selected name, else what is seen") {
   test::TemporaryFolder folder;
   auto w = test::open_window(test::training_file());
   w->show_page(Page::kTimeline);
@@ -142,7 +143,7 @@ TEST_CASE("on other pages their table is written as it is sorted and filtered, w
         1 + static_cast<std::size_t>(page.model().rowCount()));
   CHECK(count(content(folder / "ops.csv"), ",removed\r\n") ==
         static_cast<std::size_t>(page.model().rowCount()));
-  w->show_page(Page::kSteps);
+  w->show_page(Page::kFindings);
   CHECK_THROWS_WITH_AS(csv_export(*w, folder / "no.csv"), doctest::Contains("shows no table"),
                        Error);
 }

@@ -98,8 +98,8 @@ TEST_CASE("a trace that may only be read, in a folder that may only be read, ope
   std::filesystem::path trace = folder / "run.sqlite";
   std::filesystem::copy_file(test::training_file(), trace);
   std::filesystem::permissions(trace, std::filesystem::perms::owner_read);
-  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read |
-                                                  std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(
+      folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   QProcess process;
   start_gui(process, {text(trace), "--export-csv", "-", "--page", "ops"}, text(home.path()));
   CHECK(process.waitForFinished(60'000));
@@ -142,8 +142,7 @@ TEST_CASE("theme, rail and the widths of the side panels are kept from run to ru
 TEST_CASE("damaged settings do no harm") {
   OwnSettings settings;
   const std::string nonsense[] = {
-      "\x01\x02 not an ini file [[[ \xff\xfe",
-      std::string(100'000, '['),
+      "\x01\x02 not an ini file [[[ \xff\xfe", std::string(100'000, '['),
       "[General]\ndark=@Variant(\\0\\0\\0\\x7f)\ngeometry=12\nrail=maybe\n"
       "recent=@Variant(\\xff\\xff\\xff\\xff)\n[splitter]\ntimeline=x\ntimeline-side=@ByteArray()\n",
       "[General]\ngeometry=@ByteArray(\\x1\\xd9\\xd0\\xcb\\0\\x3\\0\\0\\x7f\\xff\\xff\\xff)\n"
@@ -174,6 +173,17 @@ TEST_CASE("two traces and tables can be named on the command line") {
   };
   QString a = text(test::training_file());
   QString b = text(test::faster_file());
+  // A disk that is full, as far as the program can tell.
+  QProcess small;
+  small.start("bash",
+              {"-c", "trap '' XFSZ; ulimit -f 8; QT_QPA_PLATFORM=offscreen exec \"$@\"", "-",
+               HEADWAY_BINARY_DIR "/headway-gui", a, "--export-csv", text(folder / "events.csv")});
+  REQUIRE(small.waitForFinished(60'000));
+  CHECK(small.exitCode() == 2);
+  CHECK(QString::fromUtf8(small.readAllStandardError())
+            .contains("events.csv: could not be written: "
+                      "File too large"));
+  CHECK(files_in(folder.path()) == 0);
   auto [status, out, err] =
       run({a, "--compare", b, "--screenshot", text(folder / "c.png"), "--export-csv", "-"});
   CHECK(status == 0);
@@ -183,11 +193,14 @@ TEST_CASE("two traces and tables can be named on the command line") {
   std::tie(status, out, err) = run({a, "--find", "wait for batch", "--export-csv", "-"});
   CHECK(status == 0);
   CHECK(out.count("wait for batch") == 40);
+  std::tie(status, out, err) = run({a, "--export-csv", "-"});
+  CHECK(status == 0);
+  CHECK(out.startsWith("kind,start_ns,"));
   std::tie(status, out, err) = run({a, "--find", "no such event", "--export-csv", "-"});
   CHECK(status == 2);
   CHECK(err.contains("no event has this in its name"));
-  std::tie(status, out, err) = run({a, "--compare", text(folder / "gone.sqlite"), "--screenshot",
-                                    text(folder / "x.png")});
+  std::tie(status, out, err) =
+      run({a, "--compare", text(folder / "gone.sqlite"), "--screenshot", text(folder / "x.png")});
   CHECK(status == 3);
   CHECK(err.contains("gone.sqlite"));
   std::tie(status, out, err) = run({"--compare", b});

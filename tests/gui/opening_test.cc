@@ -41,10 +41,7 @@ QPushButton* button(QWidget& parent, const QString& start) {
 }
 
 QString headline(MainWindow& window) {
-  for (LinkLabel* label : window.findChildren<LinkLabel*>()) {
-    if (label->isVisible() && label->y() < 60 && !label->text().isEmpty()) return label->text();
-  }
-  return {};
+  return window.findChild<LinkLabel*>(QStringLiteral("headline"))->text();
 }
 
 }  // namespace

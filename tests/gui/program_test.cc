@@ -95,7 +95,11 @@ TEST_CASE("wrong options are usage errors that name what was expected") {
     const char* expected;
   };
   for (const Case& one : {Case{{"--pge", "ops"}, "--pge"},
-                          {{"a.sqlite", "b.sqlite"}, "b.sqlite"},
+                          {{"--follow", "a.sqlite", "b.sqlite"}, "one trace"},
+                          {{"--follow", "--load-range", "1s..2s", "a.sqlite"}, "all of it"},
+                          {{"--load-range", "later"}, "1.2s..1.5s"},
+                          {{"--memory", "8"}, "as in 8GB"},
+                          {{"--memory", "0GB"}, "as in 8GB"},
                           {{"--page", "nowhere", "--screenshot", "x.png"}, "summary, timeline"},
                           {{"--size", "12"}, "1280x800"},
                           {{"--size", "99999x99999"}, "1280x800"},

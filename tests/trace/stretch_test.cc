@@ -49,7 +49,7 @@ TEST_CASE("a stretch holds the events that touch it and one line that says so") 
   CHECK(part.losses.size() == 1);
   REQUIRE(!part.losses.empty());
   CHECK(part.losses[0].name == "loaded_in_part");
-  CHECK(part.losses[0].text.find("20 µs") != std::string::npos);
+  CHECK(part.losses[0].text.find("20.0 µs") != std::string::npos);
   CHECK(all.losses.empty());
 }
 

@@ -73,7 +73,7 @@ std::optional<Extent> extent_of(const std::filesystem::path& path) {
       std::int64_t samples = 1 + table.rows * kSamples / std::max<std::int64_t>(1, extent.events);
       for (std::int64_t i = 0; i < samples; ++i) {
         at.reset();
-        at.bind(1, table.first + table.rows / samples * i);
+        at.bind(1, table.first + table.rows * i / samples);
         if (at.step() && !at.is_null(0) && load_detail::possible(at.int64(0)))
           extent.when.push_back({at.int64(0)});
       }

@@ -94,10 +94,9 @@ TEST_CASE("every row of ops and kernels is found in the step of each side that h
         CHECK(static_cast<bool>(place) == !missing);
         if (missing || !place) continue;
         CHECK(inside(place, side, steps));
-        std::string_view found =
-            id == std::string_view("ops")
-                ? op_name(side, place)
-                : analyzer::name_of(pair().session(side).trace, place.event);
+        std::string_view found = id == std::string_view("ops")
+                                     ? op_name(side, place)
+                                     : analyzer::name_of(pair().session(side).trace, place.event);
         bool renamed = side == Side::kA && state.starts_with("was ");
         CHECK(found == (renamed ? state.substr(4) : name));
       }

@@ -61,12 +61,15 @@ TEST_CASE("a trace that has changed since it was read is neither kept nor taken 
 
 TEST_CASE("what was not used for longest goes first when the cache is full") {
   Kept k;
-  std::int64_t one = trace::snapshot_bytes(k.trace);
-  TraceCache small(k.place, {.most_bytes = 2 * one + one / 2, .spare_bytes = 0, .least_events = 0});
   std::vector<trace::SnapshotKey> keys;
   for (const char* name : {"a.sqlite", "b.sqlite", "c.sqlite"}) keys.push_back(k.other(name));
+  REQUIRE(k.cache.store(k.trace, keys[0], {}));
+  auto one = static_cast<std::int64_t>(fs::file_size(k.cache.file_of(keys[0])));
+  // Room for two, and for half of what the third is thought to need.
+  TraceCache small(k.place, {.most_bytes = trace::snapshot_bytes(k.trace) + one + one / 2,
+                             .spare_bytes = 0,
+                             .least_events = 0});
   const fs::file_time_type now = fs::file_time_type::clock::now();
-  REQUIRE(small.store(k.trace, keys[0], {}));
   REQUIRE(small.store(k.trace, keys[1], {}));
   fs::last_write_time(small.file_of(keys[0]), now - std::chrono::minutes(2));
   fs::last_write_time(small.file_of(keys[1]), now - std::chrono::minutes(1));

@@ -64,7 +64,8 @@ GoldenResult compare_golden(const QImage& picture, const std::string& name) {
     return {now.save(text(golden)), golden.string() + ": could not be written"};
   }
   const QImage before = QImage(text(golden)).convertToFormat(QImage::Format_RGB888);
-  const std::string remedy = "look at both; if the new one is right: scripts/update_golden_pictures.sh";
+  const std::string remedy =
+      "look at both; if the new one is right: scripts/update_golden_pictures.sh";
   if (before.isNull()) return {false, fmt::format("{}: is not there; {}", golden.string(), remedy)};
   if (before.size() != now.size())
     return {false, fmt::format("{}: {}x{} pixels, now {}x{}; {}", golden.string(), before.width(),

@@ -8,7 +8,8 @@ namespace headway::test {
 
 struct GoldenResult {
   bool fine = false;
-  std::string message;  ///< what differs, where the picture of now lies, how to renew the golden one
+  std::string
+      message;  ///< what differs, where the picture of now lies, how to renew the golden one
 };
 
 /// Compares a picture with tests/data/golden/gui/<name>.png. Both are made small first, so that
