@@ -15,14 +15,14 @@ QVariant aligned(const analyzer::Column& column) {
                              Qt::AlignVCenter);
 }
 
-/// For machines: what the cell holds; invalid when not known.
+/// For machines: what the cell holds; an empty text when not known.
 QVariant raw(const analyzer::Cell& cell) {
   if (const std::string* text = std::get_if<std::string>(&cell))
     return QString::fromStdString(*text);
   if (const std::int64_t* integer = std::get_if<std::int64_t>(&cell))
     return static_cast<qlonglong>(*integer);
   if (const double* number = std::get_if<double>(&cell)) return *number;
-  return {};
+  return QString();
 }
 
 /// Tooltips guess whether a text is HTML; names of the program must not become it.

@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <fstream>
 
+#include "gui/models/op_table.h"
 #include "gui/pages/background_task.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
