@@ -26,11 +26,30 @@ RowLayout::RowLayout(const TimelineModel& model, RowMetrics metrics)
 }
 
 void RowLayout::adopt(const TimelineModel& model, const std::vector<RowId>& matches) {
-  std::vector<bool> before = std::move(folded_);
-  model_ = &model;
-  folded_.clear();
-  for (std::size_t i = 0; i < model.rows.size(); ++i)
-    folded_.push_back(matches[i].valid() ? before[matches[i].value] : model.rows[i].starts_folded);
+  const RowLayout before = std::move(*this);
+  *this = RowLayout(model, before.metrics_);
+  filter_ = before.filter_;
+  std::vector<RowId> now_of(before.folded_.size());
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (!matches[i].valid()) continue;
+    now_of[matches[i].value] = RowId::from(i);
+    folded_[i] = before.folded_[matches[i].value];
+    hidden_[i] = before.hidden_[matches[i].value];
+    kept_[i] = before.kept_[matches[i].value];
+  }
+  for (RowId row : before.pinned_) {
+    if (now_of[row.value].valid()) pinned_.push_back(now_of[row.value]);
+  }
+  // Siblings stand as they were put; new ones come behind those they follow in the model.
+  for (auto row = before.sequence_.rbegin(); row != before.sequence_.rend(); ++row) {
+    RowId moved = now_of[row->value];
+    if (!moved.valid()) continue;
+    for (RowId other : sequence_) {
+      if (model.row(other).parent != model.row(moved).parent) continue;
+      if (other != moved) move_to(moved, other, false);
+      break;
+    }
+  }
   arrange();
 }
 

@@ -78,7 +78,8 @@ void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, Label
     painter.fillRect(QRect(0, header + sticky - 2, frame.size.width(), 2), frame.theme->border);
   }
   paint_names(image, painter, frame);
-  painter.fillRect(QRect(frame.gutter - 1, header, 1, frame.size.height()), frame.theme->border);
+  painter.fillRect(QRect(frame.gutter - 1, header, 1, frame.rows_rect().height()),
+                   frame.theme->border);
 }
 
 void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
@@ -107,13 +108,21 @@ void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, L
 /// Names are laid out once: while one moves through time they stay the same, and text is the dearest
 /// part of a frame.
 void RowsPass::paint_names(QImage& image, QPainter& painter, const Frame& frame) {
+  if (image.isNull()) {
+    for (const RowLayout::Shown& shown : frame.layout->shown()) {
+      const int y = frame.screen_y(shown.y);
+      if (y + shown.height > frame.header_height() && fits(frame, shown))
+        paint_name(painter, frame, shown);
+    }
+    return;
+  }
   const QRect strip =
       device_rect(QRect(0, frame.header_height(), frame.gutter - 1, frame.rows_rect().height()),
                   frame.pixel_ratio) &
       image.rect();
   const std::uint64_t key = names_key(frame);
   const qsizetype bytes = qsizetype{strip.width()} * 4;
-  const bool known = !image.isNull() && key == names_key_ && names_.size() == strip.size();
+  const bool known = key == names_key_ && names_.size() == strip.size();
   if (!known) {
     const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
     const int sticky = frame.sticky_height();
@@ -121,11 +130,9 @@ void RowsPass::paint_names(QImage& image, QPainter& painter, const Frame& frame)
       const int y = frame.screen_y(shown[i].y);
       const bool stays = shown[i].pinned && sticky;
       if (!stays && y >= frame.size.height()) break;
-      if (image.isNull() && !fits(frame, shown[i])) break;
       if (stays || y + shown[i].height > frame.header_height() + sticky)
         paint_name(painter, frame, shown[i]);
     }
-    if (image.isNull()) return;
     names_ = QImage(strip.size(), QImage::Format_RGB32);
     names_key_ = key;
   }

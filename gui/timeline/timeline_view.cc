@@ -100,11 +100,24 @@ void TimelineView::update_session(std::shared_ptr<const Session> session) {
   }
   frame_.model = &session_->timeline;
   layout_.adopt(session_->timeline, matches);
+  // Marks and links are those of the former trace until they are found again.
+  hits_.reset();
+  frame_.hits = nullptr;
+  frame_.path = nullptr;
+  RowId current;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (frame_.current_row.valid() && matches[i] == frame_.current_row) current = RowId::from(i);
+  }
+  frame_.current_row = current;
+  overlay_.links.clear();
+  finder_->set_session(session_);
+  if (path_shown_) finder_->want();
   overlay_.selection = find_again(*old, overlay_.selection, *session_);
   overlay_.hovered = {};
   labels_ = {};
   labels_.set_font(frame_.font);
-  rows_changed();
+  refresh_links();
+  arranged();
   for (std::size_t i = 0; i < matches.size() && frame_.scroll > 0; ++i) {
     if (matches[i] != top) continue;
     if (auto index = layout_.index_of(RowId::from(i)))
