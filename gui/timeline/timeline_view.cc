@@ -44,8 +44,8 @@ TimelineView::TimelineView(QWidget* parent)
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
   setMinimumSize(320, 160);
+  make_timeline_accessible();  // before the first event of this view makes an interface of another kind
   setAccessibleName(tr("Timeline"));
-  make_timeline_accessible();
   viewport()->setMouseTracking(true);
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
   frame_.model = &empty_model();

@@ -29,7 +29,7 @@ TEST_CASE("a program under RLIMIT_AS keeps its address space") {
 }
 
 TEST_CASE(
-    "a program under RLIMIT_FSIZE gets no SIGXFSZ; the summary says why it was not recorded") {
+    "a program under RLIMIT_FSIZE gets no SIGXFSZ, and the summary says why it was not recorded") {
   TemporaryFolder folder;
   Recorder recorder({"-o", (folder / "run.sqlite").string(), "--", target("hostile"), "file-size"});
   recorder.start();

@@ -74,7 +74,7 @@ TEST_CASE("a damaged file gives what can be read, says how much is lost and is k
   CHECK(Bookmarks().load(file) == 0);
 }
 
-TEST_CASE("no file is no bookmarks; other files and folders that are none are refused in words") {
+TEST_CASE("no file is no bookmarks, other files and folders that are none are refused in words") {
   test::TemporaryFolder folder;
   Bookmarks bookmarks;
   CHECK(bookmarks.load(folder.path() / "none.txt") == 0);

@@ -46,7 +46,7 @@ TEST_CASE("rows with a start lead to that time, and long results are cut with a 
   CHECK(many.table.views.empty());
 }
 
-TEST_CASE("what is wrong with a query is told in words; nothing is written") {
+TEST_CASE("what is wrong with a query is told in words, and nothing is written") {
   std::atomic<bool> cancelled = false;
   auto error = [&](const std::string& sql) -> std::string {
     try {
