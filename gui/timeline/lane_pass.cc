@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "common/parallel.h"
+
 namespace headway::gui {
 namespace {
 
@@ -37,11 +39,26 @@ int top_of(const LaneItem& item, int height) {
 
 }  // namespace
 
+void LanePass::collect_ahead(std::vector<const Lane*> lanes, const ColumnGrid& grid, int width) {
+  next_ahead_ = 0;
+  ahead_width_ = width;
+  ahead_.resize(lanes.size());
+  run_parallel(lanes.size(), [&](std::size_t i) {
+    ahead_[i].lane = lanes[i];
+    ahead_[i].items.clear();
+    if (width > 0) lanes[i]->collect(grid, 0, width, ahead_[i].items);
+  });
+}
+
 const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, const Lane& lane,
                                              const ColumnGrid& grid, const Theme& theme) {
   items_.clear();
   const int width = std::min({grid.width(), band.width(), image.width() - band.left()});
-  lane.collect(grid, 0, width, items_);
+  if (next_ahead_ < ahead_.size() && ahead_[next_ahead_].lane == &lane && ahead_width_ == width) {
+    items_.swap(ahead_[next_ahead_++].items);
+  } else {
+    lane.collect(grid, 0, width, items_);
+  }
   if (items_.empty() || width <= 0) return items_;
   const int height = band.height();
   color_.resize(static_cast<std::size_t>(width));

@@ -15,6 +15,9 @@ namespace headway::gui {
 /// many boxes it has. Keeps only scratch memory between calls.
 class LanePass {
  public:
+  /// Looks up on all cores what `lanes`, which `paint` will be given next and in this order, show in
+  /// the first `width` columns. A lane that then comes out of order is looked up as without.
+  void collect_ahead(std::vector<const Lane*> lanes, const ColumnGrid& grid, int width);
   /// Draws what `lane` shows into `band` (device pixels; the grid's column 0 is at its left edge).
   /// One event fills the height of the band; what is one pixel wide or merged stands on the
   /// band's floor, as high as the share of time that events cover. The items stay valid until the
@@ -26,6 +29,13 @@ class LanePass {
                                     const ColumnGrid& grid, const Theme& theme);
 
  private:
+  struct Ahead {
+    const Lane* lane = nullptr;
+    std::vector<LaneItem> items;
+  };
+  std::vector<Ahead> ahead_;
+  std::size_t next_ahead_ = 0;
+  int ahead_width_ = 0;
   std::vector<LaneItem> items_;
   std::vector<QRgb> color_;
   std::vector<std::int32_t> top_;

@@ -65,6 +65,7 @@ void RowsPass::paint(QImage& image, QPainter& painter, const Frame& frame, Label
   std::size_t first = frame.layout->index_at(std::max<std::int64_t>(0, frame.scroll) + sticky)
                           .value_or(shown.size());
   painter.setFont(frame.font);
+  if (!image.isNull()) collect_ahead(image, frame, grid, first);
   for (std::size_t i = first; i < shown.size(); ++i) {
     if (frame.screen_y(shown[i].y) >= frame.size.height()) break;
     // Pictures of vectors cannot be cut off: what does not fit is left out.
@@ -195,6 +196,37 @@ void RowsPass::paint_ground(QPainter& painter, const Frame& frame, int top, int 
     int x = frame.gutter + static_cast<int>(ruler.x_of(tick.time));
     if (x >= frame.gutter) painter.fillRect(QRect(x, top, 1, height), theme.grid);
   }
+}
+
+/// The lanes that paint_lanes will paint, in its order. Few events are not worth other threads.
+void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const ColumnGrid& grid,
+                             std::size_t first) {
+  constexpr std::size_t kWorthThreads = 500'000;
+  const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
+  const int height = frame.layout->metrics().lane;
+  std::vector<const Lane*> lanes;
+  std::size_t entries = 0;
+  auto add = [&](const RowLayout::Shown& one) {
+    const Row& row = frame.model->row(one.row);
+    if (row.kind == RowKind::kCounter || row.lanes.empty()) return;
+    for (std::uint32_t l = 0; l < one.lanes; ++l) {
+      const int y = frame.screen_y(frame.layout->lane_y(one, l));
+      if (y + height <= frame.header_height() || y >= frame.size.height()) continue;
+      lanes.push_back(&row.lanes[l]);
+      entries += row.lanes[l].entries();
+    }
+  };
+  for (std::size_t i = first; i < shown.size(); ++i) {
+    if (frame.screen_y(shown[i].y) >= frame.size.height()) break;
+    add(shown[i]);
+  }
+  if (frame.sticky_height()) {
+    for (std::size_t i = 0; i < shown.size() && shown[i].pinned; ++i) add(shown[i]);
+  }
+  if (entries < kWorthThreads) lanes.clear();
+  const QRect area = device_rect(QRect(frame.gutter, 0, frame.area_width(), 1), frame.pixel_ratio);
+  lanes_.collect_ahead(std::move(lanes), grid,
+                       std::min({grid.width(), area.width(), image.width() - area.left()}));
 }
 
 void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,

@@ -21,6 +21,8 @@ class RowsPass {
   void paint_ground(QPainter& painter, const Frame& frame, int top, int height);
   void paint_row(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                  const ColumnGrid& grid, const RowLayout::Shown& shown);
+  void collect_ahead(const QImage& image, const Frame& frame, const ColumnGrid& grid,
+                     std::size_t first);
   void paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                    const ColumnGrid& grid, const RowLayout::Shown& shown);
   void paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, RowId row,
