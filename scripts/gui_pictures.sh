@@ -68,6 +68,11 @@ all_pages input-bound "$run" "$healthy"
 picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
 # What the second click of three-clicks.md leads to.
 picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
-[ -f "$traces/nsys/h100_2gpu_1s.sqlite" ] && all_pages h100_2gpu_1s "$traces/nsys/h100_2gpu_1s.sqlite"
-[ -f "$traces/kineto/a100_control.json.gz" ] && all_pages a100_control "$traces/kineto/a100_control.json.gz"
+# From a copy: a page may show where its trace lies, and that is nobody's business.
+for trace in nsys/h100_2gpu_1s.sqlite kineto/a100_control.json.gz; do
+  [ -f "$traces/$trace" ] || continue
+  cp "$traces/$trace" "$work/"
+  name=$(basename "$trace")
+  all_pages "${name%%.*}" "$work/$name"
+done
 find "$out" -name '*.png' -printf '%s %p\n' | sort -k2
