@@ -16,7 +16,7 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
-#include "gui/pages/background_task.h"
+#include "gui/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/export.h"
 #include "gui/pages/export_menu.h"

@@ -65,7 +65,7 @@ QString only_file(const QMimeData* data) {
 ComparePage::ComparePage(QWidget* parent)
     : PageWidget(parent),
       loader_(new TraceLoader(this)),
-      maker_(new PairMaker(this)),
+      task_(new BackgroundTask(this)),
       stack_(new QStackedWidget) {
   setAcceptDrops(true);
   stack_->addWidget(waiting());
@@ -85,8 +85,7 @@ ComparePage::ComparePage(QWidget* parent)
     show_message(tr("The second trace could not be opened"), message, false);
     emit second_failed(message, code);
   });
-  connect(maker_, &PairMaker::made, this, &ComparePage::show_pair);
-  connect(maker_, &PairMaker::failed, this, [this](const QString& message) {
+  connect(task_, &BackgroundTask::failed, this, [this](const QString& message) {
     show_message(tr("The traces could not be compared"), message, false);
     emit second_failed(message, ExitCode::kInternal);
   });
@@ -259,7 +258,7 @@ void ComparePage::set_session(std::shared_ptr<const Session> session) {
 void ComparePage::update_session(std::shared_ptr<const Session> session) {
   if (!pair_) return set_session(std::move(session));
   first_ = std::move(session);
-  maker_->start(first_, second_);
+  start_pair();
 }
 
 void ComparePage::set_theme(const Theme& theme) {
@@ -283,7 +282,7 @@ void ComparePage::open_second(const std::filesystem::path& path,
 
 void ComparePage::close_second() {
   loader_->cancel();
-  maker_->forget();
+  task_->cancel();
   second_.reset();
   show_pair(nullptr);
   show_invitation();
@@ -291,12 +290,18 @@ void ComparePage::close_second() {
 
 /// Compares what is open, if both are.
 void ComparePage::make_pair() {
-  maker_->forget();
+  task_->cancel();
   if (pair_) show_pair(nullptr);
   if (!first_ || !first_->analysed || !second_) return;
   show_message(tr("Comparing …"), shown(second_path_.toStdString()), true);
   progress_->setRange(0, 0);
-  maker_->start(first_, second_);
+  start_pair();
+}
+
+void ComparePage::start_pair() {
+  task_->start([this, a = first_, b = second_](const std::atomic<bool>&) -> BackgroundTask::Show {
+    return [this, pair = make_session_pair(a, b)] { show_pair(pair); };
+  });
 }
 
 void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {

@@ -10,10 +10,10 @@
 #include <QTableView>
 #include <memory>
 
+#include "gui/background_task.h"
 #include "gui/pages/change_waterfall.h"
 #include "gui/pages/compare_timelines.h"
 #include "gui/pages/page_widget.h"
-#include "gui/pages/pair_maker.h"
 #include "gui/pages/result_table_model.h"
 #include "gui/pages/trace_loader.h"
 
@@ -64,6 +64,7 @@ class ComparePage : public PageWidget {
   QWidget* heading();
   QWidget* changes();
   void make_pair();
+  void start_pair();
   void show_pair(std::shared_ptr<const SessionPair> pair);
   void show_message(const QString& title, const QString& text, bool busy);
   void show_invitation();
@@ -76,7 +77,7 @@ class ComparePage : public PageWidget {
   const Theme* theme_ = &Theme::light();
   QString second_path_;
   TraceLoader* loader_;
-  PairMaker* maker_;
+  BackgroundTask* task_;
   QStackedWidget* stack_;
   // While there is nothing to compare.
   WrapLabel* title_ = nullptr;

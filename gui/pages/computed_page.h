@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "gui/pages/background_task.h"
+#include "gui/background_task.h"
 #include "gui/pages/page_widget.h"
 
 namespace headway::gui {

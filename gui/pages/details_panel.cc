@@ -15,7 +15,7 @@ constexpr std::size_t kLargeTrace = 300'000;
 
 }  // namespace
 
-DetailsPanel::DetailsPanel(QWidget* parent) : QScrollArea(parent), job_(new BackgroundJob(this)) {
+DetailsPanel::DetailsPanel(QWidget* parent) : QScrollArea(parent), task_(new BackgroundTask(this)) {
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setAccessibleName(tr("Details of the selection"));
@@ -32,7 +32,7 @@ bool DetailsPanel::is_large() const {
 }
 
 void DetailsPanel::show_hint() {
-  job_->drop();
+  task_->cancel();
   show_lines(tr("Nothing selected"),
              {{"",
                tr("Click an event to see what it is. Drag along the ruler, or drag with Shift, "
@@ -43,7 +43,7 @@ void DetailsPanel::show_hint() {
 
 void DetailsPanel::show_target(const Target& target, std::vector<EventLink> links) {
   if (!session_ || !target) return show_hint();
-  job_->drop();
+  task_->cancel();
   const QString title = QString::fromStdString(title_of(session_->timeline, target));
   auto lines_of = [session = session_, target, links = std::move(links)](bool statistics) {
     std::vector<Detail> lines = describe(session->timeline, target, statistics);
@@ -53,7 +53,7 @@ void DetailsPanel::show_target(const Target& target, std::vector<EventLink> link
   };
   show_lines(title, lines_of(!is_large()));
   if (!is_large()) return;
-  job_->start([this, title, lines_of] {
+  task_->start([this, title, lines_of](const std::atomic<bool>&) -> BackgroundTask::Show {
     return [this, title, lines = lines_of(true)] { show_lines(title, lines); };
   });
 }
@@ -62,7 +62,8 @@ void DetailsPanel::show_range(Interval range) {
   if (!session_ || range.empty()) return show_hint();
   const QString title = tr("Selected time");
   if (!is_large()) return show_lines(title, describe(session_->timeline, range));
-  job_->start([this, title, range, session = session_] {
+  task_->start([this, title, range,
+                session = session_](const std::atomic<bool>&) -> BackgroundTask::Show {
     return [this, title, lines = describe(session->timeline, range)] { show_lines(title, lines); };
   });
 }

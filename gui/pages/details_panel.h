@@ -5,9 +5,9 @@
 #include <QScrollArea>
 #include <memory>
 
+#include "gui/background_task.h"
 #include "gui/models/details.h"
 #include "gui/models/session.h"
-#include "gui/pages/background_job.h"
 
 namespace headway::gui {
 
@@ -35,7 +35,7 @@ class DetailsPanel : public QScrollArea {
   bool is_large() const;
 
   std::shared_ptr<const Session> session_;
-  BackgroundJob* job_;
+  BackgroundTask* task_;
   QString title_;
   std::vector<Detail> lines_;
 };

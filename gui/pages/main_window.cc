@@ -251,6 +251,13 @@ void MainWindow::build_menus() {
   file->addSeparator();
   exports_ = new ExportMenu(*this, file);
   file->addSeparator();
+  QAction* cache = file->addAction(tr("&Keep large traces in a cache"));
+  cache->setCheckable(true);
+  cache->setChecked(QSettings().value(QStringLiteral("cache"), true).toBool());
+  cache->setEnabled(keep_settings_);
+  connect(cache, &QAction::toggled, this,
+          [](bool keep) { QSettings().setValue(QStringLiteral("cache"), keep); });
+  file->addSeparator();
   add_action(file, Command::kQuit);
   QMenu* view = menuBar()->addMenu(tr("&View"));
   for (const PageInfo& one : pages()) {
@@ -261,13 +268,6 @@ void MainWindow::build_menus() {
   view->addSeparator();
   for (Command command : {Command::kNextPage, Command::kPreviousPage, Command::kToggleRail})
     add_action(view, command);
-  QAction* cache = file->addAction(tr("&Keep large traces in a cache"));
-  cache->setCheckable(true);
-  cache->setChecked(QSettings().value(QStringLiteral("cache"), true).toBool());
-  cache->setEnabled(keep_settings_);
-  cache->setToolTip(tr("Opens a large trace several times as fast the second time"));
-  connect(cache, &QAction::toggled, this,
-          [](bool keep) { QSettings().setValue(QStringLiteral("cache"), keep); });
   dark_action_ = view->addAction(tr("&Dark colours"));
   dark_action_->setCheckable(true);
   connect(dark_action_, &QAction::triggered, this, [this](bool dark) {
@@ -368,7 +368,8 @@ ComparePage& MainWindow::compare() {
 QString MainWindow::ask_for_trace(const QString& title) {
   QString folder = path_.isEmpty() ? QString() : QFileInfo(path_).path();
   return QFileDialog::getOpenFileName(this, title, folder,
-                                      tr("Traces (*.sqlite *.sqlite3 *.db);;All files (*)"));
+                                      tr("Traces (*.sqlite *.sqlite3 *.db *.json *.json.gz *.zip);;"
+                                         "All files (*)"));
 }
 
 void MainWindow::choose_file() {

@@ -17,7 +17,8 @@ SearchBar::SearchBar(QWidget* parent)
       status_(new QLabel),
       previous_(new QToolButton),
       next_(new QToolButton),
-      regex_(new QToolButton) {
+      regex_(new QToolButton),
+      task_(new BackgroundTask(this)) {
   QHBoxLayout* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(4);
@@ -52,16 +53,13 @@ SearchBar::SearchBar(QWidget* parent)
   layout->addWidget(status_, 2);
   connect(edit_, &QLineEdit::textChanged, this, [this] { start(); });
   connect(regex_, &QToolButton::toggled, this, [this] { start(); });
+  connect(task_, &BackgroundTask::failed, status_, &QLabel::setText);
   connect(previous_, &QToolButton::clicked, this, [this] { go(false); });
   connect(next_, &QToolButton::clicked, this, [this] { go(true); });
 }
 
-SearchBar::~SearchBar() {
-  stop();
-}
-
 void SearchBar::set_session(std::shared_ptr<const Session> session) {
-  stop();
+  task_->cancel();
   set_found({});
   current_ = {};
   session_ = std::move(session);
@@ -70,7 +68,7 @@ void SearchBar::set_session(std::shared_ptr<const Session> session) {
 }
 
 void SearchBar::update_session(std::shared_ptr<const Session> session) {
-  stop();
+  task_->cancel();
   session_ = std::move(session);
   start();
 }
@@ -108,14 +106,6 @@ bool SearchBar::clear() {
   return true;
 }
 
-void SearchBar::stop() {
-  cancelled_ = true;
-  if (thread_.joinable()) thread_.join();
-  cancelled_ = false;
-  std::lock_guard lock(mutex_);
-  result_ = {};
-}
-
 void SearchBar::set_found(Found found) {
   const bool had_marks = found_.marks != nullptr;
   found_ = std::move(found);
@@ -141,7 +131,7 @@ std::optional<TextMatcher> SearchBar::matcher(const std::string& needle) {
 }
 
 void SearchBar::start() {
-  stop();
+  task_->cancel();
   set_found({});
   std::string needle = edit_->text().toStdString();
   if (!session_ || needle.empty()) {
@@ -156,30 +146,19 @@ void SearchBar::start() {
     return;
   }
   status_->setText(tr("Searching …"));
-  thread_ = std::thread([this, needle, wanted = std::move(*wanted), session = session_] {
+  task_->start([this, needle, wanted = std::move(*wanted),
+                session = session_](const std::atomic<bool>& cancelled) -> BackgroundTask::Show {
     Found found;
     found.session = session;
     found.search =
-        std::make_shared<Search>(session->trace, session->analysis, needle, wanted, &cancelled_);
-    if (!cancelled_)
-      found.marks = std::make_shared<HitMarks>(session->timeline, *found.search, &cancelled_);
-    if (cancelled_) return;
-    {
-      std::lock_guard lock(mutex_);
-      result_ = std::move(found);
-    }
-    QMetaObject::invokeMethod(
-        this, [this] { finished(); }, Qt::QueuedConnection);
+        std::make_shared<Search>(session->trace, session->analysis, needle, wanted, &cancelled);
+    if (!cancelled)
+      found.marks = std::make_shared<HitMarks>(session->timeline, *found.search, &cancelled);
+    return [this, found = std::move(found)] { finish(found); };
   });
 }
 
-void SearchBar::finished() {
-  Found found;
-  {
-    std::lock_guard lock(mutex_);
-    if (!result_.search) return;  // of a search that was replaced meanwhile
-    found = std::exchange(result_, {});
-  }
+void SearchBar::finish(Found found) {
   set_found(std::move(found));
   show_status();
   if (go_when_found_) go(*std::exchange(go_when_found_, std::nullopt));
@@ -203,7 +182,7 @@ void SearchBar::show_status() {
 void SearchBar::go(bool forward) {
   if (!found_.search) {
     // Enter was faster than the search.
-    if (!edit_->text().isEmpty() && thread_.joinable()) go_when_found_ = forward;
+    if (!edit_->text().isEmpty() && task_->is_running()) go_when_found_ = forward;
     return;
   }
   if (auto next = found_.search->next(current_, forward)) emit found(Target::of(*next));

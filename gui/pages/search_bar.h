@@ -4,12 +4,10 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QToolButton>
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 
+#include "gui/background_task.h"
 #include "gui/models/hit_marks.h"
 #include "gui/models/search.h"
 #include "gui/models/session.h"
@@ -22,7 +20,6 @@ class SearchBar : public QWidget {
   Q_OBJECT
  public:
   explicit SearchBar(QWidget* parent = nullptr);
-  ~SearchBar() override;
 
   void set_session(std::shared_ptr<const Session> session);
   /// A later session of the same trace: what is searched for stays.
@@ -52,17 +49,17 @@ class SearchBar : public QWidget {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  void start();
-  void stop();
-  void finished();
-  void show_status();
-
-  std::shared_ptr<const Session> session_;
   struct Found {
     std::shared_ptr<const Session> session;  ///< that the marks are of
     std::shared_ptr<const Search> search;
     std::shared_ptr<const HitMarks> marks;
   };
+
+  void start();
+  void finish(Found found);
+  void show_status();
+
+  std::shared_ptr<const Session> session_;
 
   std::optional<TextMatcher> matcher(const std::string& needle);
   void set_found(Found found);
@@ -74,10 +71,7 @@ class SearchBar : public QWidget {
   QToolButton* previous_;
   QToolButton* next_;
   QToolButton* regex_;
-  std::thread thread_;
-  std::atomic<bool> cancelled_ = false;
-  std::mutex mutex_;
-  Found result_;  ///< guarded by mutex_
+  BackgroundTask* task_;
   std::optional<bool> go_when_found_;
 };
 

@@ -3,9 +3,8 @@
 
 #include <QObject>
 #include <memory>
-#include <thread>
-#include <vector>
 
+#include "gui/background_task.h"
 #include "gui/models/event_links.h"
 #include "gui/models/path_lanes.h"
 #include "gui/models/session.h"
@@ -27,8 +26,6 @@ class RelationsFinder : public QObject {
   Q_OBJECT
  public:
   explicit RelationsFinder(QObject* parent = nullptr);
-  /// Waits for what is under way.
-  ~RelationsFinder() override;
 
   /// Null: none. What is being found of another one is dropped when it is ready.
   void set_session(std::shared_ptr<const Session> session);
@@ -40,12 +37,10 @@ class RelationsFinder : public QObject {
   void ready();
 
  private:
-  void take(std::shared_ptr<const Relations> relations);
-
   std::shared_ptr<const Session> session_;
   std::shared_ptr<const Relations> found_;
   bool wanted_ = false;
-  std::vector<std::thread> threads_;
+  BackgroundTask* task_;
 };
 
 }  // namespace headway::gui

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "gui/pages/background_task.h"
+#include "gui/background_task.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/timeline_page.h"
 #include "tests/gui/support/application.h"

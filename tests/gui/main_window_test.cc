@@ -13,8 +13,8 @@
 #include <QPushButton>
 #include <fstream>
 
+#include "gui/background_task.h"
 #include "gui/models/op_table.h"
-#include "gui/pages/background_task.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/help_overlay.h"

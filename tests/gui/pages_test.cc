@@ -5,7 +5,7 @@
 #include <QClipboard>
 #include <QFile>
 
-#include "gui/pages/background_task.h"
+#include "gui/background_task.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/health_page.h"
 #include "gui/pages/input_page.h"

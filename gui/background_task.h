@@ -10,15 +10,15 @@
 
 namespace headway::gui {
 
-/// Work on a thread of its own whose result is shown on the UI thread. One at a time: new work
-/// replaces what is under way, whose result is dropped.
+/// Work on a thread of its own whose result is shown on the UI thread: how everything but loading
+/// leaves the UI thread. New work replaces what is under way, whose result is dropped.
 class BackgroundTask : public QObject {
   Q_OBJECT
  public:
   /// What to do with the result; runs on the UI thread.
   using Show = std::function<void()>;
-  /// Runs on the other thread; should look at `cancelled` now and then. What it throws becomes
-  /// failed().
+  /// Runs on the other thread, so it must own what it reads; should look at `cancelled` now and then.
+  /// What it throws becomes failed().
   using Work = std::function<Show(const std::atomic<bool>& cancelled)>;
 
   explicit BackgroundTask(QObject* parent = nullptr);

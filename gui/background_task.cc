@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gui/pages/background_task.h"
+#include "gui/background_task.h"
 
 #include <exception>
 #include <mutex>
@@ -34,7 +34,7 @@ struct BackgroundTask::Job {
     try {
       finish(work(cancelled), "");
     } catch (const std::bad_alloc&) {
-      finish(nullptr, "There is not enough memory for this page.");
+      finish(nullptr, "There is not enough memory for this.");
     } catch (const std::exception& failure) {
       finish(nullptr, failure.what());
     }
