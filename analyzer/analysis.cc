@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <future>
 #include <mutex>
 #include <optional>
 
@@ -139,31 +141,15 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     result.median_step = result.step_times.p50;
     note("partition");
   };
-  // The graph needs nothing but the trace, and is the longest single part.
-  run_parallel(2, [&](std::size_t part) {
-    if (part == 0) {
-      graph.emplace(trace);
-    } else {
-      find_partitions();
-    }
-  });
-  const KernelNames& kernels = *kernel_names;
-  // No rule asks for the critical path, so it is looked for beside them.
-  run_parallel(2, [&](std::size_t part) {
-    if (part == 0) {
-      result.critical_path = find_critical_path(*graph, result.steps, result.partitions);
-      graph.reset();
-      note("critical path");
-      return;
-    }
-    result.work = measure_work(trace, result.steps, result.partitions, kernels);
+  auto judge = [&] {
+    result.work = measure_work(trace, result.steps, result.partitions, *kernel_names);
     note("kernels");
     RuleContext context{trace,
                         result.steps,
                         result.attribution,
                         result.partitions,
                         mean_step_of(result.partitions, result.median_step),
-                        kernels,
+                        *kernel_names,
                         result.work,
                         result.job.get()};
     std::span<const Rule* const> rules = all_rules();
@@ -171,6 +157,27 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     run_parallel(rules.size(),
                  [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
     note("rules");
+  };
+  // The graph needs nothing but the trace and is the longest single part; no rule asks for it or for
+  // the critical path.
+  std::promise<void> partitions_known;
+  run_parallel(2, [&](std::size_t part) {
+    if (part == 1) {
+      graph.emplace(trace);
+      partitions_known.get_future().get();
+      result.critical_path = find_critical_path(*graph, result.steps, result.partitions);
+      graph.reset();
+      note("critical path");
+      return;
+    }
+    try {
+      find_partitions();
+    } catch (...) {
+      partitions_known.set_exception(std::current_exception());
+      throw;
+    }
+    partitions_known.set_value();
+    judge();
   });
   keep_fitting_advice(trace, result.findings);
   sort_findings(result.findings);

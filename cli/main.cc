@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/version.h"
+#include "common/allocator.h"
 #include "common/tell.h"
 #include "common/text.h"
 
@@ -100,11 +100,7 @@ int main_checked(int argc, char** argv) {
 }  // namespace headway::cli
 
 int main(int argc, char** argv) {
-  // Columns grow to hundreds of megabytes and go again: kept by the allocator rather than handed back to
-  // the kernel, which would clear each page anew. A third less CPU time on a report of a million events.
-  constexpr int kNever = 0x7fffffff;
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, kNever);
+  headway::keep_freed_memory();
   try {
     return headway::cli::main_checked(argc, argv);
   } catch (const headway::Error& error) {

@@ -9,7 +9,8 @@
 
 namespace headway {
 
-void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work,
+                  int threads) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::exception_ptr> errors(count);
   auto run = [&] {
@@ -21,10 +22,11 @@ void run_parallel(std::size_t count, const std::function<void(std::size_t)>& wor
       }
     }
   };
-  std::size_t cores = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  std::size_t wanted = threads > 0 ? static_cast<std::size_t>(threads)
+                                   : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
   {
     std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(run);
+    for (std::size_t i = 1; i < std::min(wanted, count); ++i) helpers.emplace_back(run);
     run();
   }
   for (const std::exception_ptr& error : errors) {

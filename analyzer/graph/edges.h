@@ -40,12 +40,16 @@ class EdgeSink {
   std::array<std::int64_t, kEdgeKindCount> contradicted{};
 };
 
-/// D1: threads. `blocked` holds points before which their thread slept until another one handed
-/// over. Returns every point of every thread, one sorted run a thread, and fills `nested`.
+/// Runs of points, each in the order of points.
 struct SortedRuns {
   std::vector<PointId> points;
   std::vector<std::size_t> ends;  ///< where each run ends
 };
+/// All points of all runs in the order of points.
+std::vector<PointId> merge_runs(const Points& points, const SortedRuns& runs);
+
+/// D1: threads. `blocked` holds points before which their thread slept until another one handed
+/// over. Returns every point of every thread, one sorted run a thread, and fills `nested`.
 void add_thread_order(const std::vector<bool>& blocked, EdgeSink& sink, SortedRuns& runs,
                       std::vector<std::uint8_t>& nested);
 /// D2: streams. Appends the runs of all streams.

@@ -2,7 +2,6 @@
 #include "analyzer/graph/graph.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "analyzer/graph/edges.h"
 #include "common/error.h"
@@ -11,47 +10,6 @@ namespace headway::analyzer {
 namespace {
 
 using namespace trace;
-
-/// Merges sorted runs, the two shortest first, so that a few long runs are moved only a few times.
-std::vector<PointId> merge_runs(const Points& points, SortedRuns runs) {
-  struct Run {
-    std::size_t begin;
-    std::size_t end;
-    std::vector<PointId> merged;  ///< instead of the run, once there is one
-  };
-  auto before = [&](PointId a, PointId b) { return points.before(a, b); };
-  std::vector<Run> all;
-  std::size_t begin = 0;
-  for (std::size_t end : runs.ends) {
-    all.push_back({begin, end, {}});
-    begin = end;
-  }
-  auto view = [&](const Run& run) {
-    return run.merged.empty()
-               ? std::span<const PointId>(runs.points).subspan(run.begin, run.end - run.begin)
-               : std::span<const PointId>(run.merged);
-  };
-  using Entry = std::pair<std::size_t, std::size_t>;  // length, index
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> shortest;
-  for (std::size_t i = 0; i < all.size(); ++i) shortest.emplace(view(all[i]).size(), i);
-  while (shortest.size() > 1) {
-    Run& a = all[shortest.top().second];
-    shortest.pop();
-    auto [length, index] = shortest.top();
-    Run& b = all[index];
-    shortest.pop();
-    std::vector<PointId> merged(view(a).size() + length);
-    std::span<const PointId> left = view(a);
-    std::span<const PointId> right = view(b);
-    std::merge(left.begin(), left.end(), right.begin(), right.end(), merged.begin(), before);
-    a.merged = {};
-    b.merged = std::move(merged);
-    shortest.emplace(b.merged.size(), index);
-  }
-  if (all.empty()) return {};
-  Run& last = all[shortest.top().second];
-  return last.merged.empty() ? std::move(runs.points) : std::move(last.merged);
-}
 
 bool keeps_end_waiting(EdgeKind kind) {
   switch (kind) {
@@ -154,7 +112,7 @@ DependencyGraph::DependencyGraph(const Trace& trace)
   }
   sink.contradicted[static_cast<std::size_t>(EdgeKind::kTransfer)] += unmatched;
   for (std::size_t k = 0; k < kEdgeKindCount; ++k) counts_[k].contradicted = sink.contradicted[k];
-  order_ = merge_runs(points_, std::move(runs));
+  order_ = merge_runs(points_, runs);
   calibrate_waits(points_, sink.edges, calibration_);
   calibration_.base_of_name = base_of_names(points_, sink.edges);
   build_edges(std::move(sink.edges));

@@ -32,17 +32,11 @@ Interval Points::interval(TaskId task) const {
   return {time(start_of(task)), time(end_of(task))};
 }
 
-TimeNs Points::time(PointId point) const {
+TimeNs Points::time_of_few(PointId point) const {
   std::uint32_t task = point.value / 2;
-  bool start = is_start(point);
-  if (task < first_op_) return start ? trace_->calls.start[task] : trace_->calls.end[task];
-  if (task < first_range_) {
-    std::uint32_t op = task - first_op_;
-    return start ? trace_->device_ops.start[op] : trace_->device_ops.end[op];
-  }
   if (task < first_rendezvous_) {
     RangeId range = ranges_[task - first_range_];
-    return start ? trace_->ranges.start[range.value] : trace_->ranges.end[range.value];
+    return is_start(point) ? trace_->ranges.start[range.value] : trace_->ranges.end[range.value];
   }
   return rendezvous_[task - first_rendezvous_];
 }

@@ -65,7 +65,16 @@ class Points {
   trace::ThreadId thread_of(TaskId task) const;
 
   Interval interval(TaskId task) const;
-  TimeNs time(PointId point) const;
+  TimeNs time(PointId point) const {
+    std::uint32_t task = point.value / 2;
+    bool start = is_start(point);
+    if (task < first_op_) return start ? trace_->calls.start[task] : trace_->calls.end[task];
+    if (task < first_range_) {
+      std::uint32_t op = task - first_op_;
+      return start ? trace_->device_ops.start[op] : trace_->device_ops.end[op];
+    }
+    return time_of_few(point);
+  }
 
   /// The order of points: by time; at one instant ends come first, then tasks without duration,
   /// starts, rendezvous; then what usually causes comes before what it causes. Total and strict.
@@ -76,6 +85,7 @@ class Points {
   }
 
  private:
+  TimeNs time_of_few(PointId point) const;  ///< of ranges and rendezvous
   bool before_at_one_instant(PointId a, PointId b) const;
 
   const trace::Trace* trace_;

@@ -90,8 +90,9 @@ nlohmann::ordered_json critical_path_json(const trace::Trace& trace, const Analy
                                 {"ns", step.interval.length().ns},
                                 {"of_kind", times_json(step.of_kind)}});
   }
-  json["what"] = to_json(critical_path_table(trace, analysis))["rows"];
-  json["ops"] = to_json(slack_table(trace, analysis))["rows"];
+  std::vector<Table> tables = make_tables(trace, analysis, {critical_path_table, slack_table});
+  json["what"] = to_json(tables[0])["rows"];
+  json["ops"] = to_json(tables[1])["rows"];
   Json& graph = json["graph"];
   graph["tasks"] = path.tasks;
   graph["edges"] = Json::array();

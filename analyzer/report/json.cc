@@ -157,9 +157,11 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["steps"] = steps_section(analysis);
   json["partition"] = partition_section(trace, analysis);
   json["critical_path"] = critical_path_json(trace, analysis);
-  json["ops"] = to_json(op_table(trace, analysis))["rows"];
-  json["kernels"] = to_json(kernel_table(trace, analysis))["rows"];
-  json["collectives"] = to_json(collective_table(trace, analysis))["rows"];
+  std::vector<Table> tables =
+      make_tables(trace, analysis, {op_table, kernel_table, collective_table});
+  json["ops"] = to_json(tables[0])["rows"];
+  json["kernels"] = to_json(tables[1])["rows"];
+  json["collectives"] = to_json(tables[2])["rows"];
   json["findings"] = findings_section(trace, analysis);
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)

@@ -59,8 +59,7 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
                        escape_markdown(finding.claim));
   }
   out += "\n</details>\n";
-  for (const Table& table :
-       {op_type_table(trace, analysis), op_table(trace, analysis), loader_table(trace, analysis)}) {
+  for (const Table& table : make_tables(trace, analysis, {op_type_table, op_table, loader_table})) {
     if (!table.rows.empty())
       out += fmt::format("\n### {}\n\n{}\n\n{}", table.title, table.note,
                          to_markdown(table, options.max_rows));

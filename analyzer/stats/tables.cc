@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "common/parallel.h"
+
 namespace headway::analyzer {
 
 Table TableMaker::operator()(const trace::Trace& trace, const Analysis& analysis,
@@ -12,6 +14,14 @@ Table TableMaker::operator()(const trace::Trace& trace, const Analysis& analysis
   if (!table.note.empty()) table.note += " ";
   table.note += filtered_ ? selection.text() : "The filter does not apply to this table.";
   return table;
+}
+
+std::vector<Table> make_tables(const trace::Trace& trace, const Analysis& analysis,
+                               std::initializer_list<TableMaker> makers) {
+  std::vector<Table> tables(makers.size());
+  run_parallel(tables.size(),
+               [&](std::size_t i) { tables[i] = makers.begin()[i](trace, analysis); });
+  return tables;
 }
 
 std::span<const TableDeclaration> table_declarations() {

@@ -26,6 +26,10 @@ class TableMaker {
   Whole whole_ = nullptr;
 };
 
+/// The tables of the whole trace, made beside each other, in the order asked for.
+std::vector<Table> make_tables(const trace::Trace&, const Analysis&,
+                               std::initializer_list<TableMaker> makers);
+
 /// A table that `headway stats` can print; reports use some of them. Declared in one list
 /// (tables.cc).
 struct TableDeclaration {

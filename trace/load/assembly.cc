@@ -2,8 +2,10 @@
 #include "trace/load/assembly.h"
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <numeric>
+#include <span>
+#include <thread>
 #include <utility>
 
 namespace headway::trace::load_detail {
@@ -28,38 +30,76 @@ bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
 
 namespace {
 
-/// Sorts `order` by start, stable: digits of 11 bits from the lowest. Several times as fast as
-/// comparing, whose every step is two jumps into a column.
-void radix_sort(std::vector<std::uint32_t>& order, const std::vector<TimeNs>& start) {
+struct Item {
+  std::uint64_t key;
+  std::uint32_t row;
+};
+
+/// Sorts by key, stable: digits of 11 bits from the lowest, up to the highest of `range`. Several
+/// times as fast as comparing, whose every step is two jumps into a column.
+void radix_sort(std::span<Item> items, std::span<Item> spare, std::uint64_t range) {
   constexpr int kBits = 11;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-  auto [least, most] = std::minmax_element(start.begin(), start.end());
-  const std::int64_t base = least->ns;
-  const auto range = static_cast<std::uint64_t>(most->ns) - static_cast<std::uint64_t>(base);
-  struct Item {
-    std::uint64_t key;
-    std::uint32_t row;
-  };
-  std::vector<Item> items(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    items[i] = {static_cast<std::uint64_t>(start[order[i]].ns) - static_cast<std::uint64_t>(base),
-                order[i]};
-  std::vector<Item> sorted(items.size());
+  std::span<Item> from = items;
+  std::span<Item> to = spare;
   for (int shift = 0; shift < 64 && (range >> shift) != 0; shift += kBits) {
     std::array<std::uint32_t, kBuckets> next{};
-    for (const Item& item : items) ++next[item.key >> shift & (kBuckets - 1)];
+    for (const Item& item : from) ++next[item.key >> shift & (kBuckets - 1)];
     std::uint32_t sum = 0;
     for (std::uint32_t& bucket : next) sum += std::exchange(bucket, sum);
-    for (const Item& item : items) sorted[next[item.key >> shift & (kBuckets - 1)]++] = item;
-    items.swap(sorted);
+    for (const Item& item : from) to[next[item.key >> shift & (kBuckets - 1)]++] = item;
+    std::swap(from, to);
   }
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = items[i].row;
+  if (from.data() != items.data()) std::copy(from.begin(), from.end(), items.begin());
+}
+
+/// The rows by start, stable: each thread sorts a part, then pairs of parts are merged.
+std::vector<Item> by_start(const std::vector<TimeNs>& start, int threads) {
+  auto [least, most] = std::minmax_element(start.begin(), start.end());
+  const std::int64_t base = least->ns;
+  auto key = [&](TimeNs time) {
+    return static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(base);
+  };
+  const std::uint64_t range = key(*most);
+  std::vector<Item> items(start.size());
+  std::vector<Item> spare(start.size());
+  const std::size_t parts = std::bit_floor(static_cast<std::size_t>(std::clamp(threads, 1, 8)));
+  auto part = [&](std::vector<Item>& of, std::size_t i, std::size_t length) {
+    std::size_t begin = of.size() * i / parts;
+    return std::span(of).subspan(begin, of.size() * (i + length) / parts - begin);
+  };
+  run_parallel(
+      parts,
+      [&](std::size_t i) {
+        std::span<Item> mine = part(items, i, 1);
+        auto row = static_cast<std::uint32_t>(mine.data() - items.data());
+        for (Item& item : mine) {
+          item = {key(start[row]), row};
+          ++row;
+        }
+        radix_sort(mine, part(spare, i, 1), range);
+      },
+      threads);
+  for (std::size_t length = 1; length < parts; length *= 2) {
+    run_parallel(
+        parts / length / 2,
+        [&](std::size_t pair) {
+          std::span<Item> left = part(items, pair * length * 2, length);
+          std::span<Item> right = part(items, pair * length * 2 + length, length);
+          std::merge(left.begin(), left.end(), right.begin(), right.end(),
+                     part(spare, pair * length * 2, length * 2).begin(),
+                     [](const Item& a, const Item& b) { return a.key < b.key; });
+        },
+        threads);
+    items.swap(spare);
+  }
+  return items;
 }
 
 }  // namespace
 
 std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end) {
+                                       const std::vector<TimeNs>& end, int threads) {
   auto before = [&](std::uint32_t a, std::uint32_t b) {
     if (start[a] != start[b]) return start[a] < start[b];
     if (end[a] != end[b]) return end[a] > end[b];
@@ -69,17 +109,18 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   for (std::uint32_t i = 1; i < start.size() && sorted; ++i) sorted = before(i - 1, i);
   if (sorted) return {};
   std::vector<std::uint32_t> order(start.size());
-  std::iota(order.begin(), order.end(), 0u);
   constexpr std::size_t kSmall = 4096;
   if (start.size() < kSmall) {
+    std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), before);
     return order;
   }
-  radix_sort(order, start);
-  // Radix sorting kept file order among equal starts; the longer come first.
+  std::vector<Item> items = by_start(start, threads);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = items[i].row;
+  // Equal starts are in file order; the longer come first.
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t next = begin + 1;
-    while (next < order.size() && start[order[next]] == start[order[begin]]) ++next;
+    while (next < order.size() && items[next].key == items[begin].key) ++next;
     if (next - begin > 1)
       std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
                 order.begin() + static_cast<std::ptrdiff_t>(next), before);
@@ -90,7 +131,7 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
 
 std::vector<std::uint32_t> sort_device_ops(Trace& trace, int threads) {
   DeviceOps& ops = trace.device_ops;
-  std::vector<std::uint32_t> order = event_order(ops.start, ops.end);
+  std::vector<std::uint32_t> order = event_order(ops.start, ops.end, threads);
   auto op_at = [&](std::size_t i) {
     return order.empty() ? static_cast<std::uint32_t>(i) : order[i];
   };
@@ -126,17 +167,6 @@ std::vector<std::uint32_t> sort_device_ops(Trace& trace, int threads) {
   }
   apply_order(ops, order, threads);
   return order;
-}
-
-void run_tasks(const std::vector<std::function<void()>>& tasks, int threads) {
-  std::atomic<std::size_t> next = 0;
-  auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1)) < tasks.size();) tasks[i]();
-  };
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
 }
 
 int thread_count(int wanted) {

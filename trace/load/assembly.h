@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <thread>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "common/parallel.h"
 #include "trace/trace.h"
 
 /// What every importer needs to put a Trace together, whatever it reads: ids made on first sight,
@@ -60,9 +60,7 @@ int thread_count(int wanted);
 /// The permutation that sorts events by start, longer first, then file order; empty when they are
 /// sorted.
 std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end);
-/// Runs independent tasks on up to `threads` threads.
-void run_tasks(const std::vector<std::function<void()>>& tasks, int threads);
+                                       const std::vector<TimeNs>& end, int threads);
 
 /// Dense ids for keys in order of first sight, within one part of a parallel read. The parts' ids
 /// are replaced by the trace's own afterwards, part by part, so that ids do not depend on which
@@ -128,13 +126,14 @@ void apply_order(Columns& table, const std::vector<std::uint32_t>& order, int th
         (add(column), ...);
       },
       table.columns());
-  run_tasks(tasks, threads);
+  run_parallel(
+      tasks.size(), [&](std::size_t i) { tasks[i](); }, threads);
 }
 
 /// Sorts an event table by start, longer first, then file order. Returns the order it applied.
 template <class Columns>
 std::vector<std::uint32_t> sort_events(Columns& table, int threads) {
-  std::vector<std::uint32_t> order = event_order(table.start, table.end);
+  std::vector<std::uint32_t> order = event_order(table.start, table.end, threads);
   apply_order(table, order, threads);
   return order;
 }

@@ -176,6 +176,8 @@ std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& nam
 /// launch. Where nodes were traced as well, they tell more.
 std::vector<Part> read_graphs(Context& context) {
   static const RowMap kNothingWanted;
+  // Looking for nodes reads every kernel, so only where there are graphs at all.
+  if (!context.db.has_table(tables::GraphTrace::name)) return {};
   std::vector<std::string> columns = context.db.columns_of(tables::Kernel::name);
   if (std::find(columns.begin(), columns.end(), "graphNodeId") != columns.end() &&
       context.db.int64("SELECT EXISTS(SELECT 1 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE "

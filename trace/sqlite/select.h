@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "common/parallel.h"
 #include "trace/schema/table.h"
 #include "trace/sqlite/database.h"
 
@@ -143,9 +144,9 @@ class Select {
     run(db, INT64_MIN, INT64_MAX, visit);
   }
 
-  /// Splits the table into `threads` rowid ranges, each read over its own connection into its own
-  /// `Part`; `visit(part, row_id, row)` runs concurrently for different parts. Returns the parts in
-  /// rowid order.
+  /// Splits the table into rowid ranges, more than `threads` so that no thread waits for the slowest
+  /// one, each read over its thread's own connection into its own `Part`; `visit(part, row_id, row)`
+  /// runs concurrently for different parts. Returns the parts in rowid order.
   template <class Part, class Visit>
   static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit,
                                         const std::string& where = {}) {
@@ -153,12 +154,14 @@ class Select {
     if (!db.has_table(Table::name)) return parts;
     std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", Table::name));
     std::int64_t last = db.int64(fmt::format("SELECT max(rowid) FROM {}", Table::name));
-    constexpr std::int64_t kRowsWorthAThread = 50000;
+    constexpr std::int64_t kRowsWorthAPart = 50000;
+    constexpr std::int64_t kPartsAThread = 8;
     // Row ids of a file from elsewhere may be anything, and those of a damaged one are in no order;
     // splitting only sane ones keeps the arithmetic in range.
     bool sane = 0 <= first && first <= last && last < std::int64_t{1} << 48;
+    std::int64_t most = threads > 1 ? threads * kPartsAThread : 1;
     std::int64_t count =
-        sane ? std::clamp<std::int64_t>((last - first) / kRowsWorthAThread, 1, threads) : 1;
+        sane ? std::clamp<std::int64_t>((last - first) / kRowsWorthAPart, 1, most) : 1;
     parts.resize(static_cast<std::size_t>(count));
     if constexpr (requires(Part & part) { part.reserve(std::size_t{}); }) {
       // A row takes at least 12 bytes of the file, so a gap in the row ids cannot ask for the moon.
@@ -169,9 +172,8 @@ class Select {
           parts[i].reserve(static_cast<std::size_t>(i == 0 ? rows : rows / count + 1));
       }
     }
-    std::vector<std::exception_ptr> errors(parts.size());
+    std::int64_t stride = sane ? (last - first + 1) / count : 0;
     auto read_part = [&](std::int64_t i, const Database& connection) {
-      std::int64_t stride = sane ? (last - first + 1) / count : 0;
       std::int64_t from = sane ? first + stride * i : INT64_MIN;
       std::int64_t to = !sane ? INT64_MAX : i + 1 == count ? last : from + stride - 1;
       Part& part = parts[static_cast<std::size_t>(i)];
@@ -179,22 +181,28 @@ class Select {
           connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); },
           where);
     };
-    std::vector<std::thread> helpers;
-    for (std::int64_t i = 1; i < count; ++i) {
-      helpers.emplace_back([&, i] {
+    std::atomic<std::int64_t> next = 0;
+    std::vector<std::exception_ptr> errors(parts.size());
+    auto read_parts = [&](const Database& connection) {
+      for (std::int64_t i; (i = next.fetch_add(1)) < count;) {
         try {
-          read_part(i, Database::open_read_only(db.path()));
+          read_part(i, connection);
         } catch (...) {
           errors[static_cast<std::size_t>(i)] = std::current_exception();
         }
-      });
-    }
-    try {
-      read_part(0, db);
-    } catch (...) {
-      errors[0] = std::current_exception();
-    }
-    for (std::thread& helper : helpers) helper.join();
+      }
+    };
+    auto workers = static_cast<std::size_t>(std::clamp<std::int64_t>(threads, 1, count));
+    headway::run_parallel(
+        workers,
+        [&](std::size_t worker) {
+          if (worker == 0) {
+            read_parts(db);
+          } else {
+            read_parts(Database::open_read_only(db.path()));
+          }
+        },
+        static_cast<int>(workers));
     for (const std::exception_ptr& error : errors) {
       if (error) std::rethrow_exception(error);
     }
