@@ -86,7 +86,7 @@ TEST_CASE("CUPTI that refuses kernels is given back to the program's own profile
 }
 
 TEST_CASE("CUPTI is asked in the order that it wants: calls are chosen after their kind is on") {
-  FakeCupti& cupti = *new FakeCupti;  // collects until the process ends
+  FakeCupti& cupti = *new FakeCupti;         // collects until the process ends
   cupti.refused = ActivityKind::kCudaEvent;  // not essential
   CHECK(collect(cupti) == "on: CUPTI 130001");
   CHECK(cupti.subscribed == 1);
