@@ -54,6 +54,11 @@ class Record final : public Command {
     app.add_option("--nvtx", nvtx_, "Record NVTX ranges")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();
+    app.add_flag("--pytorch{on}", options_.pytorch,
+                 "Record what an unmodified PyTorch program does: steps, waits for input, loader "
+                 "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
+        ->type_name("[=on|ops]")
+        ->check(CLI::IsMember({"on", "ops"}));
     app.add_option("command", options_.command, "Command to record, with its arguments")
         ->type_name("");
     // What follows the command is the command's, with or without "--".

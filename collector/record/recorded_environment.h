@@ -12,6 +12,8 @@ namespace headway::record {
 class RecordedEnvironment {
  public:
   RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx);
+  /// Python programs run the hooks of `folder`, at this level of RecordOptions::pytorch.
+  void add_pytorch(const std::filesystem::path& folder, const std::string& level);
   const std::vector<std::string>& variables() const { return variables_; }
   /// Sentences about other tools that the user has set up there, and who wins.
   const std::vector<std::string>& notes() const { return notes_; }
