@@ -17,6 +17,11 @@ class RecordFormatter final : public CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: headway record [OPTIONS] -- COMMAND [ARGUMENT]...\n";
   }
+  /// CLI11 shows what a flag without value means as "--pytorch{on}".
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    return name.substr(0, name.find('{'));
+  }
 };
 
 class Record final : public Command {

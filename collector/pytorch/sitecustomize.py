@@ -26,7 +26,7 @@ class _AfterImport:
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, self.callbacks.pop(name))
+                    spec.loader = _Loader(spec.loader, self.callbacks.pop(name), self)
                 return spec
         return None
 
@@ -34,9 +34,10 @@ class _AfterImport:
 class _Loader:
     """Stands in for a loader until the module is executed; the module never sees it."""
 
-    def __init__(self, loader, callback):
+    def __init__(self, loader, callback, waiting):
         self.loader = loader
         self.callback = callback
+        self.waiting = waiting
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
@@ -46,6 +47,8 @@ class _Loader:
         module.__loader__ = self.loader
         self.loader.exec_module(module)
         self.callback(module)
+        if not self.waiting.callbacks and self.waiting in sys.meta_path:
+            sys.meta_path.remove(self.waiting)
 
 
 def _attach(part):

@@ -175,6 +175,10 @@ class WorkerInitWrapper(Wrapper):
         _worker = _Worker(base, workers, args[0])
         _making.__init__()
         _making.active = True
+        if core.wants_ops():
+            from headway_pytorch import ops
+
+            ops.detach()
         nvtx.name_thread("loader %d" % args[0])
         dataset = torch.utils.data.get_worker_info().dataset
         _watch(type(dataset), isinstance(dataset, torch.utils.data.IterableDataset))
