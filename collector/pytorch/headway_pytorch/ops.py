@@ -12,6 +12,7 @@ from headway_pytorch.core import BACKWARD, NO_PHASE, OP, name, nvtx
 
 _SKIPPED = ("backward", "size", "dim", "numel", "stride", "device", "data_ptr", "untyped_storage")
 _SKIPPED_STARTS = ("__get__", "__set__", "__len__", "__hash__", "__repr__", "is_", "_is_", "requires_")
+_SKIPPED_STARTS += ("_record_function", "record_function", "set_grad", "_set_grad")
 _MOST_NODES = 16  # of one op; cross_entropy makes two
 
 _mode = None
