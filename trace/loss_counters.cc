@@ -34,7 +34,8 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
     {Loss::kReentrantEvent, "reentrant_event", Severity::kLoss,
      "Events raised by a signal handler while the same thread was recording were dropped."},
     {Loss::kCuptiDropped, "cupti_dropped", Severity::kLoss,
-     "CUPTI dropped activity records for want of buffers."},
+     "Records of CUDA were lost: no buffer was free for them, or the process died before they were "
+     "complete."},
     {Loss::kNegativeDuration, "negative_duration", Severity::kDoubt,
      "Rows that end before they start were set aside."},
     {Loss::kTimeOutOfRange, "time_out_of_range", Severity::kDoubt,

@@ -59,6 +59,15 @@ class Record final : public Command {
     app.add_option("--nvtx", nvtx_, "Record NVTX ranges")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();
+    app.add_option("--cuda", cuda_,
+                   "Record kernels, copies, waits and API calls of CUDA through CUPTI")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+    app.add_option("--cuda-graph", cuda_graph_,
+                   "CUDA graphs: every 'node', or each launch of a 'graph' as one op, which costs "
+                   "the program less")
+        ->check(CLI::IsMember({"node", "graph"}))
+        ->capture_default_str();
     app.add_flag("--pytorch{on}", options_.pytorch,
                  "Record what an unmodified PyTorch program does: steps, waits for input, loader "
                  "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
@@ -76,6 +85,7 @@ class Record final : public Command {
                      : clock_ == "realtime" ? record::ClockChoice::kRealtime
                                             : record::ClockChoice::kAuto;
     options_.nvtx = nvtx_ == "on";
+    options_.cuda = {cuda_ == "on", cuda_graph_ == "graph"};
     options_.tool_version = kVersion;
     return record::record(options_);
   }
@@ -85,6 +95,8 @@ class Record final : public Command {
   std::string wait_ = "all";
   std::string clock_ = "auto";
   std::string nvtx_ = "on";
+  std::string cuda_ = "on";
+  std::string cuda_graph_ = "node";
 };
 
 }  // namespace

@@ -30,6 +30,8 @@ void define_thread_name(std::uint64_t tid, Text name);
 /// The schema's id: the given one, or a new one.
 std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema);
 void define_note(wire::NoteKey key, const char* text);
+void define_callback_name(bool driver, std::uint32_t cbid, const char* name);
+void define_address_name(std::uint64_t address, const char* name);
 
 /// Copies the log of the parent of a fork into the segment of the child, which inherited the index.
 /// False when there is no room: the child's limits may be tighter than its parent's were.

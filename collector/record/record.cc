@@ -196,7 +196,7 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx);
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda);
   if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;

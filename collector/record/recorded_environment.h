@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "collector/record/record.h"
+
 namespace headway::record {
 
 /// The environment of the recorded program: how NVTX, the CUDA driver and their children find our
 /// library and the recorder.
 class RecordedEnvironment {
  public:
-  RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx);
+  RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx,
+                      const CudaOptions& cuda);
   /// Python programs run the hooks of `folder`, at this level of RecordOptions::pytorch.
   void add_pytorch(const std::filesystem::path& folder, const std::string& level);
   const std::vector<std::string>& variables() const { return variables_; }

@@ -28,8 +28,8 @@ void TraceAssembler::run(MessageQueue& queue) {
 }
 
 void TraceAssembler::handle(SegmentAdded& message) {
-  segments_[message.segment] =
-      std::make_unique<SegmentDecoder>(message.pid, domains_, processes_, axis_, clock_, sink_);
+  segments_[message.segment] = std::make_unique<SegmentDecoder>(message.pid, domains_, gpus_,
+                                                                processes_, axis_, clock_, sink_);
   processes_.injected(message.pid);
   progress_.processes = static_cast<std::int64_t>(processes_.injected_count());
 }
@@ -79,6 +79,7 @@ void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t 
   if (counters.pops_without_push) count(Loss::kNvtxPopWithoutPush, counters.pops_without_push);
   if (counters.unknown_handles) count(Loss::kNvtxUnknownHandle, counters.unknown_handles);
   if (counters.definitions_lost) count(Loss::kNvtxUnknownHandle, counters.definitions_lost);
+  if (counters.activity_lost) count(Loss::kCuptiDropped, counters.activity_lost);
   if (counters.reentrant_events) count(Loss::kReentrantEvent, counters.reentrant_events);
 }
 
