@@ -68,9 +68,10 @@ class Record final : public Command {
                    "the program less")
         ->check(CLI::IsMember({"node", "graph"}))
         ->capture_default_str();
-    app.add_flag("--pytorch{on}", options_.pytorch,
-                 "Record what an unmodified PyTorch program does: steps, waits for input, loader "
-                 "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
+    app.add_flag(
+           "--pytorch{on}", options_.pytorch,
+           "Record what an unmodified PyTorch program does: steps, waits for input, loader "
+           "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
         ->type_name("[=on|ops]")
         ->check(CLI::IsMember({"on", "ops"}));
     app.add_option("command", options_.command, "Command to record, with its arguments")

@@ -111,7 +111,8 @@ std::filesystem::path find_pytorch_folder() {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::filesystem::path beside = self.parent_path() / "headway-pytorch";
-  std::filesystem::path installed = self.parent_path().parent_path() / "lib" / "headway" / "pytorch";
+  std::filesystem::path installed =
+      self.parent_path().parent_path() / "lib" / "headway" / "pytorch";
   for (const std::filesystem::path& folder : {beside, installed}) {
     if (is_file(folder / "_headway_nvtx.abi3.so") && is_file(folder / "sitecustomize.py"))
       return folder;

@@ -25,7 +25,7 @@ struct RecordOptions {
   bool nvtx = true;
   CudaOptions cuda;
   std::string pytorch;  ///< level of the hooks in PyTorch programs: empty (none), "on" or "ops"
-  int sample_hz = 10;  ///< 0: no /proc counters
+  int sample_hz = 10;   ///< 0: no /proc counters
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;
   std::string tool_version;

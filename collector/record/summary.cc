@@ -76,7 +76,8 @@ std::vector<std::string> pytorch_lines(const Summary& s) {
   if (!s.pytorch) return lines;
   if (!s.settings.contains("pytorch_hook"))
     lines.push_back(
-        "--pytorch: no process reported the hook: none imported torch, or Python ran with -S, -I or "
+        "--pytorch: no process reported the hook: none imported torch, or Python ran with -S, -I "
+        "or "
         "-E, or without the environment");
   constexpr std::string_view kOff = "pytorch.off.";
   for (const auto& [name, value] : s.settings) {

@@ -53,7 +53,7 @@ TEST_CASE("a rank's wait is explained by a worker that the rank started, not by 
     row.parent_pid = parent;
     builder.writer().add<trace::tables::Process>(row);
   };
-  process(200, 1);    // another rank, whose worker reads, and comes first
+  process(200, 1);  // another rank, whose worker reads, and comes first
   process(201, 200);
   process(150, 100);  // ours: a fork server
   process(151, 150);  // and its worker, which decodes

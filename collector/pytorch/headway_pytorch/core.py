@@ -63,6 +63,17 @@ class Wrapper(nvtx.Call):
         return super().__new__(cls)
 
 
+class ModuleWrapper(nvtx.ModuleCall):
+    """Stands in for a class's __call__: a range around each call of a module."""
+
+    def __init__(self, fn, names, resolve, grad_enabled):
+        super().__init__(fn, names, resolve, grad_enabled, failed("modules"))
+        functools.update_wrapper(self, fn)
+
+    def __new__(cls, *args):
+        return super().__new__(cls)
+
+
 def wrap(owner, attribute, before, after, hook):
     """Replaces a function of a class or module. False when there is none, or it is wrapped already."""
     fn = getattr(owner, attribute, None)

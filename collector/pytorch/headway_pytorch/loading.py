@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Ranges around what a DataLoader does: the training thread's waits, and, in whichever process makes
 them, batches with their stages. Attached once torch.utils.data is imported."""
+import os
 import threading
 import weakref
 
@@ -28,7 +29,7 @@ class Loading:
         self.iterable = isinstance(loader.dataset, _data.IterableDataset)
         # Out of order, who made a batch is not known where it is waited for.
         self.in_order = getattr(loader, "in_order", True)
-        self.length = None if self.iterable else len(loader)
+        self.length = None if self.iterable else _length(loader)
         self.base = _next_base
         short = self.length is not None and not loader.persistent_workers
         end = self.base + self.length if short else self.base + 1
@@ -63,6 +64,14 @@ class Loading:
         return self.length is not None and self.yielded >= self.length
 
 
+def _length(loader):
+    """Batches of a pass, or None: samplers need not know."""
+    try:
+        return len(loader)
+    except TypeError:
+        return None
+
+
 def _describe(loader):
     """What decides how fast it is, for advice."""
     if loader in _described:
@@ -79,20 +88,19 @@ def _describe(loader):
 def _before_iter(args, kwargs):
     """The iterator is made from the loader's attributes: for that moment they are ours."""
     loader = args[0]
+    _describe(loader)
+    loading = Loading(loader)  # in vain when its workers live on: then it has the first pass's iterator
+    plan = loading.base, loading.workers
     _lock.acquire()
+    saved = loader.collate_fn, loader.worker_init_fn
     try:
-        nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
-        depth = nvtx.open_ranges()
-        _describe(loader)
-        # A loader whose workers live on keeps the iterator of its first pass.
-        loading = Loading(loader)
-        saved = loader.collate_fn, loader.worker_init_fn
         loader.collate_fn = stages.CollateWrapper(saved[0])
         if loading.workers:
-            plan = loading.base, loading.workers
             loader.worker_init_fn = stages.WorkerInitWrapper(saved[1], plan)
-        return loader, loading, saved, depth
+        nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
+        return loader, loading, saved, nvtx.open_ranges()
     except BaseException:
+        loader.collate_fn, loader.worker_init_fn = saved
         _lock.release()
         raise
 
@@ -123,7 +131,9 @@ def _before_next(args, kwargs):
     over = loading is not None and loading.is_over()
     steps.fetch_begins(iterator, _data_torch().is_grad_enabled(), over)
     batch = -1 if loading is None or over else loading.batch()
-    nvtx.push(name("DataLoader.__next__"), INPUT_WAIT, INPUT, batch)
+    # PyTorch's own name for it, which its profiler shows.
+    text = "enumerate(DataLoader)#%s.__next__" % type(iterator).__name__
+    nvtx.push(name(text), INPUT_WAIT, INPUT, batch)
     depth = nvtx.open_ranges()
     if loading is not None and not loading.workers and not over:
         stages.begin_here(batch)
@@ -146,7 +156,13 @@ def _data_torch():
     return torch
 
 
+def _new_lock():
+    global _lock
+    _lock = threading.RLock()
+
+
 def attach(data):
     global _data
     _data = data
+    os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while it is held
     core.wrap(data.DataLoader, "__iter__", _before_iter, _after_iter, "DataLoader")

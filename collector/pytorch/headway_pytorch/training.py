@@ -51,13 +51,15 @@ def _resolve(module, outermost):
     return _names[id(module)]
 
 
+def _with_ranges(call):
+    return core.ModuleWrapper(call, _names, _resolve, _torch.is_grad_enabled)
+
+
 def _attach_modules():
     global _plain_call
     module = _torch.nn.Module
     _plain_call = module.__call__
-    module.__call__ = nvtx.ModuleCall(
-        _plain_call, _names, _resolve, _torch.is_grad_enabled, core.failed("modules")
-    )
+    module.__call__ = _with_ranges(_plain_call)
 
 
 # ---- backward
@@ -171,9 +173,7 @@ def _after_compile(token, error, result):
     kind = type(result)
     if not isinstance(result, _torch.nn.Module) or isinstance(kind.__call__, nvtx.ModuleCall):
         return
-    kind.__call__ = nvtx.ModuleCall(
-        kind.__call__, _names, _resolve, _torch.is_grad_enabled, core.failed("modules")
-    )
+    kind.__call__ = _with_ranges(kind.__call__)
 
 
 def _attach_compilers():

@@ -13,10 +13,17 @@ PyObject* g_method_type = nullptr;  ///< types.MethodType
 
 /// Objects of both types: `fn`, what the hooks need, and in the last slot whom to tell failures.
 struct Caller {
-  PyObject_HEAD
-  PyObject* slots[5];
+  PyObject_HEAD PyObject* slots[5];
 };
-enum Slot { kFn = 0, kBefore = 1, kAfter = 2, kNames = 1, kResolve = 2, kGradEnabled = 3, kFailed = 4 };
+enum Slot {
+  kFn = 0,
+  kBefore = 1,
+  kAfter = 2,
+  kNames = 1,
+  kResolve = 2,
+  kGradEnabled = 3,
+  kFailed = 4
+};
 
 Caller* caller(PyObject* object) {
   return reinterpret_cast<Caller*>(object);
@@ -56,8 +63,8 @@ bool swallow_error(Caller* self) {
   error.take();
   PyErr_NormalizeException(&error.type, &error.value, &error.traceback);
   if (is_set(self->slots[kFailed])) {
-    PyObject* told = PyObject_CallFunctionObjArgs(
-        self->slots[kFailed], error.value ? error.value : error.type, nullptr);
+    PyObject* told = PyObject_CallFunctionObjArgs(self->slots[kFailed],
+                                                  error.value ? error.value : error.type, nullptr);
     Py_XDECREF(told);
     PyErr_Clear();
   }
@@ -191,8 +198,9 @@ int init(PyObject* object, PyObject* arguments, PyObject*) {
   PyObject* values[5] = {};
   Py_ssize_t count = PyTuple_Size(arguments);
   if (count != 4 && count != 5) {
-    PyErr_SetString(PyExc_TypeError, "Call(fn, before, after, failed) or ModuleCall(fn, names, "
-                                     "resolve, grad_enabled, failed)");
+    PyErr_SetString(PyExc_TypeError,
+                    "Call(fn, before, after, failed) or ModuleCall(fn, names, "
+                    "resolve, grad_enabled, failed)");
     return -1;
   }
   for (Py_ssize_t i = 0; i < count; ++i) values[i] = PyTuple_GetItem(arguments, i);
@@ -232,14 +240,11 @@ void* pointer(Function function) {
 }
 
 bool add_type(PyObject* module, const char* name, const char* full_name, ternaryfunc function) {
-  PyType_Slot slots[] = {{Py_tp_init, pointer(init)},
-                         {Py_tp_new, pointer(PyType_GenericNew)},
-                         {Py_tp_call, pointer(function)},
-                         {Py_tp_descr_get, pointer(bind)},
-                         {Py_tp_traverse, pointer(traverse)},
-                         {Py_tp_clear, pointer(clear)},
-                         {Py_tp_dealloc, pointer(dealloc)},
-                         {0, nullptr}};
+  PyType_Slot slots[] = {
+      {Py_tp_init, pointer(init)},         {Py_tp_new, pointer(PyType_GenericNew)},
+      {Py_tp_call, pointer(function)},     {Py_tp_descr_get, pointer(bind)},
+      {Py_tp_traverse, pointer(traverse)}, {Py_tp_clear, pointer(clear)},
+      {Py_tp_dealloc, pointer(dealloc)},   {0, nullptr}};
   PyType_Spec spec = {full_name, sizeof(Caller), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
   PyObject* type = PyType_FromSpec(&spec);

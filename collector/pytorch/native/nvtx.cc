@@ -87,8 +87,8 @@ bool Nvtx::start() {
   // The base subobject comes first: its offsets hold in the whole.
   RangePayload payload;
   auto offset = reinterpret_cast<char*>(&payload.sequence) - reinterpret_cast<char*>(&payload);
-  entries[count++] = entry_of({"sequence", conventions::FieldType::kInt64,
-                               static_cast<std::size_t>(offset), 0});
+  entries[count++] =
+      entry_of({"sequence", conventions::FieldType::kInt64, static_cast<std::size_t>(offset), 0});
   g_range_schema = register_schema(conventions::kRangeSchema, entries, count, sizeof(RangePayload));
   count = fill(entries, conventions::kSettingFields);
   g_setting_schema = register_schema(conventions::kSettingSchema, entries, count,

@@ -33,12 +33,12 @@ class Nvtx {
 
 /// State of the calling thread. Plain, so that a thread costs nothing at its start and end.
 struct Thread {
-  std::int32_t open = 0;          ///< ranges pushed and not popped
-  std::int32_t module_depth = 0;  ///< module calls entered and not left
-  std::uint32_t phase = 0;        ///< of outermost module calls: a Phase, or one of the below
+  std::int32_t open = 0;             ///< ranges pushed and not popped
+  std::int32_t module_depth = 0;     ///< module calls entered and not left
+  std::uint32_t phase = 0;           ///< of outermost module calls: a Phase, or one of the below
   std::int64_t outermost_calls = 0;  ///< of modules, so far
-  void* outermost = nullptr;      ///< borrowed: the module of the outermost call
-  std::uint32_t fork = 0;         ///< value of `forks` when the above were counted
+  void* outermost = nullptr;         ///< borrowed: the module of the outermost call
+  std::uint32_t fork = 0;            ///< value of `forks` when the above were counted
 };
 inline constexpr std::uint32_t kPhaseByGradMode = 0;
 /// The ranges around the call tell, for example those of a backward pass that recomputes.

@@ -9,7 +9,8 @@
 namespace headway::test {
 namespace {
 
-Finished record_python(const std::vector<std::string>& arguments, const std::string& variable = "X=") {
+Finished record_python(const std::vector<std::string>& arguments,
+                       const std::string& variable = "X=") {
   TemporaryFolder folder;
   std::vector<std::string> all = {"--pytorch", "-o", (folder / "run.sqlite").string(), "--",
                                   "/usr/bin/python3"};
@@ -30,8 +31,7 @@ TEST_CASE("the user's own sitecustomize still runs, under its name") {
   Finished finished =
       record_python({"-c", "import sitecustomize; print(sitecustomize.__file__)"}, here);
   CHECK(finished.status == 0);
-  CHECK(finished.out ==
-        "theirs sitecustomize\n" + (folder / "sitecustomize.py").string() + "\n");
+  CHECK(finished.out == "theirs sitecustomize\n" + (folder / "sitecustomize.py").string() + "\n");
   CHECK(finished.err.find(kNoReport) != std::string::npos);
 }
 
@@ -68,7 +68,8 @@ TEST_CASE("torch looks as it does without the hook: its loader, its specificatio
   std::vector<std::string> look = {
       "-c",
       "import sys, torch\n"
-      "print(torch.__loader__.__class__, torch.__spec__.loader is torch.__loader__, torch.__file__)\n"
+      "print(torch.__loader__.__class__, torch.__spec__.loader is torch.__loader__, "
+      "torch.__file__)\n"
       "print([f for f in sys.meta_path if 'AfterImport' in type(f).__name__])"};
   std::vector<std::string> alone = {"/usr/bin/python3"};
   alone.insert(alone.end(), look.begin(), look.end());

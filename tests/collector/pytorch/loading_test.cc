@@ -42,8 +42,7 @@ std::int64_t worker_processes(const std::filesystem::path& trace) {
 void check_training(const std::string& method, int workers) {
   CAPTURE(method);
   TemporaryFolder folder;
-  std::vector<std::string> command =
-      pytorch_program({"train", method, std::to_string(workers)});
+  std::vector<std::string> command = pytorch_program({"train", method, std::to_string(workers)});
   Recorded run = record(folder, command, {"--pytorch"});
   REQUIRE(run.finished.status == 0);
   CHECK(run.finished.out == run_alone(command).out);
@@ -89,10 +88,11 @@ TEST_CASE("iterable datasets, plain lists, workers that live on and loops that a
   CHECK(updates > 50);
   CHECK(ranges_of_kind(run.trace, kStep) == updates);
   // A wait ends after its batch was made; only the last wait of an iterable dataset is for none.
-  CHECK(number(run.trace,
-               "SELECT count(*) FROM HEADWAY_RANGE w JOIN NVTX_EVENTS we ON we.rowid=w.rangeRow JOIN "
-               "HEADWAY_RANGE m ON m.kind=5 AND m.batch=w.batch JOIN NVTX_EVENTS me ON "
-               "me.rowid=m.rangeRow WHERE w.kind=4 AND me.end>we.end") == 0);
+  CHECK(
+      number(run.trace,
+             "SELECT count(*) FROM HEADWAY_RANGE w JOIN NVTX_EVENTS we ON we.rowid=w.rangeRow JOIN "
+             "HEADWAY_RANGE m ON m.kind=5 AND m.batch=w.batch JOIN NVTX_EVENTS me ON "
+             "me.rowid=m.rangeRow WHERE w.kind=4 AND me.end>we.end") == 0);
   CHECK(number(run.trace,
                "SELECT count(*) FROM HEADWAY_RANGE w WHERE w.kind=4 AND w.batch>=0 AND NOT EXISTS "
                "(SELECT 1 FROM HEADWAY_RANGE m WHERE m.kind=5 AND m.batch=w.batch)") <= 4);
@@ -101,9 +101,10 @@ TEST_CASE("iterable datasets, plain lists, workers that live on and loops that a
 
 TEST_CASE("an error in the program's own functions looks the same with and without the hooks") {
   HEADWAY_NEEDS_TORCH();
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"error", "collate", "2"},
-                                                    {"error", "collate", "0"},
-                                                    {"error", "init", "2"}}) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"error", "collate", "2"},
+        {"error", "collate", "0"},
+        {"error", "init", "2"}}) {
     CAPTURE(arguments[1]);
     TemporaryFolder folder;
     std::vector<std::string> command = pytorch_program(arguments);

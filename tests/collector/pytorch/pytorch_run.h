@@ -25,9 +25,9 @@ std::int64_t ranges_of_kind(const std::filesystem::path& trace, int kind,
 }  // namespace headway::test
 
 /// Ends a case where PyTorch is missing.
-#define HEADWAY_NEEDS_TORCH()                                                          \
-  if (headway::test::python_with_torch().empty()) {                                    \
+#define HEADWAY_NEEDS_TORCH()                                                         \
+  if (headway::test::python_with_torch().empty()) {                                   \
     MESSAGE("[skipped] no Python here imports torch: apt-get install python3-torch"); \
-    return;                                                                            \
-  }                                                                                    \
+    return;                                                                           \
+  }                                                                                   \
   static_assert(true)

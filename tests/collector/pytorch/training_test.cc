@@ -27,7 +27,8 @@ nlohmann::json report_of(const std::filesystem::path& trace) {
 
 }  // namespace
 
-TEST_CASE("an unmodified PyTorch loop is recorded, 95 % of its steps explained, its results unchanged") {
+TEST_CASE(
+    "an unmodified PyTorch loop is recorded, 95 % of its steps explained, its results unchanged") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
   std::vector<std::string> command = pytorch_program({"train", "fork", "4"});
@@ -62,7 +63,8 @@ TEST_CASE("an unmodified PyTorch loop is recorded, 95 % of its steps explained, 
   CHECK(report["steps"]["source"] == "declared");
   REQUIRE(report["partition"].size() == 1);
   const nlohmann::json& classes = report["partition"][0]["classes"];
-  double open = classes["unknown"]["share"].get<double>() + classes["host_other"]["share"].get<double>();
+  double open =
+      classes["unknown"]["share"].get<double>() + classes["host_other"]["share"].get<double>();
   CHECK(open < 0.05);
   CHECK(classes["compute_other"]["share"] > 0.1);
   CHECK(classes["optimizer"]["share"] > 0);
@@ -102,12 +104,13 @@ TEST_CASE("ops are recorded when asked for, a backward op with the number of its
   CHECK(run.finished.out == run_alone(command).out);
   CHECK(ranges_of_kind(run.trace, kOp, "s.value='conv2d'") == 2 * 52);
   CHECK(ranges_of_kind(run.trace, kOp, "s.value='ConvolutionBackward0' AND r.phase=3") == 2 * 48);
-  CHECK(number(run.trace,
-               "SELECT count(*) FROM HEADWAY_RANGE b JOIN NVTX_EVENTS eb ON eb.rowid=b.rangeRow JOIN "
-               "StringIds sb ON sb.id=eb.textId AND sb.value='ConvolutionBackward0' JOIN "
-               "HEADWAY_RANGE f ON f.sequence=b.sequence AND f.rangeRow<>b.rangeRow JOIN NVTX_EVENTS "
-               "ef ON ef.rowid=f.rangeRow AND ef.end<=eb.start JOIN StringIds sf ON sf.id=ef.textId "
-               "AND sf.value='conv2d'") == 2 * 48);
+  CHECK(
+      number(run.trace,
+             "SELECT count(*) FROM HEADWAY_RANGE b JOIN NVTX_EVENTS eb ON eb.rowid=b.rangeRow JOIN "
+             "StringIds sb ON sb.id=eb.textId AND sb.value='ConvolutionBackward0' JOIN "
+             "HEADWAY_RANGE f ON f.sequence=b.sequence AND f.rangeRow<>b.rangeRow JOIN NVTX_EVENTS "
+             "ef ON ef.rowid=f.rangeRow AND ef.end<=eb.start JOIN StringIds sf ON sf.id=ef.textId "
+             "AND sf.value='conv2d'") == 2 * 48);
   CHECK(ranges_of_kind(run.trace, kStep) == 24);
 }
 
