@@ -181,6 +181,11 @@ int record(const RecordOptions& options) {
   fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
   std::filesystem::path library = find_inject_library();
+  std::filesystem::path pytorch;
+  if (!options.pytorch.empty()) {
+    if (!options.nvtx) fail_usage("--pytorch records NVTX ranges: leave --nvtx off out.");
+    pytorch = find_pytorch_folder();
+  }
   wire::Clock clock = choose_clock(options.clock);
   SignalState signals;
   FileDescriptor arriving_signals = prepare_to_supervise();
@@ -194,6 +199,7 @@ int record(const RecordOptions& options) {
   sink.commit();
 
   RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda);
+  if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
   try {
@@ -222,6 +228,8 @@ int record(const RecordOptions& options) {
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();
   summary.nvtx = options.nvtx;
+  summary.pytorch = !options.pytorch.empty();
+  summary.settings = sink.settings();
   describe_outcome(sink, summary, assembler);
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();

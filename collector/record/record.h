@@ -24,7 +24,8 @@ struct RecordOptions {
   bool quiet = false;                ///< only errors on stderr
   bool nvtx = true;
   CudaOptions cuda;
-  int sample_hz = 10;  ///< 0: no /proc counters
+  std::string pytorch;  ///< level of the hooks in PyTorch programs: empty (none), "on" or "ops"
+  int sample_hz = 10;   ///< 0: no /proc counters
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;
   std::string tool_version;

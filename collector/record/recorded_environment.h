@@ -15,6 +15,8 @@ class RecordedEnvironment {
  public:
   RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx,
                       const CudaOptions& cuda);
+  /// Python programs run the hooks of `folder`, at this level of RecordOptions::pytorch.
+  void add_pytorch(const std::filesystem::path& folder, const std::string& level);
   const std::vector<std::string>& variables() const { return variables_; }
   /// Sentences about other tools that the user has set up there, and who wins.
   const std::vector<std::string>& notes() const { return notes_; }
