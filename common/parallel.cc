@@ -9,8 +9,7 @@
 
 namespace headway {
 
-void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work,
-                  int threads) {
+void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work, int threads) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::exception_ptr> errors(count);
   auto run = [&] {

@@ -10,7 +10,6 @@ namespace headway {
 /// cores, at most 8); which thread takes which is open, so `work` writes to places of its own. Returns
 /// when all are done. The exception of the lowest index that threw is thrown on. On the calling thread
 /// alone when one thread is enough.
-void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work,
-                  int threads = 0);
+void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work, int threads = 0);
 
 }  // namespace headway

@@ -39,8 +39,7 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
      "Files were opened beyond the room that a process has for their names: their I/O stands under "
      "their folder, as folder/*."},
     {Loss::kIoNotFollowed, "io_not_followed", Severity::kDoubt,
-     "Reads and writes of files were not recorded one by one: the descriptor's number was too high, "
-     "or they came before the process was known to read files."},
+     "Reads and writes were not recorded because their descriptor's number is over 65535."},
     {Loss::kNegativeDuration, "negative_duration", Severity::kDoubt,
      "Rows that end before they start were set aside."},
     {Loss::kTimeOutOfRange, "time_out_of_range", Severity::kDoubt,

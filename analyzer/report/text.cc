@@ -170,8 +170,8 @@ std::string render_text(const Trace& trace, const Analysis& analysis,
   out += facts_section(trace, analysis, width) + job_text(trace, analysis, options) +
          waterfall_section(trace, analysis, width) + findings_section(analysis, width) +
          critical_path_text(trace, analysis, width);
-  for (const Table& table : make_tables(
-           trace, analysis, {op_type_table, op_table, collective_sum_table, loader_table}))
+  for (const Table& table :
+       make_tables(trace, analysis, {op_type_table, op_table, collective_sum_table, loader_table}))
     out += table_section(table, options);
   return out;
 }

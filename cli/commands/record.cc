@@ -54,6 +54,8 @@ class Record final : public Command {
     app.add_option("--nvtx", nvtx_, "Record NVTX ranges")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();
+    app.add_flag("--io", options_.io,
+                 "Record calls on files (open, read, write, map): times, bytes, paths");
     app.add_option("command", options_.command, "Command to record, with its arguments")
         ->type_name("");
     // What follows the command is the command's, with or without "--".

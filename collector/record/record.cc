@@ -178,7 +178,7 @@ int record(const RecordOptions& options) {
     fail_usage("no command to record. Example: headway record -- python3 train.py");
   fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
-  std::filesystem::path library = find_inject_library();
+  std::filesystem::path library = find_inject_library(options.io);
   wire::Clock clock = choose_clock(options.clock);
   SignalState signals;
   FileDescriptor arriving_signals = prepare_to_supervise();
@@ -191,7 +191,7 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx);
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.io);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
   try {
@@ -220,6 +220,7 @@ int record(const RecordOptions& options) {
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();
   summary.nvtx = options.nvtx;
+  summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();

@@ -18,6 +18,7 @@ struct RecordOptions {
   bool force = false;                ///< overwrite `output`
   bool quiet = false;                ///< only errors on stderr
   bool nvtx = true;
+  bool io = false;     ///< calls on files
   int sample_hz = 10;  ///< 0: no /proc counters
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;

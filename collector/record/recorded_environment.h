@@ -11,14 +11,23 @@ namespace headway::record {
 /// library and the recorder.
 class RecordedEnvironment {
  public:
-  RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx);
+  /// `preload`: the library goes into every process that starts, behind those that the user preloads.
+  RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx,
+                      bool preload);
+  ~RecordedEnvironment();
+  RecordedEnvironment(const RecordedEnvironment&) = delete;
+  RecordedEnvironment& operator=(const RecordedEnvironment&) = delete;
   const std::vector<std::string>& variables() const { return variables_; }
   /// Sentences about other tools that the user has set up there, and who wins.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void add_preload(const std::filesystem::path& library, const std::string& session,
+                   std::vector<std::string>& changes);
+
   std::vector<std::string> variables_;
   std::vector<std::string> notes_;
+  std::filesystem::path link_;  ///< beside the session's socket; empty when none was needed
 };
 
 }  // namespace headway::record

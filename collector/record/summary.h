@@ -31,6 +31,7 @@ struct Summary {
   double event_cost_ns = 0;  ///< of one record
   DurationNs recorder_cpu;
   bool nvtx = true;
+  std::int64_t io_calls = 0;  ///< on files
 };
 
 /// Lines for stderr, each with its line end. Names are escaped for a terminal.

@@ -18,6 +18,7 @@ enum class DefinitionType : std::uint16_t {
   kSchema = 4,      ///< id: schema id; see below
   kThreadName = 5,  ///< id: tid; text: name
   kNote = 6,        ///< id: NoteKey; text
+  kPath = 7,        ///< id: as kString, in the same numbers; text: path of a file
 };
 
 /// Body of kSchema: type, flags, static size, alignment, number of entries, text: name; then for

@@ -47,10 +47,10 @@ void add(const Context& context, Part& part, const tables::Io::Row& row) {
 
 void load_io(Context& context) {
   using Row = tables::Io::Row;
-  std::vector<Part> parts =
-      sqlite::Select<tables::Io, &Row::start, &Row::end, &Row::global_tid, &Row::op, &Row::name_id,
-                     &Row::path_id, &Row::bytes, &Row::calls, &Row::busy, &Row::offset,
-                     &Row::error>::run_parallel<Part>(
+  std::vector<Part> parts = sqlite::Select<tables::Io, &Row::start, &Row::end, &Row::global_tid,
+                                           &Row::op, &Row::name_id, &Row::path_id, &Row::bytes,
+                                           &Row::calls, &Row::busy, &Row::offset, &Row::error>::
+      run_parallel<Part>(
           context.db, context.threads,
           [&](Part& part, std::int64_t, const Row& row) { add(context, part, row); },
           context.in_stretch());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Trace::io -> HEADWAY_IO.
-#include "trace/save/context.h"
 #include "trace/tables/io.h"
+#include "trace/save/context.h"
 
 namespace headway::trace::save_detail {
 
