@@ -71,30 +71,34 @@ Descriptor name_locked(int fd, const char* path) {
   return word | Descriptor{define_locked(length)} << 32;
 }
 
-bool is_file(int fd, bool not_empty) {
-  struct stat info {};
-  return ::fstat(fd, &info) == 0 &&
-         ((S_ISREG(info.st_mode) && (info.st_size > 0 || !not_empty)) || S_ISBLK(info.st_mode));
+bool is_file(const struct stat& info) {
+  return S_ISREG(info.st_mode) || S_ISBLK(info.st_mode);
 }
 
 }  // namespace
 
-Descriptor look_at(int fd, bool for_reading) {
+Descriptor look_at(int fd, bool was_read) {
   int saved = errno;
-  Descriptor word = is_file(fd, for_reading) ? kFile : kIgnored;
+  struct stat info {};
+  bool there = ::fstat(fd, &info) == 0;
   errno = saved;
-  // An empty file may be written yet.
-  if (word == kIgnored && for_reading) return word;
-  return store(fd, word);
+  if (!there) return kIgnored;  // closed meanwhile: nothing is known about the number
+  bool pretends = was_read && S_ISREG(info.st_mode) && info.st_size == 0;
+  return store(fd, is_file(info) && !pretends ? kFile : kIgnored);
 }
 
 Descriptor name(int fd, const char* path) {
   int saved = errno;
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) {
+    errno = saved;
+    return kIgnored;
+  }
   Descriptor word = kIgnored;
-  if (is_file(fd, false)) {
+  if (is_file(info)) {
     Locked locked(g_process.page->lock);
-    if (g_process.page->mode.load(std::memory_order_relaxed) == Mode::kOn)
-      word = name_locked(fd, path);
+    bool on = g_process.page->mode.load(std::memory_order_relaxed) == Mode::kOn;
+    word = on ? name_locked(fd, path) : Descriptor{kUnknown};
   }
   errno = saved;
   return store(fd, word);

@@ -34,9 +34,9 @@ inline std::uint32_t path_of(Descriptor word) {
   return static_cast<std::uint32_t>(word >> 32);
 }
 
-/// Finds out by one fstat whether it is a file; `for_reading`: an empty one (as those of /proc claim
-/// to be) is none. Keeps errno.
-Descriptor look_at(int fd, bool for_reading);
+/// Finds out by one fstat whether it is a file. `was_read`: bytes came from it, so one that claims to
+/// be empty is of /proc or the like. Keeps errno.
+Descriptor look_at(int fd, bool was_read);
 /// The same, with its path: the given one when that is absolute, else what the system says. Only in
 /// a connected process, inside an Entry. Keeps errno.
 Descriptor name(int fd, const char* path);
