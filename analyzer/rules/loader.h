@@ -14,7 +14,7 @@ struct Reads {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
   DurationNs time;
-  double large_read_rate;     ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
+  double large_read_rate;  ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
 
   bool files = false;  ///< `count` is of files that were opened, not of reads
 

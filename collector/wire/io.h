@@ -15,17 +15,18 @@ enum class IoOp : std::uint8_t { kOpen = 1, kClose, kRead, kWrite, kSync, kMap }
 
 /// The functions that are hooked. The first ones are recorded; those from `dup2` on only end what is
 /// known about a descriptor.
-#define HEADWAY_IO_FUNCTIONS(X)                                                                    \
-  X(open)                                                                                          \
-  X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) X(creat) \
-      X(creat64) X(fopen) X(fopen64) X(freopen) X(freopen64) X(close) X(fclose) X(read)            \
-          X(__read_chk) X(pread) X(pread64) X(__pread_chk) X(__pread64_chk) X(readv) X(preadv)     \
-              X(preadv64) X(preadv2) X(preadv64v2) X(write) X(pwrite) X(pwrite64) X(writev)        \
-                  X(pwritev) X(pwritev64) X(pwritev2) X(pwritev64v2) X(fread) X(fread_unlocked)    \
-                      X(__fread_chk) X(fwrite) X(fwrite_unlocked) X(fgets) X(__fgets_chk)          \
-                          X(getline) X(getdelim) X(__getdelim) X(sendfile) X(sendfile64)           \
-                              X(copy_file_range) X(mmap) X(mmap64) X(fsync) X(fdatasync) X(dup2)   \
-                                  X(dup3) X(close_range) X(closefrom) X(_exit) X(_Exit)
+// clang-format off
+#define HEADWAY_IO_FUNCTIONS(X)                                                                   \
+  X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) \
+  X(creat) X(creat64) X(fopen) X(fopen64) X(freopen) X(freopen64) X(close) X(fclose)              \
+  X(read) X(__read_chk) X(pread) X(pread64) X(__pread_chk) X(__pread64_chk)                       \
+  X(readv) X(preadv) X(preadv64) X(preadv2) X(preadv64v2)                                         \
+  X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev) X(pwritev64) X(pwritev2) X(pwritev64v2)     \
+  X(fread) X(fread_unlocked) X(__fread_chk) X(fwrite) X(fwrite_unlocked)                          \
+  X(fgets) X(__fgets_chk) X(getline) X(getdelim) X(__getdelim)                                    \
+  X(sendfile) X(sendfile64) X(copy_file_range) X(mmap) X(mmap64) X(fsync) X(fdatasync)            \
+  X(dup2) X(dup3) X(close_range) X(closefrom) X(_exit) X(_Exit)
+// clang-format on
 
 enum class IoFunction : std::uint8_t {
 #define HEADWAY_IO_ENUMERATOR(name) k_##name,

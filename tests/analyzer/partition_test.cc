@@ -63,8 +63,7 @@ TEST_CASE("where no range says that a loader reads, its calls on files do") {
     builder.range(1, "step", 0, 2000, {.kind = RangeKind::kStep});
     builder.range(2, "batch", 0, 900, {.kind = RangeKind::kBatch, .batch = 7});
     builder.range(2, "decode", 400, 700, {.kind = RangeKind::kDecode, .batch = 7});
-    if (with_read_stage)
-      builder.range(3, "read", 0, 10, {.kind = RangeKind::kRead, .batch = 8});
+    if (with_read_stage) builder.range(3, "read", 0, 10, {.kind = RangeKind::kRead, .batch = 8});
     builder.io(2, trace::IoOp::kOpen, "/data/a", 50, 150, 0);
     builder.io(2, trace::IoOp::kRead, "/data/a", 200, 300, 5000);
     builder.io(2, trace::IoOp::kRead, "/data/a", 500, 600, 5000);

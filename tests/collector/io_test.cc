@@ -6,8 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 
+#include "collector/record/decode/io_rows.h"
+#include "collector/record/process_table.h"
 #include "tests/collector/run_recorder.h"
+#include "trace/load/load.h"
 
 namespace headway::test {
 namespace {
@@ -264,6 +268,69 @@ TEST_CASE("Python's reads are recorded with their paths, from workers of every s
     CHECK(run.finished.err == "");
     CHECK(io(run.trace, "sum(bytes)", "op=3 AND p.value LIKE '%/data.bin'") == 800'000);
     CHECK(io(run.trace, "sum(bytes)", "op=4 AND p.value LIKE '%/data.bin'") == 100'000);
+  }
+}
+
+TEST_CASE("a program that takes LD_PRELOAD out of its environment is still recorded through NVTX") {
+  TemporaryFolder folder;
+  Recorded run = record(folder, {"env", "-u", "LD_PRELOAD", target("processes"), "fork"}, {"--io"});
+  CHECK(run.finished.status == 0);
+  CHECK(ranges(run.trace, "parent") == 1);
+  CHECK(ranges(run.trace, "child") == 1);
+}
+
+TEST_CASE("ranges and calls on files of one process come through one segment") {
+  TemporaryFolder folder;
+  Recorded run = record(folder, {target("processes"), "fork"}, {"--io"});
+  CHECK(run.finished.status == 0);
+  CHECK(ranges(run.trace, "busy") == 200);
+  CHECK(number(run.trace, "SELECT count(*) FROM HEADWAY_PROCESS WHERE injected=1") == 3);
+}
+
+TEST_CASE("records of calls of any content become rows that load, or are refused") {
+  TemporaryFolder folder;
+  std::filesystem::path path = folder / "any.sqlite";
+  std::mt19937_64 random(3);
+  int taken = 0;
+  {
+    record::TraceSink sink(path, false);
+    record::DomainNumbers domains;
+    record::Definitions definitions(record::global_pid(7), domains, sink);
+    record::IoRows rows(record::global_pid(7), definitions, sink);
+    for (int i = 0; i < 20'000; ++i) {
+      // Half of them nearly right.
+      bool wild = i % 2 == 0;
+      wire::Record one{};
+      wire::IoDetail detail{};
+      one.time = random() % 1000;
+      one.category =
+          static_cast<std::uint16_t>(wild ? random() : random() % 7 | random() % 50 << 8);
+      one.text = static_cast<std::uint32_t>(random());
+      one.color = static_cast<std::uint32_t>(random());
+      one.value = wild ? random() : random() % 100'000;
+      detail.end = wild ? random() : random() % 1000;
+      detail.offset = static_cast<std::int64_t>(random());
+      detail.detail = random();
+      detail.calls = static_cast<std::uint32_t>(wild ? random() : random() % 3);
+      detail.error = static_cast<std::uint16_t>(random());
+      TimeNs begin{static_cast<std::int64_t>(random() % 1'000'000)};
+      TimeNs end{static_cast<std::int64_t>(random() % 1'000'000)};
+      taken += rows.add(one, detail, {begin, end}, record::global_pid(7) | 8);
+    }
+    record::SegmentCounters counters;
+    counters.pending_reads = random();
+    counters.pending_writes = 5;
+    rows.add_pending(counters, TimeNs{-5});
+    sink.finish();
+    CHECK(sink.failure() == "");
+  }
+  CHECK(taken > 1000);
+  trace::Trace loaded = trace::load(path);
+  CHECK(loaded.io.size() >= static_cast<std::size_t>(taken));
+  for (std::size_t i = 0; i < loaded.io.size(); ++i) {
+    REQUIRE(loaded.io.end[i] >= loaded.io.start[i]);
+    REQUIRE(loaded.io.busy[i] <= loaded.io.end[i] - loaded.io.start[i]);
+    REQUIRE(loaded.io.calls[i] >= 1);
   }
 }
 
