@@ -34,7 +34,8 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
     {Loss::kReentrantEvent, "reentrant_event", Severity::kLoss,
      "Events raised by a signal handler while the same thread was recording were dropped."},
     {Loss::kCuptiDropped, "cupti_dropped", Severity::kLoss,
-     "CUPTI dropped activity records for want of buffers."},
+     "Records of CUDA were lost: no buffer was free for them, or the process died before they were "
+     "complete."},
     {Loss::kIoPathFolded, "io_path_folded", Severity::kInfo,
      "Files were opened beyond the room that a process has for their names: their I/O stands under "
      "their folder, as folder/*."},

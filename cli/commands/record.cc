@@ -56,6 +56,15 @@ class Record final : public Command {
         ->capture_default_str();
     app.add_flag("--io", options_.io,
                  "Record calls on files (open, read, write, map): times, bytes, paths");
+    app.add_option("--cuda", cuda_,
+                   "Record kernels, copies, waits and API calls of CUDA through CUPTI")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+    app.add_option("--cuda-graph", cuda_graph_,
+                   "CUDA graphs: every 'node', or each launch of a 'graph' as one op, which costs "
+                   "the program less")
+        ->check(CLI::IsMember({"node", "graph"}))
+        ->capture_default_str();
     app.add_option("command", options_.command, "Command to record, with its arguments")
         ->type_name("");
     // What follows the command is the command's, with or without "--".
@@ -68,6 +77,7 @@ class Record final : public Command {
                      : clock_ == "realtime" ? record::ClockChoice::kRealtime
                                             : record::ClockChoice::kAuto;
     options_.nvtx = nvtx_ == "on";
+    options_.cuda = {cuda_ == "on", cuda_graph_ == "graph"};
     options_.tool_version = kVersion;
     return record::record(options_);
   }
@@ -77,6 +87,8 @@ class Record final : public Command {
   std::string wait_ = "all";
   std::string clock_ = "auto";
   std::string nvtx_ = "on";
+  std::string cuda_ = "on";
+  std::string cuda_graph_ = "node";
 };
 
 }  // namespace

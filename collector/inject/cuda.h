@@ -11,8 +11,7 @@ namespace headway::inject {
 /// or why nothing is. Once per process; never fails the program.
 void start_cuda(Cupti& cupti);
 
-/// The sentence for the trace; also tries to subscribe, because only that tells whether CUPTI is
-/// free to use.
-void describe_cuda(Cupti& cupti, char* text, std::size_t capacity);
+/// Subscribes and collects; the sentence for the trace, which begins with "on" or "off".
+void collect_cuda(Cupti& cupti, char* text, std::size_t capacity);
 
 }  // namespace headway::inject

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "collector/wire/activity.h"
 
 namespace headway::inject {
 
 /// The one thing in Headway that calls CUPTI; tests put a fake in its place. libcupti is looked up
 /// at run time, never linked: the library has to load in programs and on machines without CUDA.
+/// Results are CUPTI's own: 0 is success. What a version of CUPTI lacks fails with kMissing.
 class Cupti {
  public:
+  static constexpr int kMissing = -1;
+  /// CUPTI asks for memory; both called on threads of the program or of CUPTI.
+  using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* bytes);
+  using BufferCompleted = void (*)(std::uint8_t* buffer, std::size_t valid_bytes);
+
   /// Null when CUPTI can be called, else why not.
   virtual const char* open() = 0;
   /// CUPTI_API_VERSION of the library, e.g. 130001; 0 unknown.
@@ -18,6 +27,23 @@ class Cupti {
   virtual void unsubscribe() = 0;
   /// CUPTI's name for an error; null when it knows none.
   virtual const char* result_text(int result) = 0;
+
+  /// Thread ids as the system counts them, and buffers that come cleared. Before `register_buffers`.
+  virtual void configure() = 0;
+  virtual int register_buffers(BufferRequested requested, BufferCompleted completed) = 0;
+  virtual int enable(wire::ActivityKind kind) = 0;
+  /// One function of the API; after enabling the kind, which resets the choice.
+  virtual int enable_call(bool driver, std::uint32_t cbid, bool on) = 0;
+  /// Synchronisation records also for queries that found nothing done: off.
+  virtual void leave_out_failed_queries() = 0;
+  virtual const char* call_name(bool driver, std::uint32_t cbid) = 0;
+  /// The record after `*record` (null: the first); false at the end of what is valid.
+  virtual bool next_record(std::uint8_t* buffer, std::size_t valid_bytes,
+                           std::uint8_t** record) = 0;
+  /// Records that CUPTI dropped since the last call.
+  virtual std::size_t take_dropped() = 0;
+  /// Hands over buffers whose records are complete; with `incomplete` all of them, at the very end.
+  virtual void flush(bool incomplete) = 0;
 
  protected:
   ~Cupti() = default;  // never destroyed through this

@@ -12,6 +12,15 @@ class CuptiAbsent final : public Cupti {
   int subscribe() override { return -1; }
   void unsubscribe() override {}
   const char* result_text(int) override { return nullptr; }
+  void configure() override {}
+  int register_buffers(BufferRequested, BufferCompleted) override { return kMissing; }
+  int enable(wire::ActivityKind) override { return kMissing; }
+  int enable_call(bool, std::uint32_t, bool) override { return kMissing; }
+  void leave_out_failed_queries() override {}
+  const char* call_name(bool, std::uint32_t) override { return nullptr; }
+  bool next_record(std::uint8_t*, std::size_t, std::uint8_t**) override { return false; }
+  std::size_t take_dropped() override { return 0; }
+  void flush(bool) override {}
 };
 
 constinit CuptiAbsent g_absent{};

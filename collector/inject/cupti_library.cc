@@ -3,12 +3,40 @@
 #include <cupti.h>
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <initializer_list>
 
 #include "collector/inject/cupti.h"
+#include "collector/wire/activity.h"
 
 namespace headway::inject {
 namespace {
+
+/// Where a call of the library goes, or what it gives when the library lacks it.
+template <class Result, class... Arguments>
+struct Function {
+  Result (*call)(Arguments...) = nullptr;
+  template <class... Given>
+  int operator()(Given... given) const {
+    return call ? static_cast<int>(call(given...)) : Cupti::kMissing;
+  }
+  explicit operator bool() const { return call != nullptr; }
+};
+template <class Result, class... Arguments>
+Function<Result, Arguments...> function_like(Result (*)(Arguments...));
+#define HEADWAY_CUPTI(name) decltype(function_like(&name)) name##_ = {}
+
+constinit Cupti::BufferRequested g_requested = nullptr;
+constinit Cupti::BufferCompleted g_completed = nullptr;
+
+void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+  *most_records = 0;  // as many as fit
+  g_requested(buffer, bytes);
+}
+void CUPTIAPI completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                        std::size_t valid_bytes) {
+  g_completed(buffer, valid_bytes);
+}
 
 class CuptiLibrary final : public Cupti {
  public:
@@ -23,41 +51,144 @@ class CuptiLibrary final : public Cupti {
       }
     }
     if (!handle_) return "libcupti was not found; set LD_LIBRARY_PATH to its folder";
-    get_version_ = symbol<decltype(get_version_)>("cuptiGetVersion");
-    subscribe_ = symbol<decltype(subscribe_)>("cuptiSubscribe");
-    unsubscribe_ = symbol<decltype(unsubscribe_)>("cuptiUnsubscribe");
-    result_text_ = symbol<decltype(result_text_)>("cuptiGetResultString");
-    return subscribe_ && unsubscribe_ ? nullptr : "libcupti lacks cuptiSubscribe";
+    bool complete = true;
+    auto find = [&](auto& function, const char* name, bool needed = true) {
+      function.call = reinterpret_cast<decltype(function.call)>(::dlsym(handle_, name));
+      complete = complete && (function || !needed);
+    };
+    find(cuptiGetVersion_, "cuptiGetVersion");
+    find(cuptiSubscribe_, "cuptiSubscribe");
+    find(cuptiUnsubscribe_, "cuptiUnsubscribe");
+    find(cuptiGetResultString_, "cuptiGetResultString", false);
+    find(cuptiSetThreadIdType_, "cuptiSetThreadIdType", false);
+    find(cuptiActivitySetAttribute_, "cuptiActivitySetAttribute", false);
+    find(cuptiActivityRegisterCallbacks_, "cuptiActivityRegisterCallbacks");
+    find(cuptiActivityEnable_, "cuptiActivityEnable");
+    find(cuptiActivityEnableRuntimeApi_, "cuptiActivityEnableRuntimeApi", false);
+    find(cuptiActivityEnableDriverApi_, "cuptiActivityEnableDriverApi", false);
+    find(cuptiActivityEnableAllSyncRecords_, "cuptiActivityEnableAllSyncRecords", false);
+    find(cuptiActivityGetNextRecord_, "cuptiActivityGetNextRecord");
+    find(cuptiActivityGetNumDroppedRecords_, "cuptiActivityGetNumDroppedRecords", false);
+    find(cuptiActivityFlushAll_, "cuptiActivityFlushAll");
+    find(cuptiGetCallbackName_, "cuptiGetCallbackName", false);
+    return complete ? nullptr : "libcupti lacks functions that Headway needs";
   }
   std::uint32_t version() override {
     std::uint32_t number = 0;
-    return get_version_ && get_version_(&number) == CUPTI_SUCCESS ? number : 0;
+    return cuptiGetVersion_(&number) == CUPTI_SUCCESS ? number : 0;
   }
   int subscribe() override {
     auto nothing = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
-    return subscribe_(&subscriber_, nothing, nullptr);
+    return cuptiSubscribe_(&subscriber_, static_cast<CUpti_CallbackFunc>(nothing), nullptr);
   }
-  void unsubscribe() override { unsubscribe_(subscriber_); }
+  void unsubscribe() override { cuptiUnsubscribe_(subscriber_); }
   const char* result_text(int result) override {
     const char* text = nullptr;
-    if (result_text_) result_text_(static_cast<CUptiResult>(result), &text);
+    cuptiGetResultString_(static_cast<CUptiResult>(result), &text);
     return text;
+  }
+  void configure() override {
+    cuptiSetThreadIdType_(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    // The recorder clears slots, so that CUPTI need not do it on the program's threads.
+    std::uint8_t cleared = 1;
+    std::size_t bytes = sizeof cleared;
+    cuptiActivitySetAttribute_(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &cleared);
+  }
+  int register_buffers(BufferRequested on_requested, BufferCompleted on_completed) override {
+    g_requested = on_requested;
+    g_completed = on_completed;
+    return cuptiActivityRegisterCallbacks_(&requested, &completed);
+  }
+  int enable(wire::ActivityKind kind) override {
+    return cuptiActivityEnable_(static_cast<CUpti_ActivityKind>(kind));
+  }
+  int enable_call(bool driver, std::uint32_t cbid, bool on) override {
+    std::uint8_t enabled = on;
+    return driver ? cuptiActivityEnableDriverApi_(cbid, enabled)
+                  : cuptiActivityEnableRuntimeApi_(cbid, enabled);
+  }
+  void leave_out_failed_queries() override {
+    cuptiActivityEnableAllSyncRecords_(static_cast<std::uint8_t>(0));
+  }
+  const char* call_name(bool driver, std::uint32_t cbid) override {
+    const char* name = nullptr;
+    cuptiGetCallbackName_(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, cbid,
+                          &name);
+    return name;
+  }
+  bool next_record(std::uint8_t* buffer, std::size_t valid_bytes, std::uint8_t** record) override {
+    auto* next = reinterpret_cast<CUpti_Activity*>(*record);
+    if (cuptiActivityGetNextRecord_(buffer, valid_bytes, &next) != CUPTI_SUCCESS) return false;
+    *record = reinterpret_cast<std::uint8_t*>(next);
+    return true;
+  }
+  std::size_t take_dropped() override {
+    std::size_t dropped = 0;
+    cuptiActivityGetNumDroppedRecords_(nullptr, 0u, &dropped);
+    return dropped;
+  }
+  void flush(bool incomplete) override {
+    cuptiActivityFlushAll_(incomplete ? std::uint32_t{CUPTI_ACTIVITY_FLAG_FLUSH_FORCED} : 0u);
   }
 
  private:
-  template <class Function>
-  Function symbol(const char* name) {
-    return reinterpret_cast<Function>(::dlsym(handle_, name));
-  }
   void* handle_ = nullptr;
   CUpti_SubscriberHandle subscriber_ = nullptr;
-  decltype(&cuptiGetVersion) get_version_ = nullptr;
-  decltype(&cuptiSubscribe) subscribe_ = nullptr;
-  decltype(&cuptiUnsubscribe) unsubscribe_ = nullptr;
-  decltype(&cuptiGetResultString) result_text_ = nullptr;
+  HEADWAY_CUPTI(cuptiGetVersion);
+  HEADWAY_CUPTI(cuptiSubscribe);
+  HEADWAY_CUPTI(cuptiUnsubscribe);
+  HEADWAY_CUPTI(cuptiGetResultString);
+  HEADWAY_CUPTI(cuptiSetThreadIdType);
+  HEADWAY_CUPTI(cuptiActivitySetAttribute);
+  HEADWAY_CUPTI(cuptiActivityRegisterCallbacks);
+  HEADWAY_CUPTI(cuptiActivityEnable);
+  HEADWAY_CUPTI(cuptiActivityEnableRuntimeApi);
+  HEADWAY_CUPTI(cuptiActivityEnableDriverApi);
+  HEADWAY_CUPTI(cuptiActivityEnableAllSyncRecords);
+  HEADWAY_CUPTI(cuptiActivityGetNextRecord);
+  HEADWAY_CUPTI(cuptiActivityGetNumDroppedRecords);
+  HEADWAY_CUPTI(cuptiActivityFlushAll);
+  HEADWAY_CUPTI(cuptiGetCallbackName);
 };
+#undef HEADWAY_CUPTI
 
 constinit CuptiLibrary g_library{};
+
+// The layouts and numbers that are declared without CUPTI's headers are CUPTI's.
+namespace layout = wire::activity;
+#define HEADWAY_SAME(ours, field, theirs, member) \
+  static_assert(offsetof(layout::ours, field) == offsetof(theirs, member))
+HEADWAY_SAME(Api, cbid, CUpti_ActivityAPI, cbid);
+HEADWAY_SAME(Api, thread, CUpti_ActivityAPI, threadId);
+HEADWAY_SAME(Api, return_value, CUpti_ActivityAPI, returnValue);
+HEADWAY_SAME(Kernel, registers_per_thread, CUpti_ActivityKernel10, registersPerThread);
+HEADWAY_SAME(Kernel, start, CUpti_ActivityKernel10, start);
+HEADWAY_SAME(Kernel, grid, CUpti_ActivityKernel10, gridX);
+HEADWAY_SAME(Kernel, correlation, CUpti_ActivityKernel10, correlationId);
+HEADWAY_SAME(Kernel, name, CUpti_ActivityKernel10, name);
+HEADWAY_SAME(Kernel, graph, CUpti_ActivityKernel10, graphId);
+HEADWAY_SAME(Memcpy, correlation, CUpti_ActivityMemcpy6, correlationId);
+HEADWAY_SAME(Memcpy, graph_node, CUpti_ActivityMemcpy6, graphNodeId);
+HEADWAY_SAME(MemcpyPeer, correlation, CUpti_ActivityMemcpyPtoP4, correlationId);
+HEADWAY_SAME(MemcpyPeer, graph_node, CUpti_ActivityMemcpyPtoP4, graphNodeId);
+HEADWAY_SAME(Memset, memory_kind, CUpti_ActivityMemset4, memoryKind);
+HEADWAY_SAME(Memset, graph_node, CUpti_ActivityMemset4, graphNodeId);
+HEADWAY_SAME(Synchronization, event_sync, CUpti_ActivitySynchronization2, cudaEventSyncId);
+HEADWAY_SAME(CudaEvent, event_sync, CUpti_ActivityCudaEvent2, cudaEventSyncId);
+HEADWAY_SAME(Overhead, start, CUpti_ActivityOverhead3, start);
+HEADWAY_SAME(GraphTrace, stream, CUpti_ActivityGraphTrace2, streamId);
+HEADWAY_SAME(Device, capability_major, CUpti_ActivityDevice5, computeCapabilityMajor);
+HEADWAY_SAME(Device, uuid, CUpti_ActivityDevice5, uuid);
+HEADWAY_SAME(Device, name, CUpti_ActivityDevice5, name);
+HEADWAY_SAME(Context, null_stream, CUpti_ActivityContext3, nullStreamId);
+HEADWAY_SAME(Stream, flag, CUpti_ActivityStream, flag);
+#undef HEADWAY_SAME
+static_assert(static_cast<int>(wire::ActivityKind::kKernel) ==
+              CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+static_assert(static_cast<int>(wire::ActivityKind::kSynchronization) ==
+              CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+static_assert(static_cast<int>(wire::ActivityKind::kGraphTrace) == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+static_assert(static_cast<int>(wire::ActivityKind::kCudaEvent) == CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 
 }  // namespace
 

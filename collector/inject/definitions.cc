@@ -10,6 +10,7 @@
 #include "collector/inject/process.h"
 #include "collector/inject/thread.h"
 #include "collector/inject/utf8.h"
+#include "collector/wire/activity.h"
 
 namespace headway::inject {
 namespace {
@@ -231,6 +232,14 @@ std::uint32_t define_path_locked(const char* path, std::size_t length, bool fold
 
 void define_note(wire::NoteKey key, const char* text) {
   define_text(DefinitionType::kNote, 0, static_cast<std::uint64_t>(key), {text, nullptr});
+}
+
+void define_callback_name(bool driver, std::uint32_t cbid, const char* name) {
+  define_text(DefinitionType::kCallbackName, 0, wire::callback_id(driver, cbid), {name, nullptr});
+}
+
+void define_address_name(std::uint64_t address, const char* name) {
+  define_text(DefinitionType::kAddressName, 0, address, {name, nullptr});
 }
 
 std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema) {

@@ -33,6 +33,8 @@ std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t&
 /// to everything else, those of folders go a little further. The process lock must be held.
 std::uint32_t define_path_locked(const char* path, std::size_t length, bool folder);
 void define_note(wire::NoteKey key, const char* text);
+void define_callback_name(bool driver, std::uint32_t cbid, const char* name);
+void define_address_name(std::uint64_t address, const char* name);
 
 /// Copies the log of the parent of a fork into the segment of the child, which inherited the index.
 /// False when there is no room: the child's limits may be tighter than its parent's were.

@@ -64,7 +64,7 @@ std::size_t Drain::round(bool last) {
     if (item.intact) {
       std::size_t queued = queue_.bytes();
       std::size_t room = queued < kMaxQueued ? kMaxQueued - queued : 0;
-      item.segment->reader->take(message.data, std::min(room, kRoundLimit), complete);
+      item.segment->reader->take(message.data, std::min(room, kRoundLimit), item.ending, complete);
     }
     message.counters = item.segment->reader->counters();
     message.last = !item.intact || (item.ending && complete);

@@ -191,7 +191,7 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.io);
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda, options.io);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
   try {

@@ -12,13 +12,19 @@ namespace headway::record {
 
 enum class ClockChoice : std::uint8_t { kAuto, kTsc, kRealtime };
 
+struct CudaOptions {
+  bool on = true;
+  bool whole_graphs = false;  ///< CUDA graphs as one op each, not node by node
+};
+
 struct RecordOptions {
   std::vector<std::string> command;  ///< program and arguments
   std::filesystem::path output;      ///< empty: the first free of run.sqlite, run-2.sqlite, …
   bool force = false;                ///< overwrite `output`
   bool quiet = false;                ///< only errors on stderr
   bool nvtx = true;
-  bool io = false;     ///< calls on files
+  bool io = false;  ///< calls on files
+  CudaOptions cuda;
   int sample_hz = 10;  ///< 0: no /proc counters
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;

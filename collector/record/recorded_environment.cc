@@ -32,7 +32,8 @@ std::string other_tool(const char* variable, const std::filesystem::path& ours) 
 }  // namespace
 
 RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
-                                         const std::string& session, bool nvtx, bool preload) {
+                                         const std::string& session, bool nvtx,
+                                         const CudaOptions& cuda, bool preload) {
   std::vector<std::string> changes = {fmt::format("{}={}", wire::kSessionVariable, session)};
   if (nvtx) {
     changes.push_back(fmt::format("{}={}", kNvtx, library.string()));
@@ -40,12 +41,13 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
       notes_.push_back(fmt::format("{} was set to {}: for this run Headway takes its place", kNvtx,
                                    escape_terminal(other)));
   }
-  // CUDA is not recorded yet, so a tool that does record it keeps its place.
-  if (std::string other = other_tool(kCuda, library); !other.empty()) {
-    notes_.push_back(
-        fmt::format("{} is set to {}: it keeps its place", kCuda, escape_terminal(other)));
-  } else {
+  // Two tools cannot share CUPTI, and the other one was asked for first.
+  if (std::string other = other_tool(kCuda, library); cuda.on && !other.empty()) {
+    notes_.push_back(fmt::format("{} is set to {}: it keeps its place, and CUDA is not recorded",
+                                 kCuda, escape_terminal(other)));
+  } else if (cuda.on) {
     changes.push_back(fmt::format("{}={}", kCuda, library.string()));
+    if (cuda.whole_graphs) changes.push_back(fmt::format("{}=graph", wire::kCudaGraphVariable));
   }
   if (preload) add_preload(library, session, changes);
   variables_ = environment_with(changes);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/record/record.h"
+
 namespace headway::record {
 
 /// The environment of the recorded program: how NVTX, the CUDA driver and their children find our
@@ -13,7 +15,7 @@ class RecordedEnvironment {
  public:
   /// `preload`: the library goes into every process that starts, behind those that the user preloads.
   RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx,
-                      bool preload);
+                      const CudaOptions& cuda, bool preload);
   ~RecordedEnvironment();
   RecordedEnvironment(const RecordedEnvironment&) = delete;
   RecordedEnvironment& operator=(const RecordedEnvironment&) = delete;

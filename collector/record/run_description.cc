@@ -34,6 +34,7 @@ void write_capture_parameters(TraceSink& sink, const RecordOptions& options,
   };
   if (options.nvtx) add("CAPTURE_EVENT_TYPE", "NvtxEvents");
   if (options.io) add("CAPTURE_EVENT_TYPE", "Io");
+  if (options.cuda.on) add("CAPTURE_EVENT_TYPE", "Cuda");
   add("DEVICE_TYPE", "Unix");
   add("PROCESS_0:COMMAND", options.command.front());
   for (std::size_t i = 1; i < options.command.size(); ++i)

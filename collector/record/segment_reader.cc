@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "collector/wire/record.h"
 #include "common/error.h"
@@ -66,13 +67,18 @@ bool SegmentReader::snapshot() {
     fullest_ =
         std::max(fullest_, static_cast<double>(head - ring.tail) / static_cast<double>(units));
   }
+  ready_.clear();
+  for (std::uint32_t i = 0; i < layout_.activity.count; ++i) {
+    if (area().slots[i].state.load(std::memory_order_acquire) == wire::SlotState::kReady)
+      ready_.push_back(i);
+  }
   std::uint64_t end = header().definitions_end.load(std::memory_order_acquire);
   if (end < definitions_taken_ || end > layout_.definition_bytes) return false;
   definitions_end_ = end;
   return true;
 }
 
-void SegmentReader::take(SegmentData& data, std::size_t limit, bool& complete) {
+void SegmentReader::take(SegmentData& data, std::size_t limit, bool ended, bool& complete) {
   const std::byte* log = base_ + wire::definitions_offset(layout_);
   data.definitions.assign(log + definitions_taken_, log + definitions_end_);
   definitions_taken_ = definitions_end_;
@@ -98,6 +104,38 @@ void SegmentReader::take(SegmentData& data, std::size_t limit, bool& complete) {
     ring.tail = ring.head;
     control(i).tail.store(ring.tail, std::memory_order_release);
   }
+  take_activity(data, limit, ended, complete);
+}
+
+void SegmentReader::take_activity(SegmentData& data, std::size_t limit, bool ended,
+                                  bool& complete) {
+  if (ended) {
+    for (std::uint32_t i = 0; i < layout_.activity.count; ++i) {
+      if (area().slots[i].state.load(std::memory_order_acquire) == wire::SlotState::kHeld)
+        ready_.push_back(i);
+    }
+  }
+  for (std::uint32_t i : ready_) {
+    wire::ActivitySlot& slot = area().slots[i];
+    const bool partial = slot.state.load(std::memory_order_acquire) == wire::SlotState::kHeld;
+    const std::uint64_t size = layout_.activity.bytes;
+    const std::size_t bytes = partial ? size : std::min(slot.valid_bytes, size);
+    if (data.records.size() + data.activity.size() + bytes > limit) {
+      complete = false;
+      continue;
+    }
+    std::byte* memory = base_ + wire::activity_offset(layout_) + i * size;
+    data.buffers.push_back(
+        {data.activity.size(), bytes, partial, partial ? UINT64_MAX : slot.order});
+    data.activity.insert(data.activity.end(), memory, memory + bytes);
+    // CUPTI gets it cleared, so that what it has not written yet can be told.
+    std::memset(memory, 0, size);
+    slot.state.store(wire::SlotState::kFree, std::memory_order_release);
+  }
+  std::stable_sort(data.buffers.begin(), data.buffers.end(),
+                   [](const auto& a, const auto& b) { return a.order < b.order; });
+  for (std::size_t kind = 0; kind < data.strides.size(); ++kind)
+    data.strides[kind] = area().stride[kind].load(std::memory_order_relaxed);
 }
 
 SegmentCounters SegmentReader::counters() const {
@@ -117,6 +155,7 @@ SegmentCounters SegmentReader::counters() const {
   sum.definitions_lost = header().definitions_lost.load(kRelaxed);
   sum.io_paths_folded = header().io_paths_folded.load(kRelaxed);
   sum.io_not_followed = header().io_not_followed.load(kRelaxed);
+  sum.activity_lost = area().dropped.load(kRelaxed) + area().discarded.load(kRelaxed);
   sum.event_cost_ps = header().event_cost_ps;
   return sum;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "collector/record/file_descriptor.h"
-#include "collector/wire/layout.h"
+#include "collector/wire/activity.h"
 
 namespace headway::record {
 
@@ -19,12 +20,24 @@ struct RingSlice {
   std::size_t bytes = 0;
 };
 
+/// One activity buffer, in SegmentData::activity.
+struct ActivityBuffer {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  /// The process died while CUPTI wrote: what is not written yet is zero.
+  bool partial = false;
+  std::uint64_t order = 0;
+};
+
 /// What one round took out of a segment: private copies, so that nothing changes under its decoder.
 struct SegmentData {
   std::vector<std::byte> definitions;  ///< whole entries
   std::vector<std::byte> records;
   std::vector<RingSlice> slices;
-  std::size_t bytes() const { return definitions.size() + records.size(); }
+  std::vector<std::byte> activity;
+  std::vector<ActivityBuffer> buffers;  ///< in the order in which they were published
+  std::array<std::uint16_t, wire::kActivityKinds> strides{};  ///< as the process says
+  std::size_t bytes() const { return definitions.size() + records.size() + activity.size(); }
 };
 
 /// Sums over the segment since its beginning.
@@ -41,6 +54,7 @@ struct SegmentCounters {
   std::uint64_t pending_read_bytes = 0;
   std::uint64_t pending_writes = 0;
   std::uint64_t pending_written_bytes = 0;
+  std::uint64_t activity_lost = 0;  ///< records of CUPTI
   std::uint32_t event_cost_ps = 0;
 };
 
@@ -60,10 +74,11 @@ class SegmentReader {
   /// whatever a record refers to is among the definitions of the same round or earlier. False when
   /// the memory is damaged.
   bool snapshot();
-  /// Second step: copies up to the snapshot and gives the rings' room back to the process. Rings
-  /// that would take more than `limit` bytes together are left for the next round; `complete` says
-  /// whether none was.
-  void take(SegmentData& data, std::size_t limit, bool& complete);
+  /// Second step: copies up to the snapshot and gives the room back to the process. Rings and
+  /// buffers that would take more than `limit` bytes together are left for the next round;
+  /// `complete` says whether none was. With `ended`, nothing writes any more: buffers that were
+  /// being written are taken too.
+  void take(SegmentData& data, std::size_t limit, bool ended, bool& complete);
   /// How full the fullest ring was at the snapshot, 0 to 1.
   double fullest() const { return fullest_; }
   SegmentCounters counters() const;
@@ -75,13 +90,19 @@ class SegmentReader {
     return reinterpret_cast<wire::RingControl*>(base_ + wire::kControlOffset)[ring];
   }
 
+  wire::ActivityArea& area() const {
+    return *reinterpret_cast<wire::ActivityArea*>(base_ + wire::kActivityOffset);
+  }
+  void take_activity(SegmentData& data, std::size_t limit, bool ended, bool& complete);
+
   struct Ring {
     std::uint64_t tail = 0;  ///< ours; the copy in the segment is only for the process
     std::uint64_t head = 0;  ///< at the snapshot
   };
   std::byte* base_;
   const wire::Layout& layout_;
-  std::vector<Ring> rings_;  ///< those that were ever used
+  std::vector<Ring> rings_;           ///< those that were ever used
+  std::vector<std::uint32_t> ready_;  ///< slots at the snapshot
   std::uint64_t definitions_taken_ = 0;
   std::uint64_t definitions_end_ = 0;
   double fullest_ = 0;

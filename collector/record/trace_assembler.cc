@@ -28,8 +28,8 @@ void TraceAssembler::run(MessageQueue& queue) {
 }
 
 void TraceAssembler::handle(SegmentAdded& message) {
-  segments_[message.segment] =
-      std::make_unique<SegmentDecoder>(message.pid, domains_, processes_, axis_, clock_, sink_);
+  segments_[message.segment] = std::make_unique<SegmentDecoder>(message.pid, domains_, gpus_,
+                                                                processes_, axis_, clock_, sink_);
   processes_.injected(message.pid);
   progress_.processes = static_cast<std::int64_t>(processes_.injected_count());
 }
@@ -83,6 +83,7 @@ void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t 
   if (counters.definitions_lost) count(Loss::kNvtxUnknownHandle, counters.definitions_lost);
   if (counters.io_paths_folded) count(Loss::kIoPathFolded, counters.io_paths_folded);
   if (counters.io_not_followed) count(Loss::kIoNotFollowed, counters.io_not_followed);
+  if (counters.activity_lost) count(Loss::kCuptiDropped, counters.activity_lost);
   if (counters.reentrant_events) count(Loss::kReentrantEvent, counters.reentrant_events);
 }
 

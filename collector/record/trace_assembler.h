@@ -59,6 +59,7 @@ class TraceAssembler {
   std::function<void(SegmentId)> set_aside_;
   ProcessTable processes_;
   DomainNumbers domains_;
+  GpuNumbers gpus_;
   std::map<SegmentId, std::unique_ptr<SegmentDecoder>> segments_;
   std::map<std::pair<std::string_view, std::int32_t>, std::int64_t> series_;  ///< name, pid -> id
   std::vector<std::string> refusals_;

@@ -12,13 +12,15 @@
 namespace headway::wire {
 
 enum class DefinitionType : std::uint16_t {
-  kDomain = 1,      ///< id: index used in records; text: name
-  kString = 2,      ///< id: handle used in records; text
-  kCategory = 3,    ///< id: category; text: name
-  kSchema = 4,      ///< id: schema id; see below
-  kThreadName = 5,  ///< id: tid; text: name
-  kNote = 6,        ///< id: NoteKey; text
-  kPath = 7,        ///< id: as kString, in the same numbers; text: path of a file
+  kDomain = 1,        ///< id: index used in records; text: name
+  kString = 2,        ///< id: handle used in records; text
+  kCategory = 3,      ///< id: category; text: name
+  kSchema = 4,        ///< id: schema id; see below
+  kThreadName = 5,    ///< id: tid; text: name
+  kNote = 6,          ///< id: NoteKey; text
+  kCallbackName = 7,  ///< id: callback_id (activity.h); text: name of the CUDA API function
+  kAddressName = 8,   ///< id: address of a kernel's or device's name; text
+  kPath = 9,          ///< id: as kString, in the same numbers; text: path of a file
 };
 
 /// Body of kSchema: type, flags, static size, alignment, number of entries, text: name; then for

@@ -11,6 +11,8 @@
 namespace headway::wire {
 
 inline constexpr const char* kSessionVariable = "HEADWAY_SESSION";
+/// "graph": CUDA graphs are recorded as a whole, not node by node.
+inline constexpr const char* kCudaGraphVariable = "HEADWAY_CUDA_GRAPH";
 
 /// How long a process waits for the recorder in all. Only a recorder that is stopped costs this
 /// much, once per process; one that is gone refuses the connection at once.

@@ -10,13 +10,14 @@
 /// process, made by the process and handed over at its first NVTX call (hello.h). Offsets follow
 /// from the layout's number alone, so that nothing in the memory itself says where to read.
 ///
-///   header | one RingControl per ring | definitions log | rings, largest class first
+///   header, ActivityArea | one RingControl per ring | definitions log | rings, largest class first |
+///   activity slots
 ///
 /// Both sides come from one build; `kVersion` only makes a mix of two installations fail clearly.
 namespace headway::wire {
 
 inline constexpr std::uint64_t kMagic = 0x314d5359'41574448;  // "HDWAYSM1"
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;
@@ -37,6 +38,7 @@ struct RingClass {
 struct Layout {
   std::array<RingClass, 3> classes;
   std::uint32_t definition_bytes;
+  RingClass activity;  ///< slots that CUPTI writes into (activity.h)
 };
 
 inline constexpr std::uint32_t kKiB = 1024;
@@ -44,11 +46,12 @@ inline constexpr std::uint32_t kMiB = 1024 * kKiB;
 
 /// In order of preference; the process takes the first that it can have.
 inline constexpr std::array<Layout, 3> kLayouts = {{
-    {{{{32, 1 * kMiB}, {96, 256 * kKiB}, {896, 64 * kKiB}}}, 8 * kMiB},
-    {{{{8, 1 * kMiB}, {24, 256 * kKiB}, {32, 64 * kKiB}}}, 2 * kMiB},
-    {{{{1, 1 * kMiB}, {3, 256 * kKiB}, {12, 64 * kKiB}}}, 512 * kKiB},
+    {{{{32, 1 * kMiB}, {96, 256 * kKiB}, {896, 64 * kKiB}}}, 8 * kMiB, {48, 1 * kMiB}},
+    {{{{8, 1 * kMiB}, {24, 256 * kKiB}, {32, 64 * kKiB}}}, 2 * kMiB, {16, 1 * kMiB}},
+    {{{{1, 1 * kMiB}, {3, 256 * kKiB}, {12, 64 * kKiB}}}, 512 * kKiB, {8, 256 * kKiB}},
 }};
 inline constexpr std::uint32_t kMaxRings = 1024;
+inline constexpr std::uint32_t kMaxActivitySlots = 48;
 
 /// At offset 0 of the segment. Written by the process, read by the recorder.
 struct SegmentHeader {
@@ -95,6 +98,7 @@ constexpr std::uint32_t ring_count(const Layout& layout) {
   return count;
 }
 
+inline constexpr std::uint64_t kActivityOffset = 512;
 inline constexpr std::uint64_t kControlOffset = 4096;
 
 constexpr std::uint64_t definitions_offset(const Layout& layout) {
@@ -117,13 +121,19 @@ constexpr RingPlace ring_place(const Layout& layout, std::uint32_t ring) {
   return {};
 }
 
-constexpr std::uint64_t segment_bytes(const Layout& layout) {
+/// Where the first activity slot begins.
+constexpr std::uint64_t activity_offset(const Layout& layout) {
   std::uint64_t bytes = definitions_offset(layout) + layout.definition_bytes;
   for (const RingClass& c : layout.classes) bytes += std::uint64_t{c.count} * c.bytes;
   return bytes;
 }
 
+constexpr std::uint64_t segment_bytes(const Layout& layout) {
+  return activity_offset(layout) + std::uint64_t{layout.activity.count} * layout.activity.bytes;
+}
+
 static_assert(ring_count(kLayouts[0]) == kMaxRings);
-static_assert(segment_bytes(kLayouts[0]) <= 128u * kMiB);
+static_assert(kLayouts[0].activity.count <= kMaxActivitySlots);
+static_assert(segment_bytes(kLayouts[0]) <= 192u * kMiB);
 
 }  // namespace headway::wire

@@ -153,13 +153,45 @@ TEST_CASE("damage of each kind is counted, and what came before it is kept") {
     pipeline.segment->reader->snapshot();
     SegmentRound round{1, read_clocks(), {}, {}, false, false};
     bool complete = false;
-    pipeline.segment->reader->take(round.data, 1 << 20, complete);
+    pipeline.segment->reader->take(round.data, 1 << 20, false, complete);
     pipeline.queue.send(std::move(round));
     kDamages[i](process);
     pipeline.finish();
     CHECK(test::ranges(pipeline.trace(), "good") == 10);
     CHECK(test::loss(pipeline.trace(), "shared_memory_corrupt") == 1);
     CHECK(pipeline.set_aside);
+    CHECK(test::intact(pipeline.trace()));
+  }
+}
+
+TEST_CASE("any content of activity buffers is safe, and the trace stays intact") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    FakeProcess process;
+    Pipeline pipeline(process);
+    put_good_events(process);
+    auto& area = *reinterpret_cast<wire::ActivityArea*>(process.base + wire::kActivityOffset);
+    const wire::Layout& layout = wire::kLayouts[kLayout];
+    constexpr std::uint32_t kKinds[] = {0, 1, 2, 4, 5, 8, 9, 10, 17, 22, 36, 37, 38, 51, 63, 64};
+    for (auto& stride : area.stride)
+      stride = round % 3 == 0 ? static_cast<std::uint16_t>(random())
+                              : static_cast<std::uint16_t>(random() % 32 * 8);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      std::byte* memory =
+          process.base + wire::activity_offset(layout) + std::uint64_t{i} * layout.activity.bytes;
+      for (std::uint32_t at = 0; at < layout.activity.bytes; at += 8) {
+        std::uint32_t words[2] = {kKinds[random() % std::size(kKinds)],
+                                  static_cast<std::uint32_t>(random())};
+        if (random() % 4 == 0) words[0] = static_cast<std::uint32_t>(random());
+        std::memcpy(memory + at, words, sizeof words);
+      }
+      area.slots[i].valid_bytes = random() % 5 == 0 ? UINT64_MAX : random() % 100'000;
+      area.slots[i].order = random();
+      area.slots[i].state = static_cast<wire::SlotState>(random() % 4);
+    }
+    pipeline.finish();
+    CHECK(test::ranges(pipeline.trace(), "good") == 10);
     CHECK(test::intact(pipeline.trace()));
   }
 }

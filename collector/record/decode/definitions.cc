@@ -81,6 +81,12 @@ bool Definitions::add(const wire::DefinitionHeader& header, std::span<const std:
     case wire::DefinitionType::kNote:
       notes_[static_cast<wire::NoteKey>(header.id)] = std::move(text);
       return true;
+    case wire::DefinitionType::kCallbackName:
+      callbacks_[header.id] = std::move(text);
+      return true;
+    case wire::DefinitionType::kAddressName:
+      addresses_[header.id] = std::move(text);
+      return true;
     default:
       return false;
   }

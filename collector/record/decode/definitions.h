@@ -49,6 +49,10 @@ class Definitions {
   std::optional<trace::StringId> string(std::uint32_t id) const;
   const std::string* string_text(std::uint32_t id) const;
   const KnownSchema* schema(std::uint16_t domain, std::uint64_t id) const;
+  /// Name of a function of the CUDA API (wire::callback_id); null when it is not known.
+  const std::string* callback(std::uint64_t id) const { return find(callbacks_, id); }
+  /// The text at an address of the process; null when it is not known.
+  const std::string* at_address(std::uint64_t address) const { return find(addresses_, address); }
 
   /// Names that the program gave its threads, and its notes; taken by the caller after each `read`.
   std::vector<std::pair<std::int32_t, std::string>> take_thread_names();
@@ -58,6 +62,12 @@ class Definitions {
   bool add(const wire::DefinitionHeader& header, std::span<const std::byte> body);
   bool add_schema(const wire::DefinitionHeader& header, wire::DefinitionReader& body);
   void write_schema(std::int64_t domain, const trace::PayloadSchema& schema);
+
+  using Texts = std::unordered_map<std::uint64_t, std::string>;
+  static const std::string* find(const Texts& texts, std::uint64_t id) {
+    auto found = texts.find(id);
+    return found == texts.end() ? nullptr : &found->second;
+  }
 
   struct KnownString {
     trace::StringId id;
@@ -72,6 +82,8 @@ class Definitions {
   std::map<std::pair<std::uint16_t, std::uint64_t>, KnownSchema> schemas_;
   std::vector<std::pair<std::int32_t, std::string>> thread_names_;
   std::map<wire::NoteKey, std::string> notes_;
+  Texts callbacks_;
+  Texts addresses_;
 };
 
 }  // namespace headway::record

@@ -69,14 +69,16 @@ trace::PayloadSchema single_value_schema(std::uint64_t type, std::size_t bytes) 
 
 }  // namespace
 
-SegmentDecoder::SegmentDecoder(std::int32_t pid, DomainNumbers& domains, ProcessTable& processes,
-                               const TimeAxis& axis, wire::Clock clock, TraceSink& sink)
+SegmentDecoder::SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
+                               ProcessTable& processes, const TimeAxis& axis, wire::Clock clock,
+                               TraceSink& sink)
     : pid_(pid),
       processes_(processes),
       axis_(axis),
       clock_(clock),
       sink_(sink),
       definitions_(global_pid(pid), domains, sink),
+      activity_(pid, definitions_, gpus, processes, axis, sink),
       io_(global_pid(pid), definitions_, sink) {}
 
 bool SegmentDecoder::read(const SegmentData& data) {
@@ -87,6 +89,7 @@ bool SegmentDecoder::read(const SegmentData& data) {
   for (const RingSlice& slice : data.slices) {
     if (!read_ring(rings_[slice.ring], records.subspan(slice.offset, slice.bytes))) return false;
   }
+  activity_.read(data);
   return true;
 }
 

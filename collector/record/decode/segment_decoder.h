@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/record/clock.h"
+#include "collector/record/decode/activity_decoder.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/io_rows.h"
 #include "collector/record/decode/record_view.h"
@@ -21,8 +22,8 @@ namespace headway::record {
 /// that of a range that never does when the image is gone. Any content is safe. One thread.
 class SegmentDecoder {
  public:
-  SegmentDecoder(std::int32_t pid, DomainNumbers& domains, ProcessTable& processes,
-                 const TimeAxis& axis, wire::Clock clock, TraceSink& sink);
+  SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
+                 ProcessTable& processes, const TimeAxis& axis, wire::Clock clock, TraceSink& sink);
 
   /// In order: the definitions and records of one round. False when the content is damaged; what
   /// came before the damage is kept, and the caller sends nothing more.
@@ -36,7 +37,7 @@ class SegmentDecoder {
 
   std::int32_t pid() const { return pid_; }
   /// Ranges, marks, calls and device ops written so far.
-  std::int64_t events() const { return events_; }
+  std::int64_t events() const { return events_ + activity_.events(); }
   /// Calls on files.
   std::int64_t io_calls() const { return io_.calls(); }
   Definitions& definitions() { return definitions_; }
@@ -92,6 +93,7 @@ class SegmentDecoder {
   wire::Clock clock_;
   TraceSink& sink_;
   Definitions definitions_;
+  ActivityDecoder activity_;
   IoRows io_;
   std::unordered_map<std::uint32_t, Ring> rings_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;  ///< start/end, by range id

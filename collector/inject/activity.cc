@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "collector/inject/activity.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "collector/inject/activity_slots.h"
+#include "collector/inject/api_filter.h"
+#include "collector/inject/definitions.h"
+#include "collector/inject/hash.h"
+#include "collector/inject/process.h"
+#include "collector/inject/thread.h"
+
+namespace headway::inject {
+namespace {
+
+using wire::ActivityKind;
+
+constexpr ActivityKind kCollected[] = {
+    // What describes others first: CUPTI reports what exists already when a kind is enabled.
+    ActivityKind::kDevice,     ActivityKind::kContext,  ActivityKind::kStream,
+    ActivityKind::kRuntime,    ActivityKind::kKernel,   ActivityKind::kMemcpy,
+    ActivityKind::kMemcpyPeer, ActivityKind::kMemset,   ActivityKind::kSynchronization,
+    ActivityKind::kCudaEvent,  ActivityKind::kOverhead,
+};
+/// Without these there is nothing to analyse; the others are missing in some set-ups.
+constexpr bool is_essential(ActivityKind kind) {
+  return kind == ActivityKind::kKernel || kind == ActivityKind::kRuntime;
+}
+
+constexpr std::uint32_t kCallbacks = 2048;
+constexpr std::uint32_t kNames = 4096;  // a power of two
+
+/// What has been told to the recorder. Under the lock.
+struct Told {
+  struct Name {
+    std::uint64_t address;
+    std::uint64_t hash;
+    std::uint32_t renamed;  ///< how often the address came to hold another text
+    std::uint32_t checked;  ///< number of the last buffer in which it was looked at
+  };
+  Name names[kNames];
+  std::uint32_t name_count;
+  bool callbacks[2][kCallbacks];
+  std::uint32_t buffers;
+};
+
+constinit Cupti* g_cupti = nullptr;
+constinit pid_t g_pid = 0;
+constinit FutexLock g_told_lock{};
+constinit Told g_told{};
+
+ActivitySlots slots() {
+  return ActivitySlots(g_process.segment);
+}
+
+/// Where the record keeps the address of a name, 0: nowhere.
+std::size_t name_offset(ActivityKind kind) {
+  if (kind == ActivityKind::kKernel) return offsetof(wire::activity::Kernel, name);
+  if (kind == ActivityKind::kDevice) return offsetof(wire::activity::Device, name);
+  return 0;
+}
+
+/// The entry of an address, made if need be; null when the table is full.
+Told::Name* entry_of(std::uint64_t address) {
+  for (std::uint64_t i = address * 0x9e3779b97f4a7c15u >> 40;; ++i) {
+    Told::Name& name = g_told.names[i & (kNames - 1)];
+    if (name.address == address) return &name;
+    if (name.address != 0) continue;
+    if (g_told.name_count >= kNames / 4 * 3) return nullptr;
+    ++g_told.name_count;
+    name = {address, 0, 0, 0};
+    return &name;
+  }
+}
+
+/// Makes the text known under the address that the record holds. An address that holds another text
+/// than it did (the module was unloaded) gets a number into its upper bits, in the record too.
+void tell_name(std::uint8_t* record, std::size_t offset) {
+  std::uint64_t address;
+  std::memcpy(&address, record + offset, sizeof address);
+  if (address == 0) return;
+  const char* text = reinterpret_cast<const char*>(address);
+  Told::Name* name = entry_of(address);
+  if (!name) return define_address_name(address, text);
+  if (name->checked != g_told.buffers) {
+    name->checked = g_told.buffers;
+    const std::uint64_t hash = hash_of(text, ::strnlen(text, wire::kMaxDefinitionText)) | 1;
+    if (name->hash != hash) {
+      name->renamed += name->hash != 0;
+      name->hash = hash;
+      define_address_name(address | std::uint64_t{name->renamed} << wire::activity::kRenamedShift,
+                          text);
+    }
+  }
+  if (name->renamed == 0) return;
+  address |= std::uint64_t{name->renamed} << wire::activity::kRenamedShift;
+  std::memcpy(record + offset, &address, sizeof address);
+}
+
+void tell_callback(const std::uint8_t* record, bool driver) {
+  std::uint32_t cbid;
+  std::memcpy(&cbid, record + offsetof(wire::activity::Api, cbid), sizeof cbid);
+  if (cbid >= kCallbacks || g_told.callbacks[driver][cbid]) return;
+  g_told.callbacks[driver][cbid] = true;
+  if (const char* name = g_cupti->call_name(driver, cbid)) define_callback_name(driver, cbid, name);
+}
+
+/// Asks the process's own CUPTI how far apart records of each kind are. Where the second one of a
+/// kind begins is told by a buffer that holds that kind at every place where it could.
+void measure_strides(Cupti& cupti) {
+  alignas(8) std::uint8_t buffer[1024];
+  for (std::uint32_t kind = 1; kind < wire::kActivityKinds; ++kind) {
+    std::memset(buffer, 0, sizeof buffer);
+    for (std::size_t at = 0; at < sizeof buffer; at += 8)
+      std::memcpy(buffer + at, &kind, sizeof kind);
+    std::uint8_t* first = nullptr;
+    if (!cupti.next_record(buffer, sizeof buffer, &first)) continue;
+    std::uint8_t* second = first;
+    if (cupti.next_record(buffer, sizeof buffer, &second))
+      slots().area().stride[kind].store(static_cast<std::uint16_t>(second - first),
+                                        std::memory_order_relaxed);
+  }
+}
+
+/// Tells all that the records refer to. The number of records.
+std::uint64_t describe(std::uint8_t* buffer, std::size_t valid_bytes) {
+  Locked locked(g_told_lock);
+  ++g_told.buffers;
+  std::uint64_t count = 0;
+  for (std::uint8_t* record = nullptr; g_cupti->next_record(buffer, valid_bytes, &record);) {
+    std::uint32_t number;
+    std::memcpy(&number, record, sizeof number);
+    const auto kind = static_cast<ActivityKind>(number);
+    ++count;
+    if (kind == ActivityKind::kRuntime || kind == ActivityKind::kDriver)
+      tell_callback(record, kind == ActivityKind::kDriver);
+    if (std::size_t offset = name_offset(kind)) tell_name(record, offset);
+  }
+  return count;
+}
+
+/// Some versions of CUPTI do not survive being refused memory, so without a free slot it gets other
+/// memory, whose records are counted and dropped.
+void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes) {
+  int saved = errno;
+  *bytes = slots().slot_bytes();
+  *buffer = reinterpret_cast<std::uint8_t*>(slots().take());
+  if (!*buffer) *buffer = static_cast<std::uint8_t*>(std::calloc(1, *bytes));
+  if (!*buffer) *bytes = 0;
+  errno = saved;
+}
+
+void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
+  if (!buffer) return;
+  int saved = errno;
+  // The child of a fork inherits CUPTI's threads' memory but not the threads; it must not be heard.
+  std::uint64_t count = 0;
+  if (::getpid() == g_pid) {
+    // Not from a signal handler that interrupted us: this thread may hold the locks.
+    Entry entry;
+    if (entry) count = describe(buffer, valid_bytes);
+    if (std::size_t dropped = g_cupti->take_dropped())
+      slots().area().dropped.fetch_add(dropped, std::memory_order_relaxed);
+  }
+  if (!slots().publish(buffer, valid_bytes)) {
+    slots().area().discarded.fetch_add(count, std::memory_order_relaxed);
+    std::free(buffer);
+  }
+  errno = saved;
+}
+
+/// CUPTI hands over a buffer when it is full, which in a quiet program is never.
+void* flush_now_and_then(void*) {
+  // Soon at first, so that the names of a program's kernels are known should it die early.
+  for (long pause_ms = 50;; pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000) {
+    timespec pause{pause_ms / 1000, pause_ms % 1000 * 1'000'000};
+    ::nanosleep(&pause, nullptr);
+    flush_activity(false);
+  }
+  return nullptr;
+}
+
+void start_flushing() {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  // No signal of the program may be delivered to a thread that it does not know.
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, flush_now_and_then, nullptr) == 0) {
+    ::pthread_setname_np(thread, "headway-flush");
+    ::pthread_detach(thread);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+int start_activity(Cupti& cupti) {
+  g_cupti = &cupti;
+  g_pid = ::getpid();
+  measure_strides(cupti);
+  cupti.configure();
+  if (int error = cupti.register_buffers(on_buffer_requested, on_buffer_completed)) return error;
+  for (ActivityKind kind : kCollected) {
+    int error = cupti.enable(kind);
+    if (error != 0 && is_essential(kind)) return error;
+  }
+  // Then the nodes of a graph are not reported, which costs the program less.
+  const char* graphs = std::getenv(wire::kCudaGraphVariable);
+  if (graphs && std::strcmp(graphs, "graph") == 0) cupti.enable(ActivityKind::kGraphTrace);
+  for (const ApiFunction& call : kLeftOutRuntimeCalls) cupti.enable_call(false, call.cbid, false);
+  for (const ApiFunction& call : kRecordedDriverCalls) cupti.enable_call(true, call.cbid, true);
+  cupti.leave_out_failed_queries();
+  start_flushing();
+  ::atexit([] { flush_activity(true); });
+  return 0;
+}
+
+void flush_activity(bool incomplete) {
+  if (g_cupti && ::getpid() == g_pid) g_cupti->flush(incomplete);
+}
+
+}  // namespace headway::inject

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+#include "collector/record/decode/activity_decoder.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "collector/record/decode/kernel_names.h"
+#include "common/text.h"
+#include "trace/tables/cuda_device.h"
+#include "trace/tables/cuda_event.h"
+#include "trace/tables/cuda_stream.h"
+#include "trace/tables/graph_trace.h"
+#include "trace/tables/kernel.h"
+#include "trace/tables/memcpy.h"
+#include "trace/tables/memset.h"
+#include "trace/tables/overhead.h"
+#include "trace/tables/runtime.h"
+#include "trace/tables/synchronization.h"
+#include "trace/tables/target_info_gpu.h"
+
+namespace headway::record {
+namespace {
+
+using trace::Loss;
+using wire::ActivityKind;
+namespace activity = wire::activity;
+namespace tables = trace::tables;
+
+/// ENUM_NSYS_EVENT_CLASS of overheads.
+constexpr std::int32_t kOverheadClass = 103;
+constexpr DurationNs kTolerance{1'000'000};
+
+/// CUPTI's memory kinds begin with "unknown", Nsight Systems' with what CUPTI has at 1.
+std::optional<std::int64_t> memory_kind(std::uint32_t of_cupti) {
+  if (of_cupti == 0) return std::nullopt;
+  return static_cast<std::int64_t>(of_cupti) - 1;
+}
+
+/// 1 is the compiler; the others are 1, 2, 3 … in the upper half.
+std::int32_t overhead_type(std::uint32_t of_cupti) {
+  return of_cupti == 1 ? 2 : static_cast<std::int32_t>(of_cupti >> 16) + 2;
+}
+
+template <class Record>
+Record read_as(std::span<const std::byte> bytes) {
+  Record record{};
+  std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
+  return record;
+}
+
+std::string uuid_text(const std::uint8_t (&uuid)[16]) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::pair<std::int64_t, bool> GpuNumbers::of(const std::string& uuid) {
+  auto [slot, is_new] = numbers_.try_emplace(uuid, static_cast<std::int64_t>(numbers_.size()));
+  return {slot->second, is_new};
+}
+
+void ActivityDecoder::read(const SegmentData& data) {
+  strides_ = data.strides;
+  std::span<const std::byte> bytes(data.activity);
+  for (const ActivityBuffer& buffer : data.buffers)
+    read_buffer(bytes.subspan(buffer.offset, buffer.bytes), buffer.partial);
+}
+
+void ActivityDecoder::read_buffer(std::span<const std::byte> bytes, bool partial) {
+  while (bytes.size() >= sizeof(std::uint32_t)) {
+    std::uint32_t number;
+    std::memcpy(&number, bytes.data(), sizeof number);
+    if (number == 0 && partial) return;
+    const std::size_t stride = number < strides_.size() ? strides_[number] : 0;
+    if (stride < sizeof(std::uint64_t) || stride > bytes.size()) {
+      // Of a kind that no complete buffer had, so that its size is not known; or damaged.
+      sink_.count_loss(Loss::kCuptiDropped, 1, global_pid(pid_));
+      return;
+    }
+    read_record(static_cast<ActivityKind>(number), bytes.first(stride));
+    bytes = bytes.subspan(stride);
+  }
+}
+
+void ActivityDecoder::read_record(ActivityKind kind, std::span<const std::byte> record) {
+  switch (kind) {
+    case ActivityKind::kRuntime:
+    case ActivityKind::kDriver:
+      return write(read_as<activity::Api>(record), kind == ActivityKind::kDriver);
+    case ActivityKind::kKernel:
+      return write(read_as<activity::Kernel>(record));
+    case ActivityKind::kMemcpy:
+      return write(read_as<activity::Memcpy>(record));
+    case ActivityKind::kMemcpyPeer:
+      return write(read_as<activity::MemcpyPeer>(record));
+    case ActivityKind::kMemset:
+      return write(read_as<activity::Memset>(record));
+    case ActivityKind::kSynchronization:
+      return write(read_as<activity::Synchronization>(record));
+    case ActivityKind::kCudaEvent:
+      return write(read_as<activity::CudaEvent>(record));
+    case ActivityKind::kOverhead:
+      return write(read_as<activity::Overhead>(record));
+    case ActivityKind::kGraphTrace:
+      return write(read_as<activity::GraphTrace>(record));
+    case ActivityKind::kDevice:
+      return write(read_as<activity::Device>(record));
+    case ActivityKind::kStream:
+      return write(read_as<activity::Stream>(record));
+    case ActivityKind::kContext: {
+      auto context = read_as<activity::Context>(record);
+      devices_[context.context] = static_cast<std::int32_t>(context.device);
+      return;
+    }
+    case ActivityKind::kInvalid:
+      return;
+  }
+}
+
+template <class Row>
+bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end) {
+  const TimeNs latest = axis_.from_monotonic(axis_.newest().monotonic_ns) + kTolerance;
+  if (start != 0 && end >= start && end <= INT64_MAX) {
+    TimeNs from = axis_.from_realtime(static_cast<std::int64_t>(start));
+    TimeNs to = axis_.from_realtime(static_cast<std::int64_t>(end));
+    if (from.ns >= 0 && to <= latest) {
+      row.start = from.ns;
+      row.end = std::max(from, to).ns;
+      return true;
+    }
+  }
+  // Not begun or not over when the process died, or a time that CUPTI says it has lost.
+  sink_.count_loss(start == 0 || end == 0 ? Loss::kCuptiDropped : Loss::kTimeOutOfRange, 1,
+                   global_pid(pid_));
+  return false;
+}
+
+std::int64_t ActivityDecoder::global_tid(std::uint32_t tid) {
+  if (tid != last_tid_) processes_.thread_seen(pid_, static_cast<std::int32_t>(tid));
+  last_tid_ = tid;
+  return global_pid(pid_) | (tid & 0xffffff);
+}
+
+trace::StringId ActivityDecoder::call_name(bool driver, std::uint32_t cbid) {
+  auto [slot, is_new] = calls_.try_emplace(wire::callback_id(driver, cbid));
+  if (!is_new) return slot->second;
+  const std::string* name = definitions_.callback(slot->first);
+  trace::StringId id =
+      sink_.intern(name ? *name : fmt::format("{} call {}", driver ? "driver" : "runtime", cbid));
+  // An unknown one may be told yet.
+  if (name) return slot->second = id;
+  calls_.erase(slot);
+  return id;
+}
+
+const ActivityDecoder::Name& ActivityDecoder::kernel_name(std::uint64_t address) {
+  auto [slot, is_new] = names_.try_emplace(address);
+  Name& name = slot->second;
+  if (!is_new && name.address == address) return name;
+  const std::string* text = definitions_.at_address(address);
+  const std::string mangled = text ? *text : fmt::format("kernel@{:#x}", address);
+  const std::string demangled = demangle(mangled);
+  name.demangled = sink_.intern(demangled);
+  name.base = sink_.intern(base_name(demangled));
+  name.mangled = sink_.intern(mangled);
+  if (text) name.address = address;  // an unknown one may be told yet
+  return name;
+}
+
+std::int32_t ActivityDecoder::device_of(std::uint32_t context) const {
+  auto found = devices_.find(context);
+  return found == devices_.end() ? 0 : found->second;
+}
+
+void ActivityDecoder::write(const activity::Api& record, bool driver) {
+  tables::Runtime::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  row.event_class = driver;
+  row.global_tid = global_tid(record.thread);
+  row.correlation_id = record.correlation;
+  row.name_id = call_name(driver, record.cbid);
+  row.return_value = static_cast<std::int32_t>(record.return_value);
+  sink_.add<tables::Runtime>(row);
+  ++events_;
+}
+
+namespace {
+
+template <class Row, class Record>
+void set_place(Row& row, const Record& record, std::int32_t pid) {
+  row.device_id = static_cast<std::int32_t>(record.device);
+  row.context_id = static_cast<std::int32_t>(record.context);
+  row.stream_id = static_cast<std::int32_t>(record.stream);
+  row.correlation_id = record.correlation;
+  row.global_pid = global_pid(pid);
+}
+
+std::optional<std::int64_t> if_any(std::uint64_t id) {
+  if (id == 0) return std::nullopt;
+  return static_cast<std::int64_t>(id);
+}
+
+}  // namespace
+
+void ActivityDecoder::write(const activity::Kernel& record) {
+  tables::Kernel::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  set_place(row, record, pid_);
+  const Name& name = kernel_name(record.name);
+  row.demangled_name = name.demangled;
+  row.short_name = name.base;
+  row.mangled_name = name.mangled;
+  row.registers_per_thread = record.registers_per_thread;
+  row.grid_x = record.grid[0];
+  row.grid_y = record.grid[1];
+  row.grid_z = record.grid[2];
+  row.block_x = record.block[0];
+  row.block_y = record.block[1];
+  row.block_z = record.block[2];
+  row.static_shared_memory = record.static_shared_memory;
+  row.dynamic_shared_memory = record.dynamic_shared_memory;
+  row.local_memory_per_thread = static_cast<std::int32_t>(record.local_memory_per_thread);
+  row.graph_node_id = if_any(record.graph_node);
+  row.graph_id = if_any(record.graph);
+  sink_.add<tables::Kernel>(row);
+  ++events_;
+}
+
+void ActivityDecoder::write(const activity::Memcpy& record) {
+  tables::Memcpy::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  set_place(row, record, pid_);
+  row.bytes = static_cast<std::int64_t>(record.bytes);
+  row.copy_kind = record.copy_kind;
+  row.src_kind = memory_kind(record.source_kind);
+  row.dst_kind = memory_kind(record.destination_kind);
+  row.graph_node_id = if_any(record.graph_node);
+  sink_.add<tables::Memcpy>(row);
+  ++events_;
+}
+
+void ActivityDecoder::write(const activity::MemcpyPeer& record) {
+  tables::Memcpy::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  set_place(row, record, pid_);
+  row.bytes = static_cast<std::int64_t>(record.bytes);
+  row.copy_kind = record.copy_kind;
+  row.src_kind = memory_kind(record.source_kind);
+  row.dst_kind = memory_kind(record.destination_kind);
+  row.src_device_id = record.source_device;
+  row.dst_device_id = record.destination_device;
+  row.graph_node_id = if_any(record.graph_node);
+  sink_.add<tables::Memcpy>(row);
+  ++events_;
+}
+
+void ActivityDecoder::write(const activity::Memset& record) {
+  tables::Memset::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  set_place(row, record, pid_);
+  row.value = record.value;
+  row.bytes = static_cast<std::int64_t>(record.bytes);
+  row.mem_kind = memory_kind(record.memory_kind);
+  row.graph_node_id = if_any(record.graph_node);
+  sink_.add<tables::Memset>(row);
+  ++events_;
+}
+
+void ActivityDecoder::write(const activity::Synchronization& record) {
+  tables::Synchronization::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  row.device_id = device_of(record.context);
+  row.context_id = static_cast<std::int32_t>(record.context);
+  // CUPTI_SYNCHRONIZATION_INVALID_VALUE: a wait for a context or an event is on no stream.
+  row.stream_id = record.stream == UINT32_MAX ? 0 : static_cast<std::int32_t>(record.stream);
+  row.correlation_id = record.correlation;
+  row.global_pid = global_pid(pid_);
+  row.sync_type = static_cast<std::int32_t>(record.type);
+  row.event_id = record.event == UINT32_MAX ? 0 : record.event;
+  row.event_sync_id = if_any(record.event_sync);
+  sink_.add<tables::Synchronization>(row);
+  ++events_;
+}
+
+void ActivityDecoder::write(const activity::CudaEvent& record) {
+  tables::CudaEvent::Row row;
+  row.device_id = device_of(record.context);
+  row.context_id = static_cast<std::int32_t>(record.context);
+  row.stream_id = static_cast<std::int32_t>(record.stream);
+  row.correlation_id = record.correlation;
+  row.global_pid = global_pid(pid_);
+  row.event_id = record.event;
+  row.event_sync_id = if_any(record.event_sync);
+  sink_.add<tables::CudaEvent>(row);
+}
+
+void ActivityDecoder::write(const activity::Overhead& record) {
+  tables::Overhead::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  row.event_class = kOverheadClass;
+  row.global_tid = global_pid(pid_) | (record.thread & 0xffffff);
+  row.overhead_type = overhead_type(record.overhead_kind);
+  sink_.add<tables::Overhead>(row);
+}
+
+void ActivityDecoder::write(const activity::GraphTrace& record) {
+  tables::GraphTrace::Row row;
+  if (!set_times(row, record.start, record.end)) return;
+  set_place(row, record, pid_);
+  row.graph_id = record.graph;
+  sink_.add<tables::GraphTrace>(row);
+  ++events_;
+}
+
+void ActivityDecoder::write(const activity::Device& record) {
+  const std::string uuid = uuid_text(record.uuid);
+  auto [gpu, is_new] = gpus_.of(uuid);
+  if (is_new) {
+    tables::TargetInfoGpu::Row row;
+    row.id = gpu;
+    const std::string* name = definitions_.at_address(record.name);
+    if (name) row.gpu_name = sink_.keep(*name);
+    row.total_memory = static_cast<std::int64_t>(record.memory_bytes);
+    row.memory_bandwidth = static_cast<std::int64_t>(record.memory_bandwidth) * 1000;
+    row.clock_rate = std::int64_t{record.core_clock} * 1000;
+    row.sm_count = record.multiprocessors;
+    row.sm_major = record.capability_major;
+    row.sm_minor = record.capability_minor;
+    sink_.add<tables::TargetInfoGpu>(row);
+  }
+  tables::CudaDevice::Row row;
+  row.gpu_id = gpu;
+  row.cuda_id = record.id;
+  row.pid = pid_;
+  row.uuid = sink_.keep(uuid);
+  row.multiprocessors = record.multiprocessors;
+  sink_.add<tables::CudaDevice>(row);
+}
+
+void ActivityDecoder::write(const activity::Stream& record) {
+  tables::CudaStream::Row row;
+  row.stream_id = static_cast<std::int32_t>(record.stream);
+  row.process_id = pid_;
+  row.context_id = static_cast<std::int32_t>(record.context);
+  row.priority = static_cast<std::int32_t>(record.priority);
+  row.flag = record.flag;
+  sink_.add<tables::CudaStream>(row);
+}
+
+}  // namespace headway::record

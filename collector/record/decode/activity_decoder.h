@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "collector/record/clock.h"
+#include "collector/record/decode/definitions.h"
+#include "collector/record/process_table.h"
+#include "collector/record/segment_reader.h"
+#include "collector/wire/activity.h"
+
+namespace headway::record {
+
+/// Numbers of GPUs in TARGET_INFO_GPU: by UUID, so that processes which see different ones under the
+/// same ordinal (CUDA_VISIBLE_DEVICES) do not mix them up.
+class GpuNumbers {
+ public:
+  /// The number, and whether it is a new one.
+  std::pair<std::int64_t, bool> of(const std::string& uuid);
+
+ private:
+  std::map<std::string, std::int64_t> numbers_;
+};
+
+/// Turns CUPTI's activity buffers of one process image into rows of the tables that Nsight Systems
+/// has for them. Any content is safe. One thread.
+class ActivityDecoder {
+ public:
+  ActivityDecoder(std::int32_t pid, const Definitions& definitions, GpuNumbers& gpus,
+                  ProcessTable& processes, const TimeAxis& axis, TraceSink& sink)
+      : pid_(pid),
+        definitions_(definitions),
+        gpus_(gpus),
+        processes_(processes),
+        axis_(axis),
+        sink_(sink) {}
+
+  /// The buffers of one round. What cannot be read is counted as lost.
+  void read(const SegmentData& data);
+  /// Calls, kernels, copies, sets and waits written so far.
+  std::int64_t events() const { return events_; }
+
+ private:
+  struct Name {
+    std::uint64_t address = 0;
+    trace::StringId demangled;
+    trace::StringId base;
+    trace::StringId mangled;
+  };
+
+  void read_buffer(std::span<const std::byte> bytes, bool partial);
+  void read_record(wire::ActivityKind kind, std::span<const std::byte> record);
+  void write(const wire::activity::Api& record, bool driver);
+  void write(const wire::activity::Kernel& record);
+  void write(const wire::activity::Memcpy& record);
+  void write(const wire::activity::MemcpyPeer& record);
+  void write(const wire::activity::Memset& record);
+  void write(const wire::activity::Synchronization& record);
+  void write(const wire::activity::CudaEvent& record);
+  void write(const wire::activity::Overhead& record);
+  void write(const wire::activity::GraphTrace& record);
+  void write(const wire::activity::Device& record);
+  void write(const wire::activity::Stream& record);
+
+  /// Start and end on the axis of the trace; false (and counted) when CUPTI had none for it.
+  template <class Row>
+  bool set_times(Row& row, std::uint64_t start, std::uint64_t end);
+  std::int64_t global_tid(std::uint32_t tid);
+  trace::StringId call_name(bool driver, std::uint32_t cbid);
+  const Name& kernel_name(std::uint64_t address);
+  std::int32_t device_of(std::uint32_t context) const;
+
+  std::int32_t pid_;
+  const Definitions& definitions_;
+  GpuNumbers& gpus_;
+  ProcessTable& processes_;
+  const TimeAxis& axis_;
+  TraceSink& sink_;
+  std::array<std::uint16_t, wire::kActivityKinds> strides_{};
+  std::unordered_map<std::uint64_t, Name> names_;
+  std::unordered_map<std::uint64_t, trace::StringId> calls_;
+  std::unordered_map<std::uint32_t, std::int32_t> devices_;  ///< by context
+  std::uint32_t last_tid_ = 0;
+  std::int64_t events_ = 0;
+};
+
+}  // namespace headway::record
