@@ -60,7 +60,7 @@ struct SegmentRound {
   bool last = false;  ///< the process image is gone, or the recording ends
 };
 
-/// A value of a sampled series. `name` etc. are literals.
+/// A value of a sampled series. `name` etc. live as long as the sampler.
 struct Sample {
   std::string_view name;
   std::string_view unit;

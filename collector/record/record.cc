@@ -180,7 +180,7 @@ int record(const RecordOptions& options) {
     fail_usage("no command to record. Example: headway record -- python3 train.py");
   fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
-  std::filesystem::path library = find_inject_library();
+  std::filesystem::path library = find_inject_library(options.io);
   std::filesystem::path pytorch;
   if (!options.pytorch.empty()) {
     if (!options.nvtx) fail_usage("--pytorch records NVTX ranges: leave --nvtx off out.");
@@ -198,7 +198,7 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda);
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda, options.io);
   if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
@@ -230,6 +230,7 @@ int record(const RecordOptions& options) {
   summary.nvtx = options.nvtx;
   summary.pytorch = !options.pytorch.empty();
   summary.settings = sink.settings();
+  summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();

@@ -59,7 +59,7 @@ ProcFile::ProcFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY 
 
 std::string_view ProcFile::read(std::string& buffer) const {
   if (!fd_) return {};
-  if (buffer.size() < 16384) buffer.resize(16384);
+  if (buffer.size() < 32768) buffer.resize(32768);  // /proc/stat of 400 processors
   ssize_t got = ::pread(fd_.get(), buffer.data(), buffer.size(), 0);
   return got > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(got))
                  : std::string_view();
