@@ -91,7 +91,7 @@ std::string System::tsc_trouble() const {
 }
 
 std::filesystem::path System::inject_library() const {
-  return record::find_inject_library(false);
+  return record::find_inject_library();
 }
 
 }  // namespace headway::doctor
