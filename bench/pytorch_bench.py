@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `headway record --pytorch` costs a PyTorch program: time per call of each kind, plain, with the hooks and with ops, in turns; and
-a step of a small model. The smallest figure of all bursts and rounds counts, as what else the machine does only adds. Usage: pytorch_bench.py BIN_FOLDER [--quick] [--rounds N] [--python PYTHON]"""
+"""What `headway record --pytorch` costs a PyTorch program: time per call of each kind, plain, with the hooks and with ops, in turns.
+The smallest figure of all bursts and rounds counts, as what else the machine does only adds. Usage: pytorch_bench.py BIN_FOLDER [--quick] [--rounds N] [--python PYTHON]"""
 import argparse
 import json
 import pathlib
@@ -53,17 +53,6 @@ def measure(calls):
     }
     loader = iter(DataLoader([x] * (calls * 2), batch_size=1))
     figures["batch_on_the_training_thread"] = timed(lambda: next(loader), calls // 2)
-    net = nn.Sequential(*[nn.Sequential(nn.Linear(128, 128), nn.ReLU()) for _ in range(16)])
-    data = DataLoader([torch.ones(128)] * 64 * (calls // 20), batch_size=64)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-    steps = []
-    for batch in data:
-        begin = time.perf_counter()
-        optimizer.zero_grad()
-        net(batch).pow(2).mean().backward()
-        optimizer.step()
-        steps.append((time.perf_counter() - begin) * 1e6)
-    figures["step_of_49_modules"] = min(steps)
     print(json.dumps(figures))
 
 
