@@ -21,10 +21,11 @@ void group(const std::vector<Key>& keys, std::size_t key_count, GroupIndex<RowId
 }  // namespace
 
 void build_indexes(Trace& trace) {
-  run_parallel(3, [&](std::size_t table) {
+  run_parallel(4, [&](std::size_t table) {
     if (table == 0) group(trace.ranges.thread, trace.threads.size(), trace.ranges_of_thread);
     if (table == 1) group(trace.calls.thread, trace.threads.size(), trace.calls_of_thread);
     if (table == 2) group(trace.device_ops.stream, trace.streams.size(), trace.ops_of_stream);
+    if (table == 3) group(trace.io.thread, trace.threads.size(), trace.io_of_thread);
   });
   trace.graph_op_index.clear();
   for (std::size_t i = 0; i < trace.graph_ops.size(); ++i)

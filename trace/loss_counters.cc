@@ -36,6 +36,11 @@ constexpr std::array<LossDeclaration, static_cast<std::size_t>(Loss::kCount_)> k
     {Loss::kCuptiDropped, "cupti_dropped", Severity::kLoss,
      "Records of CUDA were lost: no buffer was free for them, or the process died before they were "
      "complete."},
+    {Loss::kIoPathFolded, "io_path_folded", Severity::kInfo,
+     "Files were opened beyond the room that a process has for their names: their I/O stands under "
+     "their folder, as folder/*."},
+    {Loss::kIoNotFollowed, "io_not_followed", Severity::kDoubt,
+     "Reads and writes were not recorded because their descriptor's number is over 65535."},
     {Loss::kNegativeDuration, "negative_duration", Severity::kDoubt,
      "Rows that end before they start were set aside."},
     {Loss::kTimeOutOfRange, "time_out_of_range", Severity::kDoubt,

@@ -30,6 +30,8 @@ enum class Loss : std::uint8_t {
   kClockStep,
   kReentrantEvent,
   kCuptiDropped,
+  kIoPathFolded,
+  kIoNotFollowed,
   // while reading
   kNegativeDuration,
   kTimeOutOfRange,

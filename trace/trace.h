@@ -44,6 +44,7 @@ using CallId = Id<struct CallTag>;
 using RangeInfoId = Id<struct RangeInfoTag>;
 using GraphOpId = Id<struct GraphOpTag>;
 using CollectiveId = Id<struct CollectiveTag>;
+using IoId = Id<struct IoTag>;
 
 /// Texts, each once. Views stay valid as long as the pool.
 class Strings {
@@ -229,6 +230,38 @@ struct Overhead {
   Kind kind = Kind::kOther;
 };
 
+/// What a call on a file did; stored in HEADWAY_IO.op.
+enum class IoOp : std::uint8_t {
+  kOpen = 1,
+  kClose = 2,
+  kRead = 3,
+  kWrite = 4,
+  kSync = 5,
+  kMap = 6,
+};
+
+/// Calls on regular files and block devices. Short calls on one file may be summed in one row.
+struct Io {
+  std::vector<TimeNs> start;
+  std::vector<TimeNs> end;
+  std::vector<DurationNs> busy;  ///< inside the calls; at most end - start
+  std::vector<std::int64_t> bytes;
+  std::vector<std::int64_t> offset;  ///< -1: where the descriptor stood
+  std::vector<StringId> path;        ///< none: not known; "folder/*": some file of that folder
+  std::vector<StringId> name;        ///< of the function
+  std::vector<ThreadId> thread;
+  std::vector<std::uint32_t> calls;  ///< at least 1
+  std::vector<std::uint16_t> error;  ///< errno; 0: the call did what it was asked for
+  std::vector<IoOp> op;
+
+  /// All columns, for code that treats them alike (appending, sorting).
+  auto columns() {
+    return std::tie(start, end, busy, bytes, offset, path, name, thread, calls, error, op);
+  }
+  std::size_t size() const { return start.size(); }
+  Interval interval(IoId id) const { return {start[id.value], end[id.value]}; }
+};
+
 struct CounterSeries {
   std::string name;  ///< "process.cpu"
   std::string unit;
@@ -295,6 +328,7 @@ struct Trace {
   Calls calls;
   std::vector<Collective> collectives;  ///< by start of their op, else of their range
   std::vector<Overhead> overheads;      ///< by start
+  Io io;
   std::vector<CounterSeries> counters;
   std::vector<GraphOp> graph_ops;
   std::vector<std::pair<std::string, std::string>>
@@ -304,6 +338,7 @@ struct Trace {
   GroupIndex<RangeId, ThreadId> ranges_of_thread;
   GroupIndex<CallId, ThreadId> calls_of_thread;
   GroupIndex<DeviceOpId, StreamId> ops_of_stream;
+  GroupIndex<IoId, ThreadId> io_of_thread;
 
   const RangeInfo* info(RangeId range) const {
     RangeInfoId id = ranges.info[range.value];
@@ -312,6 +347,7 @@ struct Trace {
   const GraphOp* graph_op(ProcessId process, std::int64_t op) const;
   std::string_view meta_value(std::string_view key) const;
   std::string_view setting(std::string_view name) const;
+  /// Of what steps are made of; I/O lies inside.
   std::size_t event_count() const { return ranges.size() + device_ops.size() + calls.size(); }
 
   /// Finds graph ops by (process, op id); filled by the loader.

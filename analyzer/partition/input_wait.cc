@@ -52,6 +52,7 @@ InputWaits::InputWaits(const Trace& trace, const Attribution& attribution)
     if (!info) continue;
     if (info->kind == RangeKind::kBatch && info->batch >= 0)
       makers_[info->batch].push_back(RangeId{i});
+    any_read_stage_ = any_read_stage_ || info->kind == RangeKind::kRead;
     any_stage_ = any_stage_ || class_of_stage(info->kind);
   }
 }
@@ -92,6 +93,27 @@ std::optional<TimeClass> InputWaits::stage_around(RangeId range) const {
   return std::nullopt;
 }
 
+std::vector<Interval> InputWaits::reads_in(ThreadId thread, Interval part) const {
+  std::vector<Interval> reads;
+  if (any_read_stage_ || trace_.io.size() == 0) return reads;
+  const Io& io = trace_.io;
+  std::span<const IoId> rows = trace_.io_of_thread[thread];
+  auto row = std::partition_point(rows.begin(), rows.end(),
+                                  [&](IoId id) { return io.start[id.value] < part.begin; });
+  if (row != rows.begin()) --row;  // may reach into the part
+  TimeNs now = part.begin;
+  for (; row != rows.end() && io.start[row->value] < part.end; ++row) {
+    bool reading = io.op[row->value] == IoOp::kRead || io.op[row->value] == IoOp::kOpen;
+    if (!reading || io.calls[row->value] > 1) continue;  // a sum of calls that took no time
+    Interval inside = intersect(io.interval(*row), part);
+    inside.begin = std::max(inside.begin, now);
+    if (inside.begin >= inside.end) continue;
+    reads.push_back(inside);
+    now = inside.end;
+  }
+  return reads;
+}
+
 void InputWaits::explain(RangeId wait, Interval window, HostActivity& activity,
                          std::vector<Segment>& out) const {
   const trace::RangeInfo* info = trace_.info(wait);
@@ -112,7 +134,15 @@ void InputWaits::explain(RangeId wait, Interval window, HostActivity& activity,
     Interval making{window.begin, std::min(window.end, trace_.ranges.end[maker.value])};
     activity.in(trace_.ranges.thread[maker.value], making, activities);
     for (const Activity& a : activities) {
-      if (auto stage = stage_around(a.range)) add(a.interval, *stage, EventRef::of(a.range));
+      std::optional<TimeClass> stage = stage_around(a.range);
+      if (!stage) continue;
+      Interval rest = a.interval;
+      for (Interval read : reads_in(trace_.ranges.thread[maker.value], a.interval)) {
+        if (rest.begin < read.begin) add({rest.begin, read.begin}, *stage, EventRef::of(a.range));
+        add(read, TimeClass::kIoRead, EventRef::of(a.range));
+        rest.begin = read.end;
+      }
+      if (rest.begin < rest.end) add(rest, *stage, EventRef::of(a.range));
     }
   } else {
     activity.in(waiter, window, activities);

@@ -34,6 +34,9 @@ class InputWaits {
   bool any_wait_declared() const { return any_wait_; }
 
  private:
+  /// The pieces of `part` in which the thread reads or opens files, by time: only when no range says
+  /// so itself.
+  std::vector<Interval> reads_in(trace::ThreadId thread, Interval part) const;
   trace::RangeId maker_of(trace::ProcessId process, std::int64_t batch) const;
 
   const trace::Trace& trace_;
@@ -41,6 +44,7 @@ class InputWaits {
   std::vector<trace::ProcessId> parent_;  ///< by process; none where it was not recorded
   std::map<std::int64_t, std::vector<trace::RangeId>> makers_;  ///< kBatch ranges by batch id
   bool any_wait_ = false;
+  bool any_read_stage_ = false;
   bool any_stage_ = false;  ///< else nothing needs to be looked up per range
 };
 

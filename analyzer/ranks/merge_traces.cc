@@ -35,6 +35,7 @@ class Merger {
     add_ranges(part);
     add_calls(part);
     add_ops(part);
+    add_io(part);
     add_others(part);
     all_.end = std::max(all_.end, part.end + shift);
     all_.complete = all_.complete && part.complete;
@@ -150,6 +151,16 @@ class Merger {
     load_detail::append_columns(all_.device_ops, o);
   }
 
+  void add_io(Trace& part) {
+    Io& io = part.io;
+    move_all(io.start);
+    move_all(io.end);
+    move_all(io.path);
+    move_all(io.name);
+    move_all(io.thread, offset_.thread);
+    load_detail::append_columns(all_.io, io);
+  }
+
   void add_others(Trace& part) {
     for (Collective& x : part.collectives) {
       move(x.op, offset_.op);
@@ -191,6 +202,7 @@ class Merger {
     auto ranges = places(load_detail::sort_events(all_.ranges, threads));
     auto calls = places(load_detail::sort_events(all_.calls, threads));
     auto ops = places(load_detail::sort_device_ops(all_, threads));
+    load_detail::sort_events(all_.io, threads);
     for (RangeId& parent : all_.ranges.parent) follow(parent, ranges);
     for (CallId& call : all_.device_ops.call) follow(call, calls);
     for (DeviceOpId& op : all_.calls.op) follow(op, ops);

@@ -115,6 +115,8 @@ Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProces
   auto ops = copy_rows<DeviceOpId>(source.device_ops, out.device_ops, [&](std::uint32_t i) {
     return keeps_process(trace.streams[trace.device_ops.stream[i].value].process);
   });
+  copy_rows<IoId>(source.io, out.io,
+                  [&](std::uint32_t i) { return keeps_thread(trace.io.thread[i]); });
   for (RangeId& parent : out.ranges.parent) parent = ranges(parent);
   for (CallId& call : out.device_ops.call) call = calls(call);
   for (DeviceOpId& op : out.calls.op) op = ops(op);

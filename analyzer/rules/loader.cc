@@ -21,6 +21,37 @@ bool is_stage(RangeKind kind) {
          kind == RangeKind::kCollate;
 }
 
+/// The calls on files of the threads that have ranges of a loader. Bytes count by the file: how many
+/// calls a library makes for each is its own affair.
+void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
+  if (trace.io.size() == 0) return;
+  std::vector<bool> loads(trace.threads.size());
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (info && (info->kind == RangeKind::kRead || info->kind == RangeKind::kBatch))
+      loads[trace.ranges.thread[i].value] = true;
+  }
+  const trace::Io& io = trace.io;
+  std::int64_t opened = 0;
+  for (std::size_t i = 0; i < io.size(); ++i) {
+    if (!loads[io.thread[i].value]) continue;
+    bool read = io.op[i] == trace::IoOp::kRead;
+    if (!read && io.op[i] != trace::IoOp::kOpen) continue;
+    reads.time += io.busy[i];
+    if (!read) {
+      opened += io.calls[i];
+      continue;
+    }
+    reads.bytes += io.bytes[i];
+    if (io.calls[i] == 1 && io.busy[i].ns > 0 && io.bytes[i] >= kLargeRead)
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(io.bytes[i]) / io.busy[i].seconds());
+  }
+  if (reads.bytes == 0) return;
+  reads.count = std::max<std::int64_t>(opened, 1);  // opened before the recording began
+  reads.files = true;
+}
+
 }  // namespace
 
 double Reads::share_if_large() const {
@@ -43,6 +74,7 @@ Reads sum_reads(const trace::Trace& trace) {
           std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
     }
   }
+  if (reads.count == 0) add_calls_on_files(trace, reads);
   return reads;
 }
 

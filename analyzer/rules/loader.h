@@ -8,12 +8,15 @@
 
 namespace headway::analyzer {
 
-/// All reads that say their size.
+/// All reads that say their size: ranges of that kind, else the calls on files of threads that make
+/// batches (`headway record --io`).
 struct Reads {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
   DurationNs time;
   double large_read_rate;  ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
+
+  bool files = false;  ///< `count` is of files that were opened, not of reads
 
   std::int64_t mean() const { return count ? bytes / count : 0; }
   /// How much of the time would remain if the same bytes came in large reads, 0 to 1.

@@ -64,8 +64,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Reads reads = sum_reads(context.trace);
   if (reads.count == 0) {
     return cannot_tell(rule,
-                       "The reads carry no sizes. Put `bytes` into the payload of the read ranges "
-                       "and record again.");
+                       "The reads carry no sizes. Record again with `headway record --io`, or put "
+                       "`bytes` into the payload of the read ranges.");
   }
   DurationNs recoverable{
       static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * reads.share_if_large())};

@@ -41,8 +41,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Reads reads = sum_reads(context.trace);
   if (reads.count == 0)
     return cannot_tell(rule,
-                       "The reads carry no sizes. Put `bytes` into the payload of the read ranges "
-                       "and record again.");
+                       "The reads carry no sizes. Record again with `headway record --io`, or put "
+                       "`bytes` into the payload of the read ranges.");
   std::int64_t mean = reads.mean();
   if (mean >= kSmallRead) {
     return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
@@ -58,10 +58,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
                                         std::max(1e-9, reads.time.seconds()));
   finding.claim = fmt::format(
-      "{} reads bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
+      "{} {} bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
       "save {}.",
-      format_count(reads.count), format_bytes(mean), format_bytes(rate),
-      format_bytes(static_cast<std::int64_t>(reads.large_read_rate)),
+      format_count(reads.count), reads.files ? "files" : "reads", format_bytes(mean),
+      format_bytes(rate), format_bytes(static_cast<std::int64_t>(reads.large_read_rate)),
       of_step(context, recoverable, reading.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);

@@ -59,6 +59,8 @@ class Record final : public Command {
     app.add_option("--nvtx", nvtx_, "Record NVTX ranges")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();
+    app.add_flag("--io", options_.io,
+                 "Record calls on files (open, read, write, map): times, bytes, paths");
     app.add_option("--cuda", cuda_,
                    "Record kernels, copies, waits and API calls of CUDA through CUPTI")
         ->check(CLI::IsMember({"on", "off"}))

@@ -20,6 +20,7 @@ using wire::DefinitionType;
 using wire::DefinitionWriter;
 
 constexpr std::uint32_t kPopulateStep = 64 * wire::kKiB;
+constexpr std::size_t kMaxPath = 4096;  ///< the system's own limit
 
 /// All under the process lock.
 struct Log {
@@ -76,6 +77,7 @@ std::uint64_t next_id(DefinitionType type) {
     case DefinitionType::kDomain:
       return g_log.domains + 1 < kMaxDomains ? ++g_log.domains : 0;
     case DefinitionType::kString:
+    case DefinitionType::kPath:
       return ++g_log.strings;
     default:
       return NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + ++g_log.schemas;
@@ -194,6 +196,38 @@ void define_category(std::uint16_t domain, std::uint32_t category, Text name) {
 
 void define_thread_name(std::uint64_t tid, Text name) {
   define_text(DefinitionType::kThreadName, 0, tid, name);
+}
+
+std::uint32_t define_path_locked(const char* path, std::size_t length, bool folder) {
+  // Not on the stack: hooks run in threads with little of it. Guarded by the process lock.
+  static constinit std::byte entry[sizeof(DefinitionHeader) + sizeof(std::uint64_t) + kMaxPath + 8];
+  const Segment& segment = g_process.segment;
+  DefinitionWriter body(entry + sizeof(DefinitionHeader), sizeof entry - sizeof(DefinitionHeader));
+  body.text({path, std::min(length, kMaxPath)});
+  std::size_t bytes = sizeof(DefinitionHeader) + body.size();
+  DefinitionHeader header{static_cast<std::uint32_t>(bytes),
+                          static_cast<std::uint16_t>(DefinitionType::kPath), 0, 0};
+  std::memcpy(entry, &header, sizeof header);
+  std::uint64_t hash = hash_of(entry, bytes);
+  auto same = [&](const DefinitionIndex::Entry& known) {
+    return known.bytes == bytes &&
+           std::memcmp(segment.definitions() + known.offset, entry,
+                       offsetof(DefinitionHeader, id)) == 0 &&
+           std::memcmp(segment.definitions() + known.offset + sizeof header, entry + sizeof header,
+                       bytes - sizeof header) == 0;
+  };
+  if (const DefinitionIndex::Entry* known = g_log.index.find(hash, same))
+    return static_cast<std::uint32_t>(known->id);
+  std::uint64_t limit = segment.layout->definition_bytes / 8 * (folder ? 5 : 4);
+  if (g_log.end + bytes > limit || !make_room(segment, bytes)) return 0;
+  header.id = next_id(DefinitionType::kPath);
+  std::memcpy(entry, &header, sizeof header);
+  std::memcpy(segment.definitions() + g_log.end, entry, bytes);
+  g_log.index.add(
+      {hash, header.id, static_cast<std::uint32_t>(g_log.end), static_cast<std::uint32_t>(bytes)});
+  g_log.end += bytes;
+  segment.header().definitions_end.store(g_log.end, std::memory_order_release);
+  return static_cast<std::uint32_t>(header.id);
 }
 
 void define_note(wire::NoteKey key, const char* text) {

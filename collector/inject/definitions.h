@@ -29,6 +29,9 @@ void define_category(std::uint16_t domain, std::uint32_t category, Text name);
 void define_thread_name(std::uint64_t tid, Text name);
 /// The schema's id: the given one, or a new one.
 std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema);
+/// The id of a path, in the numbers of strings; 0 when there is no room. Paths leave half of the log
+/// to everything else, those of folders go a little further. The process lock must be held.
+std::uint32_t define_path_locked(const char* path, std::size_t length, bool folder);
 void define_note(wire::NoteKey key, const char* text);
 void define_callback_name(bool driver, std::uint32_t cbid, const char* name);
 void define_address_name(std::uint64_t address, const char* name);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -49,6 +50,10 @@ void after_fork_in_child() {
   g_process.page->generation.store(0, std::memory_order_relaxed);
   g_process.page->mode.store(Mode::kFresh, std::memory_order_relaxed);
   new (&g_process.page->lock) FutexLock;
+  for (auto* early : {&g_process.page->early_reads, &g_process.page->early_read_bytes,
+                      &g_process.page->early_writes, &g_process.page->early_written_bytes})
+    early->store(0, std::memory_order_relaxed);
+  g_process.page->pid.store(::getpid(), std::memory_order_relaxed);
 }
 
 ForkPage* make_fork_page() {
@@ -121,6 +126,7 @@ bool set_up_process() {
   if (usable) {
     std::memcpy(g_session, session, length);
     g_process.page = make_fork_page();
+    g_process.page->pid.store(::getpid(), std::memory_order_relaxed);
     usable = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
   }
   g_set_up.store(usable ? SetUp::kDone : SetUp::kNotRecorded, std::memory_order_release);

@@ -25,6 +25,13 @@ struct ForkPage {
   std::atomic<Mode> mode;
   /// Guards everything that is not on the hot path: connecting, taking rings, definitions.
   FutexLock lock;
+  /// Whose image this is; 0: not known. A child of vfork shares the page and has another.
+  std::atomic<std::int32_t> pid;
+  /// Reads and writes of files before the process is connected: what makes it connect.
+  std::atomic<std::uint64_t> early_reads;
+  std::atomic<std::uint64_t> early_read_bytes;
+  std::atomic<std::uint64_t> early_writes;
+  std::atomic<std::uint64_t> early_written_bytes;
 };
 
 /// Process-wide state: one per process image, never destroyed. Constant-initialised.

@@ -15,6 +15,8 @@ namespace headway::inject {
 
 constinit thread_local EntryState t_entry __attribute__((tls_model("initial-exec"))) = {};
 
+constinit AtThreadEnd g_at_thread_end = nullptr;
+
 namespace {
 
 // One state per ring. In .bss: pages that no thread uses are never made.
@@ -33,6 +35,7 @@ void release_thread(void* argument) {
   Entry entry;
   if (!entry) return;
   if (state->generation == g_process.page->generation.load(std::memory_order_relaxed)) {
+    if (g_at_thread_end) g_at_thread_end(*state);
     if (state->ring.has_room(std::uint64_t{state->open} + 1)) {
       state->ring.put(now(state->clock),
                       {RecordWords::make_head(wire::RecordType::kThreadEnd), 0, 0});

@@ -89,6 +89,10 @@ class Entry {
   bool entered_;
 };
 
+/// Called with the state of a thread that ends, before its last record; null: nothing is.
+using AtThreadEnd = void (*)(ThreadState&);
+extern constinit AtThreadEnd g_at_thread_end;
+
 /// Once per process image, before any event. False when the system refuses.
 bool set_up_threads();
 /// Frees all rings; called in a child before it connects. The lock must be held.

@@ -95,15 +95,15 @@ std::filesystem::path find_command(const std::string& command) {
               fmt::format("{}: command not found.{}", command, hint_for(command)));
 }
 
-std::filesystem::path find_inject_library() {
-  constexpr const char* kName = "libheadway_inject.so";
+std::filesystem::path find_inject_library(bool with_io) {
+  const char* name = with_io ? "libheadway_io.so" : "libheadway_inject.so";
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  std::filesystem::path beside = self.parent_path() / kName;
-  std::filesystem::path installed = self.parent_path().parent_path() / "lib" / "headway" / kName;
+  std::filesystem::path beside = self.parent_path() / name;
+  std::filesystem::path installed = self.parent_path().parent_path() / "lib" / "headway" / name;
   if (is_file(beside)) return beside;
   if (is_file(installed)) return installed;
-  fail_internal("{} is missing: it is neither {} nor {}. Build or install Headway again.", kName,
+  fail_internal("{} is missing: it is neither {} nor {}. Build or install Headway again.", name,
                 beside.string(), installed.string());
 }
 

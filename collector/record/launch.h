@@ -14,9 +14,9 @@ namespace headway::record {
 /// kCannotExecute, naming the command and a near miss.
 std::filesystem::path find_command(const std::string& command);
 
-/// The library that is loaded into the recorded processes: beside this program, else in
-/// ../lib/headway. Throws Error(kInternal) that names both places.
-std::filesystem::path find_inject_library();
+/// The library that is loaded into the recorded processes, `with_io` the one that also hooks the file
+/// functions: beside this program, else in ../lib/headway. Throws Error(kInternal) that names both places.
+std::filesystem::path find_inject_library(bool with_io = false);
 
 /// The folder that PYTHONPATH needs for --pytorch: beside this program, else in ../lib/headway. Throws
 /// Error(kUsage) when this build has no binding for Python.

@@ -27,6 +27,7 @@ struct ProcessSeen {
   std::int64_t start_monotonic_ns = 0;
   std::string name;
   std::string command_line;
+  std::optional<int> rank;  ///< that its launcher gave it
 };
 
 struct ProcessEnded {
@@ -59,7 +60,7 @@ struct SegmentRound {
   bool last = false;  ///< the process image is gone, or the recording ends
 };
 
-/// A value of a sampled series. `name` etc. are literals.
+/// A value of a sampled series. `name` etc. live as long as the sampler.
 struct Sample {
   std::string_view name;
   std::string_view unit;

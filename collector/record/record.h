@@ -23,6 +23,7 @@ struct RecordOptions {
   bool force = false;                ///< overwrite `output`
   bool quiet = false;                ///< only errors on stderr
   bool nvtx = true;
+  bool io = false;  ///< calls on files
   CudaOptions cuda;
   std::string pytorch;  ///< level of the hooks in PyTorch programs: empty (none), "on" or "ops"
   int sample_hz = 10;   ///< 0: no /proc counters

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include "collector/record/launch.h"
 #include "collector/wire/hello.h"
@@ -14,12 +16,16 @@ namespace {
 
 constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
 constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
+constexpr const char* kPreload = "LD_PRELOAD";
+/// What separates the libraries in LD_PRELOAD: it knows no quotes.
+constexpr std::string_view kSeparators = " :\t\n";
 
 /// Another tool's library in `variable`; empty when there is none, or it is ours.
 std::string other_tool(const char* variable, const std::filesystem::path& ours) {
   const char* value = std::getenv(variable);
   if (!value || !*value) return "";
-  bool same = std::filesystem::path(value).filename() == ours.filename();
+  std::string name = std::filesystem::path(value).filename().string();
+  bool same = name == ours.filename() || name.starts_with("libheadway_");
   return same ? "" : value;
 }
 
@@ -27,7 +33,7 @@ std::string other_tool(const char* variable, const std::filesystem::path& ours) 
 
 RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
                                          const std::string& session, bool nvtx,
-                                         const CudaOptions& cuda) {
+                                         const CudaOptions& cuda, bool preload) {
   std::vector<std::string> changes = {fmt::format("{}={}", wire::kSessionVariable, session)};
   if (nvtx) {
     changes.push_back(fmt::format("{}={}", kNvtx, library.string()));
@@ -43,6 +49,7 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
     changes.push_back(fmt::format("{}={}", kCuda, library.string()));
     if (cuda.whole_graphs) changes.push_back(fmt::format("{}=graph", wire::kCudaGraphVariable));
   }
+  if (preload) add_preload(library, session, changes);
   variables_ = environment_with(changes);
 }
 
@@ -56,6 +63,35 @@ void RecordedEnvironment::add_pytorch(const std::filesystem::path& folder,
   });
   variables_.push_back("PYTHONPATH=" + path);
   variables_.push_back("HEADWAY_PYTORCH=" + level);
+}
+
+RecordedEnvironment::~RecordedEnvironment() {
+  std::error_code ignored;
+  if (!link_.empty()) std::filesystem::remove(link_, ignored);
+}
+
+void RecordedEnvironment::add_preload(const std::filesystem::path& library,
+                                      const std::string& session,
+                                      std::vector<std::string>& changes) {
+  std::filesystem::path path = library;
+  if (path.string().find_first_of(kSeparators) != std::string::npos) {
+    link_ = std::filesystem::path(session).parent_path() / library.filename();
+    std::error_code error;
+    std::filesystem::create_symlink(library, link_, error);
+    if (error || link_.string().find_first_of(kSeparators) != std::string::npos) {
+      notes_.push_back(fmt::format(
+          "--io: {} cannot be preloaded, because its path has a space or colon: calls on files are "
+          "not recorded. Set TMPDIR to a folder without them, or install Headway elsewhere",
+          escape_terminal(library.string())));
+      return;
+    }
+    path = link_;
+  }
+  // Behind the user's own, which see the calls first and pass them on to us.
+  const char* before = std::getenv(kPreload);
+  bool any = before && *before;
+  changes.push_back(
+      fmt::format("{}={}{}{}", kPreload, any ? before : "", any ? ":" : "", path.string()));
 }
 
 }  // namespace headway::record

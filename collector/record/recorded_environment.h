@@ -13,8 +13,12 @@ namespace headway::record {
 /// library and the recorder.
 class RecordedEnvironment {
  public:
+  /// `preload`: the library goes into every process that starts, behind those that the user preloads.
   RecordedEnvironment(const std::filesystem::path& library, const std::string& session, bool nvtx,
-                      const CudaOptions& cuda);
+                      const CudaOptions& cuda, bool preload);
+  ~RecordedEnvironment();
+  RecordedEnvironment(const RecordedEnvironment&) = delete;
+  RecordedEnvironment& operator=(const RecordedEnvironment&) = delete;
   /// Python programs run the hooks of `folder`, at this level of RecordOptions::pytorch.
   void add_pytorch(const std::filesystem::path& folder, const std::string& level);
   const std::vector<std::string>& variables() const { return variables_; }
@@ -22,8 +26,12 @@ class RecordedEnvironment {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void add_preload(const std::filesystem::path& library, const std::string& session,
+                   std::vector<std::string>& changes);
+
   std::vector<std::string> variables_;
   std::vector<std::string> notes_;
+  std::filesystem::path link_;  ///< beside the session's socket; empty when none was needed
 };
 
 }  // namespace headway::record

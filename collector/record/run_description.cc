@@ -33,6 +33,7 @@ void write_capture_parameters(TraceSink& sink, const RecordOptions& options,
     sink.add<trace::tables::MetaDataCapture>({sink.keep(name), sink.keep(value)});
   };
   if (options.nvtx) add("CAPTURE_EVENT_TYPE", "NvtxEvents");
+  if (options.io) add("CAPTURE_EVENT_TYPE", "Io");
   if (options.cuda.on) add("CAPTURE_EVENT_TYPE", "Cuda");
   add("DEVICE_TYPE", "Unix");
   add("PROCESS_0:COMMAND", options.command.front());

@@ -145,10 +145,16 @@ SegmentCounters SegmentReader::counters() const {
     sum.dropped += control(i).dropped.load(kRelaxed);
     sum.pops_without_push += control(i).pops_without_push.load(kRelaxed);
     sum.unknown_handles += control(i).unknown_handles.load(kRelaxed);
+    sum.pending_reads += control(i).pending_reads.load(kRelaxed);
+    sum.pending_read_bytes += control(i).pending_read_bytes.load(kRelaxed);
+    sum.pending_writes += control(i).pending_writes.load(kRelaxed);
+    sum.pending_written_bytes += control(i).pending_written_bytes.load(kRelaxed);
   }
   sum.events_without_ring = header().events_without_ring.load(kRelaxed);
   sum.reentrant_events = header().reentrant_events.load(kRelaxed);
   sum.definitions_lost = header().definitions_lost.load(kRelaxed);
+  sum.io_paths_folded = header().io_paths_folded.load(kRelaxed);
+  sum.io_not_followed = header().io_not_followed.load(kRelaxed);
   sum.activity_lost = area().dropped.load(kRelaxed) + area().discarded.load(kRelaxed);
   sum.event_cost_ps = header().event_cost_ps;
   return sum;

@@ -48,6 +48,12 @@ struct SegmentCounters {
   std::uint64_t events_without_ring = 0;
   std::uint64_t reentrant_events = 0;
   std::uint64_t definitions_lost = 0;
+  std::uint64_t io_paths_folded = 0;
+  std::uint64_t io_not_followed = 0;
+  std::uint64_t pending_reads = 0;
+  std::uint64_t pending_read_bytes = 0;
+  std::uint64_t pending_writes = 0;
+  std::uint64_t pending_written_bytes = 0;
   std::uint64_t activity_lost = 0;  ///< records of CUPTI
   std::uint32_t event_cost_ps = 0;
 };

@@ -32,6 +32,9 @@ std::string outcome_line(const Summary& s) {
 /// Why there may be no events; empty when there are some.
 std::string nothing_line(const Summary& s) {
   if (s.events > 0) return "";
+  if (s.io_calls > 0)
+    return fmt::format("{} on files; no NVTX range or mark came",
+                       counted(s.io_calls, "call", "calls"));
   if (!s.nvtx) return "NVTX was off (--nvtx off): the trace holds processes and counters only";
   if (!s.refusals.empty())  // which say why
     return "no event came. The trace holds processes and counters only";
@@ -66,7 +69,7 @@ std::vector<std::string> loss_lines(const Summary& s) {
                                 declaration.severity == Severity::kLoss ? "lost" : "note",
                                 format_count(count), declaration.name, declaration.text));
   }
-  if (!lost && s.events > 0) lines.insert(lines.begin(), "nothing was lost");
+  if (!lost && s.events + s.io_calls > 0) lines.insert(lines.begin(), "nothing was lost");
   return lines;
 }
 
@@ -132,6 +135,7 @@ std::string summary_text(const Summary& s) {
                                 counted(s.events, "event", "events"),
                                 counted(s.threads, "thread", "threads"), s.injected, of_tree,
                                 s.processes == 1 ? "" : "es"));
+    if (s.io_calls > 0) lines.back() += ", " + counted(s.io_calls, "call", "calls") + " on files";
   }
   constexpr std::size_t kRefusalsShown = 3;
   for (std::size_t i = 0; i < std::min(s.refusals.size(), kRefusalsShown); ++i)

@@ -33,6 +33,7 @@ struct Summary {
   bool nvtx = true;
   bool pytorch = false;                         ///< --pytorch was asked for
   std::map<std::string, std::string> settings;  ///< that processes told, by name
+  std::int64_t io_calls = 0;                    ///< on files
 };
 
 /// Lines for stderr, each with its line end. Names are escaped for a terminal.

@@ -55,6 +55,7 @@ void TraceAssembler::handle(SegmentRound& message) {
   if (intact && !message.last) return;
   if (intact) {
     count_losses(message.counters, process);
+    decoder.add_pending_io(message.counters);
     if (message.counters.event_cost_ps > 0) {
       cost_sum_ps_ += message.counters.event_cost_ps;
       ++cost_count_;
@@ -67,6 +68,7 @@ void TraceAssembler::handle(SegmentRound& message) {
   decoder.finish();
   count_events();
   busiest_ = std::max(busiest_, decoder.busiest_thread());
+  io_calls_ += decoder.io_calls();
   segments_.erase(found);
 }
 
@@ -79,6 +81,8 @@ void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t 
   if (counters.pops_without_push) count(Loss::kNvtxPopWithoutPush, counters.pops_without_push);
   if (counters.unknown_handles) count(Loss::kNvtxUnknownHandle, counters.unknown_handles);
   if (counters.definitions_lost) count(Loss::kNvtxUnknownHandle, counters.definitions_lost);
+  if (counters.io_paths_folded) count(Loss::kIoPathFolded, counters.io_paths_folded);
+  if (counters.io_not_followed) count(Loss::kIoNotFollowed, counters.io_not_followed);
   if (counters.activity_lost) count(Loss::kCuptiDropped, counters.activity_lost);
   if (counters.reentrant_events) count(Loss::kReentrantEvent, counters.reentrant_events);
 }

@@ -34,6 +34,8 @@ class TraceAssembler {
 
   const ProcessTable& processes() const { return processes_; }
   std::int64_t busiest_thread_records() const { return busiest_; }
+  /// Calls on files, of images that have ended.
+  std::int64_t io_calls() const { return io_calls_; }
   /// Mean of the processes' own measurements; 0 when there is none.
   double event_cost_ns() const;
   const std::vector<std::string>& refusals() const { return refusals_; }
@@ -63,6 +65,7 @@ class TraceAssembler {
   std::vector<std::string> refusals_;
   std::string cuda_;
   std::int64_t busiest_ = 0;
+  std::int64_t io_calls_ = 0;
   std::int64_t cost_sum_ps_ = 0;
   std::int64_t cost_count_ = 0;
 };

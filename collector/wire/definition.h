@@ -20,6 +20,7 @@ enum class DefinitionType : std::uint16_t {
   kNote = 6,          ///< id: NoteKey; text
   kCallbackName = 7,  ///< id: callback_id (activity.h); text: name of the CUDA API function
   kAddressName = 8,   ///< id: address of a kernel's or device's name; text
+  kPath = 9,          ///< id: as kString, in the same numbers; text: path of a file
 };
 
 /// Body of kSchema: type, flags, static size, alignment, number of entries, text: name; then for

@@ -17,7 +17,7 @@
 namespace headway::wire {
 
 inline constexpr std::uint64_t kMagic = 0x314d5359'41574448;  // "HDWAYSM1"
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;
@@ -69,6 +69,8 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint64_t> events_without_ring;
   std::atomic<std::uint64_t> reentrant_events;
   std::atomic<std::uint64_t> definitions_lost;
+  std::atomic<std::uint64_t> io_paths_folded;
+  std::atomic<std::uint64_t> io_not_followed;
 };
 
 /// State of one ring, single producer (a thread), single consumer (the recorder). `head` and `tail`
@@ -79,6 +81,11 @@ struct RingControl {
   std::atomic<std::uint64_t> dropped;  ///< events for which there was no room
   std::atomic<std::uint64_t> pops_without_push;
   std::atomic<std::uint64_t> unknown_handles;
+  // Short calls on files that are summed, but in no record yet: lost to no death of the process.
+  std::atomic<std::uint64_t> pending_reads;
+  std::atomic<std::uint64_t> pending_read_bytes;
+  std::atomic<std::uint64_t> pending_writes;
+  std::atomic<std::uint64_t> pending_written_bytes;
   alignas(64) std::atomic<std::uint64_t> tail;
 };
 

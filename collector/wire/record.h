@@ -19,6 +19,7 @@ enum class RecordType : std::uint8_t {
   kMark = 5,
   kStart = 6,  ///< `value` is the range id
   kEnd = 7,    ///< `value` is the range id
+  kIo = 8,     ///< a call on a file, see io.h
 };
 
 enum RecordFlag : std::uint8_t {

@@ -57,6 +57,30 @@ TEST_CASE(
   CHECK(times[TimeClass::kInputOther].ns == 100);  // from the hand-over to the end of the wait
 }
 
+TEST_CASE("where no range says that a loader reads, its calls on files do") {
+  auto times_of = [](bool with_read_stage) {
+    TraceBuilder builder;
+    builder.range(1, "step", 0, 2000, {.kind = RangeKind::kStep});
+    builder.range(2, "batch", 0, 900, {.kind = RangeKind::kBatch, .batch = 7});
+    builder.range(2, "decode", 400, 700, {.kind = RangeKind::kDecode, .batch = 7});
+    if (with_read_stage) builder.range(3, "read", 0, 10, {.kind = RangeKind::kRead, .batch = 8});
+    builder.io(2, trace::IoOp::kOpen, "/data/a", 50, 150, 0);
+    builder.io(2, trace::IoOp::kRead, "/data/a", 200, 300, 5000);
+    builder.io(2, trace::IoOp::kRead, "/data/a", 500, 600, 5000);
+    builder.io(2, trace::IoOp::kRead, "/data/a", 700, 900, 50, 10, 20);  // short calls
+    builder.io(2, trace::IoOp::kWrite, "/log", 310, 390, 5000);
+    builder.range(1, "input wait", 100, 1000, {.kind = RangeKind::kInputWait, .batch = 7});
+    builder.launch(1, 0, 10, 20, 100, {.phase = Phase::kForward});
+    builder.launch(1, 1000, 1010, 1010, 1500, {.phase = Phase::kUpdate});
+    return first_step(builder);
+  };
+  ClassTimes times = times_of(false);
+  CHECK(times[TimeClass::kIoRead].ns == 50 + 100 + 100);
+  CHECK(times[TimeClass::kDecode].ns == 200);
+  CHECK(times[TimeClass::kInputOther].ns == 900 - 250 - 200);
+  CHECK(times_of(true)[TimeClass::kIoRead].ns == 0);  // the program knows better
+}
+
 TEST_CASE("loading on the training thread itself is charged to its stages") {
   TraceBuilder builder;
   builder.range(1, "step", 0, 2000, {.kind = RangeKind::kStep});

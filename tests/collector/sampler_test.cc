@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/rate.h"
 #include "tests/collector/run_recorder.h"
@@ -41,6 +44,36 @@ TEST_CASE("a busy process shows as busy, with its memory and its reads and write
   CHECK(number(run.trace,
                "SELECT count(DISTINCT unit) FROM HEADWAY_COUNTER_SERIES WHERE unit NOT "
                "IN ('%', 'bytes', 'bytes/s')") == 0);
+}
+
+TEST_CASE("each processor has a series, and so has what the kernel says of disks and pressure") {
+  TemporaryFolder folder;
+  Recorded run = record(folder, {"sh", "-c", "sleep 0.7"}, {"--sample-hz", "20"});
+  REQUIRE(run.finished.status == 0);
+  auto series = [&](const std::string& pattern) {
+    return number(run.trace,
+                  "SELECT count(*) FROM HEADWAY_COUNTER_SERIES WHERE globalPid IS NULL AND name "
+                  "LIKE '" +
+                      pattern + "'");
+  };
+  std::int64_t processors = 0;
+  std::ifstream stat("/proc/stat");
+  for (std::string line; std::getline(stat, line);)
+    processors += line.starts_with("cpu") && !line.starts_with("cpu ");
+  CHECK(series("machine.cpu.%") == processors);
+  CHECK(series("machine.cpu") == 1);
+  CHECK(average(run.trace, "machine.cpu.0") >= 0);
+  CHECK(average(run.trace, "machine.cpu.0") <= 100);
+  std::error_code error;
+  CHECK(series("machine.pressure_%") ==
+        (std::filesystem::exists("/proc/pressure/cpu", error) ? 5 : 0));
+  CHECK(
+      number(run.trace,
+             "SELECT count(*) FROM HEADWAY_COUNTER JOIN HEADWAY_COUNTER_SERIES s ON s.id=seriesId "
+             "WHERE unit='%' AND name LIKE 'machine.%' AND (value<0 OR value>100)") == 0);
+  CHECK(series("machine.disk_write") == series("machine.disk_read"));
+  CHECK(series("machine.disk_busy") == series("machine.disk_read"));
+  CHECK(series("machine.network_sent") == series("machine.network_received"));
 }
 
 TEST_CASE("numbers are found in the texts of /proc") {

@@ -33,7 +33,7 @@ TEST_CASE("rings lie inside the segment, one behind the other, for every layout"
       REQUIRE((place.units & (place.units - 1)) == 0);
       next += place.units * wire::kUnit;
     }
-    CHECK(next == wire::segment_bytes(layout));
+    CHECK(next == wire::activity_offset(layout));
     CHECK(wire::ring_place(layout, wire::ring_count(layout)).units == 0);
     // The largest event fits the smallest ring with its reserve.
     std::uint64_t largest =

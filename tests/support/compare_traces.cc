@@ -27,6 +27,7 @@ class Comparison {
     ranges();
     ops();
     calls();
+    io();
     collectives();
     overheads();
     counters();
@@ -196,6 +197,26 @@ class Comparison {
       equal("call bytes", i, a.bytes[i], b.bytes[i]);
       number("call kind", i, a.kind[i], b.kind[i]);
       id("call op", i, a.op[i], b.op[i]);
+    }
+  }
+
+  void io() {
+    const Io& a = a_.io;
+    const Io& b = b_.io;
+    if (!sizes("calls on files", a, b)) return;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      equal("I/O start", i, a.start[i].ns, b.start[i].ns);
+      equal("I/O end", i, a.end[i].ns, b.end[i].ns);
+      equal("I/O busy", i, a.busy[i].ns, b.busy[i].ns);
+      equal("I/O bytes", i, a.bytes[i], b.bytes[i]);
+      equal("I/O offset", i, a.offset[i], b.offset[i]);
+      equal("I/O path known", i, a.path[i].valid(), b.path[i].valid());
+      text("I/O path", i, a.path[i], b.path[i]);
+      text("I/O name", i, a.name[i], b.name[i]);
+      id("I/O thread", i, a.thread[i], b.thread[i]);
+      equal("I/O calls", i, a.calls[i], b.calls[i]);
+      equal("I/O error", i, a.error[i], b.error[i]);
+      number("I/O op", i, a.op[i], b.op[i]);
     }
   }
 

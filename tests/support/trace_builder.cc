@@ -151,6 +151,22 @@ void TraceBuilder::counter(std::string_view series, std::string_view unit, std::
   writer_.add<tables::Counter>({slot->second, at, value});
 }
 
+void TraceBuilder::io(std::int32_t tid, IoOp op, std::string_view path, std::int64_t start,
+                      std::int64_t end, std::int64_t bytes, std::int64_t calls, std::int64_t busy) {
+  tables::Io::Row row;
+  row.start = start;
+  row.end = end;
+  row.global_tid = global_tid(tid);
+  row.op = static_cast<std::int32_t>(op);
+  row.name_id = writer_.intern("read");
+  if (!path.empty()) row.path_id = writer_.intern(path);
+  row.bytes = bytes;
+  row.calls = calls;
+  if (busy >= 0) row.busy = busy;
+  writer_.add<tables::Io>(row);
+  last_time_ = std::max(last_time_, end);
+}
+
 void TraceBuilder::process_killed(int signal, std::int64_t at) {
   process_.exit_code.reset();
   process_.signal = signal;

@@ -54,6 +54,9 @@ class TraceBuilder {
                 std::int64_t output_bytes = 0);
   void setting(std::string_view name, std::string_view value);
   void counter(std::string_view series, std::string_view unit, std::int64_t at, double value);
+  /// A call on a file; several when `calls` is over 1, which took `busy` together.
+  void io(std::int32_t tid, trace::IoOp op, std::string_view path, std::int64_t start,
+          std::int64_t end, std::int64_t bytes, std::int64_t calls = 1, std::int64_t busy = -1);
   void process_killed(int signal, std::int64_t at);
   void thread_name(std::int32_t tid, std::string_view name);
 

@@ -37,6 +37,9 @@ TEST_CASE("a training run that is saved and loaded again is the same") {
   test::TraceBuilder builder;
   test::TrainingTrace{}.build(builder);
   builder.open_range(3, "left open", 5, {.kind = RangeKind::kOp, .sequence = 12});
+  builder.io(2, IoOp::kOpen, "/data/a.jpg", 1000, 5000, 0);
+  builder.io(2, IoOp::kRead, "/data/a.jpg", 6000, 16'000, 100'000);
+  builder.io(3, IoOp::kRead, "", 500, 90'000, 640, 40, 8000);
   builder.process_killed(9, 900'000'000);
   Trace trace = builder.load();
   test::TemporaryFolder folder;

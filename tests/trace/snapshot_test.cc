@@ -21,6 +21,7 @@ struct Written {
   Written() {
     test::TrainingTrace().build(builder);
     builder.counter("process.cpu", "%", 5, 12.5);
+    builder.io(2, IoOp::kRead, "/data/a.jpg", 6000, 16'000, 100'000);
     builder.setting("batch", "32");
     file = builder.save();
     trace = load(file);

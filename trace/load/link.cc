@@ -123,7 +123,8 @@ void link(Assembly& assembly) {
   Trace& trace = assembly.trace;
   join_calls_and_ops(assembly);
   build_indexes(trace);
-  for (const auto* ends : {&trace.ranges.end, &trace.device_ops.end, &trace.calls.end}) {
+  for (const auto* ends :
+       {&trace.ranges.end, &trace.device_ops.end, &trace.calls.end, &trace.io.end}) {
     for (TimeNs end : *ends) trace.end = std::max(trace.end, end);
   }
   finish_losses(assembly);

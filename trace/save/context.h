@@ -44,6 +44,7 @@ void save_calls(Context& context);
 void save_device_ops(Context& context);
 void save_collectives(Context& context);  ///< after ranges and ops
 void save_overheads(Context& context);
+void save_io(Context& context);
 void save_counters(Context& context);
 
 }  // namespace headway::trace::save_detail

@@ -17,6 +17,7 @@ void save(const Trace& trace, const std::filesystem::path& path, const SaveOptio
     save_detail::save_device_ops(context);
     save_detail::save_collectives(context);
     save_detail::save_overheads(context);
+    save_detail::save_io(context);
     save_detail::save_counters(context);
     writer.finish(TraceWriter::Indexes::kBuild, trace.complete ? "complete" : "recording");
   }

@@ -18,7 +18,7 @@ namespace headway::trace::snapshot_detail {
 
 inline constexpr std::array<char, 8> kMagic = {'H', 'W', 'S', 'N', 'A', 'P', '\r', '\n'};
 /// To be raised whenever the layout of the file, of a column or of the inventory changes.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::uint64_t kAlign = 4096;
 inline constexpr std::uint64_t kMostSections = 1u << 20;
@@ -71,6 +71,7 @@ void for_each_column(Trace& trace, Texts& texts, Visit visit) {
   all_of(trace.ranges.columns());
   all_of(trace.device_ops.columns());
   all_of(trace.calls.columns());
+  all_of(trace.io.columns());
   visit(trace.range_info);
   visit(trace.collectives);
   visit(trace.overheads);

@@ -95,6 +95,13 @@ std::string problem_of(const Trace& t) {
                in_or_none(c.stream[i], t.streams.size()) && in_or_none(c.op[i], o.size());
       }))
     return "a call in it cannot be";
+  const Io& io = t.io;
+  if (!rows_are_sound(io, [&](std::size_t i) {
+        return in_or_none(io.path[i], texts) && in_or_none(io.name[i], texts) &&
+               in(io.thread[i], t.threads.size()) && io.calls[i] > 0 && io.busy[i].ns >= 0 &&
+               io.busy[i] <= io.end[i] - io.start[i];
+      }))
+    return "an I/O call in it cannot be";
   for (const RangeInfo& info : t.range_info) {
     if (!in_or_none(info.shapes, texts) || !in_or_none(info.dtypes, texts))
       return "a range's description in it cannot be";

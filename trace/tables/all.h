@@ -19,6 +19,7 @@
 #include "trace/tables/enum_cupti_sync_type.h"
 #include "trace/tables/graph_op.h"
 #include "trace/tables/graph_trace.h"
+#include "trace/tables/io.h"
 #include "trace/tables/kernel.h"
 #include "trace/tables/loss.h"
 #include "trace/tables/memcpy.h"
@@ -60,7 +61,7 @@ void for_each_table(F&& f) {
            tables::ClockAnchor, tables::CounterSeries, tables::Counter, tables::RangeInfo,
            tables::Device, tables::Stream, tables::DeviceOp, tables::DeviceCall, tables::GraphOp,
            tables::Setting, tables::Thread, tables::Collective, tables::DeviceOpDetail,
-           tables::CallDetail>*>(nullptr));
+           tables::CallDetail, tables::Io>*>(nullptr));
 }
 
 }  // namespace headway::trace

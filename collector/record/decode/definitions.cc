@@ -64,6 +64,10 @@ bool Definitions::add(const wire::DefinitionHeader& header, std::span<const std:
       strings_[static_cast<std::uint32_t>(header.id)] = {id, std::move(text)};
       return true;
     }
+    case wire::DefinitionType::kPath:
+      if (header.id == 0 || header.id > UINT32_MAX) return false;
+      strings_[static_cast<std::uint32_t>(header.id)] = {sink_.intern(text), {}};
+      return true;
     case wire::DefinitionType::kCategory:
       row.event_type = kEventCategory;
       row.domain_id = domain_number(header.domain);

@@ -30,6 +30,7 @@ std::optional<RecordView> next_record(std::span<const std::byte>& rest) {
     view.text = {reinterpret_cast<const char*>(extra.data()), record.text};
     extra = extra.subspan(wire::padded(record.text));
   }
+  view.rest = extra;
   if (view.payload_kind == wire::PayloadKind::kBlobs) {
     if (view.payload > extra.size()) return std::nullopt;
     view.blobs = extra.first(view.payload);

@@ -18,6 +18,7 @@ struct RecordView {
   wire::PayloadKind payload_kind = wire::PayloadKind::kNone;
   std::uint64_t payload = 0;
   std::span<const std::byte> blobs;
+  std::span<const std::byte> rest;  ///< what follows the text
 };
 
 /// Takes the next record off `rest`; nullopt when the bytes are no record. Any content is safe.

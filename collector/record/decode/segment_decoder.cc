@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "common/text.h"
 
@@ -77,7 +78,8 @@ SegmentDecoder::SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumb
       clock_(clock),
       sink_(sink),
       definitions_(global_pid(pid), domains, sink),
-      activity_(pid, definitions_, gpus, processes, axis, sink) {}
+      activity_(pid, definitions_, gpus, processes, axis, sink),
+      io_(global_pid(pid), definitions_, sink) {}
 
 bool SegmentDecoder::read(const SegmentData& data) {
   if (!definitions_.read(data.definitions)) return false;
@@ -156,6 +158,8 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
     case wire::RecordType::kEnd:
       end_range(ring, view, time);
       return true;
+    case wire::RecordType::kIo:
+      return io(ring, view, time);
     default:
       return false;
   }
@@ -289,6 +293,14 @@ void SegmentDecoder::end_range(const Ring& ring, const RecordView& view, TimeNs 
   range.row.end_global_tid = global_tid(ring);
   range.json.add(json);
   write(range, std::max(range.row.start, time.ns));
+}
+
+bool SegmentDecoder::io(const Ring& ring, const RecordView& view, TimeNs time) {
+  wire::IoDetail detail;
+  TimeNs end;
+  if (view.rest.size() < sizeof detail) return false;
+  std::memcpy(&detail, view.rest.data(), sizeof detail);
+  return to_time(detail.end, end) && io_.add(view.record, detail, {time, end}, global_tid(ring));
 }
 
 void SegmentDecoder::write(OpenRange& range, std::optional<std::int64_t> end) {

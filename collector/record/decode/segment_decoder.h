@@ -10,6 +10,7 @@
 #include "collector/record/clock.h"
 #include "collector/record/decode/activity_decoder.h"
 #include "collector/record/decode/definitions.h"
+#include "collector/record/decode/io_rows.h"
 #include "collector/record/decode/record_view.h"
 #include "collector/record/process_table.h"
 #include "collector/record/segment_reader.h"
@@ -29,10 +30,16 @@ class SegmentDecoder {
   bool read(const SegmentData& data);
   /// The image is gone, or the recording ends: ranges that are open stay open.
   void finish();
+  /// Before `finish`: calls on files that the process had summed but not written when it ended.
+  void add_pending_io(const SegmentCounters& counters) {
+    io_.add_pending(counters, axis_.from_monotonic(axis_.newest().monotonic_ns));
+  }
 
   std::int32_t pid() const { return pid_; }
   /// Ranges, marks, calls and device ops written so far.
   std::int64_t events() const { return events_ + activity_.events(); }
+  /// Calls on files.
+  std::int64_t io_calls() const { return io_.calls(); }
   Definitions& definitions() { return definitions_; }
   /// Most records of one thread, after `finish`; a range has two.
   std::int64_t busiest_thread() const { return busiest_; }
@@ -77,6 +84,7 @@ class SegmentDecoder {
   void mark(const Ring& ring, const RecordView& view, TimeNs time);
   void end_range(const Ring& ring, const RecordView& view, TimeNs time);
   void write(OpenRange& range, std::optional<std::int64_t> end);
+  bool io(const Ring& ring, const RecordView& view, TimeNs time);
   std::int64_t global_tid(const Ring& ring) const { return global_pid(pid_) | ring.tid; }
 
   std::int32_t pid_;
@@ -86,6 +94,7 @@ class SegmentDecoder {
   TraceSink& sink_;
   Definitions definitions_;
   ActivityDecoder activity_;
+  IoRows io_;
   std::unordered_map<std::uint32_t, Ring> rings_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;  ///< start/end, by range id
   /// Ends that were drained before their starts, which lie in another thread's ring.

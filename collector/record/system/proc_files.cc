@@ -8,6 +8,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "collector/record/launched_rank.h"
+
 namespace headway::record {
 namespace {
 
@@ -57,7 +59,7 @@ ProcFile::ProcFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY 
 
 std::string_view ProcFile::read(std::string& buffer) const {
   if (!fd_) return {};
-  if (buffer.size() < 16384) buffer.resize(16384);
+  if (buffer.size() < 32768) buffer.resize(32768);  // /proc/stat of 400 processors
   ssize_t got = ::pread(fd_.get(), buffer.data(), buffer.size(), 0);
   return got > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(got))
                  : std::string_view();
@@ -102,6 +104,15 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
     if (c == '\0') c = ' ';
   }
   result.command_line = std::move(arguments);
+  // A zero before each, so that a name is told from the end of another one.
+  const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));
+  result.rank = launched_rank([&](const std::string& name) {
+    const std::string key = '\0' + name + '=';
+    std::size_t at = variables.find(key);
+    if (at == std::string::npos) return std::string();
+    at += key.size();
+    return variables.substr(at, variables.find('\0', at) - at);
+  });
   if (result.name.empty()) {
     std::size_t open = stat.find('(');
     std::size_t close = stat.rfind(')');

@@ -17,7 +17,7 @@ namespace headway::record {
 class Sampler {
  public:
   /// `hz` 0: clocks only.
-  Sampler(int hz, MessageQueue& queue) : hz_(hz), queue_(queue) {}
+  Sampler(int hz, MessageQueue& queue) : hz_(hz), queue_(queue), machine_(hz) {}
 
   /// Until `finish`.
   void run();

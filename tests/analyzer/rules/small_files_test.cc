@@ -63,4 +63,24 @@ TEST_CASE("small-files cannot tell when the reads carry no sizes") {
         Status::kCannotTell);
 }
 
+TEST_CASE("small-files takes the sizes from calls on files when the ranges say none") {
+  // Batches of 50 files of 8 KiB each; opening and reading take 10 us a file.
+  auto with = [](std::int64_t bytes) {
+    test::TraceBuilder builder;
+    PlantedRun{.read = 600'000, .read_bytes = 0}.build(builder);
+    for (int i = 0; i < 50; ++i) {
+      std::int64_t at = 1'000'000 + i * 11'000;
+      std::string path = "/data/" + std::to_string(i);
+      builder.io(2, trace::IoOp::kOpen, path, at, at + 4000, 0);
+      builder.io(2, trace::IoOp::kRead, path, at + 4000, at + 10'000, bytes);
+      builder.io(1, trace::IoOp::kWrite, "/log", at, at + 100, 1'000'000'000);  // not a loader's
+    }
+    return AnalyzedRun(builder).finding("small-files");
+  };
+  Finding small = with(300);
+  CHECK(small.status == Status::kFound);
+  CHECK(small.claim.find("50 files bring 300 B each") != std::string::npos);
+  CHECK(with(2'000'000).status == Status::kFine);
+}
+
 }  // namespace headway::analyzer

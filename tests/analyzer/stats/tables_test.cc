@@ -174,4 +174,60 @@ TEST_CASE("every table says what it is over, and its sorting column falls") {
     CHECK(integer(kernels, r, "total_ns") <= integer(kernels, r - 1, "total_ns"));
 }
 
+TEST_CASE("calls on files are summed by folder, by file and by thread, calls by calls") {
+  using trace::IoOp;
+  test::TraceBuilder builder;
+  for (int i = 0; i < 9; ++i)
+    builder.io(2, IoOp::kRead, "/data/train/a.bin", 1000 * i, 1000 * i + 100, 5000);
+  builder.io(2, IoOp::kRead, "/data/train/b.bin", 50'000, 51'000, 10'000);
+  builder.io(2, IoOp::kOpen, "/data/train/b.bin", 49'000, 49'300, 0);
+  // Ten calls of 40 ns in one row.
+  builder.io(3, IoOp::kRead, "/data/val/c.bin", 60'000, 70'000, 100, 10, 400);
+  builder.io(3, IoOp::kRead, "", 80'000, 80'010, 7);
+  trace::Trace trace = builder.load();
+  Analysis analysis;
+  Table folders = io_table(trace, analysis);
+  REQUIRE(folders.rows.size() == 4);
+  CHECK(std::get<std::string>(cell(folders, 0, "folder")) == "/data/train");
+  CHECK(std::get<std::string>(cell(folders, 0, "op")) == "read");
+  CHECK(integer(folders, 0, "files") == 2);
+  CHECK(integer(folders, 0, "calls") == 10);
+  CHECK(integer(folders, 0, "total_ns") == 1900);
+  CHECK(integer(folders, 0, "mean_ns") == 190);
+  CHECK(integer(folders, 0, "p90_ns") == 100);
+  CHECK(integer(folders, 0, "max_ns") == 1000);
+  CHECK(integer(folders, 0, "bytes") == 55'000);
+  CHECK(std::get<std::string>(cell(folders, 1, "folder")) == "/data/val");
+  CHECK(integer(folders, 1, "calls") == 10);
+  CHECK(integer(folders, 1, "mean_ns") == 40);
+  CHECK(integer(folders, 1, "total_ns") == 400);
+  CHECK(std::get<std::string>(cell(folders, 3, "folder")) == "(not known)");
+  Table files = io_file_table(trace, analysis);
+  REQUIRE(files.rows.size() == 5);
+  CHECK(std::get<std::string>(cell(files, 0, "file")) == "/data/train/b.bin");
+  Table threads = io_thread_table(trace, analysis);
+  REQUIRE(threads.rows.size() == 3);
+  CHECK(integer(threads, 0, "bytes") == 55'000);
+}
+
+TEST_CASE("calls on files show per steady step and thread") {
+  test::TraceBuilder builder;
+  test::PlantedRun{.read = 600'000, .read_bytes = 800}.build(builder);
+  trace::Trace without = builder.load();
+  test::TraceBuilder again;
+  test::PlantedRun{.read = 600'000, .read_bytes = 800}.build(again);
+  Analysis found = analyze(without);
+  REQUIRE(found.steps.steady.size() > 2);
+  for (std::uint32_t index : found.steps.steady) {
+    std::int64_t at = found.steps.all[index].host.begin.ns + 10;
+    again.io(2, trace::IoOp::kRead, "/data/x", at, at + 1000, 4096);
+  }
+  test::AnalyzedRun run(again);
+  Table table = io_thread_table(run.trace, run.analysis);
+  REQUIRE(table.rows.size() == 1);
+  CHECK(integer(table, 0, "per_step_ns") == 1000);
+  CHECK(integer(table, 0, "per_step_bytes") == 4096);
+  CHECK(std::get<std::string>(cell(table, 0, "thread")) == "loader 0");
+}
+
 }  // namespace headway::analyzer

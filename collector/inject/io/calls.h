@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collector/inject/clock.h"
+#include "collector/inject/io/descriptors.h"
+#include "collector/inject/process.h"
+#include "collector/wire/io.h"
+
+/// What the hooks do around the call of the program. Nothing is held during that call, which may be
+/// cancelled, left by longjmp, or interrupted by a handler that does I/O itself. errno is as the call
+/// left it.
+namespace headway::inject::io {
+
+using wire::IoFunction;
+using wire::IoOp;
+
+/// False until the library has been set up, and for good when this process is not recorded.
+extern constinit bool g_enabled;
+
+inline bool is_on() {
+  return g_process.page->mode.load(std::memory_order_relaxed) == Mode::kOn;
+}
+
+void count_beyond_table();
+
+/// Whether calls on this descriptor are of interest.
+inline bool is_watched(int fd) {
+  if (!g_enabled) [[unlikely]]
+    return false;
+  if (!is_tracked(fd)) [[unlikely]] {
+    if (fd >= 0) count_beyond_table();
+    return false;
+  }
+  return state_of(g_descriptors[fd].load(std::memory_order_relaxed)) != kIgnored;
+}
+
+/// The stamp before the call; 0: the process is not connected.
+inline std::uint64_t begin() {
+  return is_on() ? now(g_process.clock) : 0;
+}
+
+/// After a call on `fd`. `result`: bytes, or -1 with errno. `detail`: as IoDetail.
+void finish(IoFunction function, IoOp op, int fd, std::uint64_t start, std::int64_t result,
+            std::int64_t offset = -1, std::uint64_t detail = 0);
+/// After a call that may have opened `fd`; `path` null: to be asked.
+void opened(IoFunction function, int fd, std::uint64_t start, const char* path,
+            std::uint64_t flags);
+/// Before a call that ends `fd`. True when the call is to be timed and given to `closed`.
+bool closing(int fd);
+/// After it; `word` is what the table said before.
+void closed(IoFunction function, int fd, Descriptor word, std::uint64_t start, int result);
+/// Writes what the calling thread has summed.
+void flush_sums();
+
+}  // namespace headway::inject::io
