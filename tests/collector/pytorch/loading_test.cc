@@ -42,8 +42,8 @@ std::int64_t worker_processes(const std::filesystem::path& trace) {
 void check_training(const std::string& method, int workers) {
   CAPTURE(method);
   TemporaryFolder folder;
-  Recorded run = record(folder, pytorch_program({"train", method, std::to_string(workers)}),
-                        {"--pytorch"});
+  Recorded run =
+      record(folder, pytorch_program({"train", method, std::to_string(workers)}), {"--pytorch"});
   REQUIRE(run.finished.status == 0);
   // Results do not depend on who loads, so the quickest way tells what is right.
   CHECK(run.finished.out == run_alone(pytorch_program({"train", "none", "0"})).out);
