@@ -42,10 +42,11 @@ std::int64_t worker_processes(const std::filesystem::path& trace) {
 void check_training(const std::string& method, int workers) {
   CAPTURE(method);
   TemporaryFolder folder;
-  std::vector<std::string> command = pytorch_program({"train", method, std::to_string(workers)});
-  Recorded run = record(folder, command, {"--pytorch"});
+  Recorded run =
+      record(folder, pytorch_program({"train", method, std::to_string(workers)}), {"--pytorch"});
   REQUIRE(run.finished.status == 0);
-  CHECK(run.finished.out == run_alone(command).out);
+  // Results do not depend on who loads, so the quickest way tells what is right.
+  CHECK(run.finished.out == run_alone(pytorch_program({"train", "none", "0"})).out);
   check_makers(run.trace, 52);
   CHECK(ranges_of_kind(run.trace, kCollate) == 52);
   CHECK(ranges_of_kind(run.trace, kRead) + ranges_of_kind(run.trace, kDecode) == 52);
