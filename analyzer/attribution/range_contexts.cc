@@ -70,7 +70,17 @@ std::uint32_t ModulePaths::child(std::uint32_t parent, StringId name, std::strin
   auto found = index_.find(key);
   if (found != index_.end()) return found->second;
   std::string path = paths_[parent];
-  if (!path.empty()) path += '/';
+  // "layer1.0" inside "layer1" is qualified already: it replaces what it begins with.
+  std::size_t slash = path.rfind('/');
+  std::size_t last = slash == std::string::npos ? 0 : slash + 1;
+  std::string_view enclosing = std::string_view(path).substr(last);
+  bool qualified = !enclosing.empty() && part.size() > enclosing.size() &&
+                   part.starts_with(enclosing) && part[enclosing.size()] == '.';
+  if (qualified) {
+    path.resize(last);
+  } else if (!path.empty()) {
+    path += '/';
+  }
   return add(key, path + std::string(part));
 }
 

@@ -39,6 +39,13 @@ std::optional<TimeClass> class_of_loader_name(std::string_view name) {
 
 InputWaits::InputWaits(const Trace& trace, const Attribution& attribution)
     : trace_(trace), attribution_(attribution) {
+  std::map<std::int32_t, ProcessId> of_pid;
+  for (std::uint32_t p = 0; p < trace.processes.size(); ++p)
+    of_pid.emplace(trace.processes[p].pid, ProcessId{p});
+  for (const Process& process : trace.processes) {
+    auto parent = of_pid.find(process.parent_pid);
+    parent_.push_back(parent == of_pid.end() ? ProcessId::none() : parent->second);
+  }
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     any_wait_ = any_wait_ || attribution.contexts[i].input_wait;
     const trace::RangeInfo* info = trace.info(RangeId{i});
@@ -53,10 +60,17 @@ InputWaits::InputWaits(const Trace& trace, const Attribution& attribution)
 RangeId InputWaits::maker_of(ProcessId process, std::int64_t batch) const {
   auto found = makers_.find(batch);
   if (found == makers_.end()) return RangeId::none();
-  for (RangeId id : found->second) {
-    if (trace_.threads[trace_.ranges.thread[id.value].value].process == process) return id;
+  // Several ranks in one trace number their batches alike, so it is one of this process or of the
+  // loader processes that it started, by themselves or through a fork server.
+  constexpr int kGenerations = 3;
+  for (int generation = 0; generation < kGenerations; ++generation) {
+    for (RangeId id : found->second) {
+      ProcessId maker = trace_.threads[trace_.ranges.thread[id.value].value].process;
+      for (int i = 0; i < generation && maker.valid(); ++i) maker = parent_[maker.value];
+      if (maker == process) return id;
+    }
   }
-  return found->second.front();  // a loader process made it
+  return found->second.front();
 }
 
 RangeId InputWaits::wait_around(RangeId range) const {

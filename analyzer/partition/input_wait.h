@@ -41,6 +41,7 @@ class InputWaits {
 
   const trace::Trace& trace_;
   const Attribution& attribution_;
+  std::vector<trace::ProcessId> parent_;  ///< by process; none where it was not recorded
   std::map<std::int64_t, std::vector<trace::RangeId>> makers_;  ///< kBatch ranges by batch id
   bool any_wait_ = false;
   bool any_read_stage_ = false;

@@ -73,7 +73,8 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
   add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
       "--workers N --prefetch N", settings(trace, {"workers", "prefetch"}));
   add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
-      "DataLoader(num_workers=…, prefetch_factor=4, persistent_workers=True, pin_memory=True)");
+      "DataLoader(num_workers=…, prefetch_factor=4, persistent_workers=True, pin_memory=True)",
+      std::string(trace.setting("DataLoader")));
   add("TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
       "dataset.prefetch(tf.data.AUTOTUNE)");
   return list;

@@ -13,6 +13,7 @@ std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_stats_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_diff_command();
+std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_import_command();
 std::unique_ptr<Command> make_reference_command();

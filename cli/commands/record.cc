@@ -17,6 +17,11 @@ class RecordFormatter final : public CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {
     return "Usage: headway record [OPTIONS] -- COMMAND [ARGUMENT]...\n";
   }
+  /// CLI11 shows what a flag without value means as "--pytorch{on}".
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    return name.substr(0, name.find('{'));
+  }
 };
 
 class Record final : public Command {
@@ -65,6 +70,12 @@ class Record final : public Command {
                    "the program less")
         ->check(CLI::IsMember({"node", "graph"}))
         ->capture_default_str();
+    app.add_flag(
+           "--pytorch{on}", options_.pytorch,
+           "Record what an unmodified PyTorch program does: steps, waits for input, loader "
+           "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
+        ->type_name("[=on|ops]")
+        ->check(CLI::IsMember({"on", "ops"}));
     app.add_option("command", options_.command, "Command to record, with its arguments")
         ->type_name("");
     // What follows the command is the command's, with or without "--".

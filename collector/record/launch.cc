@@ -107,6 +107,22 @@ std::filesystem::path find_inject_library(bool with_io) {
                 beside.string(), installed.string());
 }
 
+std::filesystem::path find_pytorch_folder() {
+  std::error_code error;
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path beside = self.parent_path() / "headway-pytorch";
+  std::filesystem::path installed =
+      self.parent_path().parent_path() / "lib" / "headway" / "pytorch";
+  for (const std::filesystem::path& folder : {beside, installed}) {
+    if (is_file(folder / "_headway_nvtx.abi3.so") && is_file(folder / "sitecustomize.py"))
+      return folder;
+  }
+  fail_usage(
+      "--pytorch: the binding for Python is missing: neither {} nor {} has _headway_nvtx.abi3.so. "
+      "Headway was built without Python.h: install python3-dev, configure and build again.",
+      beside.string(), installed.string());
+}
+
 SignalState::SignalState() {
   ::sigprocmask(SIG_SETMASK, nullptr, &mask_);
   ::sigaction(SIGPIPE, nullptr, &pipe_);

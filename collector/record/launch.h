@@ -18,6 +18,10 @@ std::filesystem::path find_command(const std::string& command);
 /// functions: beside this program, else in ../lib/headway. Throws Error(kInternal) that names both places.
 std::filesystem::path find_inject_library(bool with_io = false);
 
+/// The folder that PYTHONPATH needs for --pytorch: beside this program, else in ../lib/headway. Throws
+/// Error(kUsage) when this build has no binding for Python.
+std::filesystem::path find_pytorch_folder();
+
 /// How signals were treated when the recorder started: the recorded program gets the same, whatever
 /// the recorder changes for itself (`nohup` and shells rely on it).
 class SignalState {

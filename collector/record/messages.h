@@ -27,6 +27,7 @@ struct ProcessSeen {
   std::int64_t start_monotonic_ns = 0;
   std::string name;
   std::string command_line;
+  std::optional<int> rank;  ///< that its launcher gave it
 };
 
 struct ProcessEnded {

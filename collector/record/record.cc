@@ -13,6 +13,7 @@
 
 #include "collector/record/display.h"
 #include "collector/record/launch.h"
+#include "collector/record/launched_rank.h"
 #include "collector/record/recorded_environment.h"
 #include "collector/record/run_description.h"
 #include "collector/record/summary.h"
@@ -26,7 +27,8 @@ namespace {
 /// The trace file that was asked for, or the first free name: several recordings may begin in one
 /// folder at the same moment (one per rank), so a name is free only when its file could be made.
 std::unique_ptr<TraceSink> create_trace(const RecordOptions& options) {
-  if (!options.output.empty()) return std::make_unique<TraceSink>(options.output, options.force);
+  if (!options.output.empty())
+    return std::make_unique<TraceSink>(fill_in_place(options.output.string()), options.force);
   for (int i = 1;; ++i) {
     try {
       return std::make_unique<TraceSink>(i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i),
@@ -122,9 +124,9 @@ class Recording {
     Supervisor supervisor(primary, options, signals_, socket_, drain_, queue_,
                           [this] { display_.update(progress_); });
     if (std::optional<ProcessDescription> process = describe_process(primary))
-      queue_.send(ProcessSeen{primary, process->parent_pid,
-                              boottime_to_monotonic(process->start_boottime_ns),
-                              std::move(process->name), std::move(process->command_line)});
+      queue_.send(ProcessSeen{
+          primary, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
+          std::move(process->name), std::move(process->command_line), process->rank});
     std::thread assembling = guarded_thread(trouble_[0], [this] {
       try {
         assembler_.run(queue_);
@@ -179,6 +181,11 @@ int record(const RecordOptions& options) {
   fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
   std::filesystem::path library = find_inject_library(options.io);
+  std::filesystem::path pytorch;
+  if (!options.pytorch.empty()) {
+    if (!options.nvtx) fail_usage("--pytorch records NVTX ranges: leave --nvtx off out.");
+    pytorch = find_pytorch_folder();
+  }
   wire::Clock clock = choose_clock(options.clock);
   SignalState signals;
   FileDescriptor arriving_signals = prepare_to_supervise();
@@ -192,6 +199,7 @@ int record(const RecordOptions& options) {
   sink.commit();
 
   RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda, options.io);
+  if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
   try {
@@ -221,6 +229,8 @@ int record(const RecordOptions& options) {
   summary.recorder_cpu = own_cpu_time();
   summary.nvtx = options.nvtx;
   summary.io_calls = assembler.io_calls();
+  summary.pytorch = !options.pytorch.empty();
+  summary.settings = sink.settings();
   describe_outcome(sink, summary, assembler);
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();

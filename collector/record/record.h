@@ -25,7 +25,8 @@ struct RecordOptions {
   bool nvtx = true;
   bool io = false;  ///< calls on files
   CudaOptions cuda;
-  int sample_hz = 10;  ///< 0: no /proc counters
+  std::string pytorch;  ///< level of the hooks in PyTorch programs: empty (none), "on" or "ops"
+  int sample_hz = 10;   ///< 0: no /proc counters
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;
   std::string tool_version;

@@ -73,6 +73,25 @@ std::vector<std::string> loss_lines(const Summary& s) {
   return lines;
 }
 
+/// What became of --pytorch, where it is not as asked.
+std::vector<std::string> pytorch_lines(const Summary& s) {
+  std::vector<std::string> lines;
+  if (!s.pytorch) return lines;
+  if (!s.settings.contains("pytorch_hook"))
+    lines.push_back(
+        "--pytorch: no process reported the hook: none imported torch, or Python ran with -S, -I "
+        "or "
+        "-E, or without the environment");
+  constexpr std::string_view kOff = "pytorch.off.";
+  for (const auto& [name, value] : s.settings) {
+    if (name.starts_with(kOff))
+      lines.push_back(fmt::format("note: --pytorch: the hook '{}' switched itself off: {}",
+                                  escape_terminal(name.substr(kOff.size())),
+                                  escape_terminal(value)));
+  }
+  return lines;
+}
+
 /// What kept the trace from being whole; empty when nothing did.
 std::string failure_line(const Summary& s) {
   std::string file = escape_terminal(s.file.string());
@@ -124,6 +143,7 @@ std::string summary_text(const Summary& s) {
   if (s.refusals.size() > kRefusalsShown)
     lines.push_back(
         fmt::format("not recorded: {} more processes", s.refusals.size() - kRefusalsShown));
+  for (std::string& line : pytorch_lines(s)) lines.push_back(std::move(line));
   for (std::string& line : loss_lines(s)) lines.push_back(std::move(line));
   if (std::string line = failure_line(s); !line.empty()) lines.push_back(line);
   lines.push_back(cost_line(s));

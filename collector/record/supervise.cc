@@ -147,9 +147,9 @@ void Supervisor::accept_arrivals() {
 
 void Supervisor::admit(Arrival& arrival) {
   if (std::optional<ProcessDescription> process = describe_process(arrival.pid)) {
-    queue_.send(ProcessSeen{arrival.pid, process->parent_pid,
-                            boottime_to_monotonic(process->start_boottime_ns),
-                            std::move(process->name), std::move(process->command_line)});
+    queue_.send(ProcessSeen{
+        arrival.pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
+        std::move(process->name), std::move(process->command_line), process->rank});
   }
   std::string reason;
   std::unique_ptr<SegmentReader> reader;

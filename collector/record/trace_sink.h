@@ -38,6 +38,13 @@ class TraceSink {
     writer_.count_loss(loss, count, global_pid);
     counted_[loss] += count;
   }
+  /// A setting that a process told; of several with one name the first, and no more than it takes to
+  /// tell the user.
+  void told_setting(std::string_view name, std::string_view value) {
+    constexpr std::size_t kMostSettings = 1000;
+    if (settings_.size() < kMostSettings) settings_.try_emplace(std::string(name), value);
+  }
+  const std::map<std::string, std::string>& settings() const { return settings_; }
   void set_meta(std::string_view key, std::string_view value) { writer_.set_meta(key, value); }
 
   void commit();
@@ -72,6 +79,7 @@ class TraceSink {
 
   trace::TraceWriter writer_;
   std::map<trace::Loss, std::int64_t> counted_;
+  std::map<std::string, std::string> settings_;
   std::string failure_;
   std::int64_t uncommitted_ = 0;
   std::int64_t rows_lost_ = 0;

@@ -35,6 +35,21 @@ TEST_CASE("a kernel belongs to the innermost operator and to the modules around 
   CHECK(op_of(attribution, 0).module == "ResNet_0/Conv2d_3");
 }
 
+TEST_CASE("module names that are qualified in the model are not repeated for each module around") {
+  TraceBuilder builder;
+  builder.range(1, "nn.Module: Net", 10, 900);
+  builder.range(1, "nn.Module: layer1", 15, 800);
+  builder.range(1, "nn.Module: layer1.0", 20, 700);
+  builder.range(1, "nn.Module: layer1.0.conv1", 25, 400);
+  builder.launch(1, 50, 60, 100, 200, {});
+  builder.range(1, "nn.Module: layer10", 500, 600);
+  builder.launch(1, 510, 520, 530, 540, {});
+  trace::Trace trace = builder.load();
+  Attribution attribution = attribute(trace);
+  CHECK(op_of(attribution, 0).module == "Net/layer1.0.conv1");
+  CHECK(op_of(attribution, 1).module == "Net/layer1.0/layer10");  // begins alike, but is no part
+}
+
 TEST_CASE("a backward op has the module of the forward op with its number, on another thread") {
   TraceBuilder builder;
   builder.range(1, "layer1.0.conv1, op_id = 4", 0, 100);

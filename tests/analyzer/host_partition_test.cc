@@ -6,6 +6,8 @@
 #include "analyzer/report/report.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/support/property.h"
+#include "trace/tables/nvtx_events.h"
+#include "trace/tables/range_info.h"
 
 namespace headway::analyzer {
 namespace {
@@ -41,6 +43,42 @@ TEST_CASE("a loop on the CPU is told by what its training thread did") {
   CHECK(run.ns(TimeClass::kInputOther) == 10);
   CHECK(run.ns(TimeClass::kHostOther) == 150);
   CHECK(run.analysis.median_step.ns == 1000);
+}
+
+TEST_CASE("a rank's wait is explained by a worker that the rank started, not by another rank's") {
+  TraceBuilder builder;
+  auto process = [&](std::int64_t pid, std::int64_t parent) {
+    trace::tables::Process::Row row;
+    row.global_pid = pid << 24;
+    row.parent_pid = parent;
+    builder.writer().add<trace::tables::Process>(row);
+  };
+  process(200, 1);  // another rank, whose worker reads, and comes first
+  process(201, 200);
+  process(150, 100);  // ours: a fork server
+  process(151, 150);  // and its worker, which decodes
+  auto stage = [&](std::int64_t pid, RangeKind kind, std::int64_t start, std::int64_t end) {
+    for (RangeKind each : {RangeKind::kBatch, kind}) {
+      trace::tables::NvtxEvents::Row row;
+      row.start = start;
+      row.end = end;
+      row.event_type = 59;
+      row.global_tid = pid << 24 | pid;
+      row.text_id = builder.writer().intern("stage");
+      trace::tables::RangeInfo::Row info;
+      info.range_row = builder.writer().add<trace::tables::NvtxEvents>(row);
+      info.kind = static_cast<std::int64_t>(each);
+      info.batch = 0;
+      builder.writer().add<trace::tables::RangeInfo>(info);
+    }
+  };
+  stage(201, RangeKind::kRead, 0, 500);
+  stage(151, RangeKind::kDecode, 0, 500);
+  builder.range(1, "step", 0, 1000, {.kind = RangeKind::kStep, .step = 0});
+  builder.range(1, "input", 0, 500, {.kind = RangeKind::kInputWait, .batch = 0});
+  AnalyzedRun run(builder);
+  CHECK(run.ns(TimeClass::kDecode) == 500);
+  CHECK(run.ns(TimeClass::kIoRead) == 0);
 }
 
 TEST_CASE("communication on another thread counts while the training thread has nothing to do") {

@@ -45,7 +45,7 @@ std::optional<Convention> Convention::recognise(const trace::PayloadSchema& sche
   auto field = [&](std::string_view name) { return Field::find(schema, name); };
   if (schema.name == conventions::kRangeSchema)
     return Convention(Range{field("kind"), field("phase"), field("op"), field("batch"),
-                            field("step"), field("bytes"), field("flops")});
+                            field("step"), field("bytes"), field("flops"), field("sequence")});
   if (schema.name == conventions::kDeviceOpSchema)
     return Convention(DeviceOp{field("kind"), field("device"), field("stream"), field("phase"),
                                field("correlation"), field("op"), field("batch"), field("bytes"),
@@ -102,6 +102,7 @@ Meaning Convention::read(const Range& f, Bytes p) {
   row.step = unless(f.step, p, kAbsent);
   row.bytes = int64(f.bytes, p);
   row.flops = int64(f.flops, p);
+  row.sequence = unless(f.sequence, p, kAbsent);
   return row;
 }
 
@@ -164,7 +165,10 @@ void Convention::write(const Stream& f, Bytes p, std::int64_t global_pid, TraceS
 }
 
 void Convention::write(const Setting& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
-  sink.add<trace::tables::Setting>({global_pid, text(f.name, p, sink), text(f.value, p, sink)});
+  std::string_view name = text(f.name, p, sink);
+  std::string_view value = text(f.value, p, sink);
+  sink.told_setting(name, value);
+  sink.add<trace::tables::Setting>({global_pid, name, value});
 }
 
 }  // namespace headway::record

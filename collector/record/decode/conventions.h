@@ -36,7 +36,7 @@ class Convention {
  private:
   using Field = trace::PayloadField;
   struct Range {
-    Field kind, phase, op, batch, step, bytes, flops;
+    Field kind, phase, op, batch, step, bytes, flops, sequence;
   };
   struct DeviceOp {
     Field kind, device, stream, phase, correlation, op, batch, bytes, flops, source_memory,

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "collector/record/launched_rank.h"
+
 namespace headway::record {
 namespace {
 
@@ -102,6 +104,15 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
     if (c == '\0') c = ' ';
   }
   result.command_line = std::move(arguments);
+  // A zero before each, so that a name is told from the end of another one.
+  const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));
+  result.rank = launched_rank([&](const std::string& name) {
+    const std::string key = '\0' + name + '=';
+    std::size_t at = variables.find(key);
+    if (at == std::string::npos) return std::string();
+    at += key.size();
+    return variables.substr(at, variables.find('\0', at) - at);
+  });
   if (result.name.empty()) {
     std::size_t open = stat.find('(');
     std::size_t close = stat.rfind(')');

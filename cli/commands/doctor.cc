@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "collector/doctor/check.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/commands.h"
+#include "cli/version.h"
+#include "common/tell.h"
+#include "common/text.h"
+
+namespace headway::cli {
+namespace {
+
+/// `problem  CUDA driver     text`, and the remedy below it.
+std::string to_text(const std::vector<doctor::Checked>& results) {
+  std::string out;
+  for (const doctor::Checked& result : results) {
+    out += fmt::format("{:<8} {:<20} {}\n", doctor::status_name(result.finding.status),
+                       result.check->title, escape_terminal(result.finding.text));
+    if (!result.finding.remedy.empty())
+      out += fmt::format("{:<29} {}\n", "", escape_terminal(result.finding.remedy));
+  }
+  return out;
+}
+
+std::string to_json(const std::vector<doctor::Checked>& results) {
+  nlohmann::ordered_json json;
+  json["schema_version"] = 1;
+  json["headway_version"] = kVersion;
+  json["checks"] = nlohmann::ordered_json::array();
+  for (const doctor::Checked& result : results) {
+    json["checks"].push_back({{"id", result.check->id},
+                              {"title", result.check->title},
+                              {"status", doctor::status_name(result.finding.status)},
+                              {"text", to_valid_utf8(result.finding.text)},
+                              {"remedy", to_valid_utf8(result.finding.remedy)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+class DoctorCommand final : public Command {
+ public:
+  std::string_view name() const override { return "doctor"; }
+  std::string_view summary() const override {
+    return "Say what on this machine keeps a run from being recorded, or from being fast";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_flag("--json", json_, "Write JSON");
+    app.footer(
+        "Run it where the training runs: in its container, with its environment.\n"
+        "The exit status is 1 when there is a problem.");
+  }
+
+  int run() override {
+    std::vector<doctor::Checked> results = doctor::run_checks(doctor::System());
+    tell(json_ ? to_json(results) : to_text(results));
+    bool problem = std::any_of(results.begin(), results.end(), [](const doctor::Checked& result) {
+      return result.finding.status == doctor::Status::kProblem;
+    });
+    return problem ? 1 : exit_status(ExitCode::kOk);
+  }
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor_command() {
+  return std::make_unique<DoctorCommand>();
+}
+
+}  // namespace headway::cli

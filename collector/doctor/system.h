@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headway::doctor {
+
+/// The machine as the checks see it. Every answer may be missing; nothing throws.
+class System {
+ public:
+  /// `root` stands for "/"; without environment, that of this process.
+  explicit System(std::filesystem::path root = "/",
+                  std::optional<std::map<std::string, std::string>> environment = std::nullopt)
+      : root_(std::move(root)), environment_(std::move(environment)) {}
+  virtual ~System() = default;
+
+  /// The content of a file without the last line's end; empty when it cannot be read.
+  std::string read(const std::string& path) const;
+  bool exists(const std::string& path) const;
+  /// Whether this user may read and write it.
+  bool usable(const std::string& path) const;
+  /// Names in a folder, sorted.
+  std::vector<std::string> list(const std::string& folder) const;
+  /// Empty when it is not set.
+  std::string variable(const std::string& name) const;
+
+  /// Bytes of a file system; nullopt when it is not there.
+  struct Space {
+    std::uint64_t size = 0;
+    std::uint64_t free = 0;
+    std::uint64_t type = 0;  ///< its magic number (statfs)
+  };
+  virtual std::optional<Space> space(const std::string& path) const;
+  /// Soft limit of a resource (RLIMIT_…); nullopt: none.
+  virtual std::optional<std::uint64_t> limit(int resource) const;
+  /// Whether a library can be loaded, and the number that `version_function` (int f(int*)) gives.
+  struct Library {
+    std::string name;
+    std::string path;
+    int version = 0;
+  };
+  virtual std::optional<Library> library(const std::vector<std::string>& names,
+                                         const char* version_function) const;
+  /// Why the time-stamp counter cannot be trusted; empty when it can.
+  virtual std::string tsc_trouble() const;
+  /// Where the injected library is; throws Error when it is missing.
+  virtual std::filesystem::path inject_library() const;
+
+ private:
+  std::filesystem::path at(const std::string& path) const { return root_ / path.substr(1); }
+  std::filesystem::path root_;
+  std::optional<std::map<std::string, std::string>> environment_;
+};
+
+}  // namespace headway::doctor

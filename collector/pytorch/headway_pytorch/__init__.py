@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What `headway record --pytorch` adds to a PyTorch program: ranges around what it does anyway.
+
+Only public interfaces of PyTorch are used. A hook that fails switches itself off, says so in the trace,
+and the program runs on.
+"""
+
+
+def attach(part, module):
+    """Called once `part` ("torch", "torch.utils.data") has been imported as `module`."""
+    from headway_pytorch import core
+
+    if not core.start():
+        return
+    if part == "torch":
+        from headway_pytorch import training
+
+        training.attach(module)
+    else:
+        from headway_pytorch import loading
+
+        loading.attach(module)

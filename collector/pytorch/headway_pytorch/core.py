@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The binding to NVTX, names and numbers of Headway's conventions, and how hooks are put in place."""
+import functools
+import os
+
+import _headway_nvtx as nvtx
+
+# RangeKind and Phase of docs/reference/nvtx-conventions.md.
+OTHER, STEP, PHASE, OP, INPUT_WAIT, BATCH, READ, DECODE, AUGMENT, COLLATE = range(10)
+NO_PHASE, INPUT, FORWARD, BACKWARD, UPDATE, COMMUNICATION, EVALUATION = range(7)
+
+_handles = {}
+_told = set()
+_started = False
+
+
+def start():
+    """True when a tool listens; else no hook is worth its cost."""
+    global _started
+    if not _started and nvtx.start():
+        _started = True
+        os.register_at_fork(after_in_child=nvtx.forked)
+    return _started
+
+
+def wants_ops():
+    return os.environ.get("HEADWAY_PYTORCH") == "ops"
+
+
+def name(text):
+    """The number under which NVTX knows `text`."""
+    handle = _handles.get(text)
+    if handle is None:
+        handle = _handles[text] = nvtx.intern(text)
+    return handle
+
+
+def tell(setting, value):
+    """Puts a setting of the run into the trace."""
+    nvtx.setting(str(setting), str(value))
+
+
+def failed(hook):
+    """The callback for a hook that raised: it is switched off, and the trace says so once."""
+
+    def report(error):
+        if hook not in _told:
+            _told.add(hook)
+            tell("pytorch.off." + hook, "%s: %s" % (type(error).__name__, error))
+
+    return report
+
+
+class Wrapper(nvtx.Call):
+    """Calls `fn` as if it were not there, between `before(args, kwargs)`, whose result is handed to
+    `after(token, error, result)`, and that."""
+
+    def __init__(self, fn, before, after, hook):
+        super().__init__(fn, before, after, failed(hook))
+        functools.update_wrapper(self, fn)
+
+    def __new__(cls, *args, **kwargs):
+        return super().__new__(cls)
+
+
+class ModuleWrapper(nvtx.ModuleCall):
+    """Stands in for a class's __call__: a range around each call of a module."""
+
+    def __init__(self, fn, names, resolve, grad_enabled):
+        super().__init__(fn, names, resolve, grad_enabled, failed("modules"))
+        functools.update_wrapper(self, fn)
+
+    def __new__(cls, *args):
+        return super().__new__(cls)
+
+
+def wrap(owner, attribute, before, after, hook):
+    """Replaces a function of a class or module. False when there is none, or it is wrapped already."""
+    fn = getattr(owner, attribute, None)
+    if fn is None or isinstance(fn, nvtx.Call):
+        return False
+    setattr(owner, attribute, Wrapper(fn, before, after, hook))
+    return True
+
+
+def guarded(hook):
+    """Decorator for functions that PyTorch calls directly: an exception never leaves them."""
+
+    def decorate(fn):
+        report = failed(hook)
+
+        @functools.wraps(fn)
+        def inner(*args):
+            try:
+                return fn(*args)
+            except Exception as error:
+                report(error)
+                return None
+
+        return inner
+
+    return decorate

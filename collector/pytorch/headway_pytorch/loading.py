@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Ranges around what a DataLoader does: the training thread's waits, and, in whichever process makes
+them, batches with their stages. Attached once torch.utils.data is imported."""
+import os
+import threading
+import weakref
+
+from headway_pytorch import core, stages, steps
+from headway_pytorch.core import INPUT, INPUT_WAIT, PHASE, name, nvtx
+
+_data = None
+_loadings = weakref.WeakKeyDictionary()  # iterator -> Loading
+_described = weakref.WeakSet()
+_lock = threading.RLock()
+
+# Numbers of batches are unique in a process. A loader whose length is not known, or whose workers live
+# on, gets a block of its own.
+_BLOCK = 1_000_000
+_next_base = 0
+
+
+class Loading:
+    """One pass, or with persistent workers several, over a loader."""
+
+    def __init__(self, loader):
+        global _next_base
+        self.workers = loader.num_workers
+        self.prefetch = (getattr(loader, "prefetch_factor", None) or 2) * self.workers
+        self.iterable = isinstance(loader.dataset, _data.IterableDataset)
+        # Out of order, who made a batch is not known where it is waited for.
+        self.in_order = getattr(loader, "in_order", True)
+        self.length = None if self.iterable else _length(loader)
+        self.base = _next_base
+        short = self.length is not None and not loader.persistent_workers
+        end = self.base + self.length if short else self.base + 1
+        _next_base = end if short else (end // _BLOCK + 1) * _BLOCK
+        self.yielded = 0
+        self.epoch = 0
+        self.before = [0] * self.workers  # batches each worker made in earlier passes
+
+    def restart(self):
+        """Persistent workers begin another pass. They made all that had been asked for."""
+        asked = self.yielded + self.prefetch
+        if self.length is not None:
+            asked = min(asked, self.length)
+        for worker in range(self.workers):
+            self.before[worker] += (asked - worker + self.workers - 1) // self.workers
+        if self.iterable:  # its workers see the new pass and count from 0
+            self.before = [0] * self.workers
+            self.epoch += 1
+        self.yielded = 0
+
+    def batch(self):
+        """Number of the batch that is fetched next; the worker counts by the same rule."""
+        if not self.workers:
+            return self.base + self.yielded
+        if not self.in_order:
+            return -1
+        worker = self.yielded % self.workers
+        made = self.before[worker] + self.yielded // self.workers
+        return stages.number(self.base, self.epoch, self.workers, worker, made)
+
+    def is_over(self):
+        return self.length is not None and self.yielded >= self.length
+
+
+def _length(loader):
+    """Batches of a pass, or None: samplers need not know."""
+    try:
+        return len(loader)
+    except TypeError:
+        return None
+
+
+def _describe(loader):
+    """What decides how fast it is, for advice."""
+    if loader in _described:
+        return
+    _described.add(loader)
+    number = len(_described)
+    values = ["%s=%s" % (key, getattr(loader, key, None)) for key in ("num_workers", "batch_size")]
+    for key in ("prefetch_factor", "persistent_workers", "pin_memory"):
+        if getattr(loader, key, None):
+            values.append("%s=%s" % (key, getattr(loader, key)))
+    core.tell("DataLoader" if number == 1 else "DataLoader %d" % number, " ".join(values))
+
+
+def _before_iter(args, kwargs):
+    """The iterator is made from the loader's attributes: for that moment they are ours."""
+    loader = args[0]
+    _describe(loader)
+    loading = Loading(loader)  # in vain when its workers live on: then it has the first pass's iterator
+    plan = loading.base, loading.workers
+    _lock.acquire()
+    saved = loader.collate_fn, loader.worker_init_fn
+    try:
+        loader.collate_fn = stages.CollateWrapper(saved[0])
+        if loading.workers:
+            loader.worker_init_fn = stages.WorkerInitWrapper(saved[1], plan)
+        nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
+        return loader, loading, saved, nvtx.open_ranges()
+    except BaseException:
+        loader.collate_fn, loader.worker_init_fn = saved
+        _lock.release()
+        raise
+
+
+def _after_iter(token, error, iterator):
+    loader, loading, saved, depth = token
+    try:
+        loader.collate_fn, loader.worker_init_fn = saved
+        nvtx.pop_to(depth - 1)
+    finally:
+        _lock.release()
+    if error:
+        return
+    known = _loadings.get(iterator)
+    if known is not None:
+        known.restart()
+    else:
+        _loadings[iterator] = loading
+    for owner in type(iterator).__mro__:
+        if "__next__" in vars(owner):
+            core.wrap(owner, "__next__", _before_next, _after_next, "DataLoader.__next__")
+            break
+
+
+def _before_next(args, kwargs):
+    iterator = args[0]
+    loading = _loadings.get(iterator)
+    over = loading is not None and loading.is_over()
+    steps.fetch_begins(iterator, _data_torch().is_grad_enabled(), over)
+    batch = -1 if loading is None or over else loading.batch()
+    # PyTorch's own name for it, which its profiler shows.
+    text = "enumerate(DataLoader)#%s.__next__" % type(iterator).__name__
+    nvtx.push(name(text), INPUT_WAIT, INPUT, batch)
+    depth = nvtx.open_ranges()
+    if loading is not None and not loading.workers and not over:
+        stages.begin_here(batch)
+    return loading, depth
+
+
+def _after_next(token, error, result):
+    loading, depth = token
+    stages.end_here()
+    nvtx.pop_to(depth - 1)
+    if error:
+        steps.fetch_failed()
+    elif loading is not None:
+        loading.yielded += 1
+
+
+def _data_torch():
+    import torch
+
+    return torch
+
+
+def _new_lock():
+    global _lock
+    _lock = threading.RLock()
+
+
+def attach(data):
+    global _data
+    _data = data
+    os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while it is held
+    core.wrap(data.DataLoader, "__iter__", _before_iter, _after_iter, "DataLoader")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Where one training step ends and the next begins, on each thread.
+
+A step begins with the fetch of a batch and ends with the first fetch after an optimizer has stepped. What
+a range was is said at its end: only one in which an optimizer stepped is a step. Without any fetch, steps
+are from one optimizer step to the next. docs/design/0040-pytorch-hook.md has the cases.
+"""
+import atexit
+import os
+import threading
+import weakref
+
+from headway_pytorch.core import EVALUATION, FORWARD, NO_PHASE, OTHER, PHASE, STEP, name, nvtx
+
+
+class _Cycle:
+    """The range that is open and may turn out to be a step."""
+
+    def __init__(self, trains, by_update):
+        self.trains = trains
+        self.by_update = by_update  # ends with the next step of the anchor optimizer
+        self.updates = 0
+        self.anchor_updates = 0
+        self.backwards = 0
+        self.source = None  # the iterator of the latest fetch, weakly
+        self.depth = nvtx.open_ranges()
+        self.calls = nvtx.outermost_calls()
+        if trains:
+            nvtx.push(name("step"), STEP)
+        else:
+            nvtx.push(name("evaluation batch"), PHASE, EVALUATION)
+        nvtx.set_phase(FORWARD if trains else EVALUATION)
+
+    def has_forward_only(self):
+        return not self.updates and not self.backwards and nvtx.outermost_calls() > self.calls
+
+
+class _Thread(threading.local):
+    def __init__(self):
+        self.cycle = None
+        self.steps = 0
+        self.optimizers = set()
+        self.anchor = None  # the optimizer that was seen last for the first time
+        self.fetches = 0
+
+
+_thread = _Thread()
+
+
+def _close():
+    cycle, _thread.cycle = _thread.cycle, None
+    if cycle is None:
+        return
+    nvtx.pop_to(cycle.depth + 1)
+    if nvtx.open_ranges() > cycle.depth:
+        if cycle.updates:
+            nvtx.pop_as(STEP, NO_PHASE, _thread.steps)
+        elif not cycle.trains or cycle.has_forward_only():
+            nvtx.pop_as(PHASE, EVALUATION)
+        else:
+            nvtx.pop_as(OTHER, NO_PHASE)
+    if cycle.updates:
+        _thread.steps += 1
+    nvtx.set_phase(NO_PHASE)
+
+
+def _open(trains, by_update=False):
+    _thread.cycle = _Cycle(trains, by_update)
+
+
+def fetch_begins(iterator, trains, is_last):
+    """The thread asks `iterator` for a batch. `trains`: gradients are recorded. `is_last`: it is known
+    that there is none left."""
+    _thread.fetches += 1
+    cycle = _thread.cycle
+    goes_on = (
+        cycle is not None
+        and cycle.trains
+        and trains
+        and not cycle.updates
+        and not cycle.by_update
+        and not cycle.has_forward_only()
+        and not is_last
+    )
+    if not goes_on:
+        _close()
+        if is_last:
+            return
+        _open(trains)
+    _thread.cycle.source = weakref.ref(iterator, _source_gone(threading.get_ident()))
+
+
+def fetch_failed():
+    """There was no batch: the end of the epoch, or an error."""
+    cycle = _thread.cycle
+    if cycle is not None and not cycle.updates and not cycle.backwards:
+        _close()
+
+
+def _source_gone(thread):
+    """The loop was left early: its iterator is gone."""
+
+    def callback(reference):
+        cycle = _thread.cycle
+        if threading.get_ident() == thread and cycle is not None and cycle.source is reference:
+            _close()
+
+    return callback
+
+
+def forward_begins(trains):
+    """An outermost module is called for the first time: where there is no loader, a step begins."""
+    if trains and _thread.cycle is None and not _thread.fetches:
+        _open(True, by_update=True)
+
+
+def backward_begins():
+    if _thread.cycle is not None:
+        _thread.cycle.backwards += 1
+
+
+def updated(optimizer):
+    """An optimizer has stepped."""
+    key = id(optimizer)
+    if key not in _thread.optimizers:
+        _thread.optimizers.add(key)
+        _thread.anchor = key
+    cycle = _thread.cycle
+    if cycle is None:
+        if not _thread.fetches:
+            _open(True, by_update=True)
+        return
+    cycle.updates += 1
+    if key != _thread.anchor:
+        return
+    cycle.anchor_updates += 1
+    if cycle.by_update or cycle.anchor_updates > 1:
+        _close()
+        _open(True, by_update=True)
+
+
+def _forget():
+    """In a forked child: what is open belongs to the parent."""
+    _thread.__init__()
+
+
+os.register_at_fork(after_in_child=_forget)
+atexit.register(_close)

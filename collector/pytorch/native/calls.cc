@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "collector/pytorch/native/calls.h"
+
+#include "collector/pytorch/native/nvtx.h"
+
+namespace headway::pytorch {
+namespace {
+
+using conventions::Phase;
+using conventions::RangeKind;
+
+PyObject* g_method_type = nullptr;  ///< types.MethodType
+
+/// Objects of both types: `fn`, what the hooks need, and in the last slot whom to tell failures.
+struct Caller {
+  PyObject_HEAD PyObject* slots[5];
+};
+enum Slot {
+  kFn = 0,
+  kBefore = 1,
+  kAfter = 2,
+  kNames = 1,
+  kResolve = 2,
+  kGradEnabled = 3,
+  kFailed = 4
+};
+
+Caller* caller(PyObject* object) {
+  return reinterpret_cast<Caller*>(object);
+}
+
+void set(PyObject*& slot, PyObject* value) {
+  PyObject* old = slot;
+  Py_XINCREF(value);
+  slot = value;
+  Py_XDECREF(old);
+}
+
+bool is_set(PyObject* slot) {
+  return slot && slot != Py_None;
+}
+
+/// An exception that the program raised, set aside while hooks run.
+struct RaisedError {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+
+  void take() { PyErr_Fetch(&type, &value, &traceback); }
+  void give_back() { PyErr_Restore(type, value, traceback); }
+  void drop() {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  }
+};
+
+/// A hook has failed: tells why and switches the hooks off. False when the exception is not the
+/// hook's but the program's (Ctrl-C in the middle): then it stays set.
+bool swallow_error(Caller* self) {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+  RaisedError error;
+  error.take();
+  PyErr_NormalizeException(&error.type, &error.value, &error.traceback);
+  if (is_set(self->slots[kFailed])) {
+    PyObject* told = PyObject_CallFunctionObjArgs(self->slots[kFailed],
+                                                  error.value ? error.value : error.type, nullptr);
+    Py_XDECREF(told);
+    PyErr_Clear();
+  }
+  error.drop();
+  for (int slot : {kBefore, kAfter}) set(self->slots[slot], Py_None);
+  return true;
+}
+
+/// Calls a hook, which may switch itself off meanwhile. Null: it failed; `interrupted` when the
+/// program is to get the exception, which then is set.
+PyObject* call_hook(Caller* self, PyObject* hook, bool& interrupted, PyObject* first,
+                    PyObject* second, PyObject* third = nullptr) {
+  Py_INCREF(hook);
+  PyObject* result = PyObject_CallFunctionObjArgs(hook, first, second, third, nullptr);
+  Py_DECREF(hook);
+  if (!result) interrupted = !swallow_error(self);
+  return result;
+}
+
+PyObject* not_ready() {
+  PyErr_SetString(PyExc_RuntimeError, "headway: a hook is called before or after its time");
+  return nullptr;
+}
+
+PyObject* call(PyObject* object, PyObject* arguments, PyObject* keywords) {
+  Caller* self = caller(object);
+  PyObject* fn = self->slots[kFn];
+  if (!fn) return not_ready();
+  bool interrupted = false;
+  PyObject* token = Py_None;
+  Py_INCREF(token);
+  if (is_set(self->slots[kBefore])) {
+    Py_DECREF(token);
+    token = call_hook(self, self->slots[kBefore], interrupted, arguments,
+                      keywords ? keywords : Py_None);
+    if (interrupted) return nullptr;
+  }
+  std::uint32_t forks_before = forks();
+  Py_INCREF(fn);
+  PyObject* result = PyObject_Call(fn, arguments, keywords);
+  Py_DECREF(fn);
+  // In a child that was forked inside the call, what the hook opened is not open.
+  if (token && is_set(self->slots[kAfter]) && forks() == forks_before) {
+    RaisedError error;
+    error.take();
+    PyObject* done = call_hook(self, self->slots[kAfter], interrupted, token,
+                               error.type ? Py_True : Py_False, result ? result : Py_None);
+    if (interrupted) {
+      error.drop();
+      set(result, nullptr);
+    } else {
+      error.give_back();
+      if (result && is_set(done)) set(result, done);
+    }
+    Py_XDECREF(done);
+  }
+  Py_XDECREF(token);
+  return result;
+}
+
+/// The registered name of a module, or null. Not found: the hook in Python looks and remembers.
+nvtxStringHandle_t name_of(Caller* self, PyObject* module, Thread& thread, bool& interrupted) {
+  PyObject* key = PyLong_FromVoidPtr(module);
+  if (!key) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  PyObject* found = PyDict_GetItemWithError(self->slots[kNames], key);  // borrowed
+  Py_DECREF(key);
+  Py_XINCREF(found);
+  if (!found) {
+    auto* outermost = static_cast<PyObject*>(thread.outermost);
+    found = call_hook(self, self->slots[kResolve], interrupted, module, outermost);
+  }
+  if (!found) return nullptr;
+  void* handle = PyLong_AsVoidPtr(found);
+  Py_DECREF(found);
+  if (PyErr_Occurred()) PyErr_Clear();
+  return static_cast<nvtxStringHandle_t>(handle);
+}
+
+/// Forward or evaluation, for an outermost call.
+Phase phase_of(Caller* self, const Thread& thread) {
+  if (thread.phase == kPhaseFromOutside) return Phase::kNone;
+  if (thread.phase != kPhaseByGradMode) return static_cast<Phase>(thread.phase);
+  if (backward_passes() > 0) return Phase::kBackward;  // recomputed on autograd's own thread
+  PyObject* enabled = PyObject_CallObject(self->slots[kGradEnabled], nullptr);
+  if (!enabled) PyErr_Clear();
+  bool evaluates = enabled == Py_False;
+  Py_XDECREF(enabled);
+  return evaluates ? Phase::kEvaluation : Phase::kForward;
+}
+
+PyObject* module_call(PyObject* object, PyObject* arguments, PyObject* keywords) {
+  Caller* self = caller(object);
+  PyObject* fn = self->slots[kFn];
+  if (!fn) return not_ready();
+  Thread& thread = this_thread();
+  nvtxStringHandle_t name = nullptr;
+  bool outermost = thread.module_depth == 0;
+  if (PyTuple_Size(arguments) > 0 && is_set(self->slots[kNames])) {
+    PyObject* module = PyTuple_GetItem(arguments, 0);  // borrowed
+    if (outermost) thread.outermost = module;
+    bool interrupted = false;
+    name = name_of(self, module, thread, interrupted);
+    if (interrupted) return nullptr;
+  }
+  if (!name) return PyObject_Call(fn, arguments, keywords);
+  RangePayload payload;
+  if (outermost) {
+    payload.kind = static_cast<std::uint32_t>(RangeKind::kPhase);
+    payload.phase = static_cast<std::uint32_t>(phase_of(self, thread));
+    if (payload.phase == 0) payload.kind = static_cast<std::uint32_t>(RangeKind::kOther);
+  }
+  Nvtx::push(name, payload);
+  ++thread.module_depth;
+  if (outermost) ++thread.outermost_calls;
+  std::int32_t open = thread.open;
+  std::uint32_t forks_before = forks();
+  PyObject* result = PyObject_Call(fn, arguments, keywords);
+  if (forks() == forks_before) {
+    while (thread.open > open) Nvtx::pop();  // left open by a hook that failed
+    if (thread.open == open) Nvtx::pop();
+    --thread.module_depth;
+    if (outermost) thread.outermost = nullptr;
+  }
+  return result;
+}
+
+int init(PyObject* object, PyObject* arguments, PyObject*) {
+  PyObject* values[5] = {};
+  Py_ssize_t count = PyTuple_Size(arguments);
+  if (count != 4 && count != 5) {
+    PyErr_SetString(PyExc_TypeError,
+                    "Call(fn, before, after, failed) or ModuleCall(fn, names, "
+                    "resolve, grad_enabled, failed)");
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) values[i] = PyTuple_GetItem(arguments, i);
+  values[kFailed] = values[count - 1];
+  for (int i = 0; i < 5; ++i) set(caller(object)->slots[i], values[i]);
+  return 0;
+}
+
+PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
+  if (object && object != Py_None)
+    return PyObject_CallFunctionObjArgs(g_method_type, self, object, nullptr);
+  Py_INCREF(self);
+  return self;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  for (PyObject* slot : caller(self)->slots) Py_VISIT(slot);
+  return 0;
+}
+
+int clear(PyObject* self) {
+  for (PyObject*& slot : caller(self)->slots) set(slot, nullptr);
+  return 0;
+}
+
+void dealloc(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  clear(self);
+  PyTypeObject* type = Py_TYPE(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+template <class Function>
+void* pointer(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+bool add_type(PyObject* module, const char* name, const char* full_name, ternaryfunc function) {
+  PyType_Slot slots[] = {
+      {Py_tp_init, pointer(init)},         {Py_tp_new, pointer(PyType_GenericNew)},
+      {Py_tp_call, pointer(function)},     {Py_tp_descr_get, pointer(bind)},
+      {Py_tp_traverse, pointer(traverse)}, {Py_tp_clear, pointer(clear)},
+      {Py_tp_dealloc, pointer(dealloc)},   {0, nullptr}};
+  PyType_Spec spec = {full_name, sizeof(Caller), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  return type && PyModule_AddObject(module, name, type) == 0;  // steals on success
+}
+
+}  // namespace
+
+bool add_call_types(PyObject* module) {
+  PyObject* types = PyImport_ImportModule("types");
+  if (!types) return false;
+  g_method_type = PyObject_GetAttrString(types, "MethodType");
+  Py_DECREF(types);
+  return g_method_type && add_type(module, "Call", "_headway_nvtx.Call", call) &&
+         add_type(module, "ModuleCall", "_headway_nvtx.ModuleCall", module_call);
+}
+
+}  // namespace headway::pytorch

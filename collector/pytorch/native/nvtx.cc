@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "collector/pytorch/native/nvtx.h"
+
+#include <nvtx3/nvToolsExtPayload.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace headway::pytorch {
+namespace {
+
+nvtxDomainHandle_t g_domain = nullptr;
+std::uint64_t g_range_schema = 0;
+std::uint64_t g_setting_schema = 0;
+std::uint32_t g_forks = 0;
+int g_backward_passes = 0;
+thread_local Thread t_thread;
+
+constexpr std::size_t kMostFields = 16;
+
+nvtxPayloadSchemaEntry_t entry_of(const conventions::Field& field) {
+  nvtxPayloadSchemaEntry_t entry{};
+  entry.name = field.name.data();  // literals: terminated
+  entry.offset = field.offset;
+  entry.arrayOrUnionDetail = field.array_length;
+  entry.type = field.type == conventions::FieldType::kUint32  ? NVTX_PAYLOAD_ENTRY_TYPE_UINT32
+               : field.type == conventions::FieldType::kInt64 ? NVTX_PAYLOAD_ENTRY_TYPE_INT64
+               : field.type == conventions::FieldType::kUint64
+                   ? NVTX_PAYLOAD_ENTRY_TYPE_UINT64
+                   : NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8;
+  return entry;
+}
+
+std::uint64_t register_schema(std::string_view name, const nvtxPayloadSchemaEntry_t* entries,
+                              std::size_t count, std::size_t size) {
+  nvtxPayloadSchemaAttr_t attributes{};
+  attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE;
+  attributes.name = name.data();
+  attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  attributes.entries = entries;
+  attributes.numEntries = count;
+  attributes.payloadStaticSize = size;
+  return nvtxPayloadSchemaRegister(g_domain, &attributes);
+}
+
+template <std::size_t kCount>
+std::size_t fill(nvtxPayloadSchemaEntry_t* entries, const conventions::Field (&fields)[kCount]) {
+  static_assert(kCount < kMostFields);
+  for (std::size_t i = 0; i < kCount; ++i) entries[i] = entry_of(fields[i]);
+  return kCount;
+}
+
+nvtxEventAttributes_t event_with(const nvtxPayloadData_t& payload) {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+  event.reserved0 = 1;  // number of payloads
+  event.payload.ullValue = reinterpret_cast<std::uintptr_t>(&payload);
+  return event;
+}
+
+/// Cut at a character boundary, always terminated.
+template <std::size_t kSize>
+void copy_text(char (&to)[kSize], const char* text) {
+  std::size_t count = std::strlen(text);
+  if (count >= kSize) {
+    count = kSize - 1;
+    while (count > 0 && (static_cast<unsigned char>(text[count]) & 0xC0) == 0x80) --count;
+  }
+  std::memcpy(to, text, count);
+  to[count] = '\0';
+}
+
+}  // namespace
+
+bool Nvtx::start() {
+  if (g_domain) return true;
+  g_domain = nvtxDomainCreateA(conventions::kDomain.data());
+  if (!g_domain) return false;
+  nvtxPayloadSchemaEntry_t entries[kMostFields];
+  std::size_t count = fill(entries, conventions::kRangeFields);
+  // The base subobject comes first: its offsets hold in the whole.
+  RangePayload payload;
+  auto offset = reinterpret_cast<char*>(&payload.sequence) - reinterpret_cast<char*>(&payload);
+  entries[count++] =
+      entry_of({"sequence", conventions::FieldType::kInt64, static_cast<std::size_t>(offset), 0});
+  g_range_schema = register_schema(conventions::kRangeSchema, entries, count, sizeof(RangePayload));
+  count = fill(entries, conventions::kSettingFields);
+  g_setting_schema = register_schema(conventions::kSettingSchema, entries, count,
+                                     sizeof(conventions::SettingPayload));
+  return true;
+}
+
+nvtxStringHandle_t Nvtx::intern(const char* text) {
+  return g_domain ? nvtxDomainRegisterStringA(g_domain, text) : nullptr;
+}
+
+void Nvtx::push(nvtxStringHandle_t name, const RangePayload& payload) {
+  if (!g_domain) return;
+  const nvtxPayloadData_t data{g_range_schema, sizeof payload, &payload};
+  nvtxEventAttributes_t event = event_with(data);
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  event.message.registered = name;
+  nvtxDomainRangePushEx(g_domain, &event);
+  ++this_thread().open;
+}
+
+void Nvtx::pop() {
+  if (!g_domain || this_thread().open == 0) return;
+  nvtxDomainRangePop(g_domain);
+  --this_thread().open;
+}
+
+void Nvtx::pop(const RangePayload& payload) {
+  if (!g_domain || this_thread().open == 0) return;
+  const nvtxPayloadData_t data{g_range_schema, sizeof payload, &payload};
+  nvtxRangePopPayload(g_domain, &data, 1);
+  --this_thread().open;
+}
+
+void Nvtx::mark_setting(const char* name, const char* value) {
+  if (!g_domain) return;
+  conventions::SettingPayload payload;
+  copy_text(payload.name, name);
+  copy_text(payload.value, value);
+  const nvtxPayloadData_t data{g_setting_schema, sizeof payload, &payload};
+  nvtxEventAttributes_t event = event_with(data);
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = "setting";
+  nvtxDomainMarkEx(g_domain, &event);
+}
+
+void Nvtx::name_this_thread(const char* name) {
+  if (g_domain) nvtxNameOsThreadA(static_cast<std::uint32_t>(gettid()), name);
+}
+
+Thread& this_thread() {
+  if (t_thread.fork != g_forks) {
+    t_thread = {};
+    t_thread.fork = g_forks;
+  }
+  return t_thread;
+}
+
+void forked() {
+  ++g_forks;
+  g_backward_passes = 0;
+}
+
+std::uint32_t forks() {
+  return g_forks;
+}
+
+int backward_passes() {
+  return g_backward_passes;
+}
+
+void add_backward_pass(int change) {
+  g_backward_passes += change;
+}
+
+}  // namespace headway::pytorch

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// DataLoaders of PyTorch: waits of the training thread and what the workers do for them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/collector/pytorch/pytorch_run.h"
+
+namespace headway::test {
+namespace {
+
+constexpr int kStep = 1;
+constexpr int kInputWait = 4;
+constexpr int kBatch = 5;
+constexpr int kRead = 6;
+constexpr int kDecode = 7;
+constexpr int kCollate = 9;
+
+constexpr const char* kWaits =
+    "FROM HEADWAY_RANGE w JOIN NVTX_EVENTS we ON we.rowid=w.rangeRow WHERE w.kind=4 AND w.batch>=0";
+
+/// Every batch that was waited for was made once and before the wait ended.
+void check_makers(const std::filesystem::path& trace, std::int64_t batches) {
+  CHECK(number(trace, std::string("SELECT count(*) ") + kWaits) == batches);
+  CHECK(number(trace, std::string("SELECT count(*) ") + kWaits +
+                          " AND EXISTS (SELECT 1 FROM HEADWAY_RANGE m JOIN NVTX_EVENTS me ON "
+                          "me.rowid=m.rangeRow WHERE m.kind=5 AND m.batch=w.batch AND "
+                          "me.end<=we.end)") == batches);
+  CHECK(number(trace, "SELECT count(DISTINCT batch) FROM HEADWAY_RANGE WHERE kind=5") == batches);
+}
+
+/// Processes that made batches, other than the one that waits.
+std::int64_t worker_processes(const std::filesystem::path& trace) {
+  return number(trace,
+                "SELECT count(DISTINCT e.globalTid>>24) FROM HEADWAY_RANGE r JOIN NVTX_EVENTS e ON "
+                "e.rowid=r.rangeRow WHERE r.kind=5 AND e.globalTid>>24 NOT IN (SELECT "
+                "w.globalTid>>24 FROM HEADWAY_RANGE x JOIN NVTX_EVENTS w ON w.rowid=x.rangeRow "
+                "WHERE x.kind=4)");
+}
+
+/// 2 epochs of 24 batches and 2 for validation, of which each has its stages.
+void check_training(const std::string& method, int workers) {
+  CAPTURE(method);
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"train", method, std::to_string(workers)});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  check_makers(run.trace, 52);
+  CHECK(ranges_of_kind(run.trace, kCollate) == 52);
+  CHECK(ranges_of_kind(run.trace, kRead) + ranges_of_kind(run.trace, kDecode) == 52);
+  CHECK(ranges_of_kind(run.trace, kBatch, "s.value='batch'") == 52);
+  // Each pass starts its workers anew; of those for validation, two have something to do.
+  CHECK(worker_processes(run.trace) == 2 * workers + 2 * std::min(workers, 2));
+  CHECK(ranges_of_kind(run.trace, kStep) == 24);
+}
+
+}  // namespace
+
+TEST_CASE("each batch that a PyTorch loop waits for is tied to the forked worker that made it") {
+  HEADWAY_NEEDS_TORCH();
+  check_training("fork", 4);
+}
+
+TEST_CASE("workers that are spawned are recorded like forked ones") {
+  HEADWAY_NEEDS_TORCH();
+  check_training("spawn", 2);
+}
+
+TEST_CASE("workers of a fork server are recorded like forked ones") {
+  HEADWAY_NEEDS_TORCH();
+  check_training("forkserver", 2);
+}
+
+TEST_CASE("without workers the training thread makes the batch while it waits") {
+  HEADWAY_NEEDS_TORCH();
+  check_training("none", 0);
+}
+
+TEST_CASE("iterable datasets, plain lists, workers that live on and loops that are left early") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"iterable"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  std::int64_t updates = ranges(run.trace, "Optimizer.step#Adam.step");
+  CHECK(updates > 50);
+  CHECK(ranges_of_kind(run.trace, kStep) == updates);
+  // A wait ends after its batch was made; only the last wait of an iterable dataset is for none.
+  CHECK(
+      number(run.trace,
+             "SELECT count(*) FROM HEADWAY_RANGE w JOIN NVTX_EVENTS we ON we.rowid=w.rangeRow JOIN "
+             "HEADWAY_RANGE m ON m.kind=5 AND m.batch=w.batch JOIN NVTX_EVENTS me ON "
+             "me.rowid=m.rangeRow WHERE w.kind=4 AND me.end>we.end") == 0);
+  CHECK(number(run.trace,
+               "SELECT count(*) FROM HEADWAY_RANGE w WHERE w.kind=4 AND w.batch>=0 AND NOT EXISTS "
+               "(SELECT 1 FROM HEADWAY_RANGE m WHERE m.kind=5 AND m.batch=w.batch)") <= 4);
+  CHECK(ranges_of_kind(run.trace, kInputWait) > updates);
+}
+
+TEST_CASE("an error in the program's own functions looks the same with and without the hooks") {
+  HEADWAY_NEEDS_TORCH();
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"error", "collate", "2"},
+        {"error", "collate", "0"},
+        {"error", "init", "2"}}) {
+    CAPTURE(arguments[1]);
+    TemporaryFolder folder;
+    std::vector<std::string> command = pytorch_program(arguments);
+    Recorded run = record(folder, command, {"--pytorch"});
+    Finished alone = run_alone(command);
+    CHECK(run.finished.status == 1);
+    CHECK(run.finished.out == alone.out);
+    CHECK(run.finished.err == alone.err);
+    CHECK(alone.err.find("Error") != std::string::npos);
+  }
+}
+
+}  // namespace headway::test

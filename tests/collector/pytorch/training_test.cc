@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Training loops in PyTorch: steps, phases, modules, ops.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "collector/record/summary.h"
+#include "tests/collector/pytorch/pytorch_run.h"
+
+namespace headway::test {
+namespace {
+
+constexpr int kStep = 1;
+constexpr int kPhase = 2;
+constexpr int kOp = 3;
+
+nlohmann::json report_of(const std::filesystem::path& trace) {
+  std::string json = trace.string() + ".json";
+  std::string command = record::shell_word(program("headway")) + " report --json " +
+                        record::shell_word(trace.string()) + " >" + record::shell_word(json);
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::ifstream file(json);
+  return nlohmann::json::parse(file);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an unmodified PyTorch loop is recorded, 95 % of its steps explained, its results unchanged") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"train", "fork", "4"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  Finished alone = run_alone(command);
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == alone.out);
+  CHECK(run.finished.err == alone.err);
+
+  // 2 epochs of 24 batches, two batches a step; the validation of each epoch has no step.
+  CHECK(ranges_of_kind(run.trace, kStep) == 24);
+  CHECK(ranges_of_kind(run.trace, kStep, "r.step BETWEEN 0 AND 23") == 24);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='Optimizer.step#SGD.step' AND r.phase=4") == 24);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='backward' AND r.phase=3") == 48);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='nn.Module: Net' AND r.phase=2") == 48);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='nn.Module: Net' AND r.phase=6") == 4);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='nn.Module: CrossEntropyLoss'") == 48);
+  // Modules lie in those around them, by their names in the model.
+  CHECK(ranges(run.trace, "nn.Module: features.0") == 52);
+  CHECK(number(run.trace,
+               "SELECT count(*) FROM NVTX_EVENTS i JOIN StringIds a ON a.id=i.textId AND "
+               "a.value='nn.Module: features.2' JOIN NVTX_EVENTS o ON o.globalTid=i.globalTid AND "
+               "o.start<=i.start AND o.end>=i.end JOIN StringIds b ON b.id=o.textId AND "
+               "b.value IN ('nn.Module: features','nn.Module: Net')") == 2 * 52);
+  CHECK(number(run.trace,
+               "SELECT count(*) FROM HEADWAY_SETTING WHERE name IN ('torch','pytorch_hook') OR "
+               "name='DataLoader' AND value LIKE 'num_workers=4 batch_size=16%'") == 3);
+  CHECK(intact(run.trace));
+
+  nlohmann::json report = report_of(run.trace);
+  CHECK(report["steps"]["count"] == 24);
+  CHECK(report["steps"]["source"] == "declared");
+  REQUIRE(report["partition"].size() == 1);
+  const nlohmann::json& classes = report["partition"][0]["classes"];
+  double open =
+      classes["unknown"]["share"].get<double>() + classes["host_other"]["share"].get<double>();
+  CHECK(open < 0.05);
+  CHECK(classes["compute_other"]["share"] > 0.1);
+  CHECK(classes["optimizer"]["share"] > 0);
+  CHECK(classes["input_other"]["share"] > 0);
+}
+
+TEST_CASE("without a loader, steps go from one optimizer step to the next") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"no_loader"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(ranges_of_kind(run.trace, kStep) == 10);
+  CHECK(ranges_of_kind(run.trace, kPhase, "r.phase=3") == 10);
+}
+
+TEST_CASE("with several optimizers, steps end with the one that was seen last") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"gan"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  // Ten rounds of two steps of the judge and one of the generator. In the first round the generator
+  // is not known yet, so each step of the judge counts.
+  CHECK(ranges_of_kind(run.trace, kStep) == 12);
+  CHECK(number(run.trace,
+               "SELECT count(*) FROM (SELECT r.rangeRow FROM HEADWAY_RANGE r JOIN NVTX_EVENTS e ON "
+               "e.rowid=r.rangeRow JOIN NVTX_EVENTS o ON o.globalTid=e.globalTid AND "
+               "o.start>=e.start AND o.end<=e.end JOIN StringIds s ON s.id=o.textId AND "
+               "s.value LIKE 'Optimizer.step%' WHERE r.kind=1 GROUP BY 1 HAVING count(*)=3)") == 9);
+}
+
+TEST_CASE("ops are recorded when asked for, a backward op with the number of its forward op") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"train", "fork", "0"});
+  Recorded run = record(folder, command, {"--pytorch=ops"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kOp, "s.value='conv2d'") == 2 * 52);
+  CHECK(ranges_of_kind(run.trace, kOp, "s.value='ConvolutionBackward0' AND r.phase=3") == 2 * 48);
+  CHECK(
+      number(run.trace,
+             "SELECT count(*) FROM HEADWAY_RANGE b JOIN NVTX_EVENTS eb ON eb.rowid=b.rangeRow JOIN "
+             "StringIds sb ON sb.id=eb.textId AND sb.value='ConvolutionBackward0' JOIN "
+             "HEADWAY_RANGE f ON f.sequence=b.sequence AND f.rangeRow<>b.rangeRow JOIN NVTX_EVENTS "
+             "ef ON ef.rowid=f.rangeRow AND ef.end<=eb.start JOIN StringIds sf ON sf.id=ef.textId "
+             "AND sf.value='conv2d'") == 2 * 48);
+  CHECK(ranges_of_kind(run.trace, kStep) == 24);
+}
+
+TEST_CASE("a hook that fails switches itself off, the program goes on, and the summary says so") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"odd_module"});
+  std::vector<std::string> arguments = {"--pytorch", "-o", (folder / "run.sqlite").string(), "--"};
+  arguments.insert(arguments.end(), command.begin(), command.end());
+  Recorder recorder(arguments);
+  recorder.start();
+  Finished finished = recorder.wait();
+  CHECK(finished.status == 0);
+  CHECK(finished.out == run_alone(command).out);
+  CHECK(finished.err.find("the hook 'modules' switched itself off: RuntimeError: not listed") !=
+        std::string::npos);
+  CHECK(finished.err.find('\x1b') == std::string::npos);  // the program's text is data
+  CHECK(ranges_of_kind(folder / "run.sqlite", kPhase, "r.phase=4") == 10);
+}
+
+}  // namespace headway::test

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
+
+pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module
+"""
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+
+ACCUMULATE = 2  # batches per step
+
+
+class Images(Dataset):
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, i):
+        image = torch.rand(3, 24, 24, generator=torch.Generator().manual_seed(i))
+        for _ in range(4):
+            image = image.sin()
+        return image, i % 10
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        info = get_worker_info()
+        first, step = (info.id, info.num_workers) if info else (0, 1)
+        for i in range(first, 50, step):
+            yield torch.tensor([float(i)])
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3), nn.ReLU())
+        self.head = nn.Linear(32 * 20 * 20, 10)
+
+    def forward(self, x):
+        return self.head(self.features(x).flatten(1))
+
+
+class Odd(nn.Linear):
+    """Lists its modules for those only who say how."""
+
+    def named_modules(self, *args, **kwargs):
+        if not kwargs:
+            raise RuntimeError("not listed\x1b[31m")
+        return super().named_modules(*args, **kwargs)
+
+
+def train(method, workers):
+    options = {"num_workers": workers}
+    if workers:
+        options["multiprocessing_context"] = method
+    net, criterion = Net(), nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+    loader = DataLoader(Images(384), batch_size=16, shuffle=True, **options)
+    held_out = DataLoader(Images(32), batch_size=16, **options)
+    for epoch in range(2):
+        net.train()
+        for i, (images, labels) in enumerate(loader):
+            loss = criterion(net(images), labels) / ACCUMULATE
+            loss.backward()
+            if (i + 1) % ACCUMULATE == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+        net.eval()
+        with torch.no_grad():
+            right = sum((net(images).argmax(1) == labels).sum().item() for images, labels in held_out)
+        print(epoch, repr(loss.item()), right)
+
+
+def fit(net, optimizer, x):
+    optimizer.zero_grad()
+    loss = (net(x) - x).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def iterable():
+    net = nn.Linear(1, 1)
+    optimizer = torch.optim.Adam(net.parameters())
+    for dataset, persistent in ((Stream(), False), (Stream(), True), (Images(40), True), ([1.0] * 8, False)):
+        loader = DataLoader(dataset, batch_size=4, num_workers=2, persistent_workers=persistent)
+        for epoch in range(2):
+            for i, batch in enumerate(loader):
+                x = (batch[0] if isinstance(batch, list) else batch).float().reshape(-1, 1)
+                print(repr(fit(net, optimizer, x)))
+                if persistent and epoch == 0 and i == 3:
+                    break
+
+
+def no_loader():
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.AdamW(net.parameters())
+    for _ in range(10):
+        print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+def gan():
+    generator, judge = nn.Linear(4, 4), nn.Linear(4, 1)
+    for_generator = torch.optim.SGD(generator.parameters(), lr=0.1)
+    for_judge = torch.optim.SGD(judge.parameters(), lr=0.1)
+    for _ in range(10):
+        for _ in range(2):
+            for_judge.zero_grad()
+            judge(generator(torch.ones(8, 4)).detach()).mean().backward()
+            for_judge.step()
+        for_generator.zero_grad()
+        judge(generator(torch.ones(8, 4))).mean().backward()
+        for_generator.step()
+        time.sleep(0.001)
+
+
+def refuse(batch):
+    raise ValueError("cannot collate %d samples" % len(batch))
+
+
+def refuse_worker(worker):
+    raise KeyError("worker %d" % worker)
+
+
+def error(where, workers):
+    options = {"collate_fn": refuse} if where == "collate" else {"worker_init_fn": refuse_worker}
+    for _ in DataLoader(Images(8), batch_size=4, num_workers=workers, **options):
+        pass
+
+
+def odd_module():
+    net = Odd(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    what, arguments = sys.argv[1], [int(a) if a.isdigit() else a for a in sys.argv[2:]]
+    globals()[what](*arguments)
