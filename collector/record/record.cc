@@ -228,9 +228,9 @@ int record(const RecordOptions& options) {
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();
   summary.nvtx = options.nvtx;
-  summary.io_calls = assembler.io_calls();
   summary.pytorch = !options.pytorch.empty();
   summary.settings = sink.settings();
+  summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();

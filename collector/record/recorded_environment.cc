@@ -53,6 +53,18 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
   variables_ = environment_with(changes);
 }
 
+void RecordedEnvironment::add_pytorch(const std::filesystem::path& folder,
+                                      const std::string& level) {
+  // First, so that it is found before a sitecustomize of the user, which it then runs.
+  std::string path = folder.string();
+  if (const char* old = std::getenv("PYTHONPATH"); old && *old) path += fmt::format(":{}", old);
+  std::erase_if(variables_, [](const std::string& entry) {
+    return entry.starts_with("PYTHONPATH=") || entry.starts_with("HEADWAY_PYTORCH=");
+  });
+  variables_.push_back("PYTHONPATH=" + path);
+  variables_.push_back("HEADWAY_PYTORCH=" + level);
+}
+
 RecordedEnvironment::~RecordedEnvironment() {
   std::error_code ignored;
   if (!link_.empty()) std::filesystem::remove(link_, ignored);
@@ -80,18 +92,6 @@ void RecordedEnvironment::add_preload(const std::filesystem::path& library,
   bool any = before && *before;
   changes.push_back(
       fmt::format("{}={}{}{}", kPreload, any ? before : "", any ? ":" : "", path.string()));
-}
-
-void RecordedEnvironment::add_pytorch(const std::filesystem::path& folder,
-                                      const std::string& level) {
-  // First, so that it is found before a sitecustomize of the user, which it then runs.
-  std::string path = folder.string();
-  if (const char* old = std::getenv("PYTHONPATH"); old && *old) path += fmt::format(":{}", old);
-  std::erase_if(variables_, [](const std::string& entry) {
-    return entry.starts_with("PYTHONPATH=") || entry.starts_with("HEADWAY_PYTORCH=");
-  });
-  variables_.push_back("PYTHONPATH=" + path);
-  variables_.push_back("HEADWAY_PYTORCH=" + level);
 }
 
 }  // namespace headway::record

@@ -31,9 +31,9 @@ struct Summary {
   double event_cost_ns = 0;  ///< of one record
   DurationNs recorder_cpu;
   bool nvtx = true;
-  std::int64_t io_calls = 0;                    ///< on files
   bool pytorch = false;                         ///< --pytorch was asked for
   std::map<std::string, std::string> settings;  ///< that processes told, by name
+  std::int64_t io_calls = 0;                    ///< on files
 };
 
 /// Lines for stderr, each with its line end. Names are escaped for a terminal.

@@ -53,6 +53,8 @@ class Lane {
   void append_overlapping(Interval when, std::uint32_t row, ColorRole color);
   void finish();
 
+  /// Whether this is the same lane, or a copy of it.
+  bool is(const Lane& other) const { return data_ == other.data_; }
   std::size_t entries() const { return data_->entries; }
   std::size_t events() const { return data_->rows.size(); }
   Interval interval(std::uint32_t entry) const { return {start_of(entry), end_of(entry)}; }

@@ -8,6 +8,21 @@
 #include "gui/models/ticks.h"
 
 namespace headway::gui {
+namespace {
+
+/// Without scaling or rounding, whatever the pixel ratio; what lies outside of `to` is left out.
+void copy_pixels(const QImage& from, QImage& to, QPoint place) {
+  const int width = std::min(from.width(), to.width() - place.x());
+  const int height = std::min(from.height(), to.height() - place.y());
+  for (int y = 0; y < height && width > 0; ++y) {
+    const auto* source = reinterpret_cast<const QRgb*>(from.constScanLine(y));
+    std::copy(source, source + width,
+              reinterpret_cast<QRgb*>(to.scanLine(place.y() + y)) + place.x());
+  }
+}
+
+}  // namespace
+
 const Lane* overview_lane(const TimelineModel& model) {
   const Lane* first = nullptr;
   for (const Row& row : model.rows) {
@@ -29,18 +44,31 @@ void HeaderPass::paint(QImage& image, QPainter& painter, const Frame& frame) {
   painter.fillRect(QRect(frame.gutter - 1, 0, 1, frame.header_height()), theme.border);
 }
 
+const QImage& HeaderPass::overview_strip(const Lane& lane, const Frame& frame, QSize size) {
+  const Interval bounds = frame.model->bounds;
+  if (overview_.pixels.size() != size || !overview_.lane.is(lane) || overview_.bounds != bounds ||
+      overview_.theme != frame.theme) {
+    overview_ = {lane, bounds, frame.theme, QImage(size, QImage::Format_RGB32)};
+    overview_.pixels.fill(frame.theme->base);
+    ColumnGrid grid(frame.overview_mapping().on_screen(frame.pixel_ratio));
+    lanes_.paint(overview_.pixels, overview_.pixels.rect(), lane, grid, *frame.theme);
+  }
+  return overview_.pixels;
+}
+
 void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& frame) {
   const Theme& theme = *frame.theme;
   QRect rect = frame.overview_rect();
   painter.fillRect(rect, theme.base);
   TimeMapping mapping = frame.overview_mapping();
   if (const Lane* lane = overview_lane(*frame.model)) {
-    ColumnGrid grid(mapping.on_screen(frame.pixel_ratio));
     const QRect band = rect.adjusted(0, 3, 0, -3);
     if (image.isNull()) {
+      ColumnGrid grid(mapping.on_screen(frame.pixel_ratio));
       lanes_.draw(painter, band, *lane, grid, theme);
     } else {
-      lanes_.paint(image, device_rect(band, frame.pixel_ratio), *lane, grid, theme);
+      const QRect place = device_rect(band, frame.pixel_ratio);
+      copy_pixels(overview_strip(*lane, frame, place.size()), image, place.topLeft());
     }
   }
   Interval visible = frame.mapping.visible();

@@ -17,11 +17,22 @@ class HeaderPass {
   void paint(QImage& image, QPainter& painter, const Frame& frame);
 
  private:
+  /// The overview's boxes on their ground. In a large trace each of its columns is a cache miss, and
+  /// it is the same in every frame until the trace, the width or the theme is another.
+  struct Strip {
+    Lane lane;
+    Interval bounds;
+    const Theme* theme = nullptr;
+    QImage pixels;
+  };
+
+  const QImage& overview_strip(const Lane& lane, const Frame& frame, QSize size);
   void paint_overview(QImage& image, QPainter& painter, const Frame& frame);
   void paint_ruler(QPainter& painter, const Frame& frame);
   void paint_steps(QImage& image, QPainter& painter, const Frame& frame);
 
   LanePass lanes_;
+  Strip overview_;
 };
 
 /// The lane that stands for the whole trace in the overview: the classes of the first device, else
