@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/load_and_analyze.h"
 #include "cli/version.h"
-#include "common/tell.h"
 #include "common/text.h"
 
 namespace headway::cli {
@@ -58,7 +58,7 @@ class DoctorCommand final : public Command {
 
   int run() override {
     std::vector<doctor::Checked> results = doctor::run_checks(doctor::System());
-    tell(json_ ? to_json(results) : to_text(results));
+    write_output("-", json_ ? to_json(results) : to_text(results));
     bool problem = std::any_of(results.begin(), results.end(), [](const doctor::Checked& result) {
       return result.finding.status == doctor::Status::kProblem;
     });
