@@ -216,11 +216,11 @@ TEST_CASE("what the user preloads stays, in front of ours, also from a folder wi
   for (const char* name : {"headway", "libheadway_io.so", "libheadway_inject.so"})
     std::filesystem::copy(program(name), programs / name);
   std::string out = (folder / "out").string();
-  std::string command = "LD_PRELOAD='" + program("libheadway_inject.so") + "' '" +
-                        (programs / "headway").string() + "' record --quiet --io -o '" +
-                        (folder / "run.sqlite").string() +
-                        "' -- sh -c 'echo \"$LD_PRELOAD\"; cat '" + program("libheadway_io.so") +
-                        "' | wc -c' > '" + out + "' 2>&1";
+  // By its name: a path with a space cannot be preloaded, and this test may run in one.
+  std::string command = "LD_PRELOAD=libm.so.6 '" + (programs / "headway").string() +
+                        "' record --quiet --io -o '" + (folder / "run.sqlite").string() +
+                        "' -- sh -c 'echo \"$LD_PRELOAD\"; cat /bin/sh | wc -c' > '" + out +
+                        "' 2>&1";
   CHECK(std::system(command.c_str()) == 0);
   std::FILE* file = std::fopen(out.c_str(), "r");
   REQUIRE(file != nullptr);
@@ -228,7 +228,7 @@ TEST_CASE("what the user preloads stays, in front of ours, also from a folder wi
   CHECK(std::fgets(line, sizeof line, file) == line);
   std::fclose(file);
   std::string preload = line;
-  CHECK(preload.find(program("libheadway_inject.so") + ":/") == 0);
+  CHECK(preload.starts_with("libm.so.6:/"));
   CHECK(preload.find(' ') == std::string::npos);
   CHECK(preload.find("libheadway_io.so\n") != std::string::npos);
   CHECK(io(folder / "run.sqlite", "sum(bytes)", "op=3") > 50'000);
