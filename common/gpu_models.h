@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// GPUs and what they can do at best: a table with a source per row. The analyzer compares recordings
+/// with it, the trainer's simulated device computes durations from it.
+namespace headway {
+
+/// One model. Dense peaks at boost clock; 0: the model has no such unit, or its maker states none.
+struct GpuModel {
+  std::string_view id;              ///< "h100-sxm": stable, what a user may ask for
+  std::string_view pattern;         ///< in the device's name, lower case, `*` stands for any text
+  std::int64_t memory_below_bytes;  ///< the row is for devices with less memory; 0: any
+  std::int32_t multiprocessors;
+  std::int64_t memory_bytes_per_second;
+  double fp32_flops;  ///< per second, general cores
+  double tf32_flops;  ///< matrix units, TF32 or XF32
+  double half_flops;  ///< matrix units, FP16; BF16 as well where bf16 is true
+  double fp8_flops;   ///< matrix units
+  bool bf16;          ///< matrix units take BF16
+  std::int64_t l2_bytes;
+  std::int64_t link_bytes_per_second;  ///< NVLink or Infinity Fabric, both directions; 0 none
+  std::string_view source;
+};
+std::span<const GpuModel> gpu_models();
+
+/// The model that a device name means; null when none is known.
+const GpuModel* find_gpu(std::string_view device_name, std::int64_t memory_bytes = 0);
+
+}  // namespace headway
