@@ -120,7 +120,7 @@ void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doub
                        format_percent(unknown))});
   }
   for (const trace::Device& device : trace.devices) {
-    if (device.type == trace::DeviceType::kSimulated) {
+    if (device.type == trace::DeviceType::kSimulated || device.name.starts_with("Simulated ")) {
       doubts.push_back(
           {"doubt", fmt::format("Device {} is simulated: its times come from a cost model.",
                                 device.ordinal)});

@@ -54,8 +54,9 @@ void bench_queue(int repeats) {
 
 void bench_preset(const Preset& preset, bool quick) {
   EffectiveSettings effective;
-  effective.apply(preset);
+  effective.apply(preset, DeviceKind::kHost);
   Settings settings = effective.values();
+  if (settings.ranks > 1) return;  // processes of their own, not to be timed on a few cores
   settings.threads = 1;
   if (settings.source != SourceKind::kFiles) settings.source = SourceKind::kMemory;
   settings.data = DataKind::kGenerated;  // the same work without an installed data set

@@ -90,6 +90,13 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
       ->take_all();
   app.add_option("--metrics", into.metrics, "Write per-step times, loss and accuracy as JSON")
       ->option_text("FILE");
+  app.add_option("--trace", into.trace,
+                 "Write the trace of a simulated run; %r in the name: one per rank")
+      ->option_text("FILE");
+  app.add_option("--oracle", into.oracle,
+                 "Write what is known to be true about the run as JSON: what was planted, what it "
+                 "costs; for simulated runs also every dependency and each step's time by cause")
+      ->option_text("FILE");
   app.add_flag("--quiet", into.quiet, "No progress and no summary");
   app.add_flag("--explain", into.explain, "Print the effective settings and stop");
   app.add_flag("--print-graph", into.print_graph, "Print the op graph and stop");
@@ -102,7 +109,12 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
   }
   if (const auto extras = app.remaining(); !extras.empty())
     return report_unknown(app, extras.front());
-  if (!preset.empty()) into.settings.apply(find_preset(preset));
+  for (int i = 0; i < argc; ++i) into.text += fmt::format("{}{}", i > 0 ? " " : "", argv[i]);
+  if (!preset.empty()) {
+    EffectiveSettings given;  // the device decides about a preset's sizes
+    for (const auto& [name, value] : assignments) given.apply(name, value);
+    into.settings.apply(find_preset(preset), given.values().device);
+  }
   for (const auto& [name, value] : assignments) into.settings.apply(name, value);
   return std::nullopt;
 }

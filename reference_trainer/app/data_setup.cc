@@ -56,10 +56,24 @@ std::filesystem::path cache_folder(const Settings& settings) {
 }
 
 DataSetup::DataSetup(const Settings& s, const LayoutProgress& progress, std::string& note)
-    : images_(load_images(s, note)),
-      storage_(storage_speed(s)),
-      statistics_(pixel_statistics(images_.train.pixels)) {
+    : storage_(storage_speed(s)) {
+  if (s.decode == DecodeTime::kOffline && s.source == SourceKind::kFiles)
+    fail_usage(
+        "decode: images that are decoded offline are packed into shards; use --source shards.");
+  if (s.data == DataKind::kPictures || s.data == DataKind::kGeneratedPictures) {
+    open_pictures(s, progress, note);
+  } else {
+    open_images(s, progress, note);
+  }
+}
+
+void DataSetup::open_images(const Settings& s, const LayoutProgress& progress, std::string& note) {
+  images_ = load_images(s, note);
+  statistics_ = pixel_statistics(images_.train.pixels);
   const ImageSet& train = images_.train;
+  description_ = train.description;
+  classes_ = train.classes;
+  const bool decoded = s.decode == DecodeTime::kOffline;
   switch (s.source) {
     case SourceKind::kMemory:
       train_ = open_memory(train);
@@ -69,8 +83,9 @@ DataSetup::DataSetup(const Settings& s, const LayoutProgress& progress, std::str
                           train.height, train.width, storage_);
       break;
     case SourceKind::kShards:
-      train_ = open_shards(lay_out_shards(train, cache_folder(s), progress), train.count(),
-                           train.height, train.width, storage_, static_cast<int>(s.workers));
+      train_ = open_shards(lay_out_shards(train, decoded, cache_folder(s), progress), train.count(),
+                           grey_shards(train.height, train.width, decoded), storage_,
+                           static_cast<int>(s.workers));
       break;
   }
   test_ = open_memory(images_.test);
@@ -78,9 +93,57 @@ DataSetup::DataSetup(const Settings& s, const LayoutProgress& progress, std::str
   images_.train.pixels = {};  // from now on they come from storage
 }
 
+void DataSetup::open_pictures(const Settings& s, const LayoutProgress& progress,
+                              std::string& note) {
+  if (s.source == SourceKind::kMemory)
+    fail_usage("source: pictures come from files or shards; use --source files or shards.");
+  std::filesystem::path root = s.picture_dir;
+  std::error_code ignored;
+  const bool missing = !std::filesystem::is_directory(root, ignored);
+  if (s.data == DataKind::kGeneratedPictures || missing) {
+    constexpr std::int64_t kGeneratedPictures = 2000;
+    if (s.data == DataKind::kPictures)
+      note = fmt::format(
+          "There are no pictures in {} (Debian package openclipart-png); using "
+          "generated ones.",
+          escape_terminal(s.picture_dir));
+    // A tenth is for testing.
+    const std::int64_t count = s.samples > 0 ? s.samples * 10 / 9 + 100 : kGeneratedPictures;
+    root = generate_pictures(static_cast<std::uint64_t>(s.seed), count, cache_folder(s), progress);
+  }
+  size_ = static_cast<int>(s.image_size);
+  // The usual ratio: 256 pixels for crops of 224.
+  canvas_ = {size_ * 8 / 7, size_ * 8 / 7};
+  const bool decoded = s.decode == DecodeTime::kOffline;
+  const PictureSet train = list_pictures(root, false, s.samples);
+  description_ = train.description;
+  classes_ = static_cast<int>(train.classes.size());
+  if (s.source == SourceKind::kFiles) {
+    train_ = open_picture_files(train, canvas_, storage_);
+  } else {
+    train_ = open_picture_shards(
+        lay_out_picture_shards(train, canvas_, decoded, cache_folder(s), progress),
+        static_cast<std::int64_t>(train.files.size()), canvas_, decoded, storage_,
+        static_cast<int>(s.workers));
+  }
+  test_ = open_picture_files(list_pictures(root, true, 0), canvas_, test_storage_);
+}
+
 TrainingData DataSetup::data() const {
-  return {train_.get(),        test_.get(),           images_.train.height,
-          images_.train.width, images_.train.classes, statistics_};
+  TrainingData data;
+  data.train = train_.get();
+  data.test = test_.get();
+  data.height = images_.train.height;
+  data.width = images_.train.width;
+  data.classes = classes_;
+  data.statistics = statistics_;
+  if (size_ == 0) return data;
+  data.height = size_;
+  data.width = size_;
+  data.channels = 3;
+  data.canvas_height = canvas_.height;
+  data.canvas_width = canvas_.width;
+  return data;
 }
 
 }  // namespace headway::trainer

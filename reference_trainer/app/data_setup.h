@@ -7,6 +7,7 @@
 
 #include "reference_trainer/data/images.h"
 #include "reference_trainer/data/layout.h"
+#include "reference_trainer/data/picture_folder.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/storage.h"
 #include "reference_trainer/switches/settings.h"
@@ -18,18 +19,26 @@ namespace headway::trainer {
 class DataSetup {
  public:
   /// Loads the images and, for files and shards, lays them out in the cache where they are missing.
-  /// `note` gets a sentence when generated images stand in for Fashion-MNIST.
+  /// `note` gets a sentence when generated images stand in for real ones.
   DataSetup(const Settings& settings, const LayoutProgress& progress, std::string& note);
   DataSetup(const DataSetup&) = delete;
   DataSetup& operator=(const DataSetup&) = delete;
 
   TrainingData data() const;
-  const std::string& description() const { return images_.train.description; }
-  std::int64_t train_count() const { return images_.train.count(); }
+  const std::string& description() const { return description_; }
+  std::int64_t train_count() const { return train_->count(); }
 
  private:
+  void open_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
+  void open_pictures(const Settings& settings, const LayoutProgress& progress, std::string& note);
+
+  std::string description_;
+  Canvas canvas_;  ///< of pictures
+  int size_ = 0;   ///< likewise, as trained
+  int classes_ = 0;
   TrainAndTest images_;
   Storage storage_;
+  Storage test_storage_;  ///< as fast as it is
   PixelStatistics statistics_;
   std::unique_ptr<SampleSource> train_;
   std::unique_ptr<SampleSource> test_;

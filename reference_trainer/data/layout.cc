@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <system_error>
 
 #include "common/error.h"
@@ -74,8 +75,7 @@ class Partial {
   fs::path path_;
 };
 
-using WriteBlock = void (*)(const ImageSet& images, std::int64_t begin, std::int64_t end,
-                            const fs::path& to);
+using WriteBlock = std::function<void(std::int64_t begin, std::int64_t end, const fs::path& to)>;
 
 void write_folder(const ImageSet& images, std::int64_t begin, std::int64_t end,
                   const fs::path& to) {
@@ -94,25 +94,26 @@ void write_folder(const ImageSet& images, std::int64_t begin, std::int64_t end,
   write_file(to / "index.txt", index.data(), index.size());
 }
 
-void write_shard(const ImageSet& images, std::int64_t begin, std::int64_t end, const fs::path& to) {
-  std::vector<std::vector<std::byte>> encoded;
-  for (std::int64_t i = begin; i < end; ++i)
-    encoded.push_back(encode_png(images.image(i), images.height, images.width));
-  const std::vector<std::byte> shard = pack_shard(
-      encoded, std::span(images.labels).subspan(static_cast<std::size_t>(begin), encoded.size()),
-      images.height, images.width);
+void write_shard(const ShardContents& contents, std::int64_t begin, std::int64_t end,
+                 const fs::path& to) {
+  std::vector<std::vector<std::byte>> records;
+  std::vector<std::uint8_t> labels;
+  for (std::int64_t i = begin; i < end; ++i) {
+    records.push_back(contents.record(i));
+    labels.push_back(contents.label(i));
+  }
+  const std::vector<std::byte> shard = pack_shard(records, labels, contents.height, contents.width);
   write_file(to, shard.data(), shard.size());
 }
 
-fs::path lay_out(const ImageSet& images, const fs::path& cache, std::string_view kind,
-                 std::string_view extension, WriteBlock write, const LayoutProgress& progress) {
-  const fs::path folder = cache / images.name / kind;
+fs::path lay_out(std::int64_t count, const fs::path& folder, std::string_view extension,
+                 const WriteBlock& write, const LayoutProgress& progress) {
   std::error_code code;
   fs::create_directories(folder, code);
   if (code) fail_cache(folder, "create the folder", code);
   remove_abandoned(folder);
-  for (std::int64_t begin = 0; begin < images.count(); begin += Sampler::kBlock) {
-    const std::int64_t end = std::min(begin + Sampler::kBlock, images.count());
+  for (std::int64_t begin = 0; begin < count; begin += Sampler::kBlock) {
+    const std::int64_t end = std::min(begin + Sampler::kBlock, count);
     const std::int64_t block = begin / Sampler::kBlock;
     // A shorter last block of a limited data set is not the whole block that a longer run needs.
     const std::string name = end - begin == Sampler::kBlock
@@ -120,9 +121,9 @@ fs::path lay_out(const ImageSet& images, const fs::path& cache, std::string_view
                                  : fmt::format("{:05}-{}{}", block, end - begin, extension);
     if (!fs::exists(folder / name, code)) {
       Partial partial(folder, block);
-      write(images, begin, end, partial.path());
+      write(begin, end, partial.path());
       partial.publish(folder / name);
-      progress(end, images.count());
+      progress(end, count);
     }
   }
   return folder;
@@ -132,12 +133,38 @@ fs::path lay_out(const ImageSet& images, const fs::path& cache, std::string_view
 
 fs::path lay_out_files(const ImageSet& images, const fs::path& cache,
                        const LayoutProgress& progress) {
-  return lay_out(images, cache, "train-files", "", write_folder, progress);
+  return lay_out(
+      images.count(), cache / images.name / "train-files", "",
+      [&](std::int64_t begin, std::int64_t end, const fs::path& to) {
+        write_folder(images, begin, end, to);
+      },
+      progress);
 }
 
-fs::path lay_out_shards(const ImageSet& images, const fs::path& cache,
+fs::path lay_out_shards(const ShardContents& contents, std::string_view set, std::string_view kind,
+                        const fs::path& cache, const LayoutProgress& progress) {
+  return lay_out(
+      contents.count, cache / set / kind, ".shard",
+      [&](std::int64_t begin, std::int64_t end, const fs::path& to) {
+        write_shard(contents, begin, end, to);
+      },
+      progress);
+}
+
+fs::path lay_out_shards(const ImageSet& images, bool decoded, const fs::path& cache,
                         const LayoutProgress& progress) {
-  return lay_out(images, cache, "train-shards", ".shard", write_shard, progress);
+  ShardContents contents;
+  contents.count = images.count();
+  contents.height = images.height;
+  contents.width = images.width;
+  contents.label = [&](std::int64_t i) { return images.labels[static_cast<std::size_t>(i)]; };
+  contents.record = [&](std::int64_t i) {
+    if (!decoded) return encode_png(images.image(i), images.height, images.width);
+    const auto pixels = std::as_bytes(images.image(i));
+    return std::vector<std::byte>(pixels.begin(), pixels.end());
+  };
+  return lay_out_shards(contents, images.name, decoded ? "train-shards-decoded" : "train-shards",
+                        cache, progress);
 }
 
 }  // namespace headway::trainer

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
+#include <vector>
 
 #include "reference_trainer/data/images.h"
 
@@ -21,8 +23,23 @@ using LayoutProgress = std::function<void(std::int64_t done, std::int64_t total)
 /// "headway-images 1 <count> <height> <width>", then "<file> <label> <bytes>" per image.
 std::filesystem::path lay_out_files(const ImageSet& images, const std::filesystem::path& cache,
                                     const LayoutProgress& progress);
-/// `train-shards/00012.shard`: see data/shard.h.
-std::filesystem::path lay_out_shards(const ImageSet& images, const std::filesystem::path& cache,
+/// `train-shards/00012.shard`: see data/shard.h. `decoded`: raw pixels in the place of PNGs, in
+/// `train-shards-decoded/`.
+std::filesystem::path lay_out_shards(const ImageSet& images, bool decoded,
+                                     const std::filesystem::path& cache,
+                                     const LayoutProgress& progress);
+
+/// What goes into shards, record by record.
+struct ShardContents {
+  std::int64_t count = 0;
+  int height = 0;  ///< of every image; 0: they differ
+  int width = 0;
+  std::function<std::vector<std::byte>(std::int64_t)> record;
+  std::function<std::uint8_t(std::int64_t)> label;
+};
+/// Below `cache/set/kind/`.
+std::filesystem::path lay_out_shards(const ShardContents& contents, std::string_view set,
+                                     std::string_view kind, const std::filesystem::path& cache,
                                      const LayoutProgress& progress);
 
 }  // namespace headway::trainer

@@ -41,12 +41,18 @@ Loader::Loader(SampleSource& source, Device& device, const LoaderOptions& option
       sampler_(source.count(), options.shuffle, options.seed),
       stages_(std::make_unique<Stages>()) {
   const std::int64_t count = source.count();
-  per_epoch_ =
-      options.keep_last ? (count + options.batch - 1) / options.batch : count / options.batch;
+  const std::int64_t all = options.batch * options.ranks;
+  per_epoch_ = options.keep_last ? (count + all - 1) / all : count / all;
+  if (per_epoch_ == 0 && options.ranks > 1)
+    fail_usage(
+        "{} ranks with a batch of {} each need at least {} samples; there are {}. Use fewer ranks "
+        "or "
+        "a smaller --batch.",
+        options.ranks, options.batch, all, count);
   if (per_epoch_ == 0)
     fail_usage("A batch of {} needs at least as many samples; there are {}. Use a smaller --batch.",
                options.batch, count);
-  const std::int64_t floats = options.batch * options.height * options.width;
+  const std::int64_t floats = options.batch * options.height * options.width * options.channels;
   const auto size = [](std::int64_t elements) { return elements * std::int64_t{sizeof(float)}; };
   const int slots = options.in_use + std::max(options.prefetch, 1);
   for (int i = 0; i < slots; ++i) {
@@ -70,6 +76,7 @@ Loader::~Loader() {
 
 /// Batches are claimed in order, so the one that the consumer waits for always has memory.
 bool Loader::can_claim() const {
+  if (!options_.reuse_workers && next_in_ / per_epoch_ > next_out_ / per_epoch_) return false;
   return next_in_ < options_.batches && next_in_ < next_out_ + std::max(options_.prefetch, 1) &&
          !free_.empty();
 }
@@ -79,6 +86,7 @@ void Loader::work(int worker) {
   EncodedBatch encoded;
   std::vector<std::uint8_t> pixels;
   std::vector<float> floats;
+  std::int64_t epoch = -1;
   for (;;) {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return stopping_ || can_claim(); });
@@ -87,6 +95,9 @@ void Loader::work(int worker) {
     free_.pop_back();
     batch->id = next_in_++;
     lock.unlock();
+    const std::int64_t its_epoch = options_.reuse_workers ? 0 : batch->id / per_epoch_;
+    if (epoch != its_epoch) std::this_thread::sleep_for(options_.worker_start);
+    epoch = its_epoch;
     std::exception_ptr error;
     try {
       make(*batch, encoded, pixels, floats);
@@ -147,11 +158,18 @@ void Loader::make(Batch& batch, EncodedBatch& encoded, std::vector<std::uint8_t>
                   std::vector<float>& floats) {
   const std::int64_t epoch = batch.id / per_epoch_;
   const auto order = sampler_.order(epoch);
-  const std::int64_t first = batch.id % per_epoch_ * options_.batch;
-  batch.rows = std::min(options_.batch, source_.count() - first);
+  const std::int64_t first =
+      (batch.id % per_epoch_ * options_.ranks + options_.rank) * options_.batch;
+  batch.rows = std::clamp<std::int64_t>(source_.count() - first, 0, options_.batch);
   const auto rows = static_cast<std::size_t>(batch.rows);
   const std::span<const std::int64_t> samples(order->data() + first, rows);
-  const std::size_t area = static_cast<std::size_t>(options_.height) * options_.width;
+  const auto size = [&](int height, int width) {
+    return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) *
+           static_cast<std::size_t>(options_.channels);
+  };
+  const std::size_t area = size(options_.height, options_.width);
+  const bool pictures = options_.channels == 3;
+  const std::size_t decoded = pictures ? size(options_.canvas_height, options_.canvas_width) : area;
   const auto float_bytes = static_cast<std::int64_t>(rows * area * sizeof(float));
   nvtx::Range whole(stages_->batch, payload(RangeKind::kBatch, batch.id, float_bytes));
   {
@@ -159,11 +177,11 @@ void Loader::make(Batch& batch, EncodedBatch& encoded, std::vector<std::uint8_t>
     source_.read(samples, encoded);
   }
   {
-    const auto bytes = static_cast<std::int64_t>(rows * area);
+    const auto bytes = static_cast<std::int64_t>(rows * decoded);
     nvtx::Range stage(stages_->decode, payload(RangeKind::kDecode, batch.id, bytes));
-    pixels.resize(rows * area);
+    pixels.resize(rows * decoded);
     for (std::size_t i = 0; i < rows; ++i)
-      source_.decode(encoded.samples[i], std::span(pixels).subspan(i * area, area));
+      source_.decode(encoded.samples[i], std::span(pixels).subspan(i * decoded, decoded));
   }
   {
     nvtx::Range stage(stages_->augment, payload(RangeKind::kAugment, batch.id, float_bytes));
@@ -171,8 +189,14 @@ void Loader::make(Batch& batch, EncodedBatch& encoded, std::vector<std::uint8_t>
     for (std::size_t i = 0; i < rows; ++i) {
       Random random(options_.seed, static_cast<std::uint64_t>(epoch),
                     static_cast<std::uint64_t>(samples[i]));
-      augment(options_.augmentation, random, std::span(pixels).subspan(i * area, area),
-              options_.height, options_.width, std::span(floats).subspan(i * area, area));
+      const auto from = std::span(pixels).subspan(i * decoded, decoded);
+      const auto to = std::span(floats).subspan(i * area, area);
+      if (pictures) {
+        augment_picture(options_.pictures, random, from, options_.canvas_height,
+                        options_.canvas_width, options_.height, options_.width, to);
+      } else {
+        augment(options_.augmentation, random, from, options_.height, options_.width, to);
+      }
     }
   }
   nvtx::Range stage(stages_->collate, payload(RangeKind::kCollate, batch.id, float_bytes));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -11,24 +12,21 @@
 #include <vector>
 
 #include "reference_trainer/data/augment.h"
+#include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/sampler.h"
 #include "reference_trainer/data/source.h"
+#include "reference_trainer/data/transforms.h"
 #include "reference_trainer/devices/device.h"
 
 namespace headway::trainer {
-
-/// A batch in host memory, ready to be copied to the device. Belongs to the loader; give it back.
-struct Batch {
-  std::int64_t id = 0;
-  std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
-  Memory images;          ///< float [batch][height][width]
-  Memory labels;          ///< int32 [batch]
-};
 
 struct LoaderOptions {
   std::int64_t batch = 32;
   int height = 28;
   int width = 28;
+  int channels = 1;       ///< 3: pictures, augmented as `pictures` says
+  int canvas_height = 0;  ///< of decoded pictures
+  int canvas_width = 0;
   int workers = 1;   ///< 0: the consumer makes each batch when it asks for it
   int prefetch = 2;  ///< batches made or being made ahead of the one asked for
   int in_use = 4;    ///< batches that the consumer may hold at once
@@ -37,27 +35,31 @@ struct LoaderOptions {
   bool keep_last = false;    ///< also the shorter batch at the end of an epoch
   std::int64_t batches = 0;  ///< how many in all; ids 0, 1, ...
   std::uint64_t seed = 1;
+  int rank = 0;  ///< of `ranks` that share the samples: batch b of all ranks together is
+  int ranks =
+      1;  ///< samples [b, b + 1) · batch · ranks of the epoch's order, this rank's part of it
+  bool reuse_workers = true;  ///< false: they start anew every epoch, and nothing is made across it
+  std::chrono::microseconds worker_start{0};  ///< emulated: what starting one takes
   Augmentation augmentation;
+  PictureAugmentation pictures;
 };
 
 /// Makes batches on worker threads, in stages: read, decode, augment, collate, each for the whole
 /// batch and each an NVTX range on the worker, inside the batch's own. Batches come out in order,
 /// and what is in them depends on the seed alone. A worker's error is thrown by `next` for that
 /// batch. One consumer thread. `source` and `device` must outlive the loader.
-class Loader {
+class Loader final : public BatchSource {
  public:
   Loader(SampleSource& source, Device& device, const LoaderOptions& options);
   /// Stops the workers; batches must have been given back.
-  ~Loader();
+  ~Loader() override;
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   std::int64_t batches_per_epoch() const { return per_epoch_; }
-  /// The next batch in order; blocks until it is there. Null after the last one.
-  Batch* next();
-  /// Id of the batch that `next` will return.
-  std::int64_t next_id() const { return next_out_; }
-  void give_back(Batch* batch);
+  Batch* next() override;
+  std::int64_t next_id() const override { return next_out_; }
+  void give_back(Batch* batch) override;
 
  private:
   struct Stages;  // registered range names

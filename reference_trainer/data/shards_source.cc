@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cstring>
 #include <future>
 #include <list>
 #include <map>
@@ -65,12 +66,11 @@ class ShardCache {
 
 class ShardsSource final : public SampleSource {
  public:
-  ShardsSource(fs::path folder, std::int64_t count, int height, int width, Storage& storage,
+  ShardsSource(fs::path folder, std::int64_t count, ShardFormat format, Storage& storage,
                int workers)
       : folder_(std::move(folder)),
         count_(count),
-        height_(height),
-        width_(width),
+        format_(std::move(format)),
         storage_(storage),
         cache_(static_cast<std::size_t>(2 * Sampler::kWindow + workers)) {
     for (std::int64_t begin = 0; begin < count; begin += Sampler::kBlock) {
@@ -108,7 +108,7 @@ class ShardsSource final : public SampleSource {
   }
 
   void decode(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) const override {
-    decode_png(sample.bytes, height_, width_, pixels, sample.origin);
+    format_.decode(sample, pixels);
   }
 
  private:
@@ -124,18 +124,17 @@ class ShardsSource final : public SampleSource {
     storage_.read_file(path, file);
     Shard shard = unpack_shard(std::move(file), path.string());
     const std::int64_t expected = std::min(Sampler::kBlock, count_ - block * Sampler::kBlock);
-    if (static_cast<std::int64_t>(shard.records.size()) != expected || shard.height != height_ ||
-        shard.width != width_)
+    if (static_cast<std::int64_t>(shard.records.size()) != expected ||
+        shard.height != format_.height || shard.width != format_.width)
       fail_input("{}: {} images of {}x{}, expected {} of {}x{}. Delete it; it is made again.",
                  escape_terminal(path.string()), shard.records.size(), shard.height, shard.width,
-                 expected, height_, width_);
+                 expected, format_.height, format_.width);
     return std::make_shared<const Shard>(std::move(shard));
   }
 
   const fs::path folder_;
   const std::int64_t count_;
-  const int height_;
-  const int width_;
+  const ShardFormat format_;
   Storage& storage_;
   std::vector<std::int64_t> bytes_;  // by block
   ShardCache cache_;
@@ -143,9 +142,29 @@ class ShardsSource final : public SampleSource {
 
 }  // namespace
 
-std::unique_ptr<SampleSource> open_shards(const fs::path& folder, std::int64_t count, int height,
-                                          int width, Storage& storage, int workers) {
-  return std::make_unique<ShardsSource>(folder, count, height, width, storage, workers);
+std::unique_ptr<SampleSource> open_shards(const fs::path& folder, std::int64_t count,
+                                          const ShardFormat& format, Storage& storage,
+                                          int workers) {
+  return std::make_unique<ShardsSource>(folder, count, format, storage, workers);
+}
+
+ShardFormat grey_shards(int height, int width, bool decoded) {
+  ShardFormat format;
+  format.height = height;
+  format.width = width;
+  format.decode = [height, width, decoded](const EncodedBatch::Sample& sample,
+                                           std::span<std::uint8_t> pixels) {
+    if (decoded) return copy_pixels(sample, pixels);
+    decode_png(sample.bytes, height, width, pixels, sample.origin);
+  };
+  return format;
+}
+
+void copy_pixels(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) {
+  if (sample.bytes.size() != pixels.size())
+    fail_input("{}: {} bytes of pixels, expected {}. Delete the shard; it is made again.",
+               escape_terminal(sample.origin), sample.bytes.size(), pixels.size());
+  std::memcpy(pixels.data(), sample.bytes.data(), pixels.size());
 }
 
 }  // namespace headway::trainer

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,9 +46,18 @@ std::unique_ptr<SampleSource> open_memory(const ImageSet& images);
 /// One PNG file per image, as lay_out_files made them.
 std::unique_ptr<SampleSource> open_files(const std::filesystem::path& folder, std::int64_t count,
                                          int height, int width, Storage& storage);
-/// PNG images packed 1000 to a file, as lay_out_shards made them. Keeps the shards of the current
-/// and the next shuffling window in memory; `workers` may need one more each.
+/// Images packed 1000 to a file, as lay_out_shards made them. Keeps the shards of the current and the
+/// next shuffling window in memory; `workers` may need one more each.
+struct ShardFormat {
+  int height = 0;  ///< as the shards say; 0: of any size
+  int width = 0;
+  std::function<void(const EncodedBatch::Sample&, std::span<std::uint8_t>)> decode;
+};
 std::unique_ptr<SampleSource> open_shards(const std::filesystem::path& folder, std::int64_t count,
-                                          int height, int width, Storage& storage, int workers);
+                                          const ShardFormat& format, Storage& storage, int workers);
+/// Grey images of one size, as PNGs or (`decoded`) as pixels.
+ShardFormat grey_shards(int height, int width, bool decoded);
+/// Copies a record of raw pixels; throws Error (bad input) when it has another size.
+void copy_pixels(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels);
 
 }  // namespace headway::trainer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
+#include "reference_trainer/devices/host_clock.h"
 #include "reference_trainer/graph/graph.h"
 #include "reference_trainer/nvtx/emitter.h"
 
@@ -90,7 +92,11 @@ class Kernel {
     std::int64_t op = conventions::kAbsent;
     Phase phase = Phase::kNone;
     Work work;
+    conventions::DeviceOpKind kind = conventions::DeviceOpKind::kKernel;  ///< or kCommunication
+    conventions::MathUnit math_unit = conventions::MathUnit::kGeneral;
+    bool half_operands = false;  ///< FP16 or BF16 on matrix units
   };
+  using Body = std::function<void(const LaunchArguments&)>;
   explicit Kernel(Tag tag) : tag_(std::move(tag)) {}
   virtual ~Kernel() = default;
   const Tag& tag() const { return tag_; }
@@ -107,6 +113,8 @@ class CompiledGraph {
   virtual std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const = 0;
   /// Device memory of an input (in one of its slots) or a result, for copies.
   virtual MemoryView memory(ValueId value, int slot = 0) const = 0;
+  /// Bytes of that memory, padding of the device's layout included.
+  virtual std::int64_t memory_size(ValueId value) const = 0;
   /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
   /// the device first. Activations are only whole until the next op reuses their memory.
   virtual void write(ValueId value, std::span<const float> values) = 0;
@@ -157,6 +165,13 @@ class Device {
 
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                                  const CompileOptions& options) = 0;
+  /// A kernel that is no op of a graph: `body` runs on the stream, where the device computes.
+  virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) = 0;
+
+  /// The clock of the thread that drives the device.
+  virtual HostClock& clock() = 0;
+  /// False for a simulated device: kernels and copies take time but change no memory.
+  virtual bool computes() const = 0;
 
  protected:
   friend class Memory;

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <memory>
+#include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "common/error.h"
@@ -91,7 +94,21 @@ void mark(const char* message, std::uint64_t schema, const Payload& payload) {
   nvtxDomainMarkEx(emitter.domain, &attributes);
 }
 
+thread_local Listener* thread_listener = nullptr;
+
 }  // namespace
+
+Listener* listener() {
+  return thread_listener;
+}
+
+Listening::Listening(Listener* listener) : before_(thread_listener) {
+  thread_listener = listener;
+}
+
+Listening::~Listening() {
+  thread_listener = before_;
+}
 
 const Emitter& Emitter::get() {
   static const Emitter emitter = make_emitter();
@@ -99,8 +116,16 @@ const Emitter& Emitter::get() {
 }
 
 Name intern(const std::string& text) {
+  static std::mutex mutex;
+  static std::unordered_map<std::string, std::unique_ptr<InternedName>> names;
   const Emitter& emitter = Emitter::get();
-  return emitter.domain ? nvtxDomainRegisterStringA(emitter.domain, text.c_str()) : nullptr;
+  std::scoped_lock lock(mutex);
+  auto& name = names[text];
+  if (!name) {
+    name = std::make_unique<InternedName>(InternedName{text, nullptr});
+    if (emitter.domain) name->handle = nvtxDomainRegisterStringA(emitter.domain, text.c_str());
+  }
+  return name.get();
 }
 
 void name_this_thread(const std::string& name) {
@@ -112,7 +137,7 @@ void push(Name name, std::uint64_t schema, const void* payload, std::size_t size
   const nvtxPayloadData_t data{schema, size, payload};
   nvtxEventAttributes_t attributes = event(&data);
   attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  attributes.message.registered = name;
+  attributes.message.registered = name->handle;
   nvtxDomainRangePushEx(Emitter::get().domain, &attributes);
 }
 
@@ -121,6 +146,7 @@ void pop() {
 }
 
 void describe(const conventions::GraphOpPayload& op) {
+  if (thread_listener) return thread_listener->describe(op);
   mark("graph op", Emitter::get().graph_op_schema, op);
 }
 void describe(const conventions::DevicePayload& device) {

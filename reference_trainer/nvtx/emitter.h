@@ -13,8 +13,34 @@
 namespace headway::trainer::nvtx {
 
 /// A name registered with the attached tool once, so that an event carries a handle instead of a
-/// text. Null without a tool.
-using Name = nvtxStringHandle_t;
+/// text. The same text is the same pointer, for the life of the program.
+struct InternedName {
+  std::string text;
+  nvtxStringHandle_t handle = nullptr;  ///< null without a tool
+};
+using Name = const InternedName*;
+
+/// Hears what one thread says, in the place of an attached tool: a simulated run stamps it with a
+/// clock of its own.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void push(Name name, const conventions::RangePayload& payload) = 0;
+  virtual void pop() = 0;
+  virtual void describe(const conventions::GraphOpPayload& op) = 0;
+};
+
+/// Makes `listener` the calling thread's for the life of the object; null: nobody hears it.
+class Listening {
+ public:
+  explicit Listening(Listener* listener);
+  ~Listening();
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  Listener* before_;
+};
 
 /// The process's NVTX domain "headway". Everything the trainer says about itself goes through here,
 /// as payloads of common/nvtx_conventions.h; which tool listens, if any, is unknown. Without a tool
@@ -33,6 +59,7 @@ struct Emitter {
   static const Emitter& get();
 };
 
+/// Thread safe.
 Name intern(const std::string& text);
 
 /// Names the calling thread for the operating system (15 characters) and for the tool.
@@ -42,16 +69,26 @@ void name_this_thread(const std::string& name);
 void push(Name name, std::uint64_t schema, const void* payload, std::size_t size);
 void pop();
 
+/// The calling thread's listener; null: the tool hears it.
+Listener* listener();
+
 /// A push/pop range for the lifetime of the object, on one thread.
 class Range {
  public:
-  Range(Name name, const conventions::RangePayload& payload)
-      : Range(name, Emitter::get().range_schema, payload) {}
+  Range(Name name, const conventions::RangePayload& payload) : listener_(listener()) {
+    if (listener_) {
+      listener_->push(name, payload);
+    } else if (Emitter::get().domain) {
+      open_ = true;
+      push(name, Emitter::get().range_schema, &payload, sizeof payload);
+    }
+  }
   Range(Name name, const conventions::DeviceOpPayload& payload)
       : Range(name, Emitter::get().device_op_schema, payload) {}
   Range(Name name, const conventions::DeviceCallPayload& payload)
       : Range(name, Emitter::get().device_call_schema, payload) {}
   ~Range() {
+    if (listener_) listener_->pop();
     if (open_) pop();
   }
   Range(const Range&) = delete;
@@ -63,7 +100,8 @@ class Range {
       : open_(Emitter::get().domain != nullptr) {
     if (open_) push(name, schema, &payload, sizeof payload);
   }
-  bool open_;
+  Listener* listener_ = nullptr;
+  bool open_ = false;
 };
 
 /// Marks that describe the run; sent before the first step.

@@ -8,13 +8,53 @@
 
 namespace headway::trainer {
 
-void EffectiveSettings::apply(const Preset& preset) {
+namespace {
+
+/// In the order in which they take effect, planted ones last.
+template <class Apply>
+void for_each_value(const Preset& preset, DeviceKind device, bool planted, const Apply& apply) {
+  for (const auto& [name, value] : preset.values) apply(name, value);
+  if (device == DeviceKind::kSim)
+    for (const auto& [name, value] : preset.simulated) apply(name, value);
+  if (planted)
+    for (const auto& [name, value] : preset.planted) apply(name, value);
+}
+
+}  // namespace
+
+void EffectiveSettings::apply(const Preset& preset, DeviceKind device) {
   preset_ = preset.name;
-  for (const auto& [name, value] : preset.values) {
+  device_ = device;
+  for_each_value(preset, device, true, [&](std::string_view name, std::string_view value) {
     const Switch& one = find_switch(name);
     one.set(settings_, std::string(value));
     origin_[one.name] = fmt::format("preset {}", preset.name);
+  });
+}
+
+Preset::Values EffectiveSettings::planted() const {
+  if (preset_.empty()) return {};
+  const Preset& preset = find_preset(preset_);
+  Preset::Values values;
+  for (const auto& [name, value] : preset.planted)
+    if (origin(find_switch(name)) != "command line") values.emplace_back(name, value);
+  return values;
+}
+
+std::optional<Settings> EffectiveSettings::without_planted() const {
+  const Preset::Values planted_values = planted();
+  if (planted_values.empty()) return std::nullopt;
+  Settings healthy;  // what the switches would be without the preset's last part
+  for_each_value(find_preset(preset_), device_, false,
+                 [&](std::string_view name, std::string_view value) {
+                   find_switch(name).set(healthy, std::string(value));
+                 });
+  Settings result = settings_;
+  for (const auto& [name, value] : planted_values) {
+    const Switch& one = find_switch(name);
+    one.set(result, one.get(healthy));
   }
+  return result;
 }
 
 void EffectiveSettings::apply(std::string_view name, const std::string& value) {
@@ -69,13 +109,22 @@ std::string reference_markdown() {
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", one.name, one.values,
                         value.empty() ? "–" : "`" + value + "`", one.help, or_dash(one.provokes));
   }
-  text += "\n## Presets\n\n| preset | what holds the run back | values |\n|---|---|---|\n";
-  for (const Preset& preset : all_presets()) {
-    std::string values;
-    for (const auto& [name, value] : preset.values)
-      values += fmt::format("{}`{}={}`", values.empty() ? "" : " ", name, value);
-    text += fmt::format("| `{}` | {} | {} |\n", preset.name, preset.help, values);
-  }
+  text +=
+      "\n## Presets\n\nWith `--device sim` the values of the column *simulated* replace those "
+      "before. "
+      "Without the planted values the bottleneck is gone.\n\n"
+      "| preset | what holds the run back | rule | values | simulated | planted |\n"
+      "|---|---|---|---|---|---|\n";
+  auto list = [](const Preset::Values& values) {
+    std::string result;
+    for (const auto& [name, value] : values)
+      result += fmt::format("{}`{}={}`", result.empty() ? "" : " ", name, value);
+    return or_dash(result);
+  };
+  for (const Preset& preset : all_presets())
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", preset.name, preset.help,
+                        or_dash(preset.rule), list(preset.values), list(preset.simulated),
+                        list(preset.planted));
   return text;
 }
 

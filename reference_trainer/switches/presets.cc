@@ -3,52 +3,155 @@
 #include "reference_trainer/switches/switches.h"
 
 namespace headway::trainer {
+namespace {
 
-// Each preset is the healthy one with the switches changed that its rule is about, and sizes at
-// which the effect dominates on two noisy cores (figures in docs/design/0010-reference-trainer.md).
+/// On a GPU, sizes at which healthy training is bound by arithmetic; the processor's would leave it
+/// waiting for launches.
+const Preset::Values kOnGpu = {{"width", "64"}, {"batch", "256"}};
+
+/// A run with nothing wrong: what each preset of a rule starts from.
+Preset::Values healthy(const char* batch, const char* steps) {
+  return {{"batch", batch}, {"steps", steps}, {"eval", "off"}, {"launch_us", "5"}};
+}
+
+Preset::Values with(Preset::Values values, Preset::Values more) {
+  values.insert(values.end(), more.begin(), more.end());
+  return values;
+}
+
+/// Four ranks on two nodes with a network that is slow enough to matter and fast enough to hide.
+Preset::Values ranks(const char* steps) {
+  return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
+}
+
+}  // namespace
+
+// Each preset is a healthy run with the switches planted that its rule is about, and sizes at which
+// the effect dominates on two noisy cores (figures in docs/design/0010-reference-trainer.md).
 std::span<const Preset> all_presets() {
   static const std::vector<Preset> kPresets = {
       {"healthy",
        "Nothing holds the device back: packed shards, prefetched copies, fused ops, no waiting.",
-       {{"batch", "16"}, {"steps", "100"}, {"eval", "off"}, {"launch_us", "5"}}},
+       "",
+       healthy("16", "100"),
+       kOnGpu,
+       {}},
       {"input-bound",
        "One worker reads small files from slow storage; the device waits for batches.",
-       {{"batch", "16"},
-        {"steps", "60"},
-        {"eval", "off"},
-        {"launch_us", "5"},
-        {"source", "files"},
+       "input-bound",
+       with(healthy("16", "60"), {{"samples", "2000"}}),
+       kOnGpu,
+       {{"source", "files"},
         {"workers", "1"},
         {"prefetch", "2"},
         {"storage_latency_ms", "6"},
-        {"storage_mb_per_s", "50"},
-        {"samples", "2000"}}},
+        {"storage_mb_per_s", "50"}}},
+      {"small-files",
+       "Storage that answers late is read in small files, each with a request of its own.",
+       "small-files",
+       with(healthy("16", "60"), {{"samples", "2000"}, {"storage_latency_ms", "4"}}),
+       kOnGpu,
+       {{"source", "files"}}},
+      {"slow-storage",
+       "Images come from storage with too little bandwidth.",
+       "slow-storage",
+       with(healthy("16", "60"), {{"samples", "2000"}, {"source", "files"}, {"workers", "4"}}),
+       kOnGpu,
+       {{"storage_mb_per_s", "0.1"}}},
+      {"workers-starved",
+       "One worker makes batches while other cores are idle.",
+       "workers-starved",
+       with(healthy("16", "60"), {{"samples", "2000"},
+                                  {"source", "files"},
+                                  {"storage_latency_ms", "6"},
+                                  {"workers", "16"},
+                                  {"prefetch", "16"}}),
+       {{"width", "64"}, {"batch", "256"}, {"storage_latency_ms", "0.3"}},
+       {{"workers", "1"}}},
       {"launch-bound",
        "Many short kernels behind an expensive launch; the device waits for the next launch.",
-       {{"batch", "1"}, {"width", "8"}, {"steps", "300"}, {"eval", "off"}, {"launch_us", "60"}}},
+       "launch-bound",
+       {{"batch", "1"}, {"width", "8"}, {"steps", "300"}, {"eval", "off"}},
+       {},
+       {{"launch_us", "60"}}},
       {"host-sync",
        "The host waits for the device after every op, and then the device waits for the host.",
-       {{"batch", "1"}, {"steps", "300"}, {"eval", "off"}, {"launch_us", "8"}, {"sync", "op"}}},
+       "host-sync",
+       {{"batch", "1"}, {"steps", "300"}, {"eval", "off"}, {"launch_us", "8"}},
+       {{"launch_us", "0"}},
+       {{"sync", "op"}}},
       {"unfused",
        "Batch norm, add and ReLU as separate passes over memory, and four kernels per parameter in "
-       "the "
-       "update.",
+       "the update.",
+       "unfused-elementwise",
        {{"batch", "8"},
         {"width", "8"},
         {"steps", "150"},
         {"eval", "off"},
         {"launch_us", "2"},
-        {"memory_gb_per_s", "6"},
-        {"fused_bn", "off"},
-        {"fused_optimizer", "off"}}},
+        {"memory_gb_per_s", "6"}},
+       {{"width", "16"}, {"batch", "256"}, {"memory_gb_per_s", "0"}, {"workers", "8"}},
+       {{"fused_bn", "off"}, {"fused_optimizer", "off"}}},
+      {"unfused-optimizer",
+       "Four kernels per parameter in the update of a model with many small parameters.",
+       "unfused-optimizer",
+       {{"batch", "1"},
+        {"width", "8"},
+        {"steps", "150"},
+        {"eval", "off"},
+        {"launch_us", "20"},
+        {"memory_gb_per_s", "6"}},
+       {{"launch_us", "0"}, {"memory_gb_per_s", "0"}},
+       {{"fused_optimizer", "off"}}},
       {"copy-not-overlapped",
        "Batches cross a slow link while the device waits.",
-       {{"batch", "16"},
-        {"steps", "60"},
-        {"eval", "off"},
-        {"launch_us", "5"},
-        {"h2d", "async"},
-        {"link_mb_per_s", "2"}}},
+       "copy-not-overlapped",
+       with(healthy("16", "60"), {{"link_mb_per_s", "2"}}),
+       {{"width", "64"}, {"batch", "256"}, {"link_mb_per_s", "200"}},
+       {{"h2d", "async"}}},
+      {"pageable-copy",
+       "Batches lie in pageable memory: the host waits until each is copied.",
+       "pageable-copy",
+       with(healthy("16", "60"), {{"h2d", "async"}, {"link_mb_per_s", "20"}}),
+       {{"width", "16"}, {"batch", "2048"}, {"link_mb_per_s", "0"}, {"workers", "8"}},
+       {{"pinned", "off"}}},
+      {"comm-exposed",
+       "Gradients cross a link that is too slow for the computation beside it.",
+       "comm-exposed",
+       ranks("40"),
+       kOnGpu,
+       {{"network_gb_per_s", "0.05"}}},
+      {"comm-not-overlapped",
+       "All gradients are exchanged after the last one is ready; the device waits for all of it.",
+       "comm-not-overlapped",
+       with(ranks("40"),
+            {{"network_gb_per_s", "0.2"}, {"first_bucket_mb", "0.1"}, {"bucket_mb", "0.2"}}),
+       {{"width", "64"}, {"batch", "256"}, {"network_gb_per_s", "12"}, {"bucket_mb", "2"}},
+       {{"overlap", "off"}}},
+      {"comm-too-small",
+       "Every gradient is exchanged by itself, each at the latency of the network.",
+       "comm-too-small",
+       with(ranks("40"), {{"network_us", "2000"}, {"network_gb_per_s", "10"}}),
+       {{"width", "64"}, {"batch", "64"}, {"network_us", "100"}, {"network_gb_per_s", "100"}},
+       {{"first_bucket_mb", "0"}, {"bucket_mb", "0"}}},
+      {"comm-slow-link",
+       "One ring over all ranks crosses a slow network at every hop.",
+       "comm-slow-link",
+       with(ranks("40"), {{"network_gb_per_s", "0.02"}, {"topology", "hierarchical"}}),
+       {{"width", "64"}, {"batch", "256"}, {"network_gb_per_s", "2"}},
+       {{"topology", "flat"}}},
+      {"parameter-server",
+       "Gradients go through one rank, whose link all others share.",
+       "comm-exposed",
+       with(ranks("40"), {{"network_gb_per_s", "0.1"}}),
+       {{"width", "64"}, {"batch", "256"}, {"network_gb_per_s", "10"}, {"bucket_mb", "2"}},
+       {{"topology", "parameter-server"}}},
+      {"straggler",
+       "One rank is late in every step, and the others wait for it.",
+       "straggler",
+       ranks("40"),
+       kOnGpu,
+       {{"slow_rank", "2"}, {"slow_rank_ms", "30"}}},
   };
   return kPresets;
 }

@@ -4,13 +4,22 @@
 #include <cstdint>
 #include <string>
 
+#include "reference_trainer/comm/bucket.h"
 #include "reference_trainer/graph/graph.h"
 
 namespace headway::trainer {
 
 enum class ModelKind : std::uint8_t { kResnet };
-enum class DeviceKind : std::uint8_t { kHost };
-enum class DataKind : std::uint8_t { kAuto, kFashionMnist, kGenerated };
+enum class DeviceKind : std::uint8_t { kHost, kSim };
+enum class CommKind : std::uint8_t { kAuto, kShm, kMpi };
+enum class DataKind : std::uint8_t {
+  kAuto,
+  kFashionMnist,
+  kGenerated,
+  kPictures,
+  kGeneratedPictures
+};
+enum class DecodeTime : std::uint8_t { kStep, kOffline };
 enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
@@ -43,11 +52,16 @@ struct Settings {
   // data
   DataKind data = DataKind::kAuto;
   std::string data_dir = "/usr/share/datasets/fashion-mnist";
-  std::string cache_dir;     ///< empty: $XDG_CACHE_HOME or ~/.cache
-  std::int64_t samples = 0;  ///< 0: all
+  std::string picture_dir = "/usr/share/openclipart/png";
+  std::int64_t image_size = 64;  ///< of pictures
+  std::string cache_dir;         ///< empty: $XDG_CACHE_HOME or ~/.cache
+  std::int64_t samples = 0;      ///< 0: all
   // input
   SourceKind source = SourceKind::kShards;
+  DecodeTime decode = DecodeTime::kStep;
   std::int64_t workers = 1;
+  bool worker_reuse = true;
+  double worker_start_ms = 0;
   std::int64_t prefetch = 4;
   bool shuffle = true;
   bool augment = true;
@@ -62,8 +76,30 @@ struct Settings {
   std::int64_t loss_every = 1;
   std::int64_t run_ahead = 2;
   double launch_us = 0;
+  // ranks
+  std::int64_t ranks = 1;
+  CommKind comm = CommKind::kAuto;
+  bool overlap = true;
+  double first_bucket_mb = 1;
+  double bucket_mb = 25;
+  std::int64_t accumulate = 1;
+  Compression compress = Compression::kNone;
+  double dgc_density = 0.01;
+  std::int64_t dgc_warm_up = 20;
+  std::int64_t powersgd_rank = 2;
+  Topology topology = Topology::kFlat;
+  std::int64_t ranks_per_node = 8;
+  double node_gb_per_s = 0;
+  double network_gb_per_s = 0;
+  double network_us = 0;
+  std::int64_t slow_rank = -1;
+  double slow_rank_ms = 0;
+  double comm_timeout_s = 60;
   // device
   DeviceKind device = DeviceKind::kHost;
+  std::string gpu = "h200";  ///< simulated
+  double jitter = 0;         ///< likewise: durations vary by this share at most
+  std::int64_t host_cores = 16;
   double memory_gb_per_s = 0;
   std::int64_t threads = 0;  ///< 0: one less than the cores, at least 1, at most 8
 };

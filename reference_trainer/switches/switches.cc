@@ -12,6 +12,7 @@ constexpr std::string_view kFusion = "Fusion";
 constexpr std::string_view kData = "Data";
 constexpr std::string_view kInput = "Input pipeline";
 constexpr std::string_view kLaunch = "Launches and synchronisation";
+constexpr std::string_view kRanks = "Ranks and communication";
 constexpr std::string_view kDevice = "Device";
 
 Switch sync_switch() {
@@ -77,14 +78,23 @@ std::vector<Switch> make_switches() {
       choice<DataKind>(
           {"data", kData,
            "Training images; auto takes Fashion-MNIST where it is installed, else generated "
-           "shapes, and says so."},
+           "shapes, and says so. Pictures are JPEG and PNG files of any size in colour, a folder "
+           "per "
+           "class; generated ones stand in where there are none."},
           &S::data,
           {{"auto", DataKind::kAuto},
            {"fashion-mnist", DataKind::kFashionMnist},
-           {"generated", DataKind::kGenerated}}),
+           {"generated", DataKind::kGenerated},
+           {"pictures", DataKind::kPictures},
+           {"generated-pictures", DataKind::kGeneratedPictures}}),
       text(
           {"data_dir", kData, "Folder of the Fashion-MNIST files (Debian: dataset-fashion-mnist)."},
           &S::data_dir, "a folder"),
+      text({"picture_dir", kData,
+            "Folder of the pictures (Debian: openclipart-png), a folder in it per class."},
+           &S::picture_dir, "a folder"),
+      one_of({"image_size", kData, "Pixels a side that pictures are trained at."}, &S::image_size,
+             {32, 64, 96, 128, 224}),
       text({"cache_dir", kData,
             "Where small files and shards are laid out once; empty: headway-train in "
             "$XDG_CACHE_HOME or "
@@ -100,6 +110,17 @@ std::vector<Switch> make_switches() {
           {{"files", SourceKind::kFiles},
            {"shards", SourceKind::kShards},
            {"memory", SourceKind::kMemory}}),
+      choice<DecodeTime>(
+          {"decode", kInput, "Decode images in every step, or once, into shards of pixels.",
+           "input-bound"},
+          &S::decode, {{"step", DecodeTime::kStep}, {"offline", DecodeTime::kOffline}}),
+      flag(
+          {"worker_reuse", kInput,
+           "Keep workers from epoch to epoch, or start them anew, with nothing made across epochs.",
+           "step-outlier"},
+          &S::worker_reuse),
+      number({"worker_start_ms", kInput, "Emulated: what starting a worker takes.", "step-outlier"},
+             &S::worker_start_ms, 0, 100000, "nothing"),
       integer({"workers", kInput, "Threads that make batches.", "input-bound"}, &S::workers, 0, 256,
               "the training thread makes them"),
       integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound"},
@@ -146,8 +167,80 @@ std::vector<Switch> make_switches() {
               "thread.",
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
-      choice<DeviceKind>({"device", kDevice, "Where the arithmetic runs."}, &S::device,
-                         {{"host", DeviceKind::kHost}}),
+      integer(
+          {"ranks", kRanks,
+           "Ranks that train together, each on its share of the images: processes of this host, "
+           "or simulated ones."},
+          &S::ranks, 1, 65536),
+      choice<CommKind>(
+          {"comm", kRanks,
+           "How ranks reach each other: shared memory, MPI, or what the launcher means "
+           "(torchrun: shm; mpirun: mpi where it was built in)."},
+          &S::comm, {{"auto", CommKind::kAuto}, {"shm", CommKind::kShm}, {"mpi", CommKind::kMpi}}),
+      flag({"overlap", kRanks,
+            "Exchange a bucket of gradients as soon as the backward pass has filled it, or all "
+            "after "
+            "the last gradient.",
+            "comm-not-overlapped"},
+           &S::overlap),
+      number({"first_bucket_mb", kRanks, "Size of the first bucket in MiB.", "comm-too-small"},
+             &S::first_bucket_mb, 0, 4096, "one gradient"),
+      number({"bucket_mb", kRanks, "Size of the others in MiB.", "comm-too-small"}, &S::bucket_mb,
+             0, 4096, "one gradient"),
+      integer({"accumulate", kRanks,
+               "Micro batches whose gradients are added up before they are exchanged and applied."},
+              &S::accumulate, 1, 1024),
+      choice<Compression>({"compress", kRanks,
+                           "Gradients travel in full, as half floats, as 8-bit integers, as their "
+                           "largest values, or "
+                           "as matrices of low rank; what that leaves out is made good later.",
+                           "comm-exposed"},
+                          &S::compress,
+                          {{"none", Compression::kNone},
+                           {"fp16", Compression::kHalf},
+                           {"int8", Compression::kInt8},
+                           {"dgc", Compression::kDgc},
+                           {"powersgd", Compression::kPowerSgd}}),
+      number({"dgc_density", kRanks, "Share of the values that dgc sends after its warm-up."},
+             &S::dgc_density, 0.0001, 1),
+      integer({"dgc_warm_up", kRanks, "Steps in which dgc sends more."}, &S::dgc_warm_up, 0,
+              1000000),
+      integer({"powersgd_rank", kRanks, "Rank of powersgd's matrices."}, &S::powersgd_rank, 1, 64),
+      choice<Topology>({"topology", kRanks,
+                        "One ring over all ranks, rings inside nodes and across them, or "
+                        "everything through rank "
+                        "0.",
+                        "comm-slow-link, comm-exposed"},
+                       &S::topology,
+                       {{"flat", Topology::kFlat},
+                        {"hierarchical", Topology::kHierarchical},
+                        {"parameter-server", Topology::kParameterServer}}),
+      integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
+              &S::ranks_per_node, 1, 1024),
+      number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",
+              "comm-exposed"},
+             &S::node_gb_per_s, 0, 10000, "as fast as it is; simulated: the GPU's"),
+      number({"network_gb_per_s", kRanks, "Emulated network of a node.", "comm-slow-link"},
+             &S::network_gb_per_s, 0, 10000, "as fast as it is; simulated: 50 per rank"),
+      number({"network_us", kRanks, "Emulated network: latency of a hop."}, &S::network_us, 0,
+             1000000, "what it is; simulated: 5"),
+      integer({"slow_rank", kRanks, "Rank that is late in every step.", "straggler"}, &S::slow_rank,
+              -1, 65535),
+      number({"slow_rank_ms", kRanks, "By how much.", "straggler"}, &S::slow_rank_ms, 0, 100000),
+      number({"comm_timeout_s", kRanks, "How long ranks wait for one that does not come."},
+             &S::comm_timeout_s, 1, 86400),
+      choice<DeviceKind>({"device", kDevice,
+                          "Where the arithmetic runs; sim runs the same host program on a virtual "
+                          "clock, with the times of a GPU and without arithmetic."},
+                         &S::device, {{"host", DeviceKind::kHost}, {"sim", DeviceKind::kSim}}),
+      text({"gpu", kDevice, "The GPU that sim simulates."}, &S::gpu,
+           "v100, a100, h100, h200, b200, l4, ... (a wrong one lists all)"),
+      number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,
+             0.9, "not at all"),
+      integer({"host_cores", kDevice,
+               "Simulated processor cores per rank; more busy threads slow each other down.",
+               "workers-oversubscribed"},
+              &S::host_cores, 1, 4096),
       number({"memory_gb_per_s", kDevice,
               "Emulated device memory: no kernel takes less than its bytes over this bandwidth. "
               "Six per "

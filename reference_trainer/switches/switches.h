@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +33,13 @@ const Switch& find_switch(std::string_view name);
 
 /// Named sets of values, each planting one bottleneck (or none).
 struct Preset {
+  using Values = std::vector<std::pair<std::string_view, std::string_view>>;
   std::string_view name;
   std::string_view help;
-  std::vector<std::pair<std::string_view, std::string_view>> values;
+  std::string_view rule;  ///< that its bottleneck should bring on; empty: none is planted
+  Values values;          ///< of the run, healthy by themselves
+  Values simulated;       ///< what is different on a simulated GPU
+  Values planted;         ///< the bottleneck; without them it is gone
 };
 std::span<const Preset> all_presets();
 const Preset& find_preset(std::string_view name);
@@ -42,14 +47,21 @@ const Preset& find_preset(std::string_view name);
 /// Settings together with where each value came from.
 class EffectiveSettings {
  public:
-  void apply(const Preset& preset);
+  /// `device` decides about the values that are different on a simulated GPU.
+  void apply(const Preset& preset, DeviceKind device);
   void apply(std::string_view name, const std::string& value);
 
   /// Replaces "decide for me" by what was decided.
   void resolve_threads(int threads) { settings_.threads = threads; }
+  void resolve_ranks(int ranks) { settings_.ranks = ranks; }
 
   const Settings& values() const { return settings_; }
   std::string preset() const { return preset_; }
+  /// The same settings without what the preset has planted; nothing when it has planted nothing, or
+  /// the command line has overruled it.
+  std::optional<Settings> without_planted() const;
+  /// What of the preset's planted values is in effect, by switch.
+  Preset::Values planted() const;
   /// "default", "preset input-bound" or "command line".
   std::string origin(const Switch& of) const;
   /// The table that --explain prints.
@@ -58,6 +70,7 @@ class EffectiveSettings {
  private:
   Settings settings_;
   std::string preset_;
+  DeviceKind device_ = DeviceKind::kHost;
   std::map<std::string_view, std::string> origin_;
 };
 

@@ -15,6 +15,7 @@ Model build_evaluation_model(const Settings& s, const TrainingData& data) {
   options.batch = s.batch;
   options.height = data.height;
   options.width_pixels = data.width;
+  options.image_channels = data.channels;
   options.classes = data.classes;
   options.depth = static_cast<int>(s.depth);
   options.width = static_cast<int>(s.width);
@@ -49,6 +50,10 @@ EvaluationResult evaluate(const Settings& settings, Device& device, StreamId str
   options.batch = settings.batch;
   options.height = data.height;
   options.width = data.width;
+  options.channels = data.channels;
+  options.canvas_height = data.canvas_height;
+  options.canvas_width = data.canvas_width;
+  options.pictures.random = false;
   options.shuffle = false;
   options.keep_last = true;
   options.batches = (images + settings.batch - 1) / settings.batch;

@@ -13,15 +13,6 @@ namespace {
 
 using conventions::RangeKind;
 
-/// Stands for the host work of a framework before a launch: spun, because such work keeps its core
-/// busy.
-void spin_for(std::chrono::nanoseconds duration) {
-  if (duration.count() == 0) return;
-  const auto end = std::chrono::steady_clock::now() + duration;
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
-
 conventions::GraphOpPayload payload_of(const Graph& graph, const Node& node, std::int64_t id,
                                        std::int64_t first_op_id) {
   conventions::GraphOpPayload payload;
@@ -67,13 +58,15 @@ Executor::Executor(Device& device, StreamId stream, const Graph& graph,
   }
 }
 
-void Executor::run(Phase phase, const LaunchArguments& arguments) {
+void Executor::run(Phase phase, const LaunchArguments& arguments,
+                   const std::function<void(NodeId)>& launched) {
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
     nvtx::Range range(op.name, op.payload);
     for (const auto& kernel : compiled_.kernels(op.node)) {
-      spin_for(options_.launch_cost);
+      if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);
     }
+    if (launched) launched(op.node);
     if (options_.sync_every == 0 || ++ops_since_sync_ < options_.sync_every) continue;
     ops_since_sync_ = 0;
     device_.synchronize(stream_);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include "reference_trainer/devices/device.h"
@@ -23,8 +24,9 @@ class Executor {
   Executor(Device& device, StreamId stream, const Graph& graph, const CompiledGraph& compiled,
            std::int64_t first_op_id, const ExecutorOptions& options);
 
-  /// Launches all ops of a phase.
-  void run(Phase phase, const LaunchArguments& arguments);
+  /// Launches all ops of a phase. `launched` is told of each op afterwards.
+  void run(Phase phase, const LaunchArguments& arguments,
+           const std::function<void(NodeId)>& launched = {});
 
  private:
   struct Op {

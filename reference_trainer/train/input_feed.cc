@@ -5,7 +5,7 @@
 
 namespace headway::trainer {
 
-InputFeed::InputFeed(Device& device, StreamId compute, Loader& loader,
+InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
                      const CompiledGraph& compiled, const Model& model, CopyMode mode, int in_use)
     : device_(device),
       compute_(compute),
@@ -53,13 +53,13 @@ std::optional<InputFeed::Fed> InputFeed::fetch() {
   payload.kind = static_cast<std::uint32_t>(conventions::RangeKind::kInputWait);
   payload.phase = static_cast<std::uint32_t>(Phase::kInput);
   payload.batch = loader_.next_id();
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = device_.clock().now();
   Batch* batch = nullptr;
   {
     nvtx::Range range(wait_name_, payload);
     batch = loader_.next();
   }
-  waited_ += std::chrono::steady_clock::now() - start;
+  waited_ += device_.clock().now() - start;
   if (!batch) return std::nullopt;
   const int slot = next_slot_;
   next_slot_ = (next_slot_ + 1) % slots(mode_);

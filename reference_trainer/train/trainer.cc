@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/error.h"
 #include "kernels/softmax_cross_entropy.h"
@@ -17,17 +18,19 @@ namespace {
 using conventions::RangeKind;
 using conventions::RangePayload;
 using kernels::LossFigures;
-using Clock = std::chrono::steady_clock;
 
-double seconds(Clock::duration duration) {
+double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-Model build_training_model(const Settings& s, const TrainingData& data) {
+/// `pairs` gets each parameter's gradient.
+Model build_training_model(const Settings& s, const TrainingData& data, float momentum,
+                           GradientSync::Pairs& pairs) {
   ResnetOptions options;
   options.batch = s.batch;
   options.height = data.height;
   options.width_pixels = data.width;
+  options.image_channels = data.channels;
   options.classes = data.classes;
   options.depth = static_cast<int>(s.depth);
   options.width = static_cast<int>(s.width);
@@ -38,9 +41,18 @@ Model build_training_model(const Settings& s, const TrainingData& data) {
   }
   Gradients gradients(model.graph);
   gradients.run(model.figures);
+  for (ValueId parameter : model.graph.parameters())
+    if (const ValueId gradient = gradients.of(parameter); gradient.valid())
+      pairs.emplace_back(parameter, gradient);
   add_sgd(model.graph, gradients,
-          {s.fused_optimizer, static_cast<float>(s.momentum), static_cast<float>(s.weight_decay)});
+          {s.fused_optimizer, momentum, static_cast<float>(s.weight_decay)});
   return model;
+}
+
+/// Deep gradient compression keeps the momentum of what is sent itself.
+float optimizer_momentum(const Settings& s) {
+  const bool local = s.ranks > 1 && s.compress == Compression::kDgc;
+  return local ? 0.0F : static_cast<float>(s.momentum);
 }
 
 /// Ranges of the step and its phases on the training thread.
@@ -68,16 +80,18 @@ RangePayload range(RangeKind kind, Phase phase, std::int64_t step, std::int64_t 
 }  // namespace
 
 std::int64_t total_steps(const Settings& settings, std::int64_t samples) {
-  return settings.steps > 0 ? settings.steps : settings.epochs * (samples / settings.batch);
+  const std::int64_t of_a_step = settings.batch * settings.accumulate * settings.ranks;
+  return settings.steps > 0 ? settings.steps : settings.epochs * (samples / of_a_step);
 }
 
-Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& data)
+Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& data,
+                 const TrainerParts& parts)
     : settings_(settings),
       device_(device),
       data_(data),
       steps_(total_steps(settings, data.train->count())),
       compute_(device.create_stream("compute")),
-      model_(build_training_model(settings, data)),
+      model_(build_training_model(settings, data, optimizer_momentum(settings), gradients_)),
       ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
   compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d)});
   initialise_values();
@@ -87,28 +101,68 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
   options.sync_every = settings.sync.ops;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
-  LoaderOptions loader;
-  loader.batch = settings.batch;
-  loader.height = data.height;
-  loader.width = data.width;
-  loader.workers = static_cast<int>(settings.workers);
-  loader.prefetch = static_cast<int>(settings.prefetch);
-  loader.in_use = static_cast<int>(settings.run_ahead) + 2;
-  loader.memory = settings.pinned ? MemoryKind::kPinned : MemoryKind::kPageable;
-  loader.shuffle = settings.shuffle;
-  loader.batches = steps_;
-  loader.seed = static_cast<std::uint64_t>(settings.seed);
-  loader.augmentation = {settings.augment, 2, data.statistics};
-  loader_ = std::make_unique<Loader>(*data.train, device, loader);
+  add_gradient_sync(parts);
+  const LoaderOptions loader = loader_options(parts);
+  loader_ = parts.make_loader ? parts.make_loader(*data.train, loader)
+                              : std::make_unique<Loader>(*data.train, device, loader);
   feed_ = std::make_unique<InputFeed>(device, compute_, *loader_, *compiled_, model_, settings.h2d,
                                       loader.in_use);
+  const auto micro_batches = settings.accumulate;
   for (std::size_t i = 0; i < ring_; ++i)
-    figures_.push_back(device.allocate(sizeof(LossFigures), MemoryKind::kPinned));
+    figures_.push_back(
+        device.allocate(micro_batches * std::int64_t{sizeof(LossFigures)}, MemoryKind::kPinned));
   ends_.resize(ring_);
+}
+
+LoaderOptions Trainer::loader_options(const TrainerParts& parts) const {
+  LoaderOptions loader;
+  loader.batch = settings_.batch;
+  loader.height = data_.height;
+  loader.width = data_.width;
+  loader.channels = data_.channels;
+  loader.canvas_height = data_.canvas_height;
+  loader.canvas_width = data_.canvas_width;
+  loader.reuse_workers = settings_.worker_reuse;
+  loader.worker_start =
+      std::chrono::microseconds(static_cast<std::int64_t>(settings_.worker_start_ms * 1000));
+  loader.pictures.random = settings_.augment;
+  loader.workers = static_cast<int>(settings_.workers);
+  loader.prefetch = static_cast<int>(settings_.prefetch);
+  loader.in_use = static_cast<int>(settings_.run_ahead) + 2;
+  loader.memory = settings_.pinned ? MemoryKind::kPinned : MemoryKind::kPageable;
+  loader.shuffle = settings_.shuffle;
+  loader.batches = steps_ * settings_.accumulate;
+  loader.seed = static_cast<std::uint64_t>(settings_.seed);
+  loader.rank = parts.communicator ? parts.communicator->rank() : 0;
+  loader.ranks = parts.communicator ? parts.communicator->size() : 1;
+  loader.augmentation = {settings_.augment, 2, data_.statistics};
+  return loader;
+}
+
+void Trainer::add_gradient_sync(const TrainerParts& parts) {
+  if (!parts.communicator && settings_.accumulate == 1) return;
+  GradientSyncOptions options;
+  options.exchange = {settings_.compress,
+                      settings_.topology,
+                      settings_.dgc_density,
+                      settings_.dgc_warm_up,
+                      static_cast<float>(settings_.momentum),
+                      static_cast<int>(settings_.powersgd_rank),
+                      1,
+                      static_cast<std::uint64_t>(settings_.seed)};
+  options.first_bucket_bytes = static_cast<std::int64_t>(settings_.first_bucket_mb * 1048576);
+  options.bucket_bytes = static_cast<std::int64_t>(settings_.bucket_mb * 1048576);
+  options.overlap = settings_.overlap;
+  options.micro_batches = static_cast<int>(settings_.accumulate);
+  gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
+                                                  gradients_, parts.communicator, options);
+  communicator_ = parts.communicator;
+  rank_ = communicator_ ? communicator_->rank() : 0;
 }
 
 /// A stream of random numbers per value, so that passes that add values do not change the others.
 void Trainer::initialise_values() {
+  if (!device_.computes()) return;
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < model_.graph.value_count(); ++i) {
     const Value& value = model_.graph.values()[i];
@@ -131,14 +185,14 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   for (ValueId parameter : model_.graph.parameters())
     result.parameters += model_.graph.value(parameter).shape.elements();
   const auto ahead = settings_.run_ahead;
-  started_ = Clock::now();
+  started_ = device_.clock().now();
   std::int64_t step = 0;
   auto report = [&](std::int64_t finished) {
     finish_step(finished, result);
     hooks.on_step(result.steps[static_cast<std::size_t>(finished)]);
   };
   for (; step < steps_; ++step) {
-    if (hooks.stop && hooks.stop->load() != 0) {
+    if (stops_before(step, hooks)) {
       result.interrupted = true;
       break;
     }
@@ -148,64 +202,92 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   device_.synchronize();
   if (step > 0) {
     StepRecord& last = result.steps.back();
-    last.duration_s = seconds(Clock::now() - started_) - last.start_s;
+    last.duration_s = seconds(device_.clock().now() - started_) - last.start_s;
   }
   for (std::int64_t left = std::max<std::int64_t>(0, step - ahead); left < step; ++left)
     report(left);
-  if (settings_.eval && data_.test && !result.interrupted) {
+  if (settings_.eval && data_.test && device_.computes() && !result.interrupted) {
     result.evaluation = evaluate(settings_, device_, compute_, data_, *compiled_,
                                  static_cast<std::int64_t>(model_.graph.node_count()), hooks);
   }
   return result;
 }
 
+/// Ranks must end with the same step. One that is asked to stop proposes a step that no rank has begun:
+/// another one is ahead of it by the steps that may be under way at most.
+bool Trainer::stops_before(std::int64_t step, const TrainerHooks& hooks) {
+  const bool asked = hooks.stop && hooks.stop->load() != 0;
+  if (!communicator_) return asked;
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  return communicator_->stop_before(asked ? step + settings_.run_ahead + 2 : kNever) <= step;
+}
+
 void Trainer::take_step(std::int64_t step, RunResult& result) {
   nvtx::Range whole(names().step, range(RangeKind::kStep, Phase::kNone, step, step));
   StepRecord record;
   record.step = step;
-  record.start_s = seconds(Clock::now() - started_);
+  record.start_s = seconds(device_.clock().now() - started_);
   if (!result.steps.empty()) {
     StepRecord& before = result.steps.back();
     before.duration_s = record.start_s - before.start_s;
   }
   const auto waited_before = feed_->waited();
-  auto phase = [&](Phase which) { return range(RangeKind::kPhase, which, step, step); };
-  InputFeed::Fed fed;
+  for (int micro_batch = 0; micro_batch < settings_.accumulate; ++micro_batch)
+    pass(step, micro_batch);
   {
-    nvtx::Range input(names().input, phase(Phase::kInput));
-    if (step >= settings_.run_ahead)
-      device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead) % ring_]);
-    const std::optional<InputFeed::Fed> next = feed_->begin_step();
-    HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches as steps
-    fed = *next;
+    nvtx::Range update(names().update, range(RangeKind::kPhase, Phase::kUpdate, step, step));
+    executor_->run(Phase::kUpdate, last_arguments_);
   }
-  const LaunchArguments arguments{fed.slot, static_cast<float>(settings_.learning_rate), fed.batch};
-  {
-    nvtx::Range forward(names().forward, phase(Phase::kForward));
-    executor_->run(Phase::kForward, arguments);
-  }
-  {
-    nvtx::Range backward(names().backward, phase(Phase::kBackward));
-    executor_->run(Phase::kBackward, arguments);
-  }
-  {
-    nvtx::Range update(names().update, phase(Phase::kUpdate));
-    executor_->run(Phase::kUpdate, arguments);
-  }
-  read_figures(step);
   const Event end = device_.record(compute_);
   ends_[static_cast<std::size_t>(step) % ring_] = end;
   {
-    nvtx::Range input(names().input, phase(Phase::kInput));
+    nvtx::Range input(names().input, range(RangeKind::kPhase, Phase::kInput, step, step));
     feed_->end_step(end);
   }
   record.input_wait_s = seconds(feed_->waited() - waited_before);
   result.steps.push_back(record);
 }
 
-void Trainer::read_figures(std::int64_t step) {
+void Trainer::pass(std::int64_t step, int micro_batch) {
+  auto phase = [&](Phase which) { return range(RangeKind::kPhase, which, step, step); };
+  const bool last = micro_batch + 1 == settings_.accumulate;
+  InputFeed::Fed fed;
+  {
+    nvtx::Range input(names().input, phase(Phase::kInput));
+    if (micro_batch == 0 && step >= settings_.run_ahead)
+      device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead) % ring_]);
+    const std::optional<InputFeed::Fed> next = feed_->begin_step();
+    HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches
+    fed = *next;
+  }
+  if (micro_batch == 0 && rank_ == settings_.slow_rank)
+    device_.clock().spend(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.slow_rank_ms * 1e6)));
+  const LaunchArguments arguments{fed.slot, static_cast<float>(settings_.learning_rate), fed.batch};
+  last_arguments_ = arguments;
+  {
+    nvtx::Range forward(names().forward, phase(Phase::kForward));
+    executor_->run(Phase::kForward, arguments);
+  }
+  {
+    nvtx::Range backward(names().backward, phase(Phase::kBackward));
+    std::function<void(NodeId)> launched;
+    if (gradient_sync_ && last)
+      launched = [&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); };
+    executor_->run(Phase::kBackward, arguments, launched);
+    if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, fed.batch);
+  }
+  read_figures(step, micro_batch);
+  if (!last) {
+    nvtx::Range input(names().input, phase(Phase::kInput));
+    feed_->end_step(device_.record(compute_));
+  }
+}
+
+void Trainer::read_figures(std::int64_t step, int micro_batch) {
   if (!reads_loss(step)) return;
-  const MemoryView to = figures_[static_cast<std::size_t>(step) % ring_].view();
+  MemoryView to = figures_[static_cast<std::size_t>(step) % ring_].view();
+  to.address = static_cast<LossFigures*>(to.address) + micro_batch;
   const MemoryView from = compiled_->memory(model_.figures);
   if (settings_.loss_read == LossRead::kStep) {
     device_.copy_blocking(compute_, to, from, sizeof(LossFigures), step);
@@ -217,7 +299,14 @@ void Trainer::read_figures(std::int64_t step) {
 /// The step's end has passed on the device, so its figures are in host memory.
 void Trainer::finish_step(std::int64_t step, RunResult& result) {
   if (!reads_loss(step)) return;
-  const auto& figures = *figures_[static_cast<std::size_t>(step) % ring_].as<const LossFigures>();
+  if (!device_.computes()) return;
+  LossFigures figures{};
+  const auto* parts = figures_[static_cast<std::size_t>(step) % ring_].as<const LossFigures>();
+  for (std::int64_t i = 0; i < settings_.accumulate; ++i) {
+    figures.loss += parts[i].loss / static_cast<float>(settings_.accumulate);
+    figures.correct += parts[i].correct;
+    figures.counted += parts[i].counted;
+  }
   StepRecord& record = result.steps[static_cast<std::size_t>(step)];
   record.loss = figures.loss;
   record.accuracy = figures.counted > 0 ? figures.correct / figures.counted : 0;

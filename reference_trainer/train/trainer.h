@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "reference_trainer/comm/gradient_sync.h"
 #include "reference_trainer/data/loader.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/devices/device.h"
@@ -24,6 +25,9 @@ struct TrainingData {
   SampleSource* test = nullptr;  ///< may be null: no evaluation
   int height = 0;
   int width = 0;
+  int channels = 1;       ///< 3: pictures
+  int canvas_height = 0;  ///< pictures: what they are decoded to
+  int canvas_width = 0;
   int classes = 0;
   PixelStatistics statistics;
 };
@@ -40,12 +44,21 @@ struct TrainerHooks {
 /// Steps that `settings` ask for with `samples` training images.
 std::int64_t total_steps(const Settings& settings, std::int64_t samples);
 
+/// What a run uses besides a device and data, where it is not the usual.
+struct TrainerParts {
+  /// Makes the source of batches; empty: a Loader.
+  std::function<std::unique_ptr<BatchSource>(SampleSource&, const LoaderOptions&)> make_loader;
+  /// The other ranks of the run; null: there are none. Must outlive the trainer.
+  Communicator* communicator = nullptr;
+};
+
 /// One training run: builds the graph, compiles it for the device, and drives it from the calling
 /// thread. `settings.threads` must be resolved. Throws Error on bad data, failed ops, or a loss
 /// that is no number.
 class Trainer {
  public:
-  Trainer(const Settings& settings, Device& device, const TrainingData& data);
+  Trainer(const Settings& settings, Device& device, const TrainingData& data,
+          const TrainerParts& parts = {});
 
   RunResult run(const TrainerHooks& hooks);
 
@@ -55,9 +68,14 @@ class Trainer {
 
  private:
   void initialise_values();
+  LoaderOptions loader_options(const TrainerParts& parts) const;
+  void add_gradient_sync(const TrainerParts& parts);
+  bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);
-  /// Enqueues (or makes) the copy of the step's loss figures to the host.
-  void read_figures(std::int64_t step);
+  /// Forward and backward pass of one micro batch.
+  void pass(std::int64_t step, int micro_batch);
+  /// Enqueues (or makes) the copy of a micro batch's loss figures to the host.
+  void read_figures(std::int64_t step, int micro_batch);
   void finish_step(std::int64_t step, RunResult& result);
   bool reads_loss(std::int64_t step) const { return step % settings_.loss_every == 0; }
 
@@ -65,16 +83,21 @@ class Trainer {
   Device& device_;
   const TrainingData data_;
   std::int64_t steps_ = 0;
+  Communicator* communicator_ = nullptr;
+  int rank_ = 0;
   StreamId compute_;
+  GradientSync::Pairs gradients_;
   Model model_;
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
-  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
+  std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;
-  std::vector<Memory> figures_;  ///< by step modulo ring
+  LaunchArguments last_arguments_;
+  std::vector<Memory> figures_;  ///< by step modulo ring; of each micro batch
   std::vector<Event> ends_;      ///< likewise
   std::size_t ring_ = 0;
-  std::chrono::steady_clock::time_point started_;
+  std::chrono::nanoseconds started_{0};
 };
 
 /// Runs the model forward over the first test images with the statistics and parameters that

@@ -57,8 +57,8 @@ TEST_CASE("small files hold the images, below a folder with a space") {
 TEST_CASE("shards hold the images") {
   TemporaryFolder folder;
   Storage storage;
-  const auto source =
-      open_shards(lay_out_shards(images(), folder.path(), ignore), 1500, 28, 28, storage, 1);
+  const auto source = open_shards(lay_out_shards(images(), false, folder.path(), ignore), 1500,
+                                  grey_shards(28, 28, false), storage, 1);
   check_all(*source);
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("an interrupted layout goes on where it stopped, and a finished one is
 
 TEST_CASE("what a killed process left half done is removed, what a living one writes is not") {
   TemporaryFolder folder;
-  const fs::path at = lay_out_shards(images(), folder.path(), ignore);
+  const fs::path at = lay_out_shards(images(), false, folder.path(), ignore);
   fs::create_directory(at / ".partial-999999999-0");
   fs::create_directory(at / ".partial-1-0");  // process 1 lives
-  lay_out_shards(images(), folder.path(), ignore);
+  lay_out_shards(images(), false, folder.path(), ignore);
   CHECK(!fs::exists(at / ".partial-999999999-0"));
   CHECK(fs::exists(at / ".partial-1-0"));
 }
@@ -140,15 +140,15 @@ TEST_CASE("damaged caches are named with the remedy") {
 TEST_CASE("a damaged shard is named, and so is a missing one") {
   TemporaryFolder folder;
   Storage storage;
-  const fs::path at = lay_out_shards(images(), folder.path(), ignore);
+  const fs::path at = lay_out_shards(images(), false, folder.path(), ignore);
   std::fstream(at / "00000.shard", std::ios::in | std::ios::out | std::ios::binary).seekp(5000)
       << "damage";
-  const auto source = open_shards(at, 1500, 28, 28, storage, 1);
+  const auto source = open_shards(at, 1500, grey_shards(28, 28, false), storage, 1);
   CHECK_THROWS_WITH_AS(decoded(*source, 7), doctest::Contains("checksum"), Error);
   CHECK(decoded(*source, 1200).size() == 784);
   fs::remove(at / "00000.shard");
-  CHECK_THROWS_WITH_AS(open_shards(at, 1500, 28, 28, storage, 1), doctest::Contains("00000.shard"),
-                       Error);
+  CHECK_THROWS_WITH_AS(open_shards(at, 1500, grey_shards(28, 28, false), storage, 1),
+                       doctest::Contains("00000.shard"), Error);
 }
 
 }  // namespace headway::trainer

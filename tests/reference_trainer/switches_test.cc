@@ -57,7 +57,7 @@ TEST_CASE("every preset applies, and a later value wins over it") {
   for (const Preset& preset : all_presets()) {
     CHECK(names.insert(preset.name).second);
     EffectiveSettings settings;
-    settings.apply(preset);
+    settings.apply(preset, DeviceKind::kHost);
     CHECK(settings.preset() == preset.name);
     settings.apply("batch", "7");
     CHECK(settings.values().batch == 7);

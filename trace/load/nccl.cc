@@ -130,7 +130,13 @@ class NcclReader {
     return name.value < kernels_.size() && !kernels_[name.value].kind.empty();
   }
 
-  /// NCCL kernels launched by the range's thread inside it, each once.
+  /// True for what may have carried out a call of NCCL's range: its kernels, and communication of
+  /// devices that have no NCCL but say the same.
+  bool may_carry(DeviceOpId op) const {
+    return is_kernel(op) || trace_.device_ops.kind[op.value] == DeviceOpKind::kCommunication;
+  }
+
+  /// Carriers launched by the range's thread inside it, each once.
   std::vector<DeviceOpId> kernels_within(RangeId range) {
     std::vector<DeviceOpId> found;
     Interval inside = trace_.ranges.interval(range);
@@ -141,7 +147,7 @@ class NcclReader {
     for (auto call = first; call != calls.end() && trace_.calls.start[call->value] < inside.end;
          ++call) {
       DeviceOpId op = trace_.calls.op[call->value];
-      if (op.valid() && is_kernel(op) && !carried_[op.value]) found.push_back(op);
+      if (op.valid() && may_carry(op) && !carried_[op.value]) found.push_back(op);
     }
     return found;
   }

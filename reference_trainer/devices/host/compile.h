@@ -52,6 +52,7 @@ class HostGraph final : public CompiledGraph {
     return kernels_[node.value];
   }
   MemoryView memory(ValueId value, int slot = 0) const override;
+  std::int64_t memory_size(ValueId value) const override { return bytes_of(value); }
   void write(ValueId value, std::span<const float> values) override;
   std::vector<float> read(ValueId value) const override;
   std::int64_t memory_bytes() const override { return memory_bytes_; }

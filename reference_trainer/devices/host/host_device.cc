@@ -117,7 +117,7 @@ void HostDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments
         static_cast<double>(tag.work.bytes) / options_.memory_bytes_per_second * 1e9));
   task.work = KernelTask{static_cast<const HostKernel*>(&kernel), arguments, at_least};
   task.name = tag.name;
-  task.payload.kind = static_cast<std::uint32_t>(DeviceOpKind::kKernel);
+  task.payload.kind = static_cast<std::uint32_t>(tag.kind);
   task.payload.device = info_.id;
   task.payload.stream = on.value;
   task.payload.phase = static_cast<std::uint32_t>(tag.phase);
@@ -126,7 +126,7 @@ void HostDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments
   task.payload.batch = arguments.batch;
   task.payload.bytes = tag.work.bytes;
   task.payload.flops = tag.work.flops;
-  task.payload.math_unit = static_cast<std::uint32_t>(conventions::MathUnit::kGeneral);
+  task.payload.math_unit = static_cast<std::uint32_t>(tag.math_unit);
   auto payload = call(DeviceCallKind::kLaunch, on);
   payload.correlation = task.payload.correlation;
   nvtx::Range range(names_->launch, payload);
@@ -232,12 +232,15 @@ void HostDevice::synchronize() {
   error_.check();
 }
 
-std::unique_ptr<Kernel> HostDevice::make_kernel(const std::string& name,
-                                                HostKernel::Body body) const {
+std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, Kernel::Body body) {
+  return std::make_unique<HostKernel>(std::move(tag), std::move(body));
+}
+
+std::unique_ptr<Kernel> HostDevice::make_kernel(const std::string& name, Kernel::Body body) {
   Kernel::Tag tag;
   tag.name = nvtx::intern(name);
   tag.text = name;
-  return std::make_unique<HostKernel>(std::move(tag), std::move(body));
+  return make_kernel(std::move(tag), std::move(body));
 }
 
 std::unique_ptr<CompiledGraph> HostDevice::compile(const Graph& graph,

@@ -45,8 +45,12 @@ class HostDevice final : public Device {
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
 
-  /// A kernel of one's own, for tests and benchmarks.
-  std::unique_ptr<Kernel> make_kernel(const std::string& name, HostKernel::Body body) const;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) override;
+  HostClock& clock() override { return steady_host_clock(); }
+  bool computes() const override { return true; }
+
+  /// A kernel with nothing but a name.
+  std::unique_ptr<Kernel> make_kernel(const std::string& name, Kernel::Body body);
 
  protected:
   void release(MemoryView memory, std::int64_t bytes) noexcept override;

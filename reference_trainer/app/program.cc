@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/app/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/error.h"
+#include "common/format.h"
+#include "common/text.h"
+#include "reference_trainer/app/command_line.h"
+#include "reference_trainer/app/data_setup.h"
+#include "reference_trainer/app/metrics.h"
+#include "reference_trainer/app/progress.h"
+#include "reference_trainer/comm/host_communicator.h"
+#include "reference_trainer/comm/ranks.h"
+#include "reference_trainer/devices/host/host_device.h"
+#include "reference_trainer/devices/host/processor.h"
+#include "reference_trainer/devices/sim/simulated_run.h"
+#include "reference_trainer/nvtx/emitter.h"
+#include "reference_trainer/oracle/oracle.h"
+#include "reference_trainer/train/trainer.h"
+
+namespace headway::trainer {
+namespace {
+
+/// The signal that asked the run to end; 0: none did.
+std::atomic<int> stop_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void on_stop_signal(int signal) {
+  int none = 0;
+  if (!stop_signal.compare_exchange_strong(none, signal)) _exit(128 + signal);
+}
+
+void handle_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+/// Ends the layout of data in order.
+struct Interrupted {};
+
+int resolved_threads(const Settings& settings) {
+  if (settings.threads > 0) return static_cast<int>(settings.threads);
+  const int ranks = static_cast<int>(settings.ranks);
+  return std::clamp(ranks > 1 ? available_cores() / ranks : available_cores() - 1, 1, 8);
+}
+
+/// As traces carry them: advice names the trainer's switches only where it is the trainer's trace.
+std::vector<std::pair<std::string, std::string>> all_settings(const EffectiveSettings& settings) {
+  std::vector<std::pair<std::string, std::string>> all = {{"trainer", "headway-train"},
+                                                          {"preset", settings.preset()}};
+  for (const Switch& one : all_switches()) all.emplace_back(one.name, one.get(settings.values()));
+  return all;
+}
+
+void publish_settings(const EffectiveSettings& settings) {
+  for (const auto& [name, value] : all_settings(settings)) {
+    conventions::SettingPayload payload;
+    nvtx::copy_text(payload.name, name);
+    nvtx::copy_text(payload.value, value);
+    nvtx::describe(payload);
+  }
+}
+
+void print_summary(const RunResult& result) {
+  fmt::print("{} steps{}, {:.1f} images/s, median step {}, waiting for input {}\n",
+             result.steps.size(), result.interrupted ? " (interrupted)" : "",
+             result.images_per_second(),
+             format_duration({static_cast<std::int64_t>(result.median_step_s() * 1e9)}),
+             format_percent(result.input_wait_share()));
+  if (const auto loss = result.final_loss())
+    fmt::print("training: loss {:.3f}, accuracy {} (mean of the last tenth)\n", *loss,
+               format_percent(static_cast<double>(*result.final_accuracy())));
+  if (result.evaluation)
+    fmt::print("test: loss {:.3f}, accuracy {} on {} images\n", result.evaluation->loss,
+               format_percent(result.evaluation->accuracy), result.evaluation->images);
+}
+
+void print_start(const CommandLine& command, const Device& device, const DataSetup& data,
+                 const Trainer& trainer) {
+  const Settings& s = command.settings.values();
+  std::int64_t parameters = 0;
+  for (ValueId id : trainer.graph().parameters())
+    parameters += trainer.graph().value(id).shape.elements();
+  fmt::print("ResNet-{} (width {}, {} parameters, {} ops) on {}, {} thread{}\n", s.depth, s.width,
+             format_count(parameters), trainer.graph().node_count(), device.info().name,
+             device.info().cores, device.info().cores == 1 ? "" : "s");
+  fmt::print("{}: {} images, batch {}, {} steps{}\n", data.description(),
+             format_count(data.train_count()), s.batch, trainer.steps(),
+             command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
+  std::fflush(stdout);
+}
+
+TrainerHooks make_hooks(const CommandLine& command, Progress& progress,
+                        const std::int64_t& total_steps) {
+  TrainerHooks hooks;
+  hooks.stop = &stop_signal;
+  hooks.on_step = [&](const StepRecord& step) {
+    const Settings& s = command.settings.values();
+    progress.step(step, total_steps, s.batch * s.accumulate);
+  };
+  hooks.on_evaluation = [&](std::int64_t done, std::int64_t total) {
+    progress.count("evaluating", std::min(done, total), total);
+  };
+  return hooks;
+}
+
+/// Runs `work` with the other ranks; they hear of its failure before anything waits for them.
+RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    if (backend) backend->abandon(fmt::format("rank {} failed: {}", backend->rank(), error.what()));
+    throw;
+  }
+}
+
+RunResult train_on_host(const CommandLine& command, const DataSetup& data, Progress& progress,
+                        CommBackend* backend, bool& printed_only) {
+  const Settings& settings = command.settings.values();
+  HostDevice device({static_cast<int>(settings.threads), settings.link_mb_per_s * 1e6,
+                     settings.memory_gb_per_s * 1e9});
+  std::optional<HostCommunicator> communicator;
+  TrainerParts parts;
+  if (backend)
+    parts.communicator = &communicator.emplace(device, *backend, emulated_links(settings));
+  Trainer trainer(settings, device, data.data(), parts);
+  if (command.print_graph) {
+    fmt::print("{}", describe(trainer.graph()));
+    printed_only = true;
+    return {};
+  }
+  if (!command.quiet) print_start(command, device, data, trainer);
+  const std::int64_t steps = trainer.steps();
+  return trainer.run(make_hooks(command, progress, steps));
+}
+
+RunResult train_simulated(const CommandLine& command, const DataSetup& data, Progress& progress,
+                          const ProgramParts& parts) {
+  const Settings& settings = command.settings.values();
+  const std::int64_t steps = total_steps(settings, data.train_count());
+  sim::SimulationOptions options;
+  options.record_events = !command.trace.empty() || !command.oracle.empty();
+  options.record_edges = !command.oracle.empty();
+  sim::SimulatedRun run =
+      sim::simulate(settings, data.data(), options, make_hooks(command, progress, steps));
+  run.command = command.text;
+  run.settings = all_settings(command.settings);
+  progress.finish();
+  if (!command.quiet)
+    fmt::print("simulated {}, {} rank{}: {}\n", run.gpu.model->id, run.ranks,
+               run.ranks == 1 ? "" : "s", data.description());
+  if (!command.trace.empty()) parts.write_trace(run, command.trace);
+  if (!command.oracle.empty()) {
+    OracleFacts facts{&command.settings, &run.result, &run, {}};
+    // The truth about a fix is the same run with it.
+    if (const auto without = command.settings.without_planted())
+      facts.median_step_s_without =
+          sim::simulate(*without, data.data(), {false, false}, {}).result.median_step_s();
+    write_oracle(command.oracle, facts);
+  }
+  return run.result;
+}
+
+int train(CommandLine& command, const ProgramParts& parts,
+          const std::optional<RankIdentity>& rank) {
+  const Settings& settings = command.settings.values();
+  if (!command.metrics.empty()) check_metrics_path(command.metrics);
+  const bool simulated = settings.device == DeviceKind::kSim;
+  if (!command.trace.empty() && !simulated)
+    fail_usage(
+        "--trace is for simulated runs (--device sim), whose clock no tool can see. Record a run "
+        "on "
+        "the host with `headway record -o FILE -- headway-train ...`.");
+  handle_signals();
+  nvtx::name_this_thread("training");
+  Progress progress(command.quiet);
+  auto on_layout = [&](std::int64_t done, std::int64_t total) {
+    progress.count("laying out images", done, total);
+    if (stop_signal.load() != 0) throw Interrupted{};
+  };
+  std::string note;
+  DataSetup data(settings, on_layout, note);
+  progress.finish();
+  if (!note.empty()) fmt::print(stderr, "headway-train: {}\n", note);
+  publish_settings(command.settings);
+  bool printed_only = false;
+  const std::unique_ptr<CommBackend> backend = rank ? connect_ranks(*rank, settings) : nullptr;
+  const RunResult result = with_ranks(backend.get(), [&] {
+    return simulated && !command.print_graph
+               ? train_simulated(command, data, progress, parts)
+               : train_on_host(command, data, progress, backend.get(), printed_only);
+  });
+  if (printed_only) return 0;
+  progress.finish();
+  if (!command.oracle.empty() && !simulated)
+    write_oracle(command.oracle, {&command.settings, &result, nullptr, {}});
+  if (!command.metrics.empty()) write_metrics(command.metrics, command.settings, result);
+  if (!command.quiet) print_summary(result);
+  return result.interrupted ? 128 + stop_signal.load() : 0;
+}
+
+/// This process' place among ranks that a launcher has started; none: it runs alone, or is to launch
+/// ranks itself. Only rank 0 speaks and writes files.
+std::optional<RankIdentity> rank_of(CommandLine& command) {
+  std::optional<RankIdentity> identity = identity_from_environment();
+  const int asked = static_cast<int>(command.settings.values().ranks);
+  if (!identity || (identity->ranks == 1 && asked == 1)) return std::nullopt;
+  if (asked != 1 && asked != identity->ranks)
+    fail_usage("ranks: {} are asked for, but the launcher has started {}. Leave --ranks out.",
+               asked, identity->ranks);
+  command.settings.resolve_ranks(identity->ranks);
+  if (identity->rank == 0) return identity;
+  command.quiet = true;
+  command.metrics.clear();
+  command.oracle.clear();
+  return identity;
+}
+
+int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
+  CommandLine command;
+  if (const auto status = parse_command_line(argc, argv, command)) return *status;
+  if (command.reference) {
+    fmt::print("{}", reference_markdown());
+    return 0;
+  }
+  const bool host = command.settings.values().device == DeviceKind::kHost;
+  const std::optional<RankIdentity> rank =
+      host && !command.print_graph ? rank_of(command) : std::nullopt;
+  check_rank_settings(command.settings.values());
+  command.settings.resolve_threads(resolved_threads(command.settings.values()));
+  if (command.explain) {
+    fmt::print("{}", command.settings.table());
+    return 0;
+  }
+  if (host && !rank && command.settings.values().ranks > 1 && !command.print_graph)
+    return launch_ranks(static_cast<int>(command.settings.values().ranks), argv);
+  try {
+    return train(command, parts, rank);
+  } catch (const Interrupted&) {
+    fmt::print(stderr,
+               "headway-train: interrupted while laying out images; the next run goes on from "
+               "there.\n");
+    return 128 + stop_signal.load();
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, const ProgramParts& parts) {
+  try {
+    return run_checked(argc, argv, parts);
+  } catch (const Error& error) {
+    fmt::print(stderr, "headway-train: {}\n", error.what());
+    std::fflush(stderr);
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "headway-train: out of memory; use a smaller --batch.\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "headway-train: internal error: {}. Please report this.\n", error.what());
+  }
+  return static_cast<int>(ExitCode::kInternal);
+}
+
+}  // namespace headway::trainer

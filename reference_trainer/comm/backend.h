@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "reference_trainer/comm/link_model.h"
+
+namespace headway::trainer {
+
+/// Moves bytes between the ranks of a run: what differs between shared memory and MPI. All calls
+/// block, take part in the same order on every rank of the scope, and throw Error (internal) within
+/// the run's timeout when another rank has died or does not come. One thread at a time.
+class CommBackend {
+ public:
+  virtual ~CommBackend() = default;
+  virtual std::string_view name() const = 0;  ///< "shm", "mpi"
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// This rank has failed: the others stop waiting for it, as soon as they notice, with an Error that
+  /// says why. From any thread.
+  virtual void abandon(const std::string& why) = 0;
+  /// See Communicator. Where ranks cannot tell each other, each has its own way.
+  virtual std::int64_t stop_before(std::int64_t step) = 0;
+  /// Waits for all ranks.
+  virtual void barrier() = 0;
+  /// In place: the sum over the ranks of the scope, the same bits on each of them.
+  virtual void all_reduce(Scope scope, std::span<float> values) = 0;
+  /// The same for IEEE half precision; sums are rounded to it.
+  virtual void all_reduce_half(Scope scope, std::span<std::uint16_t> values) = 0;
+  /// all[i] of `mine.size()` bytes is what rank i gave. `mine` must have the same size on each.
+  virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// In place: afterwards the part of this rank's place in the scope holds the sum; the rest is
+  /// unspecified. Parts are `part_of`.
+  virtual void reduce_scatter(Scope scope, std::span<float> values) = 0;
+  /// In place: every rank's part (as after reduce_scatter) reaches all ranks of the scope.
+  virtual void all_gather_parts(Scope scope, std::span<float> values) = 0;
+  /// In place, through rank 0, which receives from each and sends to each in turn.
+  virtual void reduce_through_server(std::span<float> values) = 0;
+};
+
+/// The half-open range of `count` elements that place `index` of `places` owns.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+constexpr Part part_of(std::size_t count, int index, int places) {
+  const auto n = static_cast<std::size_t>(places);
+  const auto i = static_cast<std::size_t>(index);
+  return {count * i / n, count * (i + 1) / n};
+}
+
+}  // namespace headway::trainer

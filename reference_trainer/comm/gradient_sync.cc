@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/comm/gradient_sync.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/error.h"
+
+namespace headway::trainer {
+namespace {
+
+GradientTensor tensor_of(const Graph& graph, const CompiledGraph& compiled, bool computes,
+                         ValueId parameter, ValueId gradient) {
+  GradientTensor tensor;
+  if (computes) tensor.values = static_cast<float*>(compiled.memory(gradient).address);
+  tensor.count = compiled.memory_size(gradient) / std::int64_t{sizeof(float)};
+  const Shape& shape = graph.value(parameter).shape;
+  tensor.rows = shape.rank() > 1 ? shape[0] : 1;
+  return tensor;
+}
+
+/// values = (sums + values) · factor and sums = values, each where it is wanted.
+void add_up(const std::vector<GradientTensor>& tensors, float* sums, bool first, bool last,
+            float factor) {
+  for (const GradientTensor& tensor : tensors) {
+    for (std::int64_t i = 0; i < tensor.count; ++i) {
+      const float sum = tensor.values[i] + (first ? 0.0F : sums[i]);
+      if (last) {
+        tensor.values[i] = sum * factor;
+      } else {
+        sums[i] = sum;
+      }
+    }
+    sums += tensor.count;
+  }
+}
+
+}  // namespace
+
+GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
+                           const CompiledGraph& compiled, const Pairs& gradients,
+                           Communicator* communicator, const GradientSyncOptions& options)
+    : device_(device), compute_(compute), communicator_(communicator), options_(options) {
+  Pairs in_order = gradients;
+  std::ranges::stable_sort(
+      in_order, {}, [&](const auto& pair) { return graph.value(pair.second).producer.value; });
+  for (const auto& [parameter, gradient] : in_order)
+    tensors_.push_back(tensor_of(graph, compiled, device.computes(), parameter, gradient));
+  if (communicator_) {
+    stream_ = device.create_stream("communication");
+    plan_buckets(graph, in_order, options);
+  }
+  if (options.micro_batches == 1) return;
+  std::int64_t count = 0;
+  for (const GradientTensor& tensor : tensors_) count += tensor.count;
+  sums_ = device.allocate(count * std::int64_t{sizeof(float)}, MemoryKind::kDevice);
+  for (const char* part : {"first", "middle", "last"}) {
+    const bool first = part[0] == 'f';
+    const bool last = part[0] == 'l';
+    Kernel::Tag tag;
+    tag.text = fmt::format("accumulate/{} gradients", part);
+    tag.name = nvtx::intern(tag.text);
+    tag.phase = Phase::kBackward;
+    tag.work = {count, count * (first ? 8 : 12)};
+    const float factor = 1 / static_cast<float>(options.micro_batches);
+    add_up_.push_back(device.make_kernel(std::move(tag), [this, first, last, factor](auto&) {
+      add_up(tensors_, sums_.as<float>(), first, last, factor);
+    }));
+  }
+}
+
+void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
+                                const GradientSyncOptions& options) {
+  std::vector<GradientTensor> tensors;
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    tensors.push_back(tensors_[i]);
+    bytes += tensors_[i].count * std::int64_t{sizeof(float)};
+    const std::int64_t limit = buckets_.empty() ? options.first_bucket_bytes : options.bucket_bytes;
+    if (bytes < limit && i + 1 < in_order.size()) continue;
+    ExchangeOptions exchange = options.exchange;
+    exchange.average_over = static_cast<float>(communicator_->size());
+    const int number = static_cast<int>(buckets_.size());
+    buckets_.push_back(
+        {std::make_unique<Bucket>(device_, *communicator_, std::move(tensors), number, exchange),
+         graph.value(in_order[i].second).producer});
+    tensors.clear();
+    bytes = 0;
+  }
+}
+
+void GradientSync::op_launched(NodeId node, std::int64_t batch) {
+  // With several micro batches the sums are only complete after the whole backward pass.
+  if (!communicator_ || !options_.overlap || options_.micro_batches > 1) return;
+  std::size_t ready = exchanged_;
+  while (ready < buckets_.size() && buckets_[ready].last <= node) ++ready;
+  exchange_up_to(ready, batch);
+}
+
+void GradientSync::backward_launched(int micro_batch, std::int64_t batch) {
+  const bool last = micro_batch + 1 == options_.micro_batches;
+  if (!add_up_.empty()) {
+    LaunchArguments arguments;
+    arguments.batch = batch;
+    device_.launch(compute_, *add_up_[micro_batch == 0 ? 0 : last ? 2 : 1], arguments);
+  }
+  if (!last || !communicator_) return;
+  exchange_up_to(buckets_.size(), batch);
+  exchanged_ = 0;
+  device_.wait(compute_, device_.record(stream_));
+}
+
+void GradientSync::exchange_up_to(std::size_t count, std::int64_t batch) {
+  if (exchanged_ >= count) return;
+  device_.wait(stream_, device_.record(compute_));
+  for (; exchanged_ < count; ++exchanged_) buckets_[exchanged_].bucket->enqueue(stream_, batch);
+}
+
+std::int64_t GradientSync::sent_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Planned& each : buckets_) bytes += each.bucket->sent_bytes();
+  return bytes;
+}
+
+}  // namespace headway::trainer

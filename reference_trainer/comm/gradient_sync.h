@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "reference_trainer/comm/bucket.h"
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer {
+
+struct GradientSyncOptions {
+  ExchangeOptions exchange;
+  std::int64_t first_bucket_bytes = 1 << 20;
+  std::int64_t bucket_bytes = std::int64_t{25} << 20;
+  bool overlap = true;  ///< exchange a bucket as soon as it is full, not after the last gradient
+  int micro_batches = 1;
+};
+
+/// Gradients of a step, from the ops that make them to the optimizer: adds up those of several micro
+/// batches, and exchanges them between ranks in buckets, in the order in which the backward pass makes
+/// them, on a stream of its own. Afterwards each gradient is the mean over ranks and micro batches.
+class GradientSync {
+ public:
+  /// (parameter, gradient) of the graph.
+  using Pairs = std::vector<std::pair<ValueId, ValueId>>;
+
+  /// `communicator` null: one rank, only micro batches are added up.
+  GradientSync(Device& device, StreamId compute, const Graph& graph, const CompiledGraph& compiled,
+               const Pairs& gradients, Communicator* communicator,
+               const GradientSyncOptions& options);
+
+  /// Waits for the device: what is enqueued uses its kernels.
+  ~GradientSync() { sums_ = {}; }
+  GradientSync(const GradientSync&) = delete;
+  GradientSync& operator=(const GradientSync&) = delete;
+
+  /// After the launches of a backward op of the last micro batch.
+  void op_launched(NodeId node, std::int64_t batch);
+  /// After the backward pass of each micro batch; the last one starts what has not been exchanged.
+  void backward_launched(int micro_batch, std::int64_t batch);
+
+  std::size_t buckets() const { return buckets_.size(); }
+  /// Bytes that this rank's collectives of one step carry.
+  std::int64_t sent_bytes() const;
+
+ private:
+  struct Planned {
+    std::unique_ptr<Bucket> bucket;
+    NodeId last;  ///< makes the last of its gradients
+  };
+  void plan_buckets(const Graph& graph, const Pairs& in_order, const GradientSyncOptions& options);
+  void exchange_up_to(std::size_t count, std::int64_t batch);
+
+  Device& device_;
+  const StreamId compute_;
+  Communicator* const communicator_;
+  const GradientSyncOptions options_;
+  StreamId stream_;
+  std::vector<Planned> buckets_;
+  std::size_t exchanged_ = 0;  ///< buckets of this step
+  std::vector<GradientTensor> tensors_;
+  Memory sums_;                                  ///< of micro batches
+  std::vector<std::unique_ptr<Kernel>> add_up_;  ///< first, middle, last micro batch
+};
+
+}  // namespace headway::trainer

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/comm/link_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headway::trainer {
+
+double LinkModel::rank_bytes_per_s(Scope scope, int ranks) const {
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  const double node = node_bytes_per_s > 0 ? node_bytes_per_s : kUnlimited;
+  if (scope == Scope::kNode || ranks <= 1 || (scope == Scope::kWorld && ranks <= ranks_per_node))
+    return node;
+  const double share = network_bytes_per_s > 0 ? network_bytes_per_s / ranks_per_node : kUnlimited;
+  return std::min(node, share);
+}
+
+std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int ranks,
+                                      std::int64_t bytes) const {
+  if (ranks <= 1) return 0;
+  const bool leaves_node =
+      scope == Scope::kAcross || (scope == Scope::kWorld && ranks > ranks_per_node);
+  const double hop = leaves_node ? network_latency_s : node_latency_s;
+  const double share = static_cast<double>(ranks - 1) / ranks;
+  const double message = static_cast<double>(bytes);
+  double hops = ranks - 1;
+  double moved = message * share;
+  if (kind == CollectiveKind::kAllReduce) {
+    // A ring for what is large, a double tree for what is small: libraries take the better one.
+    hops = std::min<double>(2.0 * (ranks - 1), 2.0 * std::ceil(std::log2(ranks)) * 2);
+    moved *= 2;
+  } else if (kind == CollectiveKind::kParameterServer) {
+    hops = 2;
+    moved = 2 * message * (ranks - 1);
+  }
+  double rate = rank_bytes_per_s(scope, ranks);
+  // The server has its node's network to itself when it leaves the node.
+  if (kind == CollectiveKind::kParameterServer && leaves_node && network_bytes_per_s > 0)
+    rate = network_bytes_per_s;
+  const double transfer = std::isinf(rate) ? 0 : moved / rate;
+  return static_cast<std::int64_t>(std::llround((start_s + hops * hop + transfer) * 1e9));
+}
+
+}  // namespace headway::trainer

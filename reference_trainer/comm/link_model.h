@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace headway::trainer {
+
+enum class CollectiveKind : std::uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kParameterServer
+};
+/// Which ranks take part: all, those of one node, or those with the same place on their nodes.
+enum class Scope : std::uint8_t { kWorld, kNode, kAcross };
+
+/// Links between ranks, by latency and bandwidth: what a simulated run takes its times from, and what
+/// throttles a real one. Nodes are `ranks_per_node` ranks in a row.
+///
+///   ring of n ranks      (n - 1) hops of latency, and bytes · (n - 1)/n over the slowest link for a
+///                        reduce-scatter or an all-gather, twice that for an allreduce
+///   parameter server     rank 0 receives and sends bytes · (n - 1): twice, over its one link
+///
+/// A flat ring knows nothing of nodes, so that all ranks of a node share its network; a collective
+/// across nodes (Scope::kAcross) is one of `ranks_per_node` that share it with 1/ranks_per_node of the
+/// bytes each.
+struct LinkModel {
+  int ranks_per_node = 8;
+  double node_bytes_per_s = 0;     ///< of a rank to the others of its node; 0: as fast as it is
+  double network_bytes_per_s = 0;  ///< of a node; 0: as fast as it is
+  double node_latency_s = 0;       ///< per hop
+  double network_latency_s = 0;
+  double start_s = 0;  ///< of every collective
+
+  /// Bytes per second that one rank gets in a collective of this scope among `ranks`.
+  double rank_bytes_per_s(Scope scope, int ranks) const;
+  /// Nanoseconds from the arrival of the last rank to the end; 0 where nothing limits. `bytes` is the
+  /// full message: of all members together for kAllGather and kReduceScatter.
+  std::int64_t collective_ns(CollectiveKind kind, Scope scope, int ranks, std::int64_t bytes) const;
+};
+
+}  // namespace headway::trainer

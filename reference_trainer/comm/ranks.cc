@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/comm/ranks.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+
+#include "common/error.h"
+#include "common/text.h"
+#include "reference_trainer/comm/shm_backend.h"
+
+namespace headway::trainer {
+namespace {
+
+std::string_view variable(const char* name) {
+  // getenv is safe here: nothing in this program changes the environment while threads run.
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value ? value : "";
+}
+
+std::optional<int> number_in(const char* name) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return std::nullopt;
+  int number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size() || number < 0)
+    fail_usage("{}: '{}' in the environment is no number.", name, escape_terminal(text));
+  return number;
+}
+
+/// Letters and digits of what the launchers call the run.
+std::string run_name() {
+  std::string name = fmt::format("/headway-train-{}-", ::getuid());
+  for (const char* part : {"HEADWAY_TRAIN_RUN", "TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT",
+                           "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID"})
+    for (char c : variable(part))
+      if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) name += c;
+  return name.substr(0, 200);
+}
+
+}  // namespace
+
+std::optional<RankIdentity> identity_from_environment() {
+  struct Launcher {
+    const char* rank;
+    const char* ranks;
+    bool mpi;
+  };
+  for (const Launcher& launcher : {Launcher{"RANK", "WORLD_SIZE", false},
+                                   {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
+                                   {"PMI_RANK", "PMI_SIZE", true}}) {
+    const auto rank = number_in(launcher.rank);
+    const auto ranks = number_in(launcher.ranks);
+    if (!rank || !ranks) continue;
+    if (*rank >= *ranks || *ranks < 1)
+      fail_usage("The environment says rank {} of {} ({}, {}): ranks count from 0.", *rank, *ranks,
+                 launcher.rank, launcher.ranks);
+    return RankIdentity{*rank, *ranks, run_name(), launcher.mpi};
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<CommBackend> connect_ranks(const RankIdentity& identity, const Settings& settings) {
+  const auto timeout =
+      std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
+  const int per_node = static_cast<int>(settings.ranks_per_node);
+  if (settings.comm != CommKind::kShm && (identity.mpi || settings.comm == CommKind::kMpi)) {
+    if (auto backend = connect_mpi(per_node)) return backend;
+    if (settings.comm == CommKind::kMpi)
+      fail_usage(
+          "comm: this build has no MPI. Configure with -DHEADWAY_MPI=ON (Debian: libopenmpi-dev), "
+          "or "
+          "use --comm shm on one host.");
+  }
+  return std::make_unique<ShmBackend>(
+      SharedMemory::named(identity.run, identity.rank, identity.ranks, timeout), identity.rank,
+      per_node, timeout);
+}
+
+LinkModel emulated_links(const Settings& settings) {
+  LinkModel links;
+  links.ranks_per_node = static_cast<int>(settings.ranks_per_node);
+  links.node_bytes_per_s = settings.node_gb_per_s * 1e9;
+  links.network_bytes_per_s = settings.network_gb_per_s * 1e9;
+  links.network_latency_s = settings.network_us * 1e-6;
+  return links;
+}
+
+void check_rank_settings(const Settings& s) {
+  if (s.ranks == 1) return;
+  if (s.compress != Compression::kNone && s.topology != Topology::kFlat)
+    fail_usage(
+        "compress: compressed gradients go over the flat topology only; leave --topology flat "
+        "or --compress none.");
+  if (s.topology == Topology::kHierarchical && s.ranks > s.ranks_per_node &&
+      s.ranks % s.ranks_per_node != 0)
+    fail_usage(
+        "topology: hierarchical needs full nodes; {} ranks are no multiple of "
+        "--ranks-per-node {}.",
+        s.ranks, s.ranks_per_node);
+  if (s.slow_rank >= s.ranks)
+    fail_usage("slow_rank: there is no rank {} among {}; ranks count from 0.", s.slow_rank,
+               s.ranks);
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/comm/shm_backend.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.h"
+#include "reference_trainer/comm/exchange/half.h"
+
+namespace headway::trainer {
+
+ShmBackend::ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
+                       std::chrono::nanoseconds timeout)
+    : shared_(std::move(shared)), rank_(rank), per_node_(ranks_per_node), timeout_(timeout) {}
+
+ShmBackend::Members ShmBackend::members(Scope scope) const {
+  const int all = shared_->ranks();
+  const int node = rank_ / per_node_;
+  Members result;
+  int first = 0;
+  int end = all;
+  int step = 1;
+  if (scope == Scope::kNode) {
+    result.meeting = 1 + node;
+    first = node * per_node_;
+    end = std::min(all, first + per_node_);
+  } else if (scope == Scope::kAcross) {
+    first = rank_ % per_node_;
+    result.meeting = 1 + all + first;
+    step = per_node_;
+  }
+  for (int rank = first; rank < end; rank += step) {
+    if (rank == rank_) result.place = static_cast<int>(result.ranks.size());
+    result.ranks.push_back(rank);
+  }
+  return result;
+}
+
+void ShmBackend::meet(const Members& members) {
+  if (members.ranks.size() > 1)
+    shared_->meet(rank_, members.meeting, static_cast<int>(members.ranks.size()), timeout_);
+}
+
+void ShmBackend::barrier() {
+  meet(members(Scope::kWorld));
+}
+
+/// In pieces of a slot. Each member leaves the sum of its part in its own slot; `share_parts`: all
+/// take all parts. Sums go in the order of ranks, so that every member gets the same bits.
+template <class T, class Add>
+void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts, const Add& add) {
+  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
+  const int count = static_cast<int>(m.ranks.size());
+  auto slot = [&](int place) {
+    return reinterpret_cast<T*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
+  };
+  for (std::size_t first = 0; first < values.size(); first += kPiece) {
+    const std::span<T> piece = values.subspan(first, std::min(kPiece, values.size() - first));
+    std::memcpy(slot(m.place), piece.data(), piece.size_bytes());
+    meet(m);
+    const Part own = part_of(piece.size(), m.place, count);
+    for (std::size_t i = own.begin; i < own.end; ++i) {
+      float sum = 0;
+      for (int place = 0; place < count; ++place) sum = add(sum, slot(place)[i]);
+      if constexpr (sizeof(T) == 2) {
+        piece[i] = to_half(sum);
+      } else {
+        piece[i] = sum;
+      }
+    }
+    meet(m);  // nobody reads the terms any more
+    if (!share_parts) continue;
+    std::memcpy(slot(m.place) + own.begin, piece.data() + own.begin,
+                (own.end - own.begin) * sizeof(T));
+    meet(m);
+    for (int place = 0; place < count; ++place) {
+      const Part part = part_of(piece.size(), place, count);
+      std::memcpy(piece.data() + part.begin, slot(place) + part.begin,
+                  (part.end - part.begin) * sizeof(T));
+    }
+    meet(m);
+  }
+}
+
+void ShmBackend::all_reduce(Scope scope, std::span<float> values) {
+  reduce(members(scope), values, true, [](float sum, float value) { return sum + value; });
+}
+
+void ShmBackend::all_reduce_half(Scope scope, std::span<std::uint16_t> values) {
+  reduce(members(scope), values, true,
+         [](float sum, std::uint16_t value) { return sum + from_half(value); });
+}
+
+void ShmBackend::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  const Members m = members(Scope::kWorld);
+  for (std::size_t first = 0; first < mine.size(); first += SharedMemory::kSlotBytes) {
+    const std::size_t bytes = std::min(SharedMemory::kSlotBytes, mine.size() - first);
+    std::memcpy(shared_->slot(rank_), mine.data() + first, bytes);
+    meet(m);
+    for (int rank = 0; rank < size(); ++rank)
+      std::memcpy(all.data() + static_cast<std::size_t>(rank) * mine.size() + first,
+                  shared_->slot(rank), bytes);
+    meet(m);
+  }
+}
+
+void ShmBackend::reduce_scatter(Scope scope, std::span<float> values) {
+  // Parts are those of the whole message, so each goes by itself: part after part to its owner.
+  const Members m = members(scope);
+  const int count = static_cast<int>(m.ranks.size());
+  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(float);
+  auto slot = [&](int place) {
+    return reinterpret_cast<const float*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
+  };
+  for (int owner = 0; owner < count; ++owner) {
+    const Part part = part_of(values.size(), owner, count);
+    for (std::size_t first = part.begin; first < part.end; first += kPiece) {
+      const std::span<float> piece = values.subspan(first, std::min(kPiece, part.end - first));
+      std::memcpy(shared_->slot(rank_), piece.data(), piece.size_bytes());
+      meet(m);
+      if (owner == m.place)
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+          float sum = 0;
+          for (int place = 0; place < count; ++place) sum += slot(place)[i];
+          piece[i] = sum;
+        }
+      meet(m);
+    }
+  }
+}
+
+void ShmBackend::all_gather_parts(Scope scope, std::span<float> values) {
+  const Members m = members(scope);
+  const int count = static_cast<int>(m.ranks.size());
+  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(float);
+  for (int owner = 0; owner < count; ++owner) {
+    const Part part = part_of(values.size(), owner, count);
+    std::byte* slot = shared_->slot(m.ranks[static_cast<std::size_t>(owner)]);
+    for (std::size_t first = part.begin; first < part.end; first += kPiece) {
+      const std::span<float> piece = values.subspan(first, std::min(kPiece, part.end - first));
+      if (owner == m.place) std::memcpy(slot, piece.data(), piece.size_bytes());
+      meet(m);
+      if (owner != m.place) std::memcpy(piece.data(), slot, piece.size_bytes());
+      meet(m);
+    }
+  }
+}
+
+void ShmBackend::reduce_through_server(std::span<float> values) {
+  const Members m = members(Scope::kWorld);
+  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(float);
+  auto slot = [&](int rank) { return reinterpret_cast<float*>(shared_->slot(rank)); };
+  for (std::size_t first = 0; first < values.size(); first += kPiece) {
+    const std::span<float> piece = values.subspan(first, std::min(kPiece, values.size() - first));
+    std::memcpy(slot(rank_), piece.data(), piece.size_bytes());
+    meet(m);
+    if (rank_ == 0) {
+      for (std::size_t i = 0; i < piece.size(); ++i) {
+        float sum = 0;
+        for (int rank = 0; rank < size(); ++rank) sum += slot(rank)[i];
+        piece[i] = sum;
+      }
+      std::memcpy(slot(0), piece.data(), piece.size_bytes());
+    }
+    meet(m);
+    std::memcpy(piece.data(), slot(0), piece.size_bytes());
+    meet(m);
+  }
+}
+
+}  // namespace headway::trainer

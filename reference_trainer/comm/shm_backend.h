@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "reference_trainer/comm/backend.h"
+#include "reference_trainer/comm/shared_memory.h"
+
+namespace headway::trainer {
+
+/// Ranks of one host through shared memory: each copies a piece into its slot, adds up its part of
+/// everybody's, and takes the others' parts.
+class ShmBackend final : public CommBackend {
+ public:
+  ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
+             std::chrono::nanoseconds timeout);
+
+  std::string_view name() const override { return "shm"; }
+  int rank() const override { return rank_; }
+  int size() const override { return shared_->ranks(); }
+  void abandon(const std::string& why) override { shared_->abandon(why); }
+  std::int64_t stop_before(std::int64_t step) override { return shared_->stop_before(step); }
+  void barrier() override;
+  void all_reduce(Scope scope, std::span<float> values) override;
+  void all_reduce_half(Scope scope, std::span<std::uint16_t> values) override;
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void reduce_scatter(Scope scope, std::span<float> values) override;
+  void all_gather_parts(Scope scope, std::span<float> values) override;
+  void reduce_through_server(std::span<float> values) override;
+
+ private:
+  struct Members {
+    int meeting = 0;         ///< of SharedMemory
+    int place = 0;           ///< of this rank among them
+    std::vector<int> ranks;  ///< in order
+  };
+  Members members(Scope scope) const;
+  void meet(const Members& members);
+  template <class T, class Add>
+  void reduce(const Members& members, std::span<T> values, bool share_parts, const Add& add);
+
+  const std::shared_ptr<SharedMemory> shared_;
+  const int rank_;
+  const int per_node_;
+  const std::chrono::nanoseconds timeout_;
+};
+
+}  // namespace headway::trainer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace headway::trainer {
+
+/// An 8-bit colour image of any size: [height][width][3], red first.
+struct Picture {
+  int height = 0;
+  int width = 0;
+  std::vector<std::uint8_t> rgb;
+
+  const std::uint8_t* at(int y, int x) const {
+    return rgb.data() + (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                         static_cast<std::size_t>(x)) *
+                            3;
+  }
+};
+
+/// Decodes a JPEG (libjpeg-turbo) or PNG (libpng), told apart by their first bytes. Grey becomes
+/// colour; transparent becomes white. Throws Error (bad input) that names `origin` when the bytes are
+/// neither, damaged, cut off, or larger than 20000 pixels a side. Thread safe.
+Picture decode_picture(std::span<const std::byte> bytes, std::string_view origin);
+
+/// `quality` 1 to 100.
+std::vector<std::byte> encode_jpeg(const Picture& picture, int quality);
+
+}  // namespace headway::trainer

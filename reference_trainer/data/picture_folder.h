@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/data/layout.h"
+#include "reference_trainer/data/source.h"
+#include "reference_trainer/data/storage.h"
+
+namespace headway::trainer {
+
+/// JPEG and PNG files of any size, one folder per class.
+struct PictureSet {
+  struct File {
+    std::filesystem::path path;  ///< below the root
+    std::uint8_t label = 0;
+    std::int64_t bytes = 0;
+  };
+  std::filesystem::path root;
+  std::string name;         ///< "pictures-1a2b3c4d": also that of its folder in the cache
+  std::string description;  ///< for people
+  std::vector<std::string> classes;
+  std::vector<File> files;
+};
+
+/// Images are decoded to this size, [height][width][3], before a random part of them is shown.
+struct Canvas {
+  int height = 0;
+  int width = 0;
+};
+
+/// Lists the pictures below `root`, mixed so that the first ones are of all classes, the same for the
+/// same files. Every tenth is for testing (`test`), the others for training; `most` of them, 0: all.
+/// Files of other kinds are left out. Throws Error (bad input) when there are none, or one class only.
+PictureSet list_pictures(const std::filesystem::path& root, bool test, std::int64_t most);
+
+/// Writes coloured shapes on backgrounds as JPEG files of 120 to 400 pixels a side below `cache`, ten
+/// classes, once; returns the folder. What runs where no pictures are installed.
+std::filesystem::path generate_pictures(std::uint64_t seed, std::int64_t count,
+                                        const std::filesystem::path& cache,
+                                        const LayoutProgress& progress);
+
+/// The files themselves.
+std::unique_ptr<SampleSource> open_picture_files(const PictureSet& set, Canvas canvas,
+                                                 Storage& storage);
+/// Packs them into shards of 1000, as they are or (`decoded`) as pixels of a canvas; returns the
+/// folder. See lay_out_shards.
+std::filesystem::path lay_out_picture_shards(const PictureSet& set, Canvas canvas, bool decoded,
+                                             const std::filesystem::path& cache,
+                                             const LayoutProgress& progress);
+std::unique_ptr<SampleSource> open_picture_shards(const std::filesystem::path& folder,
+                                                  std::int64_t count, Canvas canvas, bool decoded,
+                                                  Storage& storage, int workers);
+
+}  // namespace headway::trainer

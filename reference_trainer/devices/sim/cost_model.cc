@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/sim/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headway::trainer::sim {
+namespace {
+
+/// A block of a streaming kernel moves this much: 256 threads, 16 bytes each, 4 times.
+constexpr std::int64_t kBytesPerBlock = std::int64_t{256} * 16 * 4;
+/// A block of a matrix kernel makes a tile of 128 x 128 results; its work is that tile's share.
+constexpr double kFlopsPerByteOfTile = 16;
+
+}  // namespace
+
+CostModel::CostModel(SimulatedGpu gpu, double memory_bytes_per_s, double link_bytes_per_s)
+    : gpu_(gpu),
+      memory_rate_(memory_bytes_per_s > 0
+                       ? memory_bytes_per_s
+                       : static_cast<double>(gpu.model->memory_bytes_per_second) *
+                             gpu.costs->memory_share),
+      pinned_rate_(link_bytes_per_s > 0 ? link_bytes_per_s
+                                        : static_cast<double>(gpu.costs->pinned_bytes_per_s)),
+      pageable_rate_(std::min(pinned_rate_, static_cast<double>(gpu.costs->pageable_bytes_per_s))) {
+}
+
+CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag) const {
+  KernelCost cost;
+  const auto flops = static_cast<double>(tag.work.flops);
+  const auto bytes = static_cast<double>(tag.work.bytes);
+  const bool matrix = flops > kFlopsPerByteOfTile * bytes;
+  cost.unit = tag.math_unit == MathUnit::kUnknown ? MathUnit::kGeneral : tag.math_unit;
+  cost.blocks = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(tag.work.bytes / kBytesPerBlock, 1, 1 << 30));
+  const double waves = static_cast<double>(cost.blocks) / gpu_.model->multiprocessors;
+  const double fill = waves / std::ceil(waves);
+  const double peak = cost.unit != MathUnit::kTensor ? gpu_.model->fp32_flops
+                      : tag.half_operands            ? gpu_.model->half_flops
+                                                     : gpu_.model->tf32_flops;
+  const double share = matrix ? gpu_.costs->matrix_share : 1.0;
+  const double compute_s = peak > 0 ? flops / (peak * share * fill) : 0;
+  const double memory_s = bytes / (memory_rate_ * fill);
+  cost.ns = gpu_.costs->least_kernel_ns +
+            static_cast<std::int64_t>(std::llround(std::max(compute_s, memory_s) * 1e9));
+  return cost;
+}
+
+std::int64_t CostModel::copy_ns(std::int64_t bytes, MemoryKind host_side) const {
+  const double rate = host_side == MemoryKind::kPageable ? pageable_rate_
+                      : host_side == MemoryKind::kDevice ? memory_rate_ / 2
+                                                         : pinned_rate_;
+  return gpu_.costs->copy_latency_ns +
+         static_cast<std::int64_t>(std::llround(static_cast<double>(bytes) / rate * 1e9));
+}
+
+}  // namespace headway::trainer::sim

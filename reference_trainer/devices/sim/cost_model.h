@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/sim/gpu_costs.h"
+
+namespace headway::trainer::sim {
+
+using conventions::MathUnit;
+
+/// How long things take on a simulated GPU.
+///   kernel  max(flops / (peak · share · fill), bytes / (bandwidth · share · fill)) + least
+///   copy    latency + bytes / rate
+/// `fill` is the part of the GPU that the kernel's blocks occupy in its last, partial wave: a kernel
+/// of 66 blocks on 132 multiprocessors reaches half.
+class CostModel {
+ public:
+  /// `memory_bytes_per_s` and `link_bytes_per_s` replace the table's where they are not 0.
+  CostModel(SimulatedGpu gpu, double memory_bytes_per_s, double link_bytes_per_s);
+
+  struct KernelCost {
+    std::int64_t ns = 0;
+    std::int32_t blocks = 1;
+    std::int32_t block_threads = 256;
+    MathUnit unit = MathUnit::kGeneral;
+  };
+  KernelCost kernel(const Kernel::Tag& tag) const;
+  std::int64_t copy_ns(std::int64_t bytes, MemoryKind host_side) const;
+
+  const SimulatedGpu& gpu() const { return gpu_; }
+  const GpuCosts& costs() const { return *gpu_.costs; }
+
+ private:
+  SimulatedGpu gpu_;
+  double memory_rate_;
+  double pinned_rate_;
+  double pageable_rate_;
+};
+
+}  // namespace headway::trainer::sim

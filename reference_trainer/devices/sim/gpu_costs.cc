@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/sim/gpu_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/text.h"
+
+namespace headway::trainer::sim {
+namespace {
+
+constexpr std::int64_t kGB = 1'000'000'000;
+
+// Where the figures come from. None was measured by this project, except those of the H200's shares
+// (copy 4.3 of 4.8 TB/s, bf16 GEMM 788 of 989 TFLOP/s on random data, CUDA 13).
+constexpr std::string_view kVolta =
+    "NVIDIA developer blog 'Getting Started with CUDA Graphs' (2019): 2.2 us of launch, 3.8 us "
+    "from kernel to kernel with overlapped launches; bandwidthTest on PCIe 3 x16";
+constexpr std::string_view kTuring = "as V100; matrix share after power limit, PCIe 3 x16";
+constexpr std::string_view kAmpere =
+    "NVIDIA A100 tuning guide; nccl-tests allreduce of 8 GPUs, 230 of 300 GB/s; bandwidthTest on "
+    "PCIe 4 x16";
+constexpr std::string_view kHopper =
+    "NVIDIA developer blog 'Constant-Time Launch for Straight-Line CUDA Graphs' (2024); nccl-tests "
+    "allreduce of 8 H100, 360 of 450 GB/s (ring); bandwidthTest on PCIe 5 x16";
+constexpr std::string_view kBlackwell = "as H100, link rates of NVLink 5; shares not measured";
+constexpr std::string_view kAda = "as A100 without NVLink; PCIe 4 x16";
+
+constexpr auto kCosts = std::to_array<GpuCosts>({
+    {"v100", 2500, 5500, 1400, 2200, 800, 3000, 7000, 1500, 12 * kGB, 4 * kGB, 0.72, 0.85, 0.85,
+     kVolta},
+    {"t4", 2500, 5500, 1500, 2200, 800, 3000, 7000, 1500, 12 * kGB, 4 * kGB, 0.5, 0.8, 0.85,
+     kTuring},
+    {"a100-40gb", 2300, 5000, 1200, 2000, 700, 2800, 6500, 1300, 25 * kGB, 7 * kGB, 0.75, 0.88,
+     0.77, kAmpere},
+    {"a100-80gb", 2300, 5000, 1200, 2000, 700, 2800, 6500, 1300, 25 * kGB, 7 * kGB, 0.75, 0.88,
+     0.77, kAmpere},
+    {"a10", 2300, 5000, 1300, 2000, 700, 2800, 6500, 1300, 25 * kGB, 7 * kGB, 0.6, 0.85, 0.85,
+     kAda},
+    {"h100-pcie", 2000, 4500, 1100, 1800, 600, 2500, 6000, 1200, 50 * kGB, 9 * kGB, 0.65, 0.88, 0.8,
+     kHopper},
+    {"h100-sxm", 2000, 4500, 1000, 1800, 600, 2500, 6000, 1200, 55 * kGB, 10 * kGB, 0.75, 0.9, 0.8,
+     kHopper},
+    {"h200", 2000, 4500, 1000, 1800, 600, 2500, 6000, 1200, 55 * kGB, 10 * kGB, 0.797, 0.9, 0.8,
+     kHopper},
+    {"b200", 2000, 4500, 1000, 1800, 600, 2500, 6000, 1200, 55 * kGB, 11 * kGB, 0.75, 0.88, 0.8,
+     kBlackwell},
+    {"l40s", 2300, 5000, 1200, 2000, 700, 2800, 6500, 1300, 25 * kGB, 7 * kGB, 0.65, 0.85, 0.85,
+     kAda},
+    {"l4", 2300, 5000, 1300, 2000, 700, 2800, 6500, 1300, 25 * kGB, 7 * kGB, 0.5, 0.85, 0.85, kAda},
+    {"rtx-4090", 2300, 5000, 1200, 2000, 700, 2800, 6500, 1300, 25 * kGB, 8 * kGB, 0.8, 0.9, 0.85,
+     kAda},
+});
+
+std::string_view full_id(std::string_view id) {
+  if (id == "a100") return "a100-80gb";
+  if (id == "h100") return "h100-sxm";
+  return id;
+}
+
+}  // namespace
+
+std::span<const GpuCosts> gpu_costs() {
+  return kCosts;
+}
+
+SimulatedGpu find_simulated_gpu(std::string_view id) {
+  const std::string_view wanted = full_id(id);
+  const auto costs = std::ranges::find(kCosts, wanted, &GpuCosts::model);
+  const auto model = std::ranges::find(gpu_models(), wanted, &GpuModel::id);
+  if (costs != kCosts.end() && model != gpu_models().end()) return {&*model, &*costs};
+  std::vector<std::string> ids;
+  std::string legal;
+  for (const GpuCosts& each : kCosts) {
+    ids.emplace_back(each.model);
+    legal += (legal.empty() ? "" : ", ") + ids.back();
+  }
+  std::string hint;
+  for (const std::string& near : closest(id, ids, 1)) hint = " Did you mean '" + near + "'?";
+  fail_usage("gpu: '{}' cannot be simulated.{} GPUs: {}.", escape_terminal(id), hint, legal);
+}
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/gpu_models.h"
+
+namespace headway::trainer::sim {
+
+/// What the table of GPU models does not say and a simulation needs: costs of the host's calls, what
+/// lies between two kernels, what copies reach, and which share of its peaks a good kernel reaches.
+/// Times in nanoseconds, rates in bytes per second. Defaults are typical of a server of the GPU's
+/// time; measured values of a machine replace them where they are known.
+struct GpuCosts {
+  std::string_view model;           ///< GpuModel::id
+  std::int64_t launch_ns;           ///< host time of one launch call
+  std::int64_t launch_latency_ns;   ///< start of the call to start of the kernel, stream empty
+  std::int64_t kernel_gap_ns;       ///< end of a kernel to the start of the next on its stream
+  std::int64_t least_kernel_ns;     ///< a kernel that does nothing
+  std::int64_t small_call_ns;       ///< recording an event, making a stream wait
+  std::int64_t copy_call_ns;        ///< an asynchronous copy from pinned memory
+  std::int64_t sync_wake_ns;        ///< end of the awaited work to the return of the call
+  std::int64_t copy_latency_ns;     ///< of one copy, whatever its size
+  std::int64_t pinned_bytes_per_s;  ///< host to device and back
+  std::int64_t pageable_bytes_per_s;
+  double matrix_share;      ///< of the peak that a large GEMM or convolution reaches
+  double memory_share;      ///< of the bandwidth that a large streaming kernel reaches
+  double collective_share;  ///< of one direction of the GPU link that an allreduce reaches
+  std::string_view source;
+};
+
+std::span<const GpuCosts> gpu_costs();
+
+/// A GPU that can be simulated: both tables' rows.
+struct SimulatedGpu {
+  const GpuModel* model = nullptr;
+  const GpuCosts* costs = nullptr;
+};
+/// By id, or the short name of a family ("h100" is "h100-sxm"). Throws Error (usage) that lists the
+/// ids when there is none.
+SimulatedGpu find_simulated_gpu(std::string_view id);
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/nvtx/emitter.h"
+
+/// All that a simulated rank did, with the times it did it: what a profiler would have recorded, and
+/// what no profiler can know. Times are nanoseconds of the virtual clock, which starts at 0.
+namespace headway::trainer::sim {
+
+using conventions::DeviceCallKind;
+using conventions::DeviceOpKind;
+using conventions::MathUnit;
+
+/// What held the start of an op back last.
+enum class Binding : std::uint8_t { kStream, kLaunch, kEvent, kEngine };
+
+/// A call of the host thread. `correlation` is unique among the calls of the rank.
+struct Call {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t waited = 0;  ///< part of it at its end in which the host waited for the device
+  std::int64_t bytes = 0;
+  std::uint64_t correlation = 0;
+  std::uint64_t sync_id = 0;
+  DeviceCallKind kind = DeviceCallKind::kOther;
+  StreamId stream;  ///< none: the whole device
+};
+
+struct Op {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t last_arrival = 0;  ///< collectives: of all members; 0 for other ops
+  std::int64_t bytes = 0;
+  std::int64_t flops = 0;
+  std::uint64_t correlation = 0;  ///< of its call
+  std::int64_t op = conventions::kAbsent;
+  std::int64_t batch = conventions::kAbsent;
+  nvtx::Name name = nullptr;
+  StreamId stream;
+  std::int32_t blocks = 0;
+  std::int32_t block_threads = 0;
+  std::int32_t collective = -1;  ///< index into Recording::collectives
+  DeviceOpKind kind = DeviceOpKind::kKernel;
+  Phase phase = Phase::kNone;
+  MathUnit unit = MathUnit::kGeneral;
+  MemoryKind from = MemoryKind::kUnknown;
+  MemoryKind to = MemoryKind::kUnknown;
+  Binding binding = Binding::kStream;
+  std::uint64_t bound_by = 0;  ///< correlation of the op whose end held it back; 0: its own call
+};
+
+struct CollectiveRecord {
+  std::string communicator;
+  std::string kind;   ///< "allreduce"
+  std::string dtype;  ///< "f32"
+  std::int64_t bytes = 0;
+  std::int64_t sequence = 0;
+  int ranks = 0;
+  std::size_t range = 0;  ///< index into Recording::ranges of the host's range around it
+};
+
+/// An NVTX range of the training thread (worker -1) or of a loader worker.
+struct RangeRecord {
+  std::int64_t start = 0;
+  std::int64_t end = -1;  ///< open
+  nvtx::Name name = nullptr;
+  conventions::RangePayload payload;
+  std::int32_t worker = -1;
+  bool nccl = false;  ///< in the domain NCCL instead of headway
+};
+
+/// "`to` starts (or ends) no earlier than `from` plus `lag`". Ends are named by correlation: of an op
+/// (kOp…) or of a call (kCall…); batches by their number.
+enum class EdgeKind : std::uint8_t {
+  kStream,      ///< end of an op -> start of the next on its stream
+  kLaunch,      ///< start of the call -> start of its op
+  kEvent,       ///< end of the awaited op -> start of the first op after the wait
+  kQueue,       ///< end of an op -> end of the launch 1024 later
+  kSync,        ///< end of the awaited op -> end of the blocking call
+  kEngine,      ///< end of a copy -> start of the next on the same engine
+  kCollective,  ///< start on `rank` of number `from` of the communicator -> end on this one
+  kBatch,       ///< batch made -> end of the wait for it
+  kSlot,        ///< wait for batch b - prefetch ends -> batch b begins
+  kWorker,      ///< batch made -> next batch of the same worker begins
+};
+struct Edge {
+  EdgeKind kind = EdgeKind::kStream;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::int64_t lag = 0;
+  std::int32_t rank = -1;  ///< of `from`, where it is another rank's
+};
+
+struct Recording {
+  int rank = 0;
+  std::vector<std::string> streams;
+  int workers = 0;
+  std::vector<Call> calls;
+  std::vector<Op> ops;  ///< by the order in which their times became known; sort by start to read
+  std::vector<CollectiveRecord> collectives;
+  std::vector<RangeRecord> ranges;
+  std::vector<conventions::GraphOpPayload> graph;
+  std::vector<Edge> edges;
+  std::int64_t end = 0;  ///< of the run
+};
+
+}  // namespace headway::trainer::sim

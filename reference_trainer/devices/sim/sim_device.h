@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/sim/cost_model.h"
+#include "reference_trainer/devices/sim/recording.h"
+#include "reference_trainer/devices/sim/sim_world.h"
+
+namespace headway::trainer::sim {
+
+struct SimOptions {
+  SimulatedGpu gpu;
+  double memory_bytes_per_s = 0;  ///< replaces the table's; 0: the table's
+  double link_bytes_per_s = 0;    ///< of pinned copies; likewise
+  double jitter = 0;              ///< durations vary by this share at most, evenly
+  std::uint64_t seed = 1;
+  int rank = 0;
+  bool record_events = true;
+  bool record_edges = false;
+};
+
+struct SimCollective {
+  SimGroup* group = nullptr;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Scope scope = Scope::kWorld;
+  std::int64_t bytes = 0;  ///< the full message
+  std::string dtype = "f32";
+  std::int64_t batch = conventions::kAbsent;
+  Phase phase = Phase::kCommunication;
+};
+
+/// A GPU on a virtual clock. The host program runs for real, on the calling thread; its calls move the
+/// clock on by what they cost, and the work they enqueue gets its times from the cost model and the
+/// rules of CUDA: streams in order, at most 1024 launches outstanding, events, one copy engine per
+/// direction, pageable copies that block the host, collectives that wait for their last member. No
+/// arithmetic is done. What it does is deterministic to the nanosecond: jitter depends on seed, rank,
+/// op and batch alone, never on the order of threads. Times of enqueued work are worked out when the
+/// host first needs them; with a collective among it, that blocks the thread until all ranks have got
+/// there. Kernels of different streams do not slow each other down.
+class SimDevice final : public Device, public HostClock, public nvtx::Listener {
+ public:
+  SimDevice(const SimOptions& options, SimWorld& world);
+  ~SimDevice() override;
+
+  const DeviceInfo& info() const override { return info_; }
+  StreamId create_stream(const std::string& name) override;
+  Memory allocate(std::int64_t bytes, MemoryKind kind) override;
+  void launch(StreamId stream, const Kernel& kernel, const LaunchArguments& arguments) override;
+  void copy(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
+            std::int64_t batch) override;
+  void copy_blocking(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
+                     std::int64_t batch) override;
+  Event record(StreamId stream) override;
+  void wait(StreamId stream, const Event& event) override;
+  bool done(const Event& event) override;
+  void synchronize(const Event& event) override;
+  void synchronize(StreamId stream) override;
+  void synchronize() override;
+  std::unique_ptr<CompiledGraph> compile(const Graph& graph,
+                                         const CompileOptions& options) override;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) override;
+  HostClock& clock() override { return *this; }
+  bool computes() const override { return false; }
+
+  /// Enqueues a collective as NCCL does: one kernel that starts when the rank is ready.
+  void enqueue_collective(StreamId stream, const SimCollective& collective);
+
+  // ---- HostClock, of the training thread ----
+  std::chrono::nanoseconds now() const override { return std::chrono::nanoseconds(now_); }
+  void spend(std::chrono::nanoseconds duration) override { now_ += duration.count(); }
+  void rest(std::chrono::nanoseconds duration) override { now_ += duration.count(); }
+
+  // ---- nvtx::Listener, for the thread that drives the device ----
+  void push(nvtx::Name name, const conventions::RangePayload& payload) override;
+  void pop() override;
+  void describe(const conventions::GraphOpPayload& op) override;
+
+  /// 1 ± jitter, for the given thing.
+  double jitter(std::uint64_t what, std::int64_t batch) const;
+  SimWorld& world() { return world_; }
+  const CostModel& costs() const { return costs_; }
+  const SimOptions& options() const { return options_; }
+  /// For what else happens on the virtual clock (the loader's workers). Taken when the run is over.
+  Recording& recording() { return recording_; }
+
+ protected:
+  void release(MemoryView memory, std::int64_t bytes) noexcept override;
+
+ private:
+  struct Entry;
+  struct Stream;
+
+  Stream& stream(StreamId id) { return *streams_[id.value]; }
+  Call& begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes = 0);
+  void end_call(std::int64_t cost);
+  void block_for(StreamId on, std::uint64_t sequence);
+  void block_until(std::int64_t time);
+  std::uint64_t submit(StreamId on, Entry entry);
+  void submit_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
+                   std::int64_t batch);
+  std::int64_t end_of(StreamId on, std::uint64_t sequence);
+  std::uint64_t op_of(StreamId on, std::uint64_t sequence);
+  void resolve_next(StreamId on);
+  void add_edge(EdgeKind kind, std::uint64_t from, std::uint64_t to, std::int64_t lag,
+                int rank = -1);
+
+  const SimOptions options_;
+  const CostModel costs_;
+  SimWorld& world_;
+  DeviceInfo info_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  Recording recording_;
+  Call call_;  ///< the one being made
+  std::vector<std::size_t> open_ranges_;
+  std::int64_t now_ = 0;
+  std::uint64_t next_correlation_ = 1;
+  std::uint64_t next_sync_ = 1;
+  struct Engine {
+    std::int64_t free_at = 0;
+    std::uint64_t last = 0;  ///< correlation of its last copy
+  };
+  Engine engines_[3];  ///< to the device, to the host, on the device
+};
+
+}  // namespace headway::trainer::sim

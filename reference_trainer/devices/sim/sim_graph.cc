@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/sim/sim_graph.h"
+
+#include "common/error.h"
+#include "kernels/sgd_momentum.h"
+#include "reference_trainer/devices/sim/sim_device.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/passes/plan_memory.h"
+
+namespace headway::trainer::sim {
+namespace {
+
+/// "conv2d_backward_data layer1.0.conv1" -> "sim::conv2d_backward_data".
+std::string kernel_name(const Kernel::Tag& tag) {
+  return "sim::" + tag.text.substr(0, tag.text.find(' '));
+}
+
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t value = 0xCBF29CE484222325;  // FNV-1a
+  for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  return value;
+}
+
+class SimGraph final : public CompiledGraph {
+ public:
+  SimGraph(SimDevice& device, const Graph& graph, const CompileOptions& options)
+      : device_(device), options_(options), kernels_(graph.node_count()) {
+    sizes_.reserve(graph.value_count());
+    for (const Value& value : graph.values()) sizes_.push_back(value.bytes());
+    for (std::size_t i = 0; i < graph.node_count(); ++i) add(graph, NodeId::from(i));
+    const MemoryPlan plan = plan_memory(graph, [&](ValueId id) { return graph.value(id).bytes(); });
+    memory_bytes_ = plan.total_bytes;
+    for (std::size_t i = 0; i < graph.value_count(); ++i)
+      if (plan.offset[i] < 0) memory_bytes_ += graph.values()[i].bytes();
+  }
+
+  std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const override {
+    return kernels_[node.value];
+  }
+  MemoryView memory(ValueId, int) const override { return {nullptr, MemoryKind::kDevice}; }
+  std::int64_t memory_size(ValueId value) const override { return sizes_[value.value]; }
+  void write(ValueId, std::span<const float>) override {}
+  std::vector<float> read(ValueId value) const override {
+    return std::vector<float>(static_cast<std::size_t>(sizes_[value.value]) / sizeof(float));
+  }
+  std::int64_t memory_bytes() const override { return memory_bytes_; }
+
+ private:
+  void add(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    const auto* sgd = std::get_if<SgdAttributes>(&node.attributes);
+    if (!sgd || sgd->fusion != OptimizerFusion::kOff)
+      return add_kernel(node, id, "", node.op->work(graph, node));
+    // As on the host: the update of a parameter as four elementwise passes.
+    const std::int64_t count = graph.value(node.inputs[0]).shape.elements();
+    add_kernel(node, id, "decay", kernels::sgd_decay_work(count));
+    add_kernel(node, id, "scale", kernels::sgd_scale_work(count));
+    add_kernel(node, id, "accumulate", kernels::sgd_accumulate_work(count));
+    add_kernel(node, id, "apply", kernels::sgd_apply_work(count));
+  }
+
+  void add_kernel(const Node& node, NodeId id, std::string_view part, Work work) {
+    Kernel::Tag tag;
+    tag.text = fmt::format("{}{}{} {}", node.op->type, part.empty() ? "" : "/", part, node.name);
+    tag.name = nvtx::intern(tag.text);
+    tag.op = options_.first_op_id + id.value;
+    tag.phase = node.phase;
+    tag.work = work;
+    kernels_[id.value].push_back(std::make_unique<SimKernel>(std::move(tag), device_.costs()));
+  }
+
+  SimDevice& device_;
+  const CompileOptions options_;
+  std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
+  std::vector<std::int64_t> sizes_;  ///< in bytes, by value
+  std::int64_t memory_bytes_ = 0;
+};
+
+}  // namespace
+
+SimKernel::SimKernel(Tag tag, const CostModel& costs)
+    : Kernel(std::move(tag)),
+      cost_(costs.kernel(this->tag())),
+      device_name_(nvtx::intern(kernel_name(this->tag()))),
+      number_(hash(this->tag().text)) {}
+
+std::unique_ptr<CompiledGraph> compile_for_simulation(SimDevice& device, const Graph& graph,
+                                                      const CompileOptions& options) {
+  return std::make_unique<SimGraph>(device, graph, options);
+}
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/sim/cost_model.h"
+
+namespace headway::trainer::sim {
+
+class SimDevice;
+
+/// A kernel with a duration and nothing to run.
+class SimKernel final : public Kernel {
+ public:
+  SimKernel(Tag tag, const CostModel& costs);
+
+  const CostModel::KernelCost& cost() const { return cost_; }
+  /// As a GPU's profiler names it: by what it does, not by where in the model it stands.
+  nvtx::Name device_name() const { return device_name_; }
+  /// Stable from run to run: decides its jitter.
+  std::uint64_t number() const { return number_; }
+
+ private:
+  CostModel::KernelCost cost_;
+  nvtx::Name device_name_;
+  std::uint64_t number_;
+};
+
+/// A graph on a simulated device: kernels with durations from each op's Work, and no memory.
+std::unique_ptr<CompiledGraph> compile_for_simulation(SimDevice& device, const Graph& graph,
+                                                      const CompileOptions& options);
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/sim/sim_loader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/error.h"
+
+namespace headway::trainer::sim {
+namespace {
+
+using conventions::RangeKind;
+
+struct StageNames {
+  nvtx::Name batch = nvtx::intern("batch");
+  nvtx::Name read = nvtx::intern("read");
+  nvtx::Name decode = nvtx::intern("decode");
+  nvtx::Name augment = nvtx::intern("augment");
+  nvtx::Name collate = nvtx::intern("collate");
+};
+const StageNames& names() {
+  static const StageNames kNames;
+  return kNames;
+}
+
+std::int64_t ns(double value) {
+  return static_cast<std::int64_t>(std::llround(value));
+}
+
+}  // namespace
+
+SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOptions& options,
+                     const LoaderCosts& costs, Storage::Speed storage, bool one_file_each,
+                     bool decoded)
+    : device_(device),
+      options_(options),
+      costs_(costs),
+      storage_(storage),
+      one_file_each_(one_file_each),
+      decoded_(decoded),
+      returned_(static_cast<std::size_t>(options.batches), 0),
+      workers_(static_cast<std::size_t>(options.workers)) {
+  const std::int64_t share = options.batch * options.ranks;
+  if (source.count() < share)
+    fail_usage(
+        "{} rank{} with a batch of {} each need at least {} samples; there are {}. Use a smaller "
+        "--batch.",
+        options.ranks, options.ranks == 1 ? "" : "s", options.batch, share, source.count());
+  per_epoch_ = source.count() / share;
+  // All batches are alike: the first one's bytes stand for each.
+  std::vector<std::int64_t> first(static_cast<std::size_t>(options.batch));
+  std::iota(first.begin(), first.end(), 0);
+  bytes_per_batch_ = source.bytes(first);
+  // Workers and the training thread share the cores.
+  stretch_ = std::max(1.0, static_cast<double>(options.workers + 1) / costs.cores);
+  device.recording().workers = options.workers;
+  const auto floats = options.batch * options.height * options.width * options.channels;
+  for (int i = 0; i < options.in_use + 1; ++i) {
+    auto batch = std::make_unique<Batch>();
+    batch->images =
+        Memory(nullptr, {nullptr, options.memory}, floats * std::int64_t{sizeof(float)});
+    batch->labels =
+        Memory(nullptr, {nullptr, options.memory}, options.batch * std::int64_t{sizeof(float)});
+    free_.push_back(batch.get());
+    batches_.push_back(std::move(batch));
+  }
+}
+
+Batch* SimLoader::next() {
+  if (next_ >= options_.batches) return nullptr;
+  const std::int64_t id = next_++;
+  const std::int64_t asked = device_.now().count();
+  if (workers_.empty()) {
+    device_.spend(std::chrono::nanoseconds(make(id, asked, -1) - asked));
+  } else {
+    const std::int64_t ahead = std::max(options_.prefetch, 1);
+    std::int64_t room =
+        id >= ahead ? returned_[static_cast<std::size_t>(id - ahead)] : std::int64_t{0};
+    const std::int64_t epoch = options_.reuse_workers ? 0 : id / per_epoch_;
+    if (epoch > 0)  // not before the last batch of the epoch before was taken
+      room = std::max(room, returned_[static_cast<std::size_t>(epoch * per_epoch_ - 1)]);
+    const auto worker = std::ranges::min_element(workers_, {}, &Worker::free_at);
+    std::int64_t start = std::max(room, worker->free_at);
+    if (worker->epoch != epoch)
+      start += std::chrono::duration_cast<std::chrono::nanoseconds>(options_.worker_start).count();
+    worker->epoch = epoch;
+    auto& edges = device_.recording().edges;
+    if (device_.options().record_edges) {
+      const auto number = static_cast<std::uint64_t>(id);
+      if (worker->last_batch >= 0)
+        edges.push_back(
+            {EdgeKind::kWorker, static_cast<std::uint64_t>(worker->last_batch), number, 0, -1});
+      if (id >= ahead)
+        edges.push_back({EdgeKind::kSlot, static_cast<std::uint64_t>(id - ahead), number, 0, -1});
+      edges.push_back({EdgeKind::kBatch, number, number, 0, -1});
+    }
+    const std::int64_t made = make(id, start, static_cast<std::int32_t>(worker - workers_.begin()));
+    worker->free_at = made;
+    worker->last_batch = id;
+    if (made > asked) device_.rest(std::chrono::nanoseconds(made - asked));
+  }
+  returned_[static_cast<std::size_t>(id)] = device_.now().count();
+  HEADWAY_INVARIANT(!free_.empty());
+  Batch* batch = free_.back();
+  free_.pop_back();
+  batch->id = id;
+  batch->rows = options_.batch;
+  return batch;
+}
+
+void SimLoader::give_back(Batch* batch) {
+  free_.push_back(batch);
+}
+
+/// End of reading. Requests of one worker follow each other; transfers of all share the bandwidth.
+std::int64_t SimLoader::read(std::int64_t start, std::int64_t bytes) {
+  if (bytes == 0) return start;  // in memory
+  // A shard holds many samples: one open and one read for the part that a batch takes of it.
+  const std::int64_t requests = one_file_each_ ? options_.batch : 1;
+  const std::int64_t latency =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count();
+  const std::int64_t asked = start + requests * (costs_.open_ns + costs_.read_ns + 2 * latency) +
+                             ns(costs_.read_per_byte * static_cast<double>(bytes) * stretch_);
+  if (storage_.bytes_per_second <= 0) return asked;
+  const std::int64_t transfer = ns(static_cast<double>(bytes) / storage_.bytes_per_second * 1e9);
+  storage_free_at_ = std::max(start, storage_free_at_) + transfer;
+  return std::max(asked + transfer, storage_free_at_);
+}
+
+std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
+  const bool pictures = options_.channels == 3;
+  const std::int64_t pixels = options_.batch * options_.height * options_.width;
+  const std::int64_t decoded =
+      pictures ? options_.batch * options_.canvas_height * options_.canvas_width : pixels;
+  const std::int64_t floats = pixels * options_.channels * std::int64_t{sizeof(float)};
+  std::int64_t at = start;
+  auto& ranges = device_.recording().ranges;
+  const std::size_t whole = ranges.size();
+  auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t end, std::int64_t bytes) {
+    if (device_.options().record_events) {
+      RangeRecord record;
+      record.start = at;
+      record.end = end;
+      record.name = name;
+      record.worker = worker;
+      record.payload.kind = static_cast<std::uint32_t>(kind);
+      record.payload.phase = static_cast<std::uint32_t>(Phase::kInput);
+      record.payload.batch = batch;
+      record.payload.bytes = bytes;
+      ranges.push_back(record);
+    }
+    at = end;
+  };
+  add(RangeKind::kBatch, names().batch, start, floats);
+  auto work = [&](double nanoseconds) {
+    return at + ns(nanoseconds * stretch_ * device_.jitter(0x10AD, batch));
+  };
+  const double decode = bytes_per_batch_ == 0 || decoded_ ? costs_.copy_per_pixel
+                        : pictures                        ? costs_.picture_decode_per_pixel
+                                                          : costs_.decode_per_pixel;
+  const double augment = pictures ? costs_.picture_augment_per_pixel : costs_.augment_per_pixel;
+  add(RangeKind::kRead, names().read, read(at, bytes_per_batch_), bytes_per_batch_);
+  add(RangeKind::kDecode, names().decode, work(static_cast<double>(decoded) * decode),
+      decoded * options_.channels);
+  add(RangeKind::kAugment, names().augment, work(static_cast<double>(pixels) * augment), floats);
+  add(RangeKind::kCollate, names().collate,
+      work(static_cast<double>(floats) * costs_.collate_per_byte), floats);
+  if (device_.options().record_events) ranges[whole].end = at;
+  return at;
+}
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/comm/link_model.h"
+
+namespace headway::trainer::sim {
+
+/// The members of one simulated communicator and the collectives that they carry out in order. A
+/// collective ends for all when its transfer is done, which begins when the last member has arrived:
+/// nothing here depends on which thread comes first. Thread safe.
+class SimGroup {
+ public:
+  SimGroup(std::string name, std::vector<int> ranks)
+      : name_(std::move(name)), ranks_(std::move(ranks)) {}
+
+  const std::string& name() const { return name_; }
+  int size() const { return static_cast<int>(ranks_.size()); }
+  const std::vector<int>& ranks() const { return ranks_; }
+
+  struct Arrivals {
+    std::int64_t last = 0;
+    int last_rank = 0;  ///< the lowest of those that arrived last
+  };
+  /// Says when `rank` is ready for collective `sequence` (0, 1, ...). Each member once each.
+  void arrive(std::uint64_t sequence, int rank, std::int64_t time);
+  /// Blocks until all members have said so; throws Error when the run was abandoned.
+  Arrivals wait(std::uint64_t sequence);
+  void abandon(const std::string& why);
+
+ private:
+  struct Slot {
+    Arrivals arrivals;
+    int arrived = 0;
+    int read = 0;
+  };
+  const std::string name_;
+  const std::vector<int> ranks_;
+  std::mutex mutex_;
+  std::condition_variable complete_;
+  std::uint64_t first_ = 0;  ///< sequence number of slots_.front()
+  std::deque<Slot> slots_;
+  std::string abandoned_;
+};
+
+/// All communicators of a simulated run.
+class SimWorld {
+ public:
+  SimWorld(int ranks, const LinkModel& links);
+
+  int ranks() const { return ranks_; }
+  const LinkModel& links() const { return links_; }
+  SimGroup& world() { return *world_; }
+  /// The ranks of the node that `rank` is on.
+  SimGroup& node_of(int rank) {
+    return *nodes_[static_cast<std::size_t>(rank / links_.ranks_per_node)];
+  }
+  /// The ranks with the same place on their nodes.
+  SimGroup& across(int rank) {
+    return *across_[static_cast<std::size_t>(rank % links_.ranks_per_node)];
+  }
+  /// See Communicator.
+  std::int64_t stop_before(std::int64_t step);
+  /// A rank failed: every waiting rank gets an Error that says so.
+  void abandon(const std::string& why);
+
+ private:
+  const int ranks_;
+  const LinkModel links_;
+  std::atomic<std::int64_t> stop_before_ = std::numeric_limits<std::int64_t>::max();
+  std::unique_ptr<SimGroup> world_;
+  std::vector<std::unique_ptr<SimGroup>> nodes_;
+  std::vector<std::unique_ptr<SimGroup>> across_;
+};
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/sim/simulated_run.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "common/error.h"
+#include "reference_trainer/devices/sim/sim_communicator.h"
+#include "reference_trainer/devices/sim/sim_loader.h"
+
+namespace headway::trainer::sim {
+namespace {
+
+/// A GPU's own link inside the node, half of it per direction, and 400 Gb/s of network per rank, where
+/// the switches say nothing else.
+LinkModel links_of(const Settings& s, SimulatedGpu gpu) {
+  constexpr double kNetworkPerRank = 50e9;
+  constexpr double kNoLink = 12e9;  // GPUs without one exchange through the host
+  LinkModel links;
+  links.ranks_per_node = static_cast<int>(s.ranks_per_node);
+  const double link = static_cast<double>(gpu.model->link_bytes_per_second) / 2;
+  links.node_bytes_per_s = s.node_gb_per_s > 0
+                               ? s.node_gb_per_s * 1e9
+                               : (link > 0 ? link : kNoLink) * gpu.costs->collective_share;
+  links.network_bytes_per_s = s.network_gb_per_s > 0
+                                  ? s.network_gb_per_s * 1e9
+                                  : kNetworkPerRank * static_cast<double>(s.ranks_per_node);
+  links.node_latency_s = 1e-6;
+  links.network_latency_s = s.network_us > 0 ? s.network_us * 1e-6 : 5e-6;
+  links.start_s = 5e-6;
+  return links;
+}
+
+SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank,
+                          const SimulationOptions& options) {
+  SimOptions result;
+  result.gpu = gpu;
+  result.memory_bytes_per_s = s.memory_gb_per_s * 1e9;
+  result.link_bytes_per_s = s.link_mb_per_s * 1e6;
+  result.jitter = s.jitter;
+  result.seed = static_cast<std::uint64_t>(s.seed);
+  result.rank = rank;
+  result.record_events = options.record_events;
+  result.record_edges = options.record_edges;
+  return result;
+}
+
+struct Outcome {
+  std::exception_ptr error;
+  RunResult result;
+  Recording recording;
+};
+
+void run_rank(const Settings& settings, const TrainingData& data, const SimOptions& options,
+              SimWorld& world, const TrainerHooks& hooks, Outcome& outcome) {
+  try {
+    SimDevice device(options, world);
+    const nvtx::Listening listening(&device);
+    SimCommunicator communicator(device);
+    LoaderCosts costs;
+    costs.cores = static_cast<int>(settings.host_cores);
+    const Storage::Speed storage{
+        std::chrono::microseconds(static_cast<std::int64_t>(settings.storage_latency_ms * 1000)),
+        settings.storage_mb_per_s * 1e6};
+    TrainerParts parts;
+    parts.make_loader = [&](SampleSource& source, const LoaderOptions& loader) {
+      return std::make_unique<SimLoader>(device, source, loader, costs, storage,
+                                         settings.source == SourceKind::kFiles,
+                                         settings.decode == DecodeTime::kOffline);
+    };
+    if (world.ranks() > 1) parts.communicator = &communicator;
+    Trainer trainer(settings, device, data, parts);
+    outcome.result = trainer.run(hooks);
+    outcome.recording = std::move(device.recording());
+  } catch (const std::exception& error) {
+    outcome.error = std::current_exception();
+    world.abandon(fmt::format("Rank {} failed: {}", options.rank, error.what()));
+  }
+}
+
+}  // namespace
+
+SimulatedRun simulate(const Settings& settings, const TrainingData& data,
+                      const SimulationOptions& options, const TrainerHooks& hooks) {
+  SimulatedRun run;
+  run.gpu = find_simulated_gpu(settings.gpu);
+  run.ranks = static_cast<int>(settings.ranks);
+  run.ranks_per_node = static_cast<int>(settings.ranks_per_node);
+  run.host_cores = static_cast<int>(settings.host_cores);
+  SimWorld world(run.ranks, links_of(settings, run.gpu));
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(run.ranks));
+  TrainerHooks others;  // progress is shown for rank 0
+  others.stop = hooks.stop;
+  std::vector<std::thread> threads;
+  for (int rank = 1; rank < run.ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      run_rank(settings, data, device_options(settings, run.gpu, rank, options), world, others,
+               outcomes[static_cast<std::size_t>(rank)]);
+    });
+  run_rank(settings, data, device_options(settings, run.gpu, 0, options), world, hooks,
+           outcomes[0]);
+  for (std::thread& thread : threads) thread.join();
+  for (const Outcome& outcome : outcomes)
+    if (outcome.error) std::rethrow_exception(outcome.error);
+  run.result = std::move(outcomes[0].result);
+  for (Outcome& outcome : outcomes) run.recordings.push_back(std::move(outcome.recording));
+  return run;
+}
+
+}  // namespace headway::trainer::sim

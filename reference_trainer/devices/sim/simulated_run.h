@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reference_trainer/data/storage.h"
+#include "reference_trainer/devices/sim/cost_model.h"
+#include "reference_trainer/devices/sim/recording.h"
+#include "reference_trainer/switches/settings.h"
+#include "reference_trainer/train/trainer.h"
+
+namespace headway::trainer::sim {
+
+/// A whole simulated run: what every rank did.
+struct SimulatedRun {
+  SimulatedGpu gpu;
+  int ranks = 1;
+  int ranks_per_node = 8;
+  int host_cores = 16;
+  std::string command;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< of the program, by switch
+  std::vector<Recording> recordings;  ///< by rank; empty where none was asked
+  RunResult result;                   ///< of rank 0, on the virtual clock
+};
+
+struct SimulationOptions {
+  bool record_events = true;
+  bool record_edges = false;
+};
+
+/// Runs the training that `settings` describe on a virtual clock: the same host program as on any
+/// device, once per rank, each on a thread of its own. The same settings give the same run, to the
+/// nanosecond. Throws Error as the training does.
+SimulatedRun simulate(const Settings& settings, const TrainingData& data,
+                      const SimulationOptions& options, const TrainerHooks& hooks);
+
+/// Writes a run's recordings as trace files: one for all ranks, or one each where the name of `path`
+/// contains %r. Existing files are an error. Throws Error when a file cannot be written.
+using WriteTrace = std::function<void(const SimulatedRun&, const std::filesystem::path& path)>;
+
+}  // namespace headway::trainer::sim

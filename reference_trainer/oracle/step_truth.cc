@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/oracle/step_truth.h"
+
+#include <algorithm>
+
+#include "reference_trainer/oracle/host_truth.h"
+
+namespace headway::trainer {
+namespace {
+
+using conventions::DeviceOpKind;
+using sim::Op;
+
+/// Kinds of device activity, in the order in which they count.
+enum Activity : std::uint8_t {
+  kComputing,
+  kUpdating,
+  kTransferring,
+  kStraggling,
+  kH2d,
+  kD2h,
+  kActivities
+};
+
+constexpr TruthClass kClassOf[] = {TruthClass::kCompute,      TruthClass::kOptimizer,
+                                   TruthClass::kCommTransfer, TruthClass::kStragglerWait,
+                                   TruthClass::kH2d,          TruthClass::kD2hOther};
+
+struct Change {
+  std::int64_t time;
+  int delta;
+  Activity activity;
+  const Op* starts;  ///< the op that starts here; null at ends
+};
+
+std::vector<Change> changes_of(const std::vector<Op>& ops) {
+  std::vector<Change> changes;
+  changes.reserve(2 * ops.size());
+  auto add = [&](std::int64_t begin, std::int64_t end, Activity activity, const Op* op) {
+    changes.push_back({begin, 1, activity, op});
+    changes.push_back({end, -1, activity, nullptr});
+  };
+  for (const Op& op : ops) {
+    if (op.kind == DeviceOpKind::kCommunication) {
+      add(op.start, op.last_arrival, kStraggling, &op);
+      add(op.last_arrival, op.end, kTransferring, nullptr);
+    } else if (op.kind == DeviceOpKind::kKernel) {
+      add(op.start, op.end, op.phase == Phase::kUpdate ? kUpdating : kComputing, &op);
+    } else {
+      add(op.start, op.end, op.kind == DeviceOpKind::kCopyHostToDevice ? kH2d : kD2h, &op);
+    }
+  }
+  std::ranges::stable_sort(changes, {}, &Change::time);
+  return changes;
+}
+
+/// Ends of the steps, by the last op of their update.
+std::vector<std::int64_t> step_ends(const std::vector<Op>& ops, std::int64_t micro_batches) {
+  std::vector<std::int64_t> ends;
+  for (const Op& op : ops) {
+    if (op.phase != Phase::kUpdate || op.kind != DeviceOpKind::kKernel || op.batch < 0) continue;
+    const auto step = static_cast<std::size_t>(op.batch / micro_batches);
+    if (ends.size() <= step) ends.resize(step + 1, 0);
+    ends[step] = std::max(ends[step], op.end);
+  }
+  return ends;
+}
+
+class Sweep {
+ public:
+  Sweep(const sim::Recording& recording, std::int64_t micro_batches, std::int64_t launch_latency)
+      : changes_(changes_of(recording.ops)), host_(recording), launch_latency_(launch_latency) {
+    const std::vector<std::int64_t> ends = step_ends(recording.ops, micro_batches);
+    for (std::size_t i = 1; i < ends.size(); ++i) {
+      StepTruth step;
+      step.step = static_cast<std::int64_t>(i);
+      step.start = ends[i - 1];
+      step.end = ends[i];
+      steps_.push_back(step);
+    }
+  }
+
+  std::vector<StepTruth> run() {
+    int active[kActivities] = {};
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < changes_.size(); ++i) {
+      const Change& change = changes_[i];
+      if (change.time > at) {
+        spread(at, change.time, active, change.starts);
+        at = change.time;
+      }
+      active[change.activity] += change.delta;
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  /// [begin, end) is of one kind throughout; shares it out to the steps it lies in.
+  void spread(std::int64_t begin, std::int64_t end, const int* active, const Op* next) {
+    auto step =
+        std::ranges::partition_point(steps_, [&](const StepTruth& s) { return s.end <= begin; });
+    for (; step != steps_.end() && step->start < end; ++step)
+      charge(std::max(begin, step->start), std::min(end, step->end), active, next, *step);
+  }
+
+  void charge(std::int64_t begin, std::int64_t end, const int* active, const Op* next,
+              StepTruth& step) {
+    const bool working = active[kComputing] > 0 || active[kUpdating] > 0;
+    if (working && active[kTransferring] + active[kStraggling] > 0)
+      step.hidden_comm_ns += end - begin;
+    if (working && active[kH2d] + active[kD2h] > 0) step.hidden_copy_ns += end - begin;
+    for (int i = 0; i < kActivities; ++i) {
+      if (active[i] == 0) continue;
+      step.ns[static_cast<std::size_t>(kClassOf[i])] += end - begin;
+      return;
+    }
+    if (!next || next->binding != sim::Binding::kLaunch) {
+      step.ns[static_cast<std::size_t>(TruthClass::kFrontendGap)] += end - begin;
+      return;
+    }
+    // The launch held it back: its own latency, and before that whatever its thread did.
+    const std::int64_t called = std::clamp(next->start - launch_latency_, begin, end);
+    step.ns[static_cast<std::size_t>(TruthClass::kLaunchGap)] += end - called;
+    host_.charge(begin, called, step);
+  }
+
+  std::vector<Change> changes_;
+  const HostTruth host_;
+  const std::int64_t launch_latency_;
+  std::vector<StepTruth> steps_;
+};
+
+}  // namespace
+
+std::string_view name_of(TruthClass truth) {
+  static constexpr std::string_view kNames[] = {
+      "compute",      "optimizer", "comm_transfer", "straggler_wait", "h2d",
+      "d2h_other",    "io_read",   "decode",        "input_other",    "launch_gap",
+      "frontend_gap", "host_sync", "allocator",     "host_other"};
+  static_assert(std::size(kNames) == kTruthClasses);
+  return kNames[static_cast<std::size_t>(truth)];
+}
+
+std::vector<StepTruth> step_truths(const sim::Recording& recording, std::int64_t micro_batches,
+                                   std::int64_t launch_latency_ns) {
+  return Sweep(recording, micro_batches, launch_latency_ns).run();
+}
+
+}  // namespace headway::trainer

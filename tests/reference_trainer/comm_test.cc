@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// Exchanging between ranks, which are threads here: each with a device and a model of its own.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <functional>
+#include <thread>
+
+#include "common/error.h"
+#include "reference_trainer/comm/exchange/half.h"
+#include "reference_trainer/comm/host_communicator.h"
+#include "reference_trainer/comm/ranks.h"
+#include "reference_trainer/comm/shm_backend.h"
+#include "tests/reference_trainer/tiny_training.h"
+
+namespace headway::trainer {
+namespace {
+
+using test::tiny_settings;
+constexpr std::chrono::seconds kTimeout{20};
+
+void on_each_rank(int ranks, int per_node, const std::function<void(CommBackend&)>& body) {
+  const std::shared_ptr<SharedMemory> shared = SharedMemory::anonymous(ranks);
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        shared->join(rank);
+        ShmBackend backend(shared, rank, per_node, kTimeout);
+        body(backend);
+      } catch (const std::exception& error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+        shared->abandon(error.what());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& error : errors) CHECK(error == "");
+}
+
+/// Values that tell rank and place.
+std::vector<float> values_of(int rank, std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 97) * 0.25F;
+  return values;
+}
+
+struct TrainedRanks {
+  std::vector<float> weights;  ///< of the stem, on rank 0
+  bool same = true;            ///< all ranks ended with the same
+  std::vector<RunResult> results;
+};
+
+std::vector<float> weights_of(const Trainer& trainer) {
+  std::vector<float> all;
+  for (ValueId parameter : trainer.graph().parameters()) {
+    const auto values = trainer.compiled().read(parameter);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+TrainedRanks train_ranks(Settings settings) {
+  TrainedRanks trained;
+  trained.results.resize(static_cast<std::size_t>(settings.ranks));
+  std::vector<std::vector<float>> weights(static_cast<std::size_t>(settings.ranks));
+  std::string note;
+  const DataSetup data(
+      settings, [](auto, auto) {}, note);
+  on_each_rank(static_cast<int>(settings.ranks), static_cast<int>(settings.ranks_per_node),
+               [&](CommBackend& backend) {
+                 const auto rank = static_cast<std::size_t>(backend.rank());
+                 HostDevice device({1, 0, 0});
+                 HostCommunicator communicator(device, backend, emulated_links(settings));
+                 TrainerParts parts;
+                 if (settings.ranks > 1) parts.communicator = &communicator;
+                 Trainer trainer(settings, device, data.data(), parts);
+                 trained.results[rank] = trainer.run({});
+                 weights[rank] = weights_of(trainer);
+               });
+  for (const auto& each : weights) trained.same = trained.same && each == weights[0];
+  trained.weights = weights[0];
+  return trained;
+}
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double difference = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(double{a[i]} - double{b[i]}, 2);
+    size += std::pow(double{a[i]}, 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+}  // namespace
+
+TEST_CASE("half precision keeps 11 bits, its extremes and what is no number") {
+  for (float value :
+       {0.0F, -0.0F, 1.0F, -2.5F, 65504.0F, 6.103515625e-05F, 5.9604645e-08F, 0.333251953125F})
+    CHECK(from_half(to_half(value)) == value);
+  CHECK(std::isinf(from_half(to_half(1e6F))));
+  CHECK(from_half(to_half(-1e6F)) < 0);
+  CHECK(std::isnan(from_half(to_half(NAN))));
+  CHECK(from_half(to_half(1e-9F)) == 0);
+  for (int i = 1; i < 2000; ++i) {
+    const float value = std::sin(static_cast<float>(i)) * static_cast<float>(i);
+    CHECK(std::abs(from_half(to_half(value)) - value) <= std::abs(value) * 0x1p-11F);
+  }
+  CHECK(to_half(1 + 0x1p-11F) == to_half(1));  // ties to even
+  CHECK(to_half(1 + 3 * 0x1p-11F) == to_half(1 + 0x1p-9F));
+}
+
+TEST_CASE("sums over ranks are right at odd sizes, and the same bits on every rank") {
+  for (std::size_t count :
+       {std::size_t{1}, std::size_t{3}, std::size_t{1000}, std::size_t{600'001}}) {
+    CAPTURE(count);
+    std::vector<std::vector<float>> results(3);
+    on_each_rank(3, 8, [&](CommBackend& backend) {
+      auto values = values_of(backend.rank(), count);
+      backend.all_reduce(Scope::kWorld, values);
+      results[static_cast<std::size_t>(backend.rank())] = values;
+    });
+    CHECK(results[0] == results[1]);
+    CHECK(results[0] == results[2]);
+    for (std::size_t i = 0; i < count; i += 13)
+      CHECK(results[0][i] == doctest::Approx(6 + 3 * 0.25 * static_cast<double>(i % 97)));
+  }
+}
+
+TEST_CASE("the hierarchical way, the server and the flat ring give the same sums") {
+  constexpr std::size_t kCount = 300'007;
+  on_each_rank(4, 2, [&](CommBackend& backend) {
+    auto flat = values_of(backend.rank(), kCount);
+    backend.all_reduce(Scope::kWorld, flat);
+    auto layered = values_of(backend.rank(), kCount);
+    backend.reduce_scatter(Scope::kNode, layered);
+    const Part part = part_of(kCount, backend.rank() % 2, 2);
+    backend.all_reduce(Scope::kAcross,
+                       std::span(layered).subspan(part.begin, part.end - part.begin));
+    backend.all_gather_parts(Scope::kNode, layered);
+    auto served = values_of(backend.rank(), kCount);
+    backend.reduce_through_server(served);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (std::abs(flat[i] - layered[i]) > 1e-4F || std::abs(flat[i] - served[i]) > 1e-4F)
+        throw std::runtime_error("sums differ at " + std::to_string(i));
+    }
+  });
+}
+
+TEST_CASE("gathering brings every rank's bytes to its place") {
+  on_each_rank(3, 8, [&](CommBackend& backend) {
+    std::vector<std::byte> mine(1'500'000, static_cast<std::byte>(backend.rank() + 1));
+    std::vector<std::byte> all(3 * mine.size());
+    backend.all_gather(mine, all);
+    for (std::size_t rank = 0; rank < 3; ++rank)
+      if (all[rank * mine.size()] != static_cast<std::byte>(rank + 1) ||
+          all[(rank + 1) * mine.size() - 1] != static_cast<std::byte>(rank + 1))
+        throw std::runtime_error("wrong bytes");
+  });
+}
+
+TEST_CASE("four ranks are one rank that adds up four micro batches") {
+  Settings settings = tiny_settings();
+  settings.steps = 6;
+  settings.learning_rate = 0.02;
+  settings.accumulate = 4;
+  const TrainedRanks one = train_ranks(settings);
+  settings.accumulate = 1;
+  settings.ranks = 4;
+  const TrainedRanks four = train_ranks(settings);
+  CHECK(four.same);
+  // Sums in another order; they grow apart a little from step to step.
+  CHECK(distance(one.weights, four.weights) < 2e-3);
+  settings.accumulate = 2;
+  settings.ranks = 2;
+  CHECK(distance(one.weights, train_ranks(settings).weights) < 2e-3);
+}
+
+TEST_CASE("buckets, overlap and topology change no result") {
+  Settings settings = tiny_settings();
+  settings.steps = 4;
+  settings.ranks = 4;
+  settings.ranks_per_node = 2;
+  const TrainedRanks usual = train_ranks(settings);
+  CHECK(usual.same);
+  settings.overlap = false;
+  CHECK(train_ranks(settings).weights == usual.weights);
+  settings.first_bucket_mb = 0;
+  settings.bucket_mb = 0;
+  CHECK(distance(train_ranks(settings).weights, usual.weights) < 1e-4);
+  settings.overlap = true;
+  settings.topology = Topology::kHierarchical;
+  const TrainedRanks layered = train_ranks(settings);
+  CHECK(layered.same);
+  CHECK(distance(layered.weights, usual.weights) < 1e-3);
+  settings.topology = Topology::kParameterServer;
+  CHECK(distance(train_ranks(settings).weights, usual.weights) < 1e-3);
+}
+
+TEST_CASE("compressed gradients still train") {
+  Settings settings = tiny_settings();
+  settings.samples = 2000;
+  settings.ranks = 2;
+  settings.batch = 16;
+  settings.steps = 60;
+  settings.learning_rate = 0.03;
+  auto loss_at_end = [&] {
+    const TrainedRanks trained = train_ranks(settings);
+    CHECK(trained.same);
+    double loss = 0;
+    for (const RunResult& result : trained.results) loss += *result.final_loss() / 2;
+    return loss;
+  };
+  const double exact = loss_at_end();
+  CHECK(exact < 1.8);  // from 2.3
+  for (Compression way :
+       {Compression::kHalf, Compression::kInt8, Compression::kDgc, Compression::kPowerSgd}) {
+    settings.compress = way;
+    settings.dgc_density = 0.05;
+    CAPTURE(static_cast<int>(way));
+    // Sparse gradients arrive late, which costs most at the start that this is.
+    CHECK(loss_at_end() < (way == Compression::kDgc ? 1.9 : exact + 0.5));
+  }
+}
+
+TEST_CASE("a throttled link takes its time on every rank") {
+  Settings settings = tiny_settings();
+  settings.steps = 12;
+  settings.ranks = 2;
+  settings.ranks_per_node = 1;
+  settings.network_us = 20'000;
+  const TrainedRanks slow = train_ranks(settings);
+  for (const RunResult& result : slow.results) CHECK(result.median_step_s() > 0.035);
+}
+
+TEST_CASE("a rank that fails ends the others with its reason, one that never comes ends them too") {
+  const std::shared_ptr<SharedMemory> shared = SharedMemory::anonymous(3);
+  std::vector<std::string> told(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        ShmBackend(shared, rank, 8, kTimeout).barrier();
+      } catch (const Error& error) {
+        told[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  shared->abandon("rank 2 failed: no disk");
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : told)
+    CHECK(text.find("rank 2 failed: no disk") != std::string::npos);
+
+  const std::shared_ptr<SharedMemory> lonely = SharedMemory::anonymous(2);
+  lonely->join(0);
+  CHECK_THROWS_WITH_AS(ShmBackend(lonely, 0, 8, std::chrono::seconds(1)).barrier(),
+                       doctest::Contains("Not started: rank 1"), Error);
+}
+
+TEST_CASE("the death of a process is noticed") {
+  const std::shared_ptr<SharedMemory> shared = SharedMemory::anonymous(2);
+  shared->join(0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    shared->join(1);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK_THROWS_WITH_AS(ShmBackend(shared, 0, 8, kTimeout).barrier(), doctest::Contains("has died"),
+                       Error);
+}
+
+TEST_CASE("more ranks than data, and switches that do not go together, are refused by name") {
+  Settings settings = tiny_settings();
+  settings.ranks = 4;
+  settings.compress = Compression::kInt8;
+  settings.topology = Topology::kHierarchical;
+  CHECK_THROWS_WITH_AS(check_rank_settings(settings), doctest::Contains("compress"), Error);
+  settings.compress = Compression::kNone;
+  settings.ranks_per_node = 3;
+  CHECK_THROWS_WITH_AS(check_rank_settings(settings), doctest::Contains("--ranks-per-node"), Error);
+  settings.topology = Topology::kFlat;
+  settings.slow_rank = 4;
+  CHECK_THROWS_WITH_AS(check_rank_settings(settings), doctest::Contains("count from 0"), Error);
+}
+
+}  // namespace headway::trainer

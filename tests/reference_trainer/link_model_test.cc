@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/comm/link_model.h"
+
+#include <doctest/doctest.h>
+
+namespace headway::trainer {
+
+TEST_CASE("no links, no limits; one rank exchanges nothing") {
+  const LinkModel none;
+  CHECK(none.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 8, 1'000'000) == 0);
+  LinkModel slow;
+  slow.node_bytes_per_s = 1;
+  CHECK(slow.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 1, 1'000'000) == 0);
+}
+
+TEST_CASE("an allreduce moves its message twice, less one rank's share") {
+  LinkModel links;
+  links.node_bytes_per_s = 1e9;
+  CHECK(links.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 4, 1'000'000) == 1'500'000);
+  CHECK(links.collective_ns(CollectiveKind::kAllGather, Scope::kWorld, 4, 1'000'000) == 750'000);
+  links.node_latency_s = 1e-6;
+  CHECK(links.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 4, 1'000'000) == 1'506'000);
+}
+
+TEST_CASE("on a slow network rings inside nodes and across them beat one ring over all") {
+  LinkModel links;
+  links.ranks_per_node = 8;
+  links.node_bytes_per_s = 100e9;
+  links.network_bytes_per_s = 10e9;
+  const std::int64_t bytes = 100'000'000;
+  const auto ns = [&](CollectiveKind kind, Scope scope, int ranks, std::int64_t size) {
+    return links.collective_ns(kind, scope, ranks, size);
+  };
+  const std::int64_t flat = ns(CollectiveKind::kAllReduce, Scope::kWorld, 32, bytes);
+  const std::int64_t layered = ns(CollectiveKind::kReduceScatter, Scope::kNode, 8, bytes) +
+                               ns(CollectiveKind::kAllReduce, Scope::kAcross, 4, bytes / 8) +
+                               ns(CollectiveKind::kAllGather, Scope::kNode, 8, bytes);
+  CHECK(flat > 5 * layered);
+  CHECK(ns(CollectiveKind::kParameterServer, Scope::kWorld, 32, bytes) > flat);
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Several ranks, as a user starts them, and how they end.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temporary_folder.h"
+
+namespace headway {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using test::TemporaryFolder;
+
+const std::string kProgram = HEADWAY_BINARY_DIR "/headway-train";
+const std::string kTiny =
+    " --data generated --source memory --depth 8 --width 8 --batch 8 --samples 200 --threads 1 "
+    "--eval off ";
+
+struct Outcome {
+  int status = -1;
+  std::string output;
+};
+
+Outcome run(const std::string& command) {
+  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Outcome outcome;
+  char block[4096];
+  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
+    outcome.output.append(block, got);
+  const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+void check_contains(const Outcome& outcome, const std::string& part) {
+  CAPTURE(outcome.output);
+  CHECK(outcome.output.find(part) != std::string::npos);
+}
+
+/// A run in the background whose output goes to a file.
+struct Background {
+  pid_t pid = -1;
+  std::filesystem::path output;
+
+  Background(const std::string& arguments, std::filesystem::path to) : output(std::move(to)) {
+    const std::string command =
+        "exec '" + kProgram + "' " + arguments + " > '" + output.string() + "' 2>&1";
+    pid = fork();
+    if (pid == 0) {
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+
+  std::vector<pid_t> ranks() const {
+    const std::string name =
+        "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children";
+    std::ifstream file(name);
+    std::vector<pid_t> children;
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+    return children;
+  }
+
+  /// Exit status; -1 when it did not end in time.
+  int wait(std::chrono::seconds limit) const {
+    const auto deadline = Clock::now() + limit;
+    int status = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+      if (Clock::now() > deadline) {
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+        return -1;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::string text() const {
+    std::ifstream file(output);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ranks train together; one speaks and writes the figures") {
+  TemporaryFolder folder;
+  const auto metrics = folder / "m.json";
+  const Outcome outcome = run("'" + kProgram + "'" + kTiny + "--ranks 3 --steps 6 --metrics '" +
+                              metrics.string() + "'");
+  CAPTURE(outcome.output);
+  CHECK(outcome.status == 0);
+  check_contains(outcome, "6 steps");
+  CHECK(outcome.output.find("6 steps") == outcome.output.rfind("6 steps"));
+  const auto json = nlohmann::json::parse(std::ifstream(metrics));
+  CHECK(json.at("settings").at("ranks") == "3");
+}
+
+TEST_CASE("a launcher's variables say who is which rank") {
+  const std::string name = "MASTER_ADDR=localhost MASTER_PORT=" + std::to_string(getpid());
+  auto rank = [&](int number) {
+    return name + " RANK=" + std::to_string(number) + " WORLD_SIZE=2 '" + kProgram + "'" + kTiny +
+           "--steps 4";
+  };
+  const Outcome outcome = run("(" + rank(1) + " & " + rank(0) + "; wait $!)");
+  CAPTURE(outcome.output);
+  CHECK(outcome.status == 0);
+  check_contains(outcome, "4 steps");
+  CHECK(run("RANK=5 WORLD_SIZE=2 '" + kProgram + "'" + kTiny).status == 2);
+  CHECK(run(rank(0) + " --ranks 3").status == 2);
+}
+
+TEST_CASE("more ranks than data is refused on every rank, and the run ends") {
+  const Outcome outcome = run("'" + kProgram + "'" + kTiny + "--ranks 4 --batch 64 --steps 3");
+  CHECK(outcome.status == 2);
+  check_contains(outcome, "4 ranks with a batch of 64");
+}
+
+TEST_CASE("a rank that is killed ends the run soon, with its name and a status") {
+  TemporaryFolder folder;
+  const Background background(kTiny + "--ranks 3 --steps 1000000 --quiet", folder / "out");
+  std::vector<pid_t> ranks;
+  for (int i = 0; i < 100 && ranks.size() < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ranks = background.ranks();
+  }
+  REQUIRE(ranks.size() == 3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  kill(ranks[1], SIGKILL);
+  const auto killed = Clock::now();
+  const int status = background.wait(std::chrono::seconds(30));
+  CHECK(Clock::now() - killed < std::chrono::seconds(15));
+  CAPTURE(background.text());
+  CHECK(status == 4);
+  CHECK(background.text().find("was killed by signal 9") != std::string::npos);
+  CHECK(background.text().find("Rank 0 stops") != std::string::npos);
+  CHECK(background.text().find("Rank 2 stops") != std::string::npos);
+}
+
+TEST_CASE("Ctrl-C ends all ranks in order") {
+  TemporaryFolder folder;
+  const Background background(kTiny + "--ranks 2 --steps 1000000 --quiet", folder / "out");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  kill(background.pid, SIGINT);
+  const int status = background.wait(std::chrono::seconds(30));
+  CAPTURE(background.text());
+  CHECK(status == 130);
+  CHECK(background.text() == "");
+}
+
+TEST_CASE("a simulated run writes a trace and an oracle, and refuses what is there") {
+  TemporaryFolder folder;
+  const std::string trace = (folder / "a trace.sqlite").string();
+  const std::string oracle = (folder / "oracle.json").string();
+  const std::string command =
+      "'" + kProgram + "' --preset input-bound --device sim --data generated --cache-dir '" +
+      folder.path().string() + "' --steps 15 --trace '" + trace + "' --oracle '" + oracle + "'";
+  const Outcome outcome = run(command);
+  CAPTURE(outcome.output);
+  CHECK(outcome.status == 0);
+  check_contains(outcome, "simulated h200");
+  const auto json = nlohmann::json::parse(std::ifstream(oracle));
+  CHECK(json.at("planted").at("rule") == "input-bound");
+  CHECK(json.at("planted").at("switches").at("source").at("value") == "files");
+  CHECK(json.at("without_planted").at("gain_share") > 0.5);
+  CHECK(json.at("truth").at(0).at("steps").size() == 14);
+  CHECK(json.at("truth").at(0).at("edges").size() > 1000);
+  const Outcome again = run(command);
+  CHECK(again.status != 0);
+  check_contains(again, "a trace.sqlite");
+  CHECK(run("'" + kProgram + "'" + kTiny + "--trace x.sqlite").status == 2);
+  CHECK(run("'" + kProgram + "' --device sim --gpu h20").status == 2);
+}
+
+}  // namespace headway

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Whole simulated runs: deterministic, and each preset's bottleneck is there and goes when it is
+// switched off.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <numeric>
+
+#include "common/error.h"
+#include "reference_trainer/app/data_setup.h"
+#include "reference_trainer/devices/sim/simulated_run.h"
+#include "reference_trainer/oracle/step_truth.h"
+#include "reference_trainer/switches/switches.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headway::trainer {
+namespace {
+
+sim::SimulatedRun simulate(Settings settings, bool record = true) {
+  static test::TemporaryFolder cache;
+  settings.data = DataKind::kGenerated;
+  settings.cache_dir = cache.path().string();
+  if (settings.samples == 0) settings.samples = 4000;
+  std::string note;
+  const DataSetup data(
+      settings, [](auto, auto) {}, note);
+  return sim::simulate(settings, data.data(), {record, record}, {});
+}
+
+Settings of_preset(const Preset& preset) {
+  EffectiveSettings settings;
+  settings.apply("device", "sim");
+  settings.apply(preset, DeviceKind::kSim);
+  Settings values = settings.values();
+  values.device = DeviceKind::kSim;
+  values.steps = 20;
+  return values;
+}
+
+Settings without_planted(const Preset& preset) {
+  EffectiveSettings settings;
+  settings.apply(preset, DeviceKind::kSim);
+  Settings values = settings.without_planted().value();
+  values.device = DeviceKind::kSim;
+  values.steps = 20;
+  return values;
+}
+
+/// Mean share of each class in the steps after the fifth, over all ranks.
+std::map<TruthClass, double> shares(const sim::SimulatedRun& run, const Settings& settings) {
+  std::map<TruthClass, double> result;
+  double whole = 0;
+  for (const sim::Recording& recording : run.recordings)
+    for (const StepTruth& step :
+         step_truths(recording, settings.accumulate, run.gpu.costs->launch_latency_ns)) {
+      if (step.step < 5) continue;
+      whole += static_cast<double>(step.end - step.start);
+      for (std::size_t i = 0; i < kTruthClasses; ++i)
+        result[static_cast<TruthClass>(i)] += static_cast<double>(step.ns[i]);
+    }
+  for (auto& [truth, ns] : result) ns /= whole;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the same settings give the same simulated run, to the nanosecond") {
+  Settings settings = of_preset(find_preset("comm-exposed"));
+  settings.jitter = 0.1;
+  const sim::SimulatedRun one = simulate(settings);
+  const sim::SimulatedRun two = simulate(settings);
+  REQUIRE(one.recordings.size() == 4);
+  for (std::size_t rank = 0; rank < one.recordings.size(); ++rank) {
+    const auto& a = one.recordings[rank];
+    const auto& b = two.recordings[rank];
+    REQUIRE(a.ops.size() == b.ops.size());
+    for (std::size_t i = 0; i < a.ops.size(); ++i) {
+      CHECK(a.ops[i].start == b.ops[i].start);
+      CHECK(a.ops[i].end == b.ops[i].end);
+    }
+    CHECK(a.end == b.end);
+    CHECK(a.edges.size() == b.edges.size());
+  }
+  settings.seed = 2;
+  CHECK(simulate(settings).recordings[0].end != one.recordings[0].end);
+}
+
+TEST_CASE("the true time by cause sums to every step, in every preset") {
+  for (const Preset& preset : all_presets()) {
+    CAPTURE(preset.name);
+    const Settings settings = of_preset(preset);
+    const sim::SimulatedRun run = simulate(settings);
+    for (const sim::Recording& recording : run.recordings) {
+      const auto steps =
+          step_truths(recording, settings.accumulate, run.gpu.costs->launch_latency_ns);
+      REQUIRE(steps.size() == static_cast<std::size_t>(settings.steps - 1));
+      for (const StepTruth& step : steps)
+        CHECK(std::accumulate(step.ns.begin(), step.ns.end(), std::int64_t{0}) ==
+              step.end - step.start);
+    }
+  }
+}
+
+TEST_CASE("every op starts after all that it depends on, and right after one of them") {
+  const sim::SimulatedRun run = simulate(of_preset(find_preset("comm-not-overlapped")));
+  for (const sim::Recording& recording : run.recordings) {
+    std::map<std::uint64_t, const sim::Op*> ops;
+    std::map<std::uint64_t, const sim::Call*> calls;
+    for (const sim::Op& op : recording.ops) ops[op.correlation] = &op;
+    for (const sim::Call& call : recording.calls) calls[call.correlation] = &call;
+    std::map<std::uint64_t, std::int64_t> earliest;
+    for (const sim::Edge& edge : recording.edges) {
+      std::int64_t from = 0;
+      switch (edge.kind) {
+        case sim::EdgeKind::kLaunch:
+          from = calls.at(edge.from)->start;
+          break;
+        case sim::EdgeKind::kStream:
+        case sim::EdgeKind::kEvent:
+        case sim::EdgeKind::kEngine:
+          from = ops.at(edge.from)->end;
+          break;
+        case sim::EdgeKind::kSync:
+          CHECK(calls.at(edge.to)->end >= ops.at(edge.from)->end);
+          continue;
+        default:
+          continue;
+      }
+      auto& bound = earliest[edge.to];
+      bound = std::max(bound, from + edge.lag);
+    }
+    for (const auto& [correlation, op] : ops) CHECK(op->start == earliest.at(correlation));
+  }
+}
+
+TEST_CASE("each preset of a rule loses clearly by what it plants, and is healthy without it") {
+  for (const Preset& preset : all_presets()) {
+    if (preset.rule.empty()) continue;
+    CAPTURE(preset.name);
+    const double with_s = simulate(of_preset(preset), false).result.median_step_s();
+    const double without_s = simulate(without_planted(preset), false).result.median_step_s();
+    CHECK(with_s > 1.05 * without_s);
+  }
+}
+
+TEST_CASE("what a preset plants shows in the true time of its cause, and goes with it") {
+  struct Cause {
+    const char* preset;
+    std::vector<TruthClass> classes;
+  };
+  using enum TruthClass;
+  const std::vector<Cause> causes = {
+      {"input-bound", {kIoRead, kDecode, kInputOther}},
+      {"small-files", {kIoRead}},
+      {"slow-storage", {kIoRead}},
+      {"workers-starved", {kIoRead, kDecode, kInputOther}},
+      {"launch-bound", {kLaunchGap}},
+      {"host-sync", {kHostSync, kLaunchGap}},
+      {"copy-not-overlapped", {kH2d}},
+      {"comm-exposed", {kCommTransfer}},
+      {"comm-not-overlapped", {kCommTransfer}},
+      {"comm-too-small", {kCommTransfer}},
+      {"comm-slow-link", {kCommTransfer}},
+      {"straggler", {kStragglerWait, kHostOther}},
+  };
+  for (const Cause& cause : causes) {
+    CAPTURE(cause.preset);
+    const Preset& preset = find_preset(cause.preset);
+    auto share = [&](const Settings& settings) {
+      const auto all = shares(simulate(settings), settings);
+      double sum = 0;
+      for (TruthClass each : cause.classes) sum += all.at(each);
+      return sum;
+    };
+    const double with_share = share(of_preset(preset));
+    const double without_share = share(without_planted(preset));
+    CAPTURE(with_share);
+    CAPTURE(without_share);
+    CHECK(with_share > 0.05);
+    CHECK(without_share < 0.5 * with_share);
+  }
+}
+
+TEST_CASE("a healthy simulated run computes nearly all the time") {
+  const Settings settings = of_preset(find_preset("healthy"));
+  const auto all = shares(simulate(settings), settings);
+  CHECK(all.at(TruthClass::kCompute) + all.at(TruthClass::kOptimizer) > 0.95);
+}
+
+TEST_CASE("more ranks than data is refused by name") {
+  Settings settings = of_preset(find_preset("healthy"));
+  settings.ranks = 64;
+  CHECK_THROWS_WITH_AS(simulate(settings, false), doctest::Contains("64 ranks"), Error);
+}
+
+}  // namespace headway::trainer
