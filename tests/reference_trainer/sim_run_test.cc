@@ -7,24 +7,17 @@
 #include <numeric>
 
 #include "common/error.h"
-#include "reference_trainer/app/data_setup.h"
 #include "reference_trainer/devices/sim/simulated_run.h"
 #include "reference_trainer/oracle/step_truth.h"
 #include "reference_trainer/switches/switches.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/reference_trainer/simulated_images.h"
 
 namespace headway::trainer {
 namespace {
 
-sim::SimulatedRun simulate(Settings settings, bool record = true) {
-  static test::TemporaryFolder cache;
-  settings.data = DataKind::kGenerated;
-  settings.cache_dir = cache.path().string();
-  if (settings.samples == 0) settings.samples = 4000;
-  std::string note;
-  const DataSetup data(
-      settings, [](auto, auto) {}, note);
-  return sim::simulate(settings, data.data(), {record, record}, {});
+sim::SimulatedRun simulate(const Settings& settings, bool record = true) {
+  test::SimulatedImages images(settings);
+  return sim::simulate(settings, images.data(), {record, record}, {});
 }
 
 Settings of_preset(const Preset& preset) {

@@ -10,9 +10,9 @@
 
 #include "analyzer/ranks/analyze_job.h"
 #include "common/gpu_models.h"
-#include "reference_trainer/app/data_setup.h"
 #include "reference_trainer/oracle/step_truth.h"
 #include "reference_trainer/switches/switches.h"
+#include "tests/reference_trainer/simulated_images.h"
 #include "tests/support/temporary_folder.h"
 #include "trace/load/load.h"
 
@@ -27,7 +27,6 @@ struct Simulated {
 };
 
 Simulated simulate(std::string_view preset, bool planted = true) {
-  static test::TemporaryFolder cache;
   EffectiveSettings effective;
   effective.apply(find_preset(preset), DeviceKind::kSim);
   Simulated result;
@@ -35,13 +34,8 @@ Simulated simulate(std::string_view preset, bool planted = true) {
   Settings& settings = result.settings;
   settings.device = DeviceKind::kSim;
   settings.steps = 25;
-  settings.data = DataKind::kGenerated;
-  settings.cache_dir = cache.path().string();
-  if (settings.samples == 0) settings.samples = 4000;
-  std::string note;
-  const DataSetup data(
-      settings, [](auto, auto) {}, note);
-  result.run = sim::simulate(settings, data.data(), {true, false}, {});
+  test::SimulatedImages images(settings);
+  result.run = sim::simulate(settings, images.data(), {true, false}, {});
   result.run.settings = {{"trainer", "headway-train"}};
   for (const Switch& one : all_switches())
     result.run.settings.emplace_back(one.name, one.get(settings));
