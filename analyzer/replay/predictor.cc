@@ -62,6 +62,9 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis)
   baseline_.replayed = rounded(mean(replayed_));
   baseline_.residual = ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)},
                              baseline_.recorded);
+  baseline_.late = find_unexplained(program_, marked_.steps.front().begin.slot,
+                                    marked_.steps.back().end.slot);
+  for (Unexplained& one : baseline_.late) one.time = one.time / baseline_.steps;
   std::vector<DurationNs> path = path_of_parts();
   for (std::size_t part = 0; part < path.size(); ++part)
     baseline_.path[parts_.all()[part].time_class] += path[part];
@@ -78,9 +81,9 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
   return lengths;
 }
 
-Prediction Predictor::predict(const Scenario& scenario, double model_error) const {
+Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
+                                   double model_error) const {
   Prediction result;
-  Replayer replayer(program_);
   std::vector<double> lengths = step_lengths(replayer.run(scenario), scenario.at_least);
   std::vector<double> gains(lengths.size());
   for (std::size_t i = 0; i < gains.size(); ++i) gains[i] = replayed_[i] - lengths[i];
@@ -91,6 +94,12 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error) cons
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual);
   result.gain_ns.low -= doubt;
   result.gain_ns.high += doubt;
+  return result;
+}
+
+Prediction Predictor::predict(const Scenario& scenario, double model_error) const {
+  Replayer replayer(program_);
+  Prediction result = predict_step(replayer, scenario, model_error);
   double total = 0;
   for (const Replayer::Link& link : replayer.chain(scenario, marked_.steps.front().begin.slot,
                                                    marked_.steps.back().end.slot)) {
@@ -111,7 +120,10 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error) cons
 
 std::vector<Prediction> Predictor::predict(std::span<const Scenario> scenarios) const {
   std::vector<Prediction> results(scenarios.size());
-  run_parallel(scenarios.size(), [&](std::size_t i) { results[i] = predict(scenarios[i]); });
+  run_parallel(scenarios.size(), [&](std::size_t i) {
+    Replayer replayer(program_);
+    results[i] = predict_step(replayer, scenarios[i], 0);
+  });
   return results;
 }
 

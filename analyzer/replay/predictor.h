@@ -10,6 +10,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/replay/scenario.h"
 #include "analyzer/replay/steps.h"
+#include "analyzer/replay/unexplained.h"
 #include "common/statistics.h"
 
 namespace headway::analyzer {
@@ -30,6 +31,7 @@ struct Baseline {
   /// |replayed - recorded| / recorded: what no recorded cause explains. Predictions are differences
   /// of replays, so it bounds what they may miss.
   double residual = 0;
+  std::vector<Unexplained> late;  ///< per step: where that time is on the path, most first
   ClassTimes path;  ///< per step: the replayed critical path by class; sums to `replayed`, nearly
 };
 
@@ -60,7 +62,7 @@ class Predictor {
 
   /// `model_error`: how far a formula of the scenario may be off, as a share of the gain.
   Prediction predict(const Scenario& scenario, double model_error = 0) const;
-  /// Several, on all cores.
+  /// Several, on all cores; without what their paths rest on.
   std::vector<Prediction> predict(std::span<const Scenario> scenarios) const;
 
   /// Per part: the time per step that it has on the critical path of the recorded run; what halving
@@ -68,6 +70,8 @@ class Predictor {
   std::vector<DurationNs> path_of_parts() const;
 
  private:
+  Prediction predict_step(class Replayer& replayer, const Scenario& scenario,
+                          double model_error) const;
   std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
                                    DurationNs at_least) const;
 

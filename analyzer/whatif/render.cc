@@ -52,6 +52,21 @@ std::string fixes_text(const WhatIf& what_if) {
   return out;
 }
 
+/// Where the time without a recorded cause is, when it is worth a word.
+std::string late_text(const WhatIf& what_if, const Predictor& predictor) {
+  constexpr double kWorthSaying = 0.01;
+  constexpr std::size_t kShown = 4;
+  std::string out;
+  std::size_t shown = 0;
+  for (const Unexplained& one : what_if.baseline.late) {
+    if (ratio(one.time, what_if.baseline.recorded) < kWorthSaying || shown++ == kShown) break;
+    out += fmt::format("  {} late by {} per step, after: {}\n",
+                       shorten(escape_terminal(predictor.trace().strings[one.name]), 60),
+                       format_duration(one.time), info(one.after).doc);
+  }
+  return out;
+}
+
 Json prediction_json(const Prediction& prediction, DurationNs step) {
   return {{"step_ns", prediction.step.ns},
           {"gain_ns", prediction.gain.ns},
@@ -71,9 +86,10 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
     return fmt::format("Cannot predict, because {}.\n", what_if.missing);
   const Baseline& baseline = what_if.baseline;
   std::string out =
-      fmt::format("{} steady steps, {} each; replayed {}: {} of the step has no recorded cause\n\n",
+      fmt::format("{} steady steps, {} each; replayed {}: {} of the step has no recorded cause\n",
                   baseline.steps, format_duration(baseline.recorded),
                   format_duration(baseline.replayed), format_percent(baseline.residual));
+  out += late_text(what_if, predictor) + "\n";
   out += fixes_text(what_if);
   out +=
       "Basis: of the predicted critical path, what was measured, what is a delay of this recording, "
@@ -129,6 +145,12 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
                       {"step_ns", step.ns},
                       {"replayed_ns", what_if.baseline.replayed.ns},
                       {"residual", what_if.baseline.residual}};
+  Json& late = root["baseline"]["late"] = Json::array();
+  for (const Unexplained& one : what_if.baseline.late) {
+    late.push_back({{"name", predictor.trace().strings[one.name]},
+                    {"after", info(one.after).id},
+                    {"ns_per_step", one.time.ns}});
+  }
   Json& fixes = root["fixes"] = Json::array();
   for (const FixPrediction& one : what_if.fixes) {
     Json fix{{"id", one.fix->id},
