@@ -43,6 +43,10 @@ void Editor::drop_call(CallId call) {
 
 void Editor::drop_op(DeviceOpId op) {
   set_op(op, {0});
+  drop_launch(op);
+}
+
+void Editor::drop_launch(DeviceOpId op) {
   program_.for_each(program_.slot_of(start_of(points_.task(op))),
                     [&](const Constraint& constraint) {
                       if (constraint.kind == EdgeKind::kStreamOrder) scenario_.set(constraint.id, {0});

@@ -17,6 +17,9 @@ class Editor {
   void remove_edges(PointId to, EdgeKind kind);
   /// The call is not made: neither it nor the pause before it, as far as that is of issuing work.
   void drop_call(trace::CallId call);
+  /// The op becomes part of the one before it on its stream: it is not launched, and there is no pause
+  /// before it.
+  void drop_launch(trace::DeviceOpId op);
   /// The op is not run, nor is it launched; what waited for it waits for what it waited for.
   void drop_op(trace::DeviceOpId op);
   /// As set_duration for a device op; a collective's is its transfer.

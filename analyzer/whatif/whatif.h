@@ -46,7 +46,7 @@ struct WhatIf {
 WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen = all_fixes());
 
 /// A scaling by the user: "class:comm_transfer=0.5", "op:layer1.conv1=0.9", "kernel:*gemm*=0.5",
-/// "call:cudaMalloc=0", "rank:3=0.8". Throws Error(kUsage) that lists what there is.
+/// "call:cudaMalloc=0", "range:load*=0.5". Throws Error(kUsage) that lists what there is.
 Scenario parse_scaling(const Predictor& predictor, std::string_view text);
 
 std::string render_text(const WhatIf& what_if, const Predictor& predictor);

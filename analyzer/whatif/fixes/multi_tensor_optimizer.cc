@@ -21,7 +21,6 @@ Proposal propose(const Predictor& predictor) {
   const Steps& steps = predictor.analysis().steps;
   const DevicePartition& partition =
       predictor.analysis().partitions[predictor.steps().partition];
-  // Launches of the update, step by step in the order of the stream.
   Editor editor(predictor);
   std::size_t most = 0;
   DurationNs before;
@@ -47,14 +46,11 @@ Proposal propose(const Predictor& predictor) {
       shortest = std::min(shortest, ops.interval(op).length());
       sum += ops.interval(op).length();
     }
-    const DurationNs fused =
-        sum - shortest * static_cast<std::int64_t>(update.size() - 1);
-    // The first takes it all; it may only get as long as it is recorded, so share it out.
-    std::int64_t permille = ratio(fused, sum) > 0 ? static_cast<std::int64_t>(ratio(fused, sum) * 1000) : 0;
+    const DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
     for (std::size_t k = 0; k < update.size(); ++k) {
-      const DurationNs own = ops.interval(update[k]).length() * permille / 1000;
-      if (k > 0) editor.drop_op(update[k]);
-      editor.set_op(update[k], own, true);
+      if (k > 0) editor.drop_launch(update[k]);
+      const double own = static_cast<double>(ops.interval(update[k]).length().ns);
+      editor.set_op(update[k], {static_cast<std::int64_t>(own * ratio(fused, sum))}, true);
     }
     if (counts(steps, step)) {
       before += sum;

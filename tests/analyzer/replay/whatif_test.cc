@@ -141,6 +141,28 @@ TEST_CASE("copies that are made ahead leave the kernels, but the link stays busy
   CHECK(many.of("overlap-copies").prediction.step.ns / 1e3 == doctest::Approx(3000).epsilon(0.02));
 }
 
+TEST_CASE("an update in many kernels becomes one that takes what they take beyond their start") {
+  Run run([](TraceBuilder& builder, std::int64_t now) {
+    // A forward kernel of 100 µs, then 30 updates of 3 µs and one of 33 µs, each launched in 10 µs.
+    builder.launch(1, now, now + 10 * kUs, now + 12 * kUs, now + 112 * kUs,
+                   {.phase = Phase::kForward});
+    std::int64_t call = now + 10 * kUs;
+    std::int64_t free = now + 112 * kUs;
+    for (int k = 0; k < 31; ++k) {
+      std::int64_t start = std::max(free, call + 12 * kUs);
+      free = start + (k < 30 ? 3 : 33) * kUs;
+      builder.launch(1, call, call + 10 * kUs, start, free, {.phase = Phase::kUpdate});
+      call += 10 * kUs;
+    }
+    builder.call(1, DeviceCallKind::kStreamSynchronize, call, free + 5 * kUs);
+    return free + 5 * kUs;
+  });
+  const FixPrediction& fix = run.of("multi-tensor-optimizer");
+  REQUIRE(fix.applies);
+  // Launch 12, forward 100, update 30 * 3 + 33 - 30 * 3 = 33, wake-up 5.
+  CHECK(fix.prediction.step.ns / 1e3 == doctest::Approx(150).epsilon(0.02));
+}
+
 TEST_CASE("gains never exceed the step, and the best combination gains as much as any fix in it") {
   for (auto step : {step_with_syncs, step_of_launches}) {
     Run run(step);
