@@ -2,6 +2,8 @@
 #include "collector/record/record.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
 #include <memory>
 
 #include "cli/command.h"
@@ -21,6 +23,20 @@ class RecordFormatter final : public CLI::Formatter {
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     std::string name = CLI::Formatter::make_option_name(option, is_positional);
     return name.substr(0, name.find('{'));
+  }
+  /// Legal values as one would type them, "all|primary [all]" for CLI11's "TEXT:{all,primary} [all]";
+  /// a value that may be left out without a space before it: "--pytorch[=on|ops]".
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string type = option->get_type_name();
+    if (const std::size_t set = type.find(":{"); set != std::string::npos) {
+      std::string values = type.substr(set + 2, type.size() - set - 3);
+      std::replace(values.begin(), values.end(), ',', '|');
+      type = type.starts_with('[') ? type.substr(0, set) : values;
+    }
+    if (type.empty() || type.starts_with('[')) return type;
+    std::string text = " " + type;
+    if (!option->get_default_str().empty()) text += " [" + option->get_default_str() + "]";
+    return text;
   }
 };
 
@@ -76,6 +92,7 @@ class Record final : public Command {
            "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
         ->type_name("[=on|ops]")
         ->check(CLI::IsMember({"on", "ops"}));
+    declare_scope(app);
     app.add_option("command", options_.command, "Command to record, with its arguments")
         ->type_name("");
     // What follows the command is the command's, with or without "--".
@@ -89,12 +106,53 @@ class Record final : public Command {
                                             : record::ClockChoice::kAuto;
     options_.nvtx = nvtx_ == "on";
     options_.cuda = {cuda_ == "on", cuda_graph_ == "graph"};
+    options_.kill = kill_ == "sigint"    ? SIGINT
+                    : kill_ == "sigterm" ? SIGTERM
+                    : kill_ == "sigkill" ? SIGKILL
+                                         : 0;
     options_.tool_version = kVersion;
     return record::record(options_);
   }
 
  private:
+  /// What of the run is recorded.
+  void declare_scope(CLI::App& app) {
+    constexpr const char* kGroup = "WHAT OF THE RUN IS RECORDED";
+    record::ScopeTexts& scope = options_.scope;
+    auto add = [&](const char* name, std::string& target, const char* type, const char* help) {
+      return app.add_option(name, target, help)->type_name(type)->group(kGroup);
+    };
+    add("--delay", scope.delay, "S", "Leave out the first S seconds");
+    add("--duration", scope.duration, "S",
+        "End the recording after S seconds; the command runs on unrecorded");
+    add("--steps", scope.steps, "A:B", "Only these steps, by number, both included: 10:20, 10:, 7");
+    add("--sample-steps", scope.sample_steps, "K:N", "Only the first K of every N steps");
+    add("--step-range", scope.step_range, "NAME",
+        "Name of the ranges that are steps, 'train*' for any ending. Default: those that say that "
+        "they are, else those named like one");
+    add("--capture-range", scope.capture_range, "RANGE",
+        "Only while this is open: nvtx:NAME, nvtx:NAME@DOMAIN, or cuda-profiler (from "
+        "cudaProfilerStart to cudaProfilerStop)");
+    add("--ring", scope.ring, "S", "Only the last S seconds before the command ends");
+    add("--max-size", scope.max_size, "SIZE",
+        "End the recording when the file has this size: 500MB, 2GiB");
+    add("--ranks", scope.ranks, "LIST", "Only processes of these ranks: 0, 0,8, 0-3");
+    add("--include-children", scope.children, "on|off",
+        "off: only the command itself, not what it starts")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->default_str("on");
+    app.add_option(
+           "--kill", kill_,
+           "Signal for the command when the recording ends before it: none, sigint, sigterm "
+           "or sigkill")
+        ->type_name("SIGNAL")
+        ->check(CLI::IsMember({"none", "sigint", "sigterm", "sigkill"}))
+        ->group(kGroup)
+        ->capture_default_str();
+  }
+
   record::RecordOptions options_;
+  std::string kill_ = "none";
   std::string wait_ = "all";
   std::string clock_ = "auto";
   std::string nvtx_ = "on";

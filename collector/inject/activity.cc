@@ -12,6 +12,7 @@
 
 #include "collector/inject/activity_slots.h"
 #include "collector/inject/api_filter.h"
+#include "collector/inject/clock.h"
 #include "collector/inject/definitions.h"
 #include "collector/inject/hash.h"
 #include "collector/inject/process.h"
@@ -176,14 +177,47 @@ void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   errno = saved;
 }
 
+/// The recorder takes no more: CUPTI costs the program nothing from here on, and its own profiler may
+/// have it.
+void stop_activity() {
+  for (ActivityKind kind : kCollected) g_cupti->disable(kind);
+  g_cupti->disable(ActivityKind::kDriver);
+  g_cupti->disable(ActivityKind::kGraphTrace);
+  flush_activity(true);
+  g_cupti->unsubscribe();
+  stop_recording();
+}
+
+void on_profiler_call(bool start) {
+  int saved = errno;
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (thread && ::getpid() == g_pid) {
+    if (thread->ring.has_room(1 + std::uint64_t{thread->open})) {
+      thread->ring.put(now(thread->clock),
+                       {RecordWords::make_head(wire::RecordType::kCapture), 0, start});
+      thread->ring.commit(1);
+    } else {
+      thread->count_dropped();
+    }
+  }
+  errno = saved;
+}
+
+bool is_closed() {
+  const Segment& segment = g_process.segment;
+  return segment && segment.header().closed.load(std::memory_order_relaxed) != 0;
+}
+
 /// CUPTI hands over a buffer when it is full, which in a quiet program is never.
 void* flush_now_and_then(void*) {
   // Soon at first, so that the names of a program's kernels are known should it die early.
-  for (long pause_ms = 50;; pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000) {
+  for (long pause_ms = 50; !is_closed(); pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000) {
     timespec pause{pause_ms / 1000, pause_ms % 1000 * 1'000'000};
     ::nanosleep(&pause, nullptr);
     flush_activity(false);
   }
+  stop_activity();
   return nullptr;
 }
 
@@ -219,6 +253,8 @@ int start_activity(Cupti& cupti) {
   for (const ApiFunction& call : kLeftOutRuntimeCalls) cupti.enable_call(false, call.cbid, false);
   for (const ApiFunction& call : kRecordedDriverCalls) cupti.enable_call(true, call.cbid, true);
   cupti.leave_out_failed_queries();
+  const char* profiler = std::getenv(wire::kCudaProfilerVariable);
+  if (profiler && std::strcmp(profiler, "1") == 0) cupti.watch_profiler_calls(on_profiler_call);
   start_flushing();
   ::atexit([] { flush_activity(true); });
   return 0;

@@ -15,6 +15,8 @@ class CuptiAbsent final : public Cupti {
   void configure() override {}
   int register_buffers(BufferRequested, BufferCompleted) override { return kMissing; }
   int enable(wire::ActivityKind) override { return kMissing; }
+  int disable(wire::ActivityKind) override { return kMissing; }
+  int watch_profiler_calls(ProfilerCall) override { return kMissing; }
   int enable_call(bool, std::uint32_t, bool) override { return kMissing; }
   void leave_out_failed_queries() override {}
   const char* call_name(bool, std::uint32_t) override { return nullptr; }

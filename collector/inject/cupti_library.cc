@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // libcupti, found at run time.
 #include <cupti.h>
+#include <cupti_driver_cbid.h>
+#include <cupti_runtime_cbid.h>
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -28,6 +30,20 @@ Function<Result, Arguments...> function_like(Result (*)(Arguments...));
 
 constinit Cupti::BufferRequested g_requested = nullptr;
 constinit Cupti::BufferCompleted g_completed = nullptr;
+
+constinit Cupti::ProfilerCall g_on_profiler_call = nullptr;
+
+/// Only calls of cudaProfilerStart and cudaProfilerStop are ever enabled.
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void* data) {
+  if (!g_on_profiler_call || !data) return;
+  const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  constexpr CUpti_CallbackId kRuntimeStart = CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000;
+  constexpr CUpti_CallbackId kDriverStart = CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+  const bool start = id == (runtime ? kRuntimeStart : kDriverStart);
+  const bool after = static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_EXIT;
+  if (start == after) g_on_profiler_call(start);
+}
 
 void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   *most_records = 0;  // as many as fit
@@ -64,6 +80,8 @@ class CuptiLibrary final : public Cupti {
     find(cuptiActivitySetAttribute_, "cuptiActivitySetAttribute", false);
     find(cuptiActivityRegisterCallbacks_, "cuptiActivityRegisterCallbacks");
     find(cuptiActivityEnable_, "cuptiActivityEnable");
+    find(cuptiActivityDisable_, "cuptiActivityDisable", false);
+    find(cuptiEnableCallback_, "cuptiEnableCallback", false);
     find(cuptiActivityEnableRuntimeApi_, "cuptiActivityEnableRuntimeApi", false);
     find(cuptiActivityEnableDriverApi_, "cuptiActivityEnableDriverApi", false);
     find(cuptiActivityEnableAllSyncRecords_, "cuptiActivityEnableAllSyncRecords", false);
@@ -77,10 +95,7 @@ class CuptiLibrary final : public Cupti {
     std::uint32_t number = 0;
     return cuptiGetVersion_(&number) == CUPTI_SUCCESS ? number : 0;
   }
-  int subscribe() override {
-    auto nothing = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
-    return cuptiSubscribe_(&subscriber_, static_cast<CUpti_CallbackFunc>(nothing), nullptr);
-  }
+  int subscribe() override { return cuptiSubscribe_(&subscriber_, &on_callback, nullptr); }
   void unsubscribe() override { cuptiUnsubscribe_(subscriber_); }
   const char* result_text(int result) override {
     const char* text = nullptr;
@@ -101,6 +116,23 @@ class CuptiLibrary final : public Cupti {
   }
   int enable(wire::ActivityKind kind) override {
     return cuptiActivityEnable_(static_cast<CUpti_ActivityKind>(kind));
+  }
+  int disable(wire::ActivityKind kind) override {
+    return cuptiActivityDisable_(static_cast<CUpti_ActivityKind>(kind));
+  }
+  int watch_profiler_calls(ProfilerCall on_call) override {
+    g_on_profiler_call = on_call;
+    // A program that calls the driver's does not call the runtime's.
+    for (CUpti_CallbackId id :
+         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
+      cuptiEnableCallback_(1u, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    int result = 0;
+    for (CUpti_CallbackId id : {CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000,
+                                CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000}) {
+      const int error = cuptiEnableCallback_(1u, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+      if (error != 0) result = error;
+    }
+    return result;
   }
   int enable_call(bool driver, std::uint32_t cbid, bool on) override {
     std::uint8_t enabled = on;
@@ -142,6 +174,8 @@ class CuptiLibrary final : public Cupti {
   HEADWAY_CUPTI(cuptiActivitySetAttribute);
   HEADWAY_CUPTI(cuptiActivityRegisterCallbacks);
   HEADWAY_CUPTI(cuptiActivityEnable);
+  HEADWAY_CUPTI(cuptiActivityDisable);
+  HEADWAY_CUPTI(cuptiEnableCallback);
   HEADWAY_CUPTI(cuptiActivityEnableRuntimeApi);
   HEADWAY_CUPTI(cuptiActivityEnableDriverApi);
   HEADWAY_CUPTI(cuptiActivityEnableAllSyncRecords);

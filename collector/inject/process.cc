@@ -144,6 +144,13 @@ bool connect_locked() {
   return connected;
 }
 
+void stop_recording() {
+  ForkPage& page = *g_process.page;
+  page.mode.store(Mode::kOff, std::memory_order_relaxed);
+  // Threads that have a ring then ask for one, and find the mode.
+  page.generation.store(0, std::memory_order_relaxed);
+}
+
 bool start_recording() {
   int saved = errno;
   bool recording = false;

@@ -37,7 +37,12 @@ struct alignas(64) ThreadState {
     return far_stack(domain);
   }
   DomainStack* far_stack(std::uint16_t domain);
-  void count_dropped() { add_own(ring.control().dropped); }
+  /// A full ring that nobody empties any more ends the recording of this process.
+  void count_dropped() {
+    if (g_process.segment.header().closed.load(std::memory_order_relaxed)) [[unlikely]]
+      return stop_recording();
+    add_own(ring.control().dropped);
+  }
 };
 
 /// The library's whole thread-local storage: small, because a library loaded late shares the 1664

@@ -49,6 +49,11 @@ struct ProcessRefused {
   std::string reason;
 };
 
+/// A process wanted to be recorded and lies outside the scope.
+struct ProcessLeftOut {
+  std::int32_t pid = 0;
+};
+
 /// What a round of draining found in one segment. `anchor` was read after the snapshot, so no stamp
 /// in the data is newer.
 struct SegmentRound {
@@ -78,8 +83,8 @@ struct ClockTick {
   ClockReading reading;
 };
 
-using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused, SegmentRound,
-                             Samples, ClockTick>;
+using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused,
+                             ProcessLeftOut, SegmentRound, Samples, ClockTick>;
 
 /// Many senders, one receiver, in order. Unbounded: the senders of what is large (the drain) look
 /// at `bytes` first. Thread-safe.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/record/scope/options.h"
 #include "collector/record/supervise.h"
 
 namespace headway::record {
@@ -29,6 +30,8 @@ struct RecordOptions {
   int sample_hz = 10;   ///< 0: no /proc counters
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;
+  ScopeTexts scope;  ///< what of the run is recorded
+  int kill = 0;      ///< signal for the command when the recording ends before it; 0: none
   std::string tool_version;
 };
 

@@ -82,6 +82,8 @@ class SegmentReader {
   /// How full the fullest ring was at the snapshot, 0 to 1.
   double fullest() const { return fullest_; }
   SegmentCounters counters() const;
+  /// Tells the process that nobody takes any more: it then records nothing, for good.
+  void close() { header().closed.store(1, std::memory_order_relaxed); }
 
  private:
   SegmentReader(std::byte* base, const wire::Layout& layout);

@@ -14,6 +14,9 @@ inline constexpr const char* kSessionVariable = "HEADWAY_SESSION";
 /// "graph": CUDA graphs are recorded as a whole, not node by node.
 inline constexpr const char* kCudaGraphVariable = "HEADWAY_CUDA_GRAPH";
 
+/// "1": calls of cudaProfilerStart and cudaProfilerStop are told (RecordType::kCapture).
+inline constexpr const char* kCudaProfilerVariable = "HEADWAY_CUDA_PROFILER";
+
 /// How long a process waits for the recorder in all. Only a recorder that is stopped costs this
 /// much, once per process; one that is gone refuses the connection at once.
 inline constexpr int kHelloTimeoutMs = 1000;

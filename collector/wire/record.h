@@ -20,6 +20,8 @@ enum class RecordType : std::uint8_t {
   kStart = 6,  ///< `value` is the range id
   kEnd = 7,    ///< `value` is the range id
   kIo = 8,     ///< a call on a file, see io.h
+  /// `value` 1: cudaProfilerStart has returned, 0: cudaProfilerStop is called
+  kCapture = 9,
 };
 
 enum RecordFlag : std::uint8_t {

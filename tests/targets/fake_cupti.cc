@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
@@ -20,6 +21,8 @@ namespace {
 struct State {
   std::mutex mutex;
   bool subscribed = false;
+  CUpti_CallbackFunc callback = nullptr;
+  std::set<std::pair<int, std::uint32_t>> watched;  ///< domain and call: the callback is told
   std::set<int> kinds;
   std::set<std::uint32_t> left_out;      ///< runtime calls
   std::set<std::uint32_t> driver_calls;  ///< recorded
@@ -118,8 +121,10 @@ FAKE CUptiResult cuptiGetVersion(std::uint32_t* version) {
   *version = CUPTI_API_VERSION;
   return CUPTI_SUCCESS;
 }
-FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc, void*) {
+FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                void*) {
   if (std::getenv("FAKE_CUPTI_BUSY")) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  state().callback = callback;
   state().subscribed = true;
   *subscriber = nullptr;
   return CUPTI_SUCCESS;
@@ -153,6 +158,17 @@ FAKE CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) s.left_out.clear();
   }
   describe(kind);
+  return CUPTI_SUCCESS;
+}
+FAKE CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.kinds.erase(kind) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_KIND;
+}
+FAKE CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
+                                     CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+  if (!state().subscribed) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (enable) state().watched.insert({domain, cbid});
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
@@ -261,4 +277,26 @@ FAKE void fake_cupti_wait(const FakeWait* wait) {
   record.streamId = wait->stream;
   record.cudaEventId = UINT32_MAX;
   put(record, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+}
+/// As the runtime's cudaProfilerStart and cudaProfilerStop, which call the driver's.
+FAKE void fake_cupti_profiler(bool start) {
+  State& s = state();
+  const std::pair<int, std::uint32_t> runtime{CUPTI_CB_DOMAIN_RUNTIME_API, start ? 171 : 172};
+  const std::pair<int, std::uint32_t> driver{CUPTI_CB_DOMAIN_DRIVER_API, start ? 308 : 309};
+  auto tell = [&](const std::pair<int, std::uint32_t>& call, CUpti_ApiCallbackSite site) {
+    CUpti_CallbackData data{};
+    data.callbackSite = site;
+    if (s.subscribed && s.watched.contains(call))
+      s.callback(nullptr, static_cast<CUpti_CallbackDomain>(call.first), call.second, &data);
+  };
+  tell(runtime, CUPTI_API_ENTER);
+  tell(driver, CUPTI_API_ENTER);
+  tell(driver, CUPTI_API_EXIT);
+  tell(runtime, CUPTI_API_EXIT);
+}
+/// Whether anybody still collects.
+FAKE bool fake_cupti_collects() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.subscribed || s.kinds.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }

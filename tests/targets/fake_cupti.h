@@ -40,4 +40,6 @@ void fake_cupti_call(const FakeCall* call);
 void fake_cupti_kernel(const FakeKernel* kernel);
 void fake_cupti_copy(const FakeCopy* copy);
 void fake_cupti_wait(const FakeWait* wait);
+void fake_cupti_profiler(bool start);
+bool fake_cupti_collects();
 }

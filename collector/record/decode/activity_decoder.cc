@@ -49,6 +49,23 @@ Record read_as(std::span<const std::byte> bytes) {
   return record;
 }
 
+/// Calls `each(kind, bytes)` for the records of a buffer; false when it is not read to its end.
+template <class Each>
+bool for_each_activity(std::span<const std::byte> bytes, bool partial,
+                       std::span<const std::uint16_t> strides, Each each) {
+  while (bytes.size() >= sizeof(std::uint32_t)) {
+    std::uint32_t number;
+    std::memcpy(&number, bytes.data(), sizeof number);
+    if (number == 0 && partial) return true;
+    const std::size_t stride = number < strides.size() ? strides[number] : 0;
+    // Of a kind that no complete buffer had, so that its size is not known; or damaged.
+    if (stride < sizeof(std::uint64_t) || stride > bytes.size()) return false;
+    each(static_cast<ActivityKind>(number), bytes.first(stride));
+    bytes = bytes.subspan(stride);
+  }
+  return true;
+}
+
 std::string uuid_text(const std::uint8_t (&uuid)[16]) {
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
@@ -73,18 +90,24 @@ void ActivityDecoder::read(const SegmentData& data) {
 }
 
 void ActivityDecoder::read_buffer(std::span<const std::byte> bytes, bool partial) {
-  while (bytes.size() >= sizeof(std::uint32_t)) {
-    std::uint32_t number;
-    std::memcpy(&number, bytes.data(), sizeof number);
-    if (number == 0 && partial) return;
-    const std::size_t stride = number < strides_.size() ? strides_[number] : 0;
-    if (stride < sizeof(std::uint64_t) || stride > bytes.size()) {
-      // Of a kind that no complete buffer had, so that its size is not known; or damaged.
-      sink_.count_loss(Loss::kCuptiDropped, 1, global_pid(pid_));
-      return;
-    }
-    read_record(static_cast<ActivityKind>(number), bytes.first(stride));
-    bytes = bytes.subspan(stride);
+  const bool whole = for_each_activity(
+      bytes, partial, strides_,
+      [&](ActivityKind kind, std::span<const std::byte> record) { read_record(kind, record); });
+  if (!whole) sink_.count_loss(Loss::kCuptiDropped, 1, global_pid(pid_));
+}
+
+void ActivityDecoder::note_calls(const SegmentData& data) {
+  std::span<const std::byte> bytes(data.activity);
+  for (const ActivityBuffer& buffer : data.buffers) {
+    for_each_activity(bytes.subspan(buffer.offset, buffer.bytes), buffer.partial, data.strides,
+                      [&](ActivityKind kind, std::span<const std::byte> record) {
+                        if (kind != ActivityKind::kRuntime && kind != ActivityKind::kDriver) return;
+                        const auto call = read_as<activity::Api>(record);
+                        if (call.start > INT64_MAX) return;
+                        scope_.note_call(pid_,
+                                         axis_.from_realtime(static_cast<std::int64_t>(call.start)),
+                                         call.correlation);
+                      });
   }
 }
 
@@ -124,12 +147,14 @@ void ActivityDecoder::read_record(ActivityKind kind, std::span<const std::byte> 
 }
 
 template <class Row>
-bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end) {
+bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end,
+                                std::uint32_t launch) {
   const TimeNs latest = axis_.from_monotonic(axis_.newest().monotonic_ns) + kTolerance;
   if (start != 0 && end >= start && end <= INT64_MAX) {
     TimeNs from = axis_.from_realtime(static_cast<std::int64_t>(start));
     TimeNs to = axis_.from_realtime(static_cast<std::int64_t>(end));
     if (from.ns >= 0 && to <= latest) {
+      if (!scope_.keeps_launched(pid_, from, launch)) return false;
       row.start = from.ns;
       row.end = std::max(from, to).ns;
       return true;
@@ -210,7 +235,7 @@ std::optional<std::int64_t> if_any(std::uint64_t id) {
 
 void ActivityDecoder::write(const activity::Kernel& record) {
   tables::Kernel::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   const Name& name = kernel_name(record.name);
   row.demangled_name = name.demangled;
@@ -234,7 +259,7 @@ void ActivityDecoder::write(const activity::Kernel& record) {
 
 void ActivityDecoder::write(const activity::Memcpy& record) {
   tables::Memcpy::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.bytes = static_cast<std::int64_t>(record.bytes);
   row.copy_kind = record.copy_kind;
@@ -247,7 +272,7 @@ void ActivityDecoder::write(const activity::Memcpy& record) {
 
 void ActivityDecoder::write(const activity::MemcpyPeer& record) {
   tables::Memcpy::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.bytes = static_cast<std::int64_t>(record.bytes);
   row.copy_kind = record.copy_kind;
@@ -262,7 +287,7 @@ void ActivityDecoder::write(const activity::MemcpyPeer& record) {
 
 void ActivityDecoder::write(const activity::Memset& record) {
   tables::Memset::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.value = record.value;
   row.bytes = static_cast<std::int64_t>(record.bytes);
@@ -289,6 +314,9 @@ void ActivityDecoder::write(const activity::Synchronization& record) {
 }
 
 void ActivityDecoder::write(const activity::CudaEvent& record) {
+  // It has no time; its call has.
+  const TimeNs now = axis_.from_monotonic(axis_.newest().monotonic_ns);
+  if (!scope_.keeps_launched(pid_, now, record.correlation)) return;
   tables::CudaEvent::Row row;
   row.device_id = device_of(record.context);
   row.context_id = static_cast<std::int32_t>(record.context);
@@ -311,7 +339,7 @@ void ActivityDecoder::write(const activity::Overhead& record) {
 
 void ActivityDecoder::write(const activity::GraphTrace& record) {
   tables::GraphTrace::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.graph_id = record.graph;
   sink_.add<tables::GraphTrace>(row);

@@ -11,6 +11,7 @@
 #include "collector/record/clock.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/process_table.h"
+#include "collector/record/scope/scope.h"
 #include "collector/record/segment_reader.h"
 #include "collector/wire/activity.h"
 
@@ -32,16 +33,19 @@ class GpuNumbers {
 class ActivityDecoder {
  public:
   ActivityDecoder(std::int32_t pid, const Definitions& definitions, GpuNumbers& gpus,
-                  ProcessTable& processes, const TimeAxis& axis, TraceSink& sink)
+                  ProcessTable& processes, const TimeAxis& axis, TraceSink& sink, Scope& scope)
       : pid_(pid),
         definitions_(definitions),
         gpus_(gpus),
         processes_(processes),
         axis_(axis),
-        sink_(sink) {}
+        sink_(sink),
+        scope_(scope) {}
 
   /// The buffers of one round. What cannot be read is counted as lost.
   void read(const SegmentData& data);
+  /// Tells the scope of the calls in them, before the ops are read that they have launched.
+  void note_calls(const SegmentData& data);
   /// Calls, kernels, copies, sets and waits written so far.
   std::int64_t events() const { return events_; }
 
@@ -67,9 +71,10 @@ class ActivityDecoder {
   void write(const wire::activity::Device& record);
   void write(const wire::activity::Stream& record);
 
-  /// Start and end on the axis of the trace; false (and counted) when CUPTI had none for it.
+  /// Start and end on the axis of the trace; false (and counted) when CUPTI had none for it, and
+  /// when it lies outside the scope. `launch`: the call that launched it; 0: it is told by its time.
   template <class Row>
-  bool set_times(Row& row, std::uint64_t start, std::uint64_t end);
+  bool set_times(Row& row, std::uint64_t start, std::uint64_t end, std::uint32_t launch = 0);
   std::int64_t global_tid(std::uint32_t tid);
   trace::StringId call_name(bool driver, std::uint32_t cbid);
   const Name& kernel_name(std::uint64_t address);
@@ -81,6 +86,7 @@ class ActivityDecoder {
   ProcessTable& processes_;
   const TimeAxis& axis_;
   TraceSink& sink_;
+  Scope& scope_;
   std::array<std::uint16_t, wire::kActivityKinds> strides_{};
   std::unordered_map<std::uint64_t, Name> names_;
   std::unordered_map<std::uint64_t, trace::StringId> calls_;

@@ -45,6 +45,11 @@ class Definitions {
     return domain == 0 || domain_numbers_.contains(domain);
   }
   std::int64_t domain_number(std::uint16_t domain) const;
+  /// Empty for the default domain and for one that is not known.
+  std::string_view domain_name(std::uint16_t domain) const {
+    auto found = domain_names_.find(domain);
+    return found == domain_names_.end() ? std::string_view() : found->second;
+  }
   /// Nullopt when nothing was registered under that id.
   std::optional<trace::StringId> string(std::uint32_t id) const;
   const std::string* string_text(std::uint32_t id) const;

@@ -44,6 +44,8 @@ struct FakeCupti final : Cupti {
     order.emplace_back("enable");
     return kind == refused ? 15 : 0;
   }
+  int disable(ActivityKind) override { return 0; }
+  int watch_profiler_calls(ProfilerCall) override { return 0; }
   int enable_call(bool, std::uint32_t, bool) override {
     order.emplace_back("call");
     return 0;
