@@ -17,9 +17,11 @@
 #include "collector/record/recorded_environment.h"
 #include "collector/record/run_description.h"
 #include "collector/record/summary.h"
+#include "collector/record/system/gpu_sampler.h"
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/sampler.h"
 #include "common/error.h"
+#include "trace/meta_keys.h"
 
 namespace headway::record {
 namespace {
@@ -116,6 +118,7 @@ class Recording {
         display_(display),
         drain_(queue_),
         sampler_(options.sample_hz, queue_),
+        gpu_sampler_(options.counter_hz, queue_),
         assembler_(sink, origin, clock, progress_, [this](SegmentId id) { drain_.set_aside(id); }) {
   }
 
@@ -123,10 +126,14 @@ class Recording {
     Supervisor::Options options{options_.wait, clock_, options_.command.front(), options_.quiet};
     Supervisor supervisor(primary, options, signals_, socket_, drain_, queue_,
                           [this] { display_.update(progress_); });
-    if (std::optional<ProcessDescription> process = describe_process(primary))
-      queue_.send(ProcessSeen{
-          primary, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-          std::move(process->name), std::move(process->command_line), process->rank});
+    if (std::optional<ProcessDescription> process = describe_process(primary)) {
+      // It may have ended before it could be asked; it was started with our environment.
+      if (!process->launched.rank) process->launched = launched_self();
+      queue_.send(ProcessSeen{primary, process->parent_pid,
+                              boottime_to_monotonic(process->start_boottime_ns),
+                              std::move(process->name), std::move(process->command_line),
+                              std::move(process->launched)});
+    }
     std::thread assembling = guarded_thread(trouble_[0], [this] {
       try {
         assembler_.run(queue_);
@@ -138,11 +145,14 @@ class Recording {
     if (!assembling.joinable()) queue_.abandon();
     std::thread draining = guarded_thread(trouble_[1], [this] { drain_.run(); });
     std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
+    std::thread asking_gpus = guarded_thread(trouble_[3], [this] { gpu_sampler_.run(); });
     Outcome outcome = supervisor.run();
     display_.finishing();
     sampler_.finish();
+    gpu_sampler_.finish();
     drain_.finish();
     join(sampling);
+    join(asking_gpus);
     join(draining);
     queue_.close();
     join(assembling);
@@ -150,6 +160,7 @@ class Recording {
   }
 
   TraceAssembler& assembler() { return assembler_; }
+  const GpuSampler& gpus() const { return gpu_sampler_; }
   std::int64_t events() const { return progress_.events; }
   /// What went wrong in the recorder itself; empty when nothing did.
   std::string trouble() const {
@@ -169,8 +180,9 @@ class Recording {
   Progress progress_;
   Drain drain_;
   Sampler sampler_;
+  GpuSampler gpu_sampler_;
   TraceAssembler assembler_;
-  std::string trouble_[3];
+  std::string trouble_[4];
 };
 
 }  // namespace
@@ -198,7 +210,11 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda, options.io);
+  // Where this process cannot ask the GPUs (in a container, without libnvidia-ml), the program can.
+  CudaOptions cuda = options.cuda;
+  cuda.environment = options.counter_hz > 0 && cuda.on && !Nvml::is_installed();
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, cuda, options.io);
+  if (options.nccl_profiler) environment.add_nccl_profiler(library);
   if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
@@ -232,6 +248,9 @@ int record(const RecordOptions& options) {
   summary.settings = sink.settings();
   summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
+  sink.set_meta(trace::meta::kGpuCounters, recording.gpus().unavailable().empty()
+                                               ? "on"
+                                               : "off: " + recording.gpus().unavailable());
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();
   summary.losses = sink.counted_losses();

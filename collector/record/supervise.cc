@@ -149,7 +149,7 @@ void Supervisor::admit(Arrival& arrival) {
   if (std::optional<ProcessDescription> process = describe_process(arrival.pid)) {
     queue_.send(ProcessSeen{
         arrival.pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-        std::move(process->name), std::move(process->command_line), process->rank});
+        std::move(process->name), std::move(process->command_line), std::move(process->launched)});
   }
   std::string reason;
   std::unique_ptr<SegmentReader> reader;

@@ -20,6 +20,9 @@ enum class RecordType : std::uint8_t {
   kStart = 6,  ///< `value` is the range id
   kEnd = 7,    ///< `value` is the range id
   kIo = 8,     ///< a call on a file, see io.h
+  /// A sample of a counter: `value` is its id. PayloadKind::kInt64 or kDouble: the sample is in
+  /// `text` and `color`, lower half first. kTextInline: it is the text, laid out by its schema.
+  kCounter = 10,
 };
 
 enum RecordFlag : std::uint8_t {

@@ -9,6 +9,7 @@
 
 #include "collector/record/clock.h"
 #include "collector/record/decode/activity_decoder.h"
+#include "collector/record/decode/counter_rows.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/io_rows.h"
 #include "collector/record/decode/record_view.h"
@@ -23,7 +24,8 @@ namespace headway::record {
 class SegmentDecoder {
  public:
   SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
-                 ProcessTable& processes, const TimeAxis& axis, wire::Clock clock, TraceSink& sink);
+                 ProcessTable& processes, CounterTable& counters, const TimeAxis& axis,
+                 wire::Clock clock, TraceSink& sink);
 
   /// In order: the definitions and records of one round. False when the content is damaged; what
   /// came before the damage is kept, and the caller sends nothing more.
@@ -95,6 +97,7 @@ class SegmentDecoder {
   Definitions definitions_;
   ActivityDecoder activity_;
   IoRows io_;
+  CounterRows counters_;
   std::unordered_map<std::uint32_t, Ring> rings_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;  ///< start/end, by range id
   /// Ends that were drained before their starts, which lie in another thread's ring.
