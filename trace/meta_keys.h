@@ -42,6 +42,16 @@ inline constexpr std::string_view kScopeEnded = "scope.ended";
 inline constexpr std::string_view kSourceFile = "source_file";
 inline constexpr std::string_view kImportedBy = "imported_by";
 inline constexpr std::string_view kWorldSize = "world_size";
+inline constexpr std::string_view kLauncher = "launcher";
+inline constexpr std::string_view kRank = "rank";
+inline constexpr std::string_view kLocalRank = "local_rank";
+inline constexpr std::string_view kLocalWorldSize = "local_world_size";
+inline constexpr std::string_view kNode = "node";
+inline constexpr std::string_view kNodeCount = "node_count";
+inline constexpr std::string_view kJob = "job";
+inline constexpr std::string_view kGpuCounters = "gpu_counters";
+inline constexpr std::string_view kOverheadNs = "overhead_ns";
+inline constexpr std::string_view kCudaOverheadNs = "cuda_overhead_ns";
 /// Of recordings of PyTorch's profiler.
 inline constexpr std::string_view kDistributedBackend = "distributed.backend";
 inline constexpr std::string_view kDistributedRank = "distributed.rank";

@@ -62,6 +62,11 @@ class Record final : public Command {
         ->type_name("N")
         ->check(CLI::Range(0, 1000))
         ->capture_default_str();
+    app.add_option("--counter-rate", options_.counter_hz,
+                   "Samples a second of each GPU's use, memory, clocks, power and links; 0: none")
+        ->type_name("N")
+        ->check(CLI::Range(0, 100))
+        ->capture_default_str();
     app.add_option("--wait", wait_,
                    "Whom to wait for: 'all' processes that the command starts, or the 'primary' "
                    "one only")
@@ -86,6 +91,12 @@ class Record final : public Command {
                    "the program less")
         ->check(CLI::IsMember({"node", "graph"}))
         ->capture_default_str();
+    app.add_flag("--cuda-memory", options_.cuda.memory,
+                 "Record each allocation and release of CUDA memory, and its pools");
+    app.add_flag("--cuda-latency", options_.cuda.latency,
+                 "Record when kernels were queued and submitted, which costs the program more");
+    app.add_flag("--nccl-profiler", options_.nccl_profiler,
+                 "Record what NCCL tells a profiler plugin: sequence numbers, algorithm, protocol");
     app.add_flag(
            "--pytorch{on}", options_.pytorch,
            "Record what an unmodified PyTorch program does: steps, waits for input, loader "
@@ -105,7 +116,8 @@ class Record final : public Command {
                      : clock_ == "realtime" ? record::ClockChoice::kRealtime
                                             : record::ClockChoice::kAuto;
     options_.nvtx = nvtx_ == "on";
-    options_.cuda = {cuda_ == "on", cuda_graph_ == "graph"};
+    options_.cuda.on = cuda_ == "on";
+    options_.cuda.whole_graphs = cuda_graph_ == "graph";
     options_.kill = kill_ == "sigint"    ? SIGINT
                     : kill_ == "sigterm" ? SIGTERM
                     : kill_ == "sigkill" ? SIGKILL

@@ -65,6 +65,7 @@ ActivitySlots slots() {
 std::size_t name_offset(ActivityKind kind) {
   if (kind == ActivityKind::kKernel) return offsetof(wire::activity::Kernel, name);
   if (kind == ActivityKind::kDevice) return offsetof(wire::activity::Device, name);
+  if (kind == ActivityKind::kMemory) return offsetof(wire::activity::Memory, name);
   return 0;
 }
 
@@ -113,20 +114,10 @@ void tell_callback(const std::uint8_t* record, bool driver) {
   if (const char* name = g_cupti->call_name(driver, cbid)) define_callback_name(driver, cbid, name);
 }
 
-/// Asks the process's own CUPTI how far apart records of each kind are. Where the second one of a
-/// kind begins is told by a buffer that holds that kind at every place where it could.
 void measure_strides(Cupti& cupti) {
-  alignas(8) std::uint8_t buffer[1024];
   for (std::uint32_t kind = 1; kind < wire::kActivityKinds; ++kind) {
-    std::memset(buffer, 0, sizeof buffer);
-    for (std::size_t at = 0; at < sizeof buffer; at += 8)
-      std::memcpy(buffer + at, &kind, sizeof kind);
-    std::uint8_t* first = nullptr;
-    if (!cupti.next_record(buffer, sizeof buffer, &first)) continue;
-    std::uint8_t* second = first;
-    if (cupti.next_record(buffer, sizeof buffer, &second))
-      slots().area().stride[kind].store(static_cast<std::uint16_t>(second - first),
-                                        std::memory_order_relaxed);
+    if (std::uint16_t stride = activity_stride(cupti, kind))
+      slots().area().stride[kind].store(stride, std::memory_order_relaxed);
   }
 }
 
@@ -147,10 +138,28 @@ std::uint64_t describe(std::uint8_t* buffer, std::size_t valid_bytes) {
   return count;
 }
 
+/// Adds to the time that the program spends with us, for the trace's report about itself.
+class Spending {
+ public:
+  ~Spending() {
+    slots().area().spent_ns.fetch_add(monotonic_ns() - begin_, std::memory_order_relaxed);
+  }
+
+ private:
+  static std::uint64_t monotonic_ns() {
+    timespec time;
+    ::clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(time.tv_nsec);
+  }
+  std::uint64_t begin_ = monotonic_ns();
+};
+
 /// Some versions of CUPTI do not survive being refused memory, so without a free slot it gets other
 /// memory, whose records are counted and dropped.
 void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes) {
   int saved = errno;
+  Spending spending;
   *bytes = slots().slot_bytes();
   *buffer = reinterpret_cast<std::uint8_t*>(slots().take());
   if (!*buffer) *buffer = static_cast<std::uint8_t*>(std::calloc(1, *bytes));
@@ -161,6 +170,7 @@ void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes) {
 void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   if (!buffer) return;
   int saved = errno;
+  Spending spending;
   // The child of a fork inherits CUPTI's threads' memory but not the threads; it must not be heard.
   std::uint64_t count = 0;
   if (::getpid() == g_pid) {
@@ -235,18 +245,49 @@ void start_flushing() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// Whether the recorder asks for it; a word of the variable.
+bool is_asked(const char* word) {
+  const char* words = std::getenv(wire::kCudaMoreVariable);
+  const std::size_t length = std::strlen(word);
+  for (const char* at = words; at && *at; at = std::strchr(at, ' ')) {
+    if (*at == ' ') ++at;
+    if (std::strncmp(at, word, length) == 0 && (at[length] == ' ' || at[length] == '\0'))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::uint16_t activity_stride(Cupti& cupti, std::uint32_t kind) {
+  alignas(8) std::uint8_t buffer[1024];
+  for (std::size_t at = 0; at < sizeof buffer; at += 8) {
+    std::memset(buffer + at, 0, 8);
+    std::memcpy(buffer + at, &kind, sizeof kind);
+  }
+  std::uint8_t* first = nullptr;
+  if (!cupti.next_record(buffer, sizeof buffer, &first)) return 0;
+  std::uint8_t* second = first;
+  if (!cupti.next_record(buffer, sizeof buffer, &second)) return 0;
+  return static_cast<std::uint16_t>(second - first);
+}
 
 int start_activity(Cupti& cupti) {
   g_cupti = &cupti;
   g_pid = ::getpid();
   measure_strides(cupti);
   cupti.configure();
+  if (is_asked(wire::kLatencyWord)) cupti.enable_latency_timestamps();
   if (int error = cupti.register_buffers(on_buffer_requested, on_buffer_completed)) return error;
   for (ActivityKind kind : kCollected) {
     int error = cupti.enable(kind);
     if (error != 0 && is_essential(kind)) return error;
   }
+  if (is_asked(wire::kMemoryWord)) {
+    cupti.enable(ActivityKind::kMemory);
+    cupti.enable(ActivityKind::kMemoryPool);
+  }
+  if (is_asked(wire::kEnvironmentWord)) cupti.enable(ActivityKind::kEnvironment);
   // Then the nodes of a graph are not reported, which costs the program less.
   const char* graphs = std::getenv(wire::kCudaGraphVariable);
   if (graphs && std::strcmp(graphs, "graph") == 0) cupti.enable(ActivityKind::kGraphTrace);
@@ -258,6 +299,10 @@ int start_activity(Cupti& cupti) {
   start_flushing();
   ::atexit([] { flush_activity(true); });
   return 0;
+}
+
+bool activity_stream_number(void* stream, std::uint32_t& number) {
+  return g_cupti && ::getpid() == g_pid && g_cupti->stream_number(stream, number) == 0;
 }
 
 void flush_activity(bool incomplete) {

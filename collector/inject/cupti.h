@@ -41,6 +41,10 @@ class Cupti {
   virtual int enable_call(bool driver, std::uint32_t cbid, bool on) = 0;
   /// Synchronisation records also for queries that found nothing done: off.
   virtual void leave_out_failed_queries() = 0;
+  /// Kernels also tell when they were queued and submitted. Before the program initialises CUDA.
+  virtual int enable_latency_timestamps() = 0;
+  /// CUPTI's number for a stream of the current context.
+  virtual int stream_number(void* stream, std::uint32_t& number) = 0;
   virtual const char* call_name(bool driver, std::uint32_t cbid) = 0;
   /// The record after `*record` (null: the first); false at the end of what is valid.
   virtual bool next_record(std::uint8_t* buffer, std::size_t valid_bytes,

@@ -85,6 +85,8 @@ class CuptiLibrary final : public Cupti {
     find(cuptiActivityEnableRuntimeApi_, "cuptiActivityEnableRuntimeApi", false);
     find(cuptiActivityEnableDriverApi_, "cuptiActivityEnableDriverApi", false);
     find(cuptiActivityEnableAllSyncRecords_, "cuptiActivityEnableAllSyncRecords", false);
+    find(cuptiActivityEnableLatencyTimestamps_, "cuptiActivityEnableLatencyTimestamps", false);
+    find(cuptiGetStreamIdEx_, "cuptiGetStreamIdEx", false);
     find(cuptiActivityGetNextRecord_, "cuptiActivityGetNextRecord");
     find(cuptiActivityGetNumDroppedRecords_, "cuptiActivityGetNumDroppedRecords", false);
     find(cuptiActivityFlushAll_, "cuptiActivityFlushAll");
@@ -142,6 +144,13 @@ class CuptiLibrary final : public Cupti {
   void leave_out_failed_queries() override {
     cuptiActivityEnableAllSyncRecords_(static_cast<std::uint8_t>(0));
   }
+  int enable_latency_timestamps() override {
+    return cuptiActivityEnableLatencyTimestamps_(static_cast<std::uint8_t>(1));
+  }
+  int stream_number(void* stream, std::uint32_t& number) override {
+    constexpr std::uint8_t kLegacyDefault = 0;
+    return cuptiGetStreamIdEx_(nullptr, static_cast<CUstream>(stream), kLegacyDefault, &number);
+  }
   const char* call_name(bool driver, std::uint32_t cbid) override {
     const char* name = nullptr;
     cuptiGetCallbackName_(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, cbid,
@@ -179,6 +188,8 @@ class CuptiLibrary final : public Cupti {
   HEADWAY_CUPTI(cuptiActivityEnableRuntimeApi);
   HEADWAY_CUPTI(cuptiActivityEnableDriverApi);
   HEADWAY_CUPTI(cuptiActivityEnableAllSyncRecords);
+  HEADWAY_CUPTI(cuptiActivityEnableLatencyTimestamps);
+  HEADWAY_CUPTI(cuptiGetStreamIdEx);
   HEADWAY_CUPTI(cuptiActivityGetNextRecord);
   HEADWAY_CUPTI(cuptiActivityGetNumDroppedRecords);
   HEADWAY_CUPTI(cuptiActivityFlushAll);
@@ -214,6 +225,22 @@ HEADWAY_SAME(GraphTrace, stream, CUpti_ActivityGraphTrace2, streamId);
 HEADWAY_SAME(Device, capability_major, CUpti_ActivityDevice5, computeCapabilityMajor);
 HEADWAY_SAME(Device, uuid, CUpti_ActivityDevice5, uuid);
 HEADWAY_SAME(Device, name, CUpti_ActivityDevice5, name);
+HEADWAY_SAME(Device, sm_warps, CUpti_ActivityDevice5, maxWarpsPerMultiprocessor);
+HEADWAY_SAME(Device, block_threads, CUpti_ActivityDevice5, maxThreadsPerBlock);
+HEADWAY_SAME(Kernel, queued, CUpti_ActivityKernel10, queued);
+HEADWAY_SAME(Kernel, submitted, CUpti_ActivityKernel10, submitted);
+HEADWAY_SAME(Memory, bytes, CUpti_ActivityMemory4, bytes);
+HEADWAY_SAME(Memory, timestamp, CUpti_ActivityMemory4, timestamp);
+HEADWAY_SAME(Memory, stream, CUpti_ActivityMemory4, streamId);
+HEADWAY_SAME(Memory, name, CUpti_ActivityMemory4, name);
+HEADWAY_SAME(Memory, pool_type, CUpti_ActivityMemory4, memoryPoolConfig.memoryPoolType);
+HEADWAY_SAME(Memory, pool_size, CUpti_ActivityMemory4, memoryPoolConfig.pool.size);
+HEADWAY_SAME(Memory, pool_used, CUpti_ActivityMemory4, memoryPoolConfig.utilizedSize);
+HEADWAY_SAME(MemoryPool, min_bytes_to_keep, CUpti_ActivityMemoryPool3, minBytesToKeep);
+HEADWAY_SAME(MemoryPool, timestamp, CUpti_ActivityMemoryPool3, timestamp);
+HEADWAY_SAME(MemoryPool, used, CUpti_ActivityMemoryPool3, utilizedSize);
+HEADWAY_SAME(Environment, environment, CUpti_ActivityEnvironment, environmentKind);
+HEADWAY_SAME(Environment, data, CUpti_ActivityEnvironment, data);
 HEADWAY_SAME(Context, null_stream, CUpti_ActivityContext3, nullStreamId);
 HEADWAY_SAME(Stream, flag, CUpti_ActivityStream, flag);
 #undef HEADWAY_SAME
@@ -221,6 +248,10 @@ static_assert(static_cast<int>(wire::ActivityKind::kKernel) ==
               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 static_assert(static_cast<int>(wire::ActivityKind::kSynchronization) ==
               CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+static_assert(static_cast<int>(wire::ActivityKind::kMemory) == CUPTI_ACTIVITY_KIND_MEMORY2);
+static_assert(static_cast<int>(wire::ActivityKind::kMemoryPool) == CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+static_assert(static_cast<int>(wire::ActivityKind::kEnvironment) ==
+              CUPTI_ACTIVITY_KIND_ENVIRONMENT);
 static_assert(static_cast<int>(wire::ActivityKind::kGraphTrace) == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 static_assert(static_cast<int>(wire::ActivityKind::kCudaEvent) == CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "collector/inject/clock.h"
 #include "collector/inject/definitions.h"
 #include "collector/inject/handover.h"
 #include "collector/inject/thread.h"
@@ -125,6 +126,7 @@ bool set_up_process() {
       length > 0 && length < sizeof g_session && clocks_are_readable() && set_up_threads();
   if (usable) {
     std::memcpy(g_session, session, length);
+    find_clock();
     g_process.page = make_fork_page();
     g_process.page->pid.store(::getpid(), std::memory_order_relaxed);
     usable = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;

@@ -54,6 +54,12 @@ struct EntryState {
 };
 extern constinit thread_local EntryState t_entry __attribute__((tls_model("initial-exec")));
 
+/// Whether what this thread does now is to be recorded: the one question that every event asks, and
+/// the place for whatever else may answer no. Otherwise attach_thread() finds out what to do.
+inline bool may_record(const ThreadState& state) {
+  return state.generation == g_process.page->generation.load(std::memory_order_relaxed);
+}
+
 /// The scope of one NVTX call. False when the call comes from a signal handler that interrupted
 /// another one on this thread: it has to do nothing (it is counted).
 class Entry {
@@ -81,16 +87,14 @@ class Entry {
     if (!entered_) [[unlikely]]
       return nullptr;
     ThreadState* state = t_entry.thread;
-    if (state && state->generation == g_process.page->generation.load(std::memory_order_relaxed))
-        [[likely]] {
+    if (state && may_record(*state)) [[likely]]
       return state;
-    }
     return attach_thread();
   }
 
  private:
-  static void count_reentrant();
-  static ThreadState* attach_thread();
+  [[gnu::cold]] static void count_reentrant();
+  [[gnu::cold]] static ThreadState* attach_thread();
   bool entered_;
 };
 

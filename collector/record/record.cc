@@ -19,11 +19,13 @@
 #include "collector/record/recorded_environment.h"
 #include "collector/record/run_description.h"
 #include "collector/record/summary.h"
+#include "collector/record/system/gpu_sampler.h"
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/sampler.h"
 #include "common/error.h"
 #include "common/tell.h"
 #include "common/text.h"
+#include "trace/meta_keys.h"
 
 namespace headway::record {
 namespace {
@@ -137,6 +139,7 @@ class Recording {
         scope_(scope),
         drain_(queue_),
         sampler_(options.sample_hz, queue_),
+        gpu_sampler_(options.counter_hz, queue_),
         assembler_(sink, origin, clock, scope_, progress_,
                    [this](SegmentId id) { drain_.set_aside(id); }) {}
 
@@ -149,10 +152,14 @@ class Recording {
                               [this] { return scope_.over(); }};
     supervisor_.emplace(primary, options, std::move(wanted), signals_, socket_, drain_, queue_,
                         [this] { display_.update(progress_); });
-    if (std::optional<ProcessDescription> process = describe_process(primary))
-      queue_.send(ProcessSeen{
-          primary, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-          std::move(process->name), std::move(process->command_line), process->rank});
+    if (std::optional<ProcessDescription> process = describe_process(primary)) {
+      // It may have ended before it could be asked; it was started with our environment.
+      if (!process->launched.rank) process->launched = launched_self();
+      queue_.send(ProcessSeen{primary, process->parent_pid,
+                              boottime_to_monotonic(process->start_boottime_ns),
+                              std::move(process->name), std::move(process->command_line),
+                              std::move(process->launched)});
+    }
     std::thread assembling = guarded_thread(trouble_[0], [this] {
       try {
         assembler_.run(queue_);
@@ -164,11 +171,14 @@ class Recording {
     if (!assembling.joinable()) queue_.abandon();
     std::thread draining = guarded_thread(trouble_[1], [this] { drain_.run(); });
     std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
+    std::thread asking_gpus = guarded_thread(trouble_[3], [this] { gpu_sampler_.run(); });
     Outcome outcome = supervisor_->run();
     display_.finishing();
     sampler_.finish();
+    gpu_sampler_.finish();
     drain_.finish(outcome.scope_over);
     join(sampling);
+    join(asking_gpus);
     join(draining);
     queue_.close();
     join(assembling);
@@ -183,6 +193,7 @@ class Recording {
 
   TraceAssembler& assembler() { return assembler_; }
   const Scope& scope() const { return scope_; }
+  const GpuSampler& gpus() const { return gpu_sampler_; }
   std::int64_t events() const { return progress_.events; }
   /// What went wrong in the recorder itself; empty when nothing did.
   std::string trouble() const {
@@ -203,9 +214,10 @@ class Recording {
   Scope scope_;
   Drain drain_;
   Sampler sampler_;
+  GpuSampler gpu_sampler_;
   TraceAssembler assembler_;
   std::optional<Supervisor> supervisor_;
-  std::string trouble_[3];
+  std::string trouble_[4];
 };
 
 }  // namespace
@@ -235,7 +247,11 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda, options.io);
+  // Where this process cannot ask the GPUs (in a container, without libnvidia-ml), the program can.
+  CudaOptions cuda = options.cuda;
+  cuda.environment = options.counter_hz > 0 && cuda.on && !Nvml::is_installed();
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, cuda, options.io);
+  if (options.nccl_profiler) environment.add_nccl_profiler(library);
   if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
   if (scope.choice == Choice::kCudaProfiler)
     environment.add(fmt::format("{}=1", wire::kCudaProfilerVariable));
@@ -274,6 +290,9 @@ int record(const RecordOptions& options) {
   summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
   recording.scope().describe(sink, now, typed(options.scope));
+  sink.set_meta(trace::meta::kGpuCounters, recording.gpus().unavailable().empty()
+                                               ? "on"
+                                               : "off: " + recording.gpus().unavailable());
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();
   summary.losses = sink.counted_losses();

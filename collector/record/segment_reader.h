@@ -55,6 +55,7 @@ struct SegmentCounters {
   std::uint64_t pending_writes = 0;
   std::uint64_t pending_written_bytes = 0;
   std::uint64_t activity_lost = 0;  ///< records of CUPTI
+  std::uint64_t activity_ns = 0;    ///< what the program spent on handing them over
   std::uint32_t event_cost_ps = 0;
 };
 

@@ -174,7 +174,7 @@ void Supervisor::admit(Arrival& arrival) {
     rank = process->rank;
     queue_.send(ProcessSeen{
         arrival.pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-        std::move(process->name), std::move(process->command_line), process->rank});
+        std::move(process->name), std::move(process->command_line), std::move(process->launched)});
   }
   if (!wanted_.process(arrival.pid, rank)) {
     welcome(arrival, false, options_.clock);

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/format.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/clock_anchor.h"
-#include "trace/tables/counter.h"
-#include "trace/tables/counter_series.h"
 
 namespace headway::record {
 
@@ -22,7 +22,8 @@ TraceAssembler::TraceAssembler(TraceSink& sink, const ClockReading& origin, wire
       scope_(scope),
       progress_(progress),
       set_aside_(std::move(set_aside)),
-      processes_(axis_) {}
+      processes_(axis_),
+      counters_(sink) {}
 
 void TraceAssembler::run(MessageQueue& queue) {
   for (bool done = false; !done;) {
@@ -48,7 +49,7 @@ void TraceAssembler::check_scope() {
 
 void TraceAssembler::handle(SegmentAdded& message) {
   segments_[message.segment] = std::make_unique<SegmentDecoder>(
-      message.pid, domains_, gpus_, processes_, axis_, clock_, sink_, scope_);
+      message.pid, domains_, gpus_, processes_, counters_, axis_, clock_, sink_, scope_);
   processes_.injected(message.pid);
   progress_.processes = static_cast<std::int64_t>(processes_.injected_count());
 }
@@ -141,6 +142,9 @@ void TraceAssembler::decode(SegmentRound& message) {
   if (intact) {
     count_losses(message.counters, process);
     decoder.add_pending_io(message.counters);
+    // At most 13 days: shared memory may say anything.
+    cuda_overhead_ns_ +=
+        static_cast<std::int64_t>(std::min(message.counters.activity_ns, std::uint64_t{1} << 50));
     if (message.counters.event_cost_ps > 0) {
       cost_sum_ps_ += message.counters.event_cost_ps;
       ++cost_count_;
@@ -184,18 +188,10 @@ void TraceAssembler::write(const Samples& message) {
   if (!scope_.keeps_sample(axis_.from_monotonic(message.monotonic_ns))) return;
   std::int64_t time = axis_.from_monotonic(message.monotonic_ns).ns;
   for (const Sample& sample : message.samples) {
-    auto [slot, is_new] = series_.try_emplace({sample.name, sample.pid},
-                                              static_cast<std::int64_t>(series_.size()) + 1);
-    if (is_new) {
-      trace::tables::CounterSeries::Row row;
-      row.id = slot->second;
-      row.series = sample.name;
-      row.unit = sample.unit;
-      row.description = sample.description;
-      if (sample.pid != 0) row.global_pid = global_pid(sample.pid);
-      sink_.add<trace::tables::CounterSeries>(row);
-    }
-    sink_.add<trace::tables::Counter>({slot->second, time, sample.value});
+    CounterTable::Series series{sample.name, sample.unit, sample.description, 0, {}};
+    if (sample.pid != 0) series.global_pid = global_pid(sample.pid);
+    if (!sample.gpu.empty()) series.device = gpus_.of(sample.gpu);
+    counters_.add(series, time, sample.value);
   }
 }
 

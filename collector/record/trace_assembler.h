@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "collector/record/counter_table.h"
 #include "collector/record/decode/segment_decoder.h"
 #include "collector/record/messages.h"
 #include "collector/record/process_table.h"
@@ -41,6 +42,8 @@ class TraceAssembler {
   std::int64_t io_calls() const { return io_calls_; }
   /// Mean of the processes' own measurements; 0 when there is none.
   double event_cost_ns() const;
+  /// What the programs spent on handing over CUPTI's records, of images that have ended.
+  std::int64_t cuda_overhead_ns() const { return cuda_overhead_ns_; }
   const std::vector<std::string>& refusals() const { return refusals_; }
   /// What the library says about CUDA; empty when no process initialised it.
   const std::string& cuda() const { return cuda_; }
@@ -78,7 +81,7 @@ class TraceAssembler {
   DomainNumbers domains_;
   GpuNumbers gpus_;
   std::map<SegmentId, std::unique_ptr<SegmentDecoder>> segments_;
-  std::map<std::pair<std::string_view, std::int32_t>, std::int64_t> series_;  ///< name, pid -> id
+  CounterTable counters_;
   std::deque<SegmentRound> held_;
   std::size_t held_bytes_ = 0;
   std::size_t noted_ = 0;  ///< of `held_`: those whose calls are known to the scope
@@ -87,6 +90,7 @@ class TraceAssembler {
   std::string cuda_;
   std::int64_t busiest_ = 0;
   std::int64_t io_calls_ = 0;
+  std::int64_t cuda_overhead_ns_ = 0;
   std::int64_t cost_sum_ps_ = 0;
   std::int64_t cost_count_ = 0;
 };

@@ -17,7 +17,7 @@
 namespace headway::wire {
 
 inline constexpr std::uint64_t kMagic = 0x314d5359'41574448;  // "HDWAYSM1"
-inline constexpr std::uint32_t kVersion = 4;
+inline constexpr std::uint32_t kVersion = 6;
 
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;

@@ -6,6 +6,7 @@
 #include "fake_cupti.h"
 
 #include <cupti.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -33,10 +34,19 @@ struct State {
   std::size_t used = 0;
   bool incomplete = false;
   std::size_t dropped = 0;
+  bool latency = false;
+  std::uint64_t spent_ns = 0;
 };
 State& state() {
   static State* s = new State;  // never destroyed: used by exit handlers
   return *s;
+}
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 void complete(State& s) {
@@ -44,7 +54,9 @@ void complete(State& s) {
   std::uint8_t* buffer = s.buffer;
   s.buffer = nullptr;
   s.incomplete = false;
+  const std::uint64_t begin = monotonic_ns();
   s.completed(nullptr, 0, buffer, s.size, s.used);
+  s.spent_ns += monotonic_ns() - begin;
 }
 
 template <class Record>
@@ -55,7 +67,9 @@ void put(const Record& record, int kind) {
   if (s.buffer && s.used + sizeof record > s.size) complete(s);
   if (!s.buffer) {
     std::size_t most = 0;
+    const std::uint64_t begin = monotonic_ns();
     s.requested(&s.buffer, &s.size, &most);
+    s.spent_ns += monotonic_ns() - begin;
     s.used = 0;
     if (!s.buffer) {
       ++s.dropped;
@@ -83,6 +97,12 @@ std::size_t size_of(CUpti_ActivityKind kind) {
       return sizeof(CUpti_ActivityContext3);
     case CUPTI_ACTIVITY_KIND_STREAM:
       return sizeof(CUpti_ActivityStream);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return sizeof(CUpti_ActivityMemory4);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      return sizeof(CUpti_ActivityMemoryPool3);
+    case CUPTI_ACTIVITY_KIND_ENVIRONMENT:
+      return sizeof(CUpti_ActivityEnvironment);
     default:
       return 0;
   }
@@ -98,6 +118,9 @@ void describe(CUpti_ActivityKind kind) {
     device.coreClockRate = 1'980'000;
     device.computeCapabilityMajor = 9;
     device.name = "Pretended GPU";
+    device.maxWarpsPerMultiprocessor = 64;
+    device.maxSharedMemoryPerMultiprocessor = 233'472;
+    device.l2CacheSize = 62'914'560;
     std::memcpy(device.uuid.bytes, "0123456789abcdef", 16);
     put(device, kind);
   } else if (kind == CUPTI_ACTIVITY_KIND_CONTEXT) {
@@ -112,6 +135,22 @@ void describe(CUpti_ActivityKind kind) {
     stream.streamId = 7;
     stream.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING;
     put(stream, kind);
+  } else if (kind == CUPTI_ACTIVITY_KIND_ENVIRONMENT) {
+    CUpti_ActivityEnvironment environment{};
+    environment.kind = kind;
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    environment.timestamp = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+                            static_cast<std::uint64_t>(now.tv_nsec);
+    environment.environmentKind = CUPTI_ACTIVITY_ENVIRONMENT_SPEED;
+    environment.data.speed.smClock = 1410;
+    environment.data.speed.memoryClock = 2619;
+    environment.data.speed.clocksThrottleReasons = CUPTI_CLOCKS_THROTTLE_REASON_SW_POWER_CAP;
+    put(environment, kind);
+    environment.environmentKind = CUPTI_ACTIVITY_ENVIRONMENT_POWER;
+    environment.data = {};
+    environment.data.power.power = 651'500;
+    put(environment, kind);
   }
 }
 
@@ -249,6 +288,10 @@ FAKE void fake_cupti_kernel(const FakeKernel* kernel) {
   record.blockY = record.blockZ = 1;
   record.registersPerThread = 32;
   record.correlationId = kernel->correlation;
+  if (state().latency) {
+    record.queued = kernel->start - 3'000;
+    record.submitted = kernel->start - 1'000;
+  }
   put(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (kernel->end == 0) state().incomplete = true;
 }
@@ -299,4 +342,53 @@ FAKE bool fake_cupti_collects() {
   State& s = state();
   std::lock_guard lock(s.mutex);
   return s.subscribed || s.kinds.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+FAKE std::uint64_t fake_cupti_spent_ns() {
+  return state().spent_ns;
+}
+
+// ---- what is recorded on demand -------------------------------------------------------------------
+
+FAKE CUptiResult cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
+  state().latency = enable != 0;
+  return CUPTI_SUCCESS;
+}
+/// Streams are their own numbers here.
+FAKE CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t, std::uint32_t* id) {
+  *id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream));
+  return *id == 0 ? CUPTI_ERROR_INVALID_STREAM : CUPTI_SUCCESS;
+}
+FAKE void fake_cupti_memory(const FakeMemory* memory) {
+  CUpti_ActivityMemory4 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  record.memoryOperationType = memory->release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+                                               : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  record.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  record.correlationId = memory->correlation;
+  record.address = memory->address;
+  record.bytes = memory->bytes;
+  record.timestamp = memory->time;
+  record.contextId = 1;
+  record.streamId = 7;
+  record.isAsync = 1;
+  record.name = memory->release ? nullptr : "weights";
+  record.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  record.memoryPoolConfig.address = 0x7000;
+  record.memoryPoolConfig.pool.size = 64 << 20;
+  record.memoryPoolConfig.utilizedSize = memory->bytes;
+  put(record, CUPTI_ACTIVITY_KIND_MEMORY2);
+}
+FAKE void fake_cupti_pool(std::uint64_t used, std::uint64_t time) {
+  CUpti_ActivityMemoryPool3 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
+  record.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+  record.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  record.correlationId = 3;
+  record.minBytesToKeep = 1 << 20;
+  record.address = 0x7000;
+  record.size = 64 << 20;
+  record.timestamp = time;
+  record.utilizedSize = used;
+  put(record, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
 }

@@ -3,21 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "collector/record/decode/kernel_names.h"
 #include "common/text.h"
-#include "trace/tables/cuda_device.h"
 #include "trace/tables/cuda_event.h"
-#include "trace/tables/cuda_stream.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
+#include "trace/tables/kernel_latency.h"
 #include "trace/tables/memcpy.h"
 #include "trace/tables/memset.h"
 #include "trace/tables/overhead.h"
 #include "trace/tables/runtime.h"
 #include "trace/tables/synchronization.h"
-#include "trace/tables/target_info_gpu.h"
 
 namespace headway::record {
 namespace {
@@ -30,12 +29,6 @@ namespace tables = trace::tables;
 /// ENUM_NSYS_EVENT_CLASS of overheads.
 constexpr std::int32_t kOverheadClass = 103;
 constexpr DurationNs kTolerance{1'000'000};
-
-/// CUPTI's memory kinds begin with "unknown", Nsight Systems' with what CUPTI has at 1.
-std::optional<std::int64_t> memory_kind(std::uint32_t of_cupti) {
-  if (of_cupti == 0) return std::nullopt;
-  return static_cast<std::int64_t>(of_cupti) - 1;
-}
 
 /// 1 is the compiler; the others are 1, 2, 3 … in the upper half.
 std::int32_t overhead_type(std::uint32_t of_cupti) {
@@ -66,20 +59,14 @@ bool for_each_activity(std::span<const std::byte> bytes, bool partial,
   return true;
 }
 
-std::string uuid_text(const std::uint8_t (&uuid)[16]) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", uuid[i]);
-  }
-  return text;
-}
-
 }  // namespace
 
-std::pair<std::int64_t, bool> GpuNumbers::of(const std::string& uuid) {
-  auto [slot, is_new] = numbers_.try_emplace(uuid, static_cast<std::int64_t>(numbers_.size()));
-  return {slot->second, is_new};
+std::int64_t GpuNumbers::of(std::string_view uuid) {
+  auto known = numbers_.find(uuid);
+  if (known != numbers_.end()) return known->second;
+  auto number = static_cast<std::int64_t>(numbers_.size());
+  numbers_.emplace(uuid, number);
+  return number;
 }
 
 void ActivityDecoder::read(const SegmentData& data) {
@@ -132,6 +119,12 @@ void ActivityDecoder::read_record(ActivityKind kind, std::span<const std::byte> 
       return write(read_as<activity::Overhead>(record));
     case ActivityKind::kGraphTrace:
       return write(read_as<activity::GraphTrace>(record));
+    case ActivityKind::kMemory:
+      return write(read_as<activity::Memory>(record));
+    case ActivityKind::kMemoryPool:
+      return write(read_as<activity::MemoryPool>(record));
+    case ActivityKind::kEnvironment:
+      return write(read_as<activity::Environment>(record));
     case ActivityKind::kDevice:
       return write(read_as<activity::Device>(record));
     case ActivityKind::kStream:
@@ -164,6 +157,15 @@ bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end
   sink_.count_loss(start == 0 || end == 0 ? Loss::kCuptiDropped : Loss::kTimeOutOfRange, 1,
                    global_pid(pid_));
   return false;
+}
+
+std::optional<std::int64_t> ActivityDecoder::time_of(std::uint64_t stamp) {
+  struct {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+  } times;
+  if (!set_times(times, stamp, stamp)) return std::nullopt;
+  return times.start;
 }
 
 std::int64_t ActivityDecoder::global_tid(std::uint32_t tid) {
@@ -253,8 +255,14 @@ void ActivityDecoder::write(const activity::Kernel& record) {
   row.local_memory_per_thread = static_cast<std::int32_t>(record.local_memory_per_thread);
   row.graph_node_id = if_any(record.graph_node);
   row.graph_id = if_any(record.graph);
-  sink_.add<tables::Kernel>(row);
+  const std::int64_t id = sink_.add<tables::Kernel>(row);
   ++events_;
+  if (record.queued == 0 && record.submitted == 0) return;
+  tables::KernelLatency::Row latency;
+  latency.kernel_row = id;
+  if (record.queued != 0) latency.queued = time_of(record.queued);
+  if (record.submitted != 0) latency.submitted = time_of(record.submitted);
+  if (id != 0) sink_.add<tables::KernelLatency>(latency);
 }
 
 void ActivityDecoder::write(const activity::Memcpy& record) {
@@ -344,41 +352,6 @@ void ActivityDecoder::write(const activity::GraphTrace& record) {
   row.graph_id = record.graph;
   sink_.add<tables::GraphTrace>(row);
   ++events_;
-}
-
-void ActivityDecoder::write(const activity::Device& record) {
-  const std::string uuid = uuid_text(record.uuid);
-  auto [gpu, is_new] = gpus_.of(uuid);
-  if (is_new) {
-    tables::TargetInfoGpu::Row row;
-    row.id = gpu;
-    const std::string* name = definitions_.at_address(record.name);
-    if (name) row.gpu_name = sink_.keep(*name);
-    row.total_memory = static_cast<std::int64_t>(record.memory_bytes);
-    row.memory_bandwidth = static_cast<std::int64_t>(record.memory_bandwidth) * 1000;
-    row.clock_rate = std::int64_t{record.core_clock} * 1000;
-    row.sm_count = record.multiprocessors;
-    row.sm_major = record.capability_major;
-    row.sm_minor = record.capability_minor;
-    sink_.add<tables::TargetInfoGpu>(row);
-  }
-  tables::CudaDevice::Row row;
-  row.gpu_id = gpu;
-  row.cuda_id = record.id;
-  row.pid = pid_;
-  row.uuid = sink_.keep(uuid);
-  row.multiprocessors = record.multiprocessors;
-  sink_.add<tables::CudaDevice>(row);
-}
-
-void ActivityDecoder::write(const activity::Stream& record) {
-  tables::CudaStream::Row row;
-  row.stream_id = static_cast<std::int32_t>(record.stream);
-  row.process_id = pid_;
-  row.context_id = static_cast<std::int32_t>(record.context);
-  row.priority = static_cast<std::int32_t>(record.priority);
-  row.flag = record.flag;
-  sink_.add<tables::CudaStream>(row);
 }
 
 }  // namespace headway::record

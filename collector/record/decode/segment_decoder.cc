@@ -28,6 +28,8 @@ constexpr DurationNs kTolerance{1'000'000};
 constexpr std::uint64_t kEntryIsMessage = 1u << 10;
 constexpr std::uint64_t kTypeRegisteredString = 80;
 constexpr std::uint64_t kFirstSchemaId = 1u << 24;
+/// Memory that other payloads of the event point into.
+constexpr std::uint64_t kReferencedOnly = 1022;
 
 void set_payload_value(trace::tables::NvtxEvents::Row& row, wire::PayloadKind kind,
                        std::uint64_t bits) {
@@ -71,16 +73,18 @@ trace::PayloadSchema single_value_schema(std::uint64_t type, std::size_t bytes) 
 }  // namespace
 
 SegmentDecoder::SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
-                               ProcessTable& processes, const TimeAxis& axis, wire::Clock clock,
-                               TraceSink& sink, Scope& scope)
+                               ProcessTable& processes, CounterTable& counters,
+                               const TimeAxis& axis, wire::Clock clock, TraceSink& sink,
+                               Scope& scope)
     : pid_(pid),
       processes_(processes),
       axis_(axis),
       clock_(clock),
       sink_(sink),
       definitions_(global_pid(pid), domains, sink),
-      activity_(pid, definitions_, gpus, processes, axis, sink, scope),
+      activity_(pid, definitions_, gpus, processes, counters, axis, sink, scope),
       io_(global_pid(pid), definitions_, sink),
+      counters_(global_pid(pid), definitions_, counters),
       scope_(scope),
       watch_(pid, definitions_, scope) {}
 
@@ -188,6 +192,11 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
       return io(ring, view, time);
     case wire::RecordType::kCapture:
       return true;
+    case wire::RecordType::kCounter:
+      if (!scope_.keeps_sample(time)) return true;
+      if (!counters_.write(view, time))
+        sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
+      return true;
     default:
       return false;
   }
@@ -282,6 +291,16 @@ void SegmentDecoder::Json::add(const Json& other) {
 SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain, std::span<const std::byte> blobs,
                                              OpenRange* range) {
   Json json;
+  DomainReferences references(definitions_, domain);
+  std::vector<trace::PayloadBlob> event;
+  auto whole_event = [&]() -> std::span<const trace::PayloadBlob> {
+    if (event.empty()) {
+      for_each_blob(blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
+        event.push_back({id, payload});
+      });
+    }
+    return event;
+  };
   for_each_blob(blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
     const KnownSchema* known = definitions_.schema(domain, id);
     if (known && known->convention && range) {
@@ -299,8 +318,9 @@ SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain, std::span<con
       sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
       return;
     }
+    if (id == kReferencedOnly) return;
     json.add(trace::payload_to_json(known ? known->schema : single_value_schema(id, payload.size()),
-                                    payload));
+                                    payload, &references, whole_event()));
   });
   return json;
 }
@@ -324,7 +344,8 @@ void SegmentDecoder::mark(const Ring& ring, const RecordView& view, TimeNs time)
   for_each_blob(view.blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
     const KnownSchema* known = definitions_.schema(view.record.domain, id);
     if (known && known->convention)
-      described |= known->convention->write_mark(payload, global_pid(pid_), sink_);
+      described |= known->convention->write_mark(
+          payload, {global_pid(pid_), global_tid(ring), time.ns}, sink_);
   });
   if (described) return;
   OpenRange point = open(ring, view, time, kEventMark);
@@ -395,6 +416,7 @@ void SegmentDecoder::add_pending_io(const SegmentCounters& counters) {
 }
 
 void SegmentDecoder::finish() {
+  activity_.finish();
   for (auto& [index, ring] : rings_) end_thread(ring);
   for (auto& [id, range] : ranges_) write(range, std::nullopt);
   ranges_.clear();

@@ -9,6 +9,7 @@
 
 #include "collector/record/clock.h"
 #include "collector/record/decode/activity_decoder.h"
+#include "collector/record/decode/counter_rows.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/io_rows.h"
 #include "collector/record/decode/record_view.h"
@@ -24,8 +25,8 @@ namespace headway::record {
 class SegmentDecoder {
  public:
   SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
-                 ProcessTable& processes, const TimeAxis& axis, wire::Clock clock, TraceSink& sink,
-                 Scope& scope);
+                 ProcessTable& processes, CounterTable& counters, const TimeAxis& axis,
+                 wire::Clock clock, TraceSink& sink, Scope& scope);
 
   /// In order: what one round defines, before its records. False when the content is damaged; then
   /// the caller sends nothing more.
@@ -108,6 +109,7 @@ class SegmentDecoder {
   Definitions definitions_;
   ActivityDecoder activity_;
   IoRows io_;
+  CounterRows counters_;
   Scope& scope_;
   RangeWatch watch_;
   std::unordered_map<std::uint32_t, Ring> rings_;
