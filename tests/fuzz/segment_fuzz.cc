@@ -240,7 +240,8 @@ ScopeOptions scope_of(std::uint8_t choice) {
 
 /// The trace that many inputs go to: making a file for each would take most of the time.
 TraceSink& sink() {
-  static std::optional<TraceSink> current;
+  // Never destroyed: at exit, what it writes with is gone.
+  static auto& current = *new std::optional<TraceSink>;
   static int uses = 0;
   static const std::string& path = test::file_of(nullptr, 0);
   if (!current || ++uses % 2000 == 0) {
