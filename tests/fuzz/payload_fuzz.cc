@@ -64,7 +64,8 @@ void check(const KnownSchema& known, std::span<const std::byte> payload) {
   }
   if (!known.convention) return;
   known.convention->meaning(payload);
-  known.convention->write_mark(payload, std::int64_t{42} << 24, sink());
+  const std::int64_t pid = std::int64_t{42} << 24;
+  known.convention->write_mark(payload, {pid, pid | 43, 1000}, sink());
 }
 
 }  // namespace
