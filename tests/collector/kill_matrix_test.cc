@@ -344,8 +344,7 @@ TEST_CASE("refused shared memory costs the recording of that process, and nothin
     CHECK(number(folder / "run.sqlite", "SELECT count(*) FROM NVTX_EVENTS") == 0);
     // Forked children know from their parent that there is no tool; others ask for themselves.
     const bool forked = std::string_view(topology.kind) == "fork";
-    CHECK(loss(folder / "run.sqlite", "process_not_injected") >=
-          (forked ? 1 : topology.processes));
+    CHECK(loss(folder / "run.sqlite", "process_not_injected") >= (forked ? 1 : topology.processes));
   });
 }
 

@@ -209,7 +209,8 @@ TEST_CASE("records as CUPTI's structures lay them out become rows") {
     record::ProcessTable processes(axis);
     record::CounterTable counters(sink);
     record::Definitions definitions(record::global_pid(1), domains, sink);
-    record::ActivityDecoder decoder(1, definitions, gpus, processes, counters, axis, sink);
+    record::Scope scope{record::ScopeOptions{}};
+    record::ActivityDecoder decoder(1, definitions, gpus, processes, counters, axis, sink, scope);
     decoder.read(data);
     decoder.finish();
     CHECK(decoder.events() == 5);
