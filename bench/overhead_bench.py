@@ -23,7 +23,9 @@ def output(command, **options):
 def meta(trace):
     database = sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
     values = dict(database.execute("SELECT name, value FROM HEADWAY_META"))
-    lost = database.execute("SELECT coalesce(sum(count), 0) FROM HEADWAY_LOSS WHERE name = 'ring_full'").fetchone()[0]
+    # Without any loss there is no table of them.
+    losses = database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'HEADWAY_LOSS'").fetchone()[0]
+    lost = losses and database.execute("SELECT coalesce(sum(count), 0) FROM HEADWAY_LOSS WHERE name = 'ring_full'").fetchone()[0]
     database.close()
     if lost:
         raise SystemExit(f"{lost} events were dropped: the figures would flatter")

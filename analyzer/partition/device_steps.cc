@@ -74,8 +74,10 @@ std::vector<StepWindow> step_windows(const Trace& trace, const Steps& steps,
     if (boundary.last_op == TimeNs::min()) continue;
     // What was not recorded before this step is not part of it.
     const bool cut_off = windows.empty() || after_gap(steps, windows.back().step, mine[i]);
-    TimeNs begin = cut_off ? std::min(boundary.first_start, steps.all[mine[i]].host.begin)
-                           : windows.back().interval.end;
+    const TimeNs before = windows.empty() ? TimeNs::min() : windows.back().interval.end;
+    TimeNs begin =
+        cut_off ? std::max(before, std::min(boundary.first_start, steps.all[mine[i]].host.begin))
+                : before;
     Interval interval{begin, boundary.end()};
     if (!interval.empty()) windows.push_back({mine[i], interval});
   }

@@ -60,7 +60,7 @@ TEST_CASE("NCCL: what its profiler plugin is told is a table, and completes the 
   CHECK(trace.strings[trace.collectives[1].dtype] == "ncclFloat32");
 }
 
-TEST_CASE("NCCL: without --nccl-profiler there is no plugin; another one keeps its place") {
+TEST_CASE("NCCL: without --nccl-profiler there is no plugin, and another one keeps its place") {
   TemporaryFolder folder;
   Recorded run = record(folder, {target("nccl_profiler")});
   CHECK(run.finished.out == "no plugin\n");

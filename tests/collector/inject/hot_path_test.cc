@@ -94,6 +94,8 @@ TEST_CASE("hot path: texts of every length, at every distance from the end of a 
       CHECK(pop_plain(quick->state, 0) == 0);
       Event none;
       CHECK(pop(general->state, 0, none) == 0);
+      CAPTURE(length);
+      CAPTURE(from_end);
       CHECK(quick->records() == general->records());
       CHECK(quick->records().front().text == std::string(length, 'x'));
     }
