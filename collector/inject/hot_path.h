@@ -25,7 +25,8 @@ inline constexpr std::uint64_t kShortBlob = 240;
   if (text && may_read_unit(text) && stack.skipped == 0) [[likely]] {
     TextUnit unit = read_unit(text);
     std::uint32_t length = short_length(unit);
-    if (length < kShortText && has_room_to_push(thread, 2)) [[likely]] {
+    // An empty text takes no unit behind the record: it goes the general way.
+    if (length - 1 < kShortText - 1 && has_room_to_push(thread, 2)) [[likely]] {
       RingWriter& ring = thread.ring;
       put_unit(ring.second_unit(), unit);
       ++thread.open;

@@ -39,10 +39,10 @@ struct alignas(64) ThreadState {
   DomainStack* far_stack(std::uint16_t domain);
   /// A full ring that nobody empties any more ends the recording of this process.
   void count_dropped() {
+    add_own(ring.control().dropped);
     const Segment& segment = g_process.segment;
     if (segment && segment.header().closed.load(std::memory_order_relaxed)) [[unlikely]]
-      return stop_recording();
-    add_own(ring.control().dropped);
+      stop_recording();
   }
 };
 
