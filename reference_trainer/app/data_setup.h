@@ -3,31 +3,41 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "reference_trainer/data/images.h"
 #include "reference_trainer/data/layout.h"
+#include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/storage.h"
+#include "reference_trainer/data/text.h"
 #include "reference_trainer/switches/settings.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
 
-/// The images of a run and where they are read from. Not movable: sources refer to the sets.
+/// The images (or the text) of a run and where they are read from. Not movable: sources refer to the sets.
 class DataSetup {
  public:
   /// Loads the images and, for files and shards, lays them out in the cache where they are missing.
-  /// `note` gets a sentence when generated images stand in for Fashion-MNIST.
+  /// `note` gets a sentence when generated images stand in for Fashion-MNIST,
+  /// or generated sentences for a text.
   DataSetup(const Settings& settings, const LayoutProgress& progress, std::string& note);
   DataSetup(const DataSetup&) = delete;
   DataSetup& operator=(const DataSetup&) = delete;
 
   TrainingData data() const;
-  const std::string& description() const { return images_.train.description; }
-  std::int64_t train_count() const { return images_.train.count(); }
+  const std::string& description() const {
+    if (pairs_) return pairs_->train.description;
+    return text_ ? text_->train.description : images_.train.description;
+  }
 
  private:
+  void set_up_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
+
+  std::optional<TrainAndTestPairs> pairs_;  ///< for the models of translations
+  std::optional<TrainAndTestText> text_;    ///< for the models of text; else images_
   TrainAndTest images_;
   Storage storage_;
   PixelStatistics statistics_;

@@ -11,19 +11,12 @@
 #include <vector>
 
 #include "reference_trainer/data/augment.h"
+#include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/sampler.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/devices/device.h"
 
 namespace headway::trainer {
-
-/// A batch in host memory, ready to be copied to the device. Belongs to the loader; give it back.
-struct Batch {
-  std::int64_t id = 0;
-  std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
-  Memory images;          ///< float [batch][height][width]
-  Memory labels;          ///< int32 [batch]
-};
 
 struct LoaderOptions {
   std::int64_t batch = 32;
@@ -44,20 +37,18 @@ struct LoaderOptions {
 /// batch and each an NVTX range on the worker, inside the batch's own. Batches come out in order,
 /// and what is in them depends on the seed alone. A worker's error is thrown by `next` for that
 /// batch. One consumer thread. `source` and `device` must outlive the loader.
-class Loader {
+class Loader final : public BatchSource {
  public:
   Loader(SampleSource& source, Device& device, const LoaderOptions& options);
   /// Stops the workers; batches must have been given back.
-  ~Loader();
+  ~Loader() override;
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
   std::int64_t batches_per_epoch() const { return per_epoch_; }
-  /// The next batch in order; blocks until it is there. Null after the last one.
-  Batch* next();
-  /// Id of the batch that `next` will return.
-  std::int64_t next_id() const { return next_out_; }
-  void give_back(Batch* batch);
+  Batch* next() override;
+  std::int64_t next_id() const override { return next_out_; }
+  void give_back(Batch* batch) override;
 
  private:
   struct Stages;  // registered range names

@@ -5,7 +5,7 @@
 
 namespace headway::trainer {
 
-InputFeed::InputFeed(Device& device, StreamId compute, Loader& loader,
+InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
                      const CompiledGraph& compiled, const Model& model, CopyMode mode, int in_use)
     : device_(device),
       compute_(compute),

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "reference_trainer/data/loader.h"
+#include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/switches/settings.h"
@@ -26,7 +26,7 @@ class InputFeed {
   /// Input slots that the graph must be compiled with.
   static int slots(CopyMode mode) { return mode == CopyMode::kPrefetch ? 2 : 1; }
 
-  InputFeed(Device& device, StreamId compute, Loader& loader, const CompiledGraph& compiled,
+  InputFeed(Device& device, StreamId compute, BatchSource& loader, const CompiledGraph& compiled,
             const Model& model, CopyMode mode, int in_use);
   /// Waits for the copies under way.
   ~InputFeed();
@@ -56,7 +56,7 @@ class InputFeed {
   Device& device_;
   const StreamId compute_;
   StreamId copy_stream_;
-  Loader& loader_;
+  BatchSource& loader_;
   const CompiledGraph& compiled_;
   const ValueId images_;
   const ValueId labels_;

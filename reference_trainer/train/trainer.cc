@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "common/error.h"
 #include "kernels/softmax_cross_entropy.h"
 #include "reference_trainer/data/random.h"
-#include "reference_trainer/graph/autodiff.h"
-#include "reference_trainer/optim/sgd.h"
-#include "reference_trainer/passes/fuse_bn_relu.h"
+#include "reference_trainer/train/build_model.h"
 
 namespace headway::trainer {
 namespace {
@@ -21,26 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-Model build_training_model(const Settings& s, const TrainingData& data) {
-  ResnetOptions options;
-  options.batch = s.batch;
-  options.height = data.height;
-  options.width_pixels = data.width;
-  options.classes = data.classes;
-  options.depth = static_cast<int>(s.depth);
-  options.width = static_cast<int>(s.width);
-  Model model = build_resnet(options);
-  if (s.fused_bn) {
-    fuse_bn_add_relu(model.graph);
-    fuse_bn_relu(model.graph);
-  }
-  Gradients gradients(model.graph);
-  gradients.run(model.figures);
-  add_sgd(model.graph, gradients,
-          {s.fused_optimizer, static_cast<float>(s.momentum), static_cast<float>(s.weight_decay)});
-  return model;
 }
 
 /// Ranges of the step and its phases on the training thread.
@@ -75,7 +54,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     : settings_(settings),
       device_(device),
       data_(data),
-      steps_(total_steps(settings, data.train->count())),
+      steps_(total_steps(settings, sample_count(settings, data))),
       compute_(device.create_stream("compute")),
       model_(build_training_model(settings, data)),
       ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
@@ -87,21 +66,10 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
   options.sync_every = settings.sync.ops;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
-  LoaderOptions loader;
-  loader.batch = settings.batch;
-  loader.height = data.height;
-  loader.width = data.width;
-  loader.workers = static_cast<int>(settings.workers);
-  loader.prefetch = static_cast<int>(settings.prefetch);
-  loader.in_use = static_cast<int>(settings.run_ahead) + 2;
-  loader.memory = settings.pinned ? MemoryKind::kPinned : MemoryKind::kPageable;
-  loader.shuffle = settings.shuffle;
-  loader.batches = steps_;
-  loader.seed = static_cast<std::uint64_t>(settings.seed);
-  loader.augmentation = {settings.augment, 2, data.statistics};
-  loader_ = std::make_unique<Loader>(*data.train, device, loader);
+  const int in_use = static_cast<int>(settings.run_ahead) + 2;
+  loader_ = open_training_batches(settings, device, data, steps_, in_use);
   feed_ = std::make_unique<InputFeed>(device, compute_, *loader_, *compiled_, model_, settings.h2d,
-                                      loader.in_use);
+                                      in_use);
   for (std::size_t i = 0; i < ring_; ++i)
     figures_.push_back(device.allocate(sizeof(LossFigures), MemoryKind::kPinned));
   ends_.resize(ring_);
@@ -110,8 +78,10 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
 /// A stream of random numbers per value, so that passes that add values do not change the others.
 void Trainer::initialise_values() {
   std::uint64_t number = 0;
+  std::map<ValueId, std::vector<float>> parameters;
   for (std::size_t i = 0; i < model_.graph.value_count(); ++i) {
-    const Value& value = model_.graph.values()[i];
+    const ValueId id = ValueId::from(i);
+    const Value& value = model_.graph.value(id);
     const bool parameter = value.role == Role::kParameter;
     if (!parameter && value.role != Role::kState) continue;
     std::vector<float> start(static_cast<std::size_t>(value.shape.elements()), value.initial.value);
@@ -121,7 +91,13 @@ void Trainer::initialise_values() {
       for (float& element : start)
         element = static_cast<float>(random.normal()) * value.initial.value;
     }
-    compiled_->write(ValueId::from(i), start);
+    if (value.copies_parameter) start = parameters.at(value.like);
+    if (parameter) {
+      parameters[id] = start;
+      kernels::round_to(parameter_format(settings_.precision), value.shape.elements(), start.data(),
+                        start.data());
+    }
+    compiled_->write(id, start);
   }
 }
 
@@ -152,7 +128,7 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   }
   for (std::int64_t left = std::max<std::int64_t>(0, step - ahead); left < step; ++left)
     report(left);
-  if (settings_.eval && data_.test && !result.interrupted) {
+  if (settings_.eval && test_count(settings_, data_) > 0 && !result.interrupted) {
     result.evaluation = evaluate(settings_, device_, compute_, data_, *compiled_,
                                  static_cast<std::int64_t>(model_.graph.node_count()), hooks);
   }
@@ -179,7 +155,7 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
     HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches as steps
     fed = *next;
   }
-  const LaunchArguments arguments{fed.slot, static_cast<float>(settings_.learning_rate), fed.batch};
+  const LaunchArguments arguments{fed.slot, learning_rate_of(settings_), fed.batch};
   {
     nvtx::Range forward(names().forward, phase(Phase::kForward));
     executor_->run(Phase::kForward, arguments);
@@ -225,7 +201,7 @@ void Trainer::finish_step(std::int64_t step, RunResult& result) {
     fail_usage(
         "The loss of step {} is {}: the training has diverged. Use a smaller --learning-rate "
         "than {}.",
-        step, figures.loss, settings_.learning_rate);
+        step, figures.loss, learning_rate_of(settings_));
 }
 
 }  // namespace headway::trainer

@@ -7,8 +7,11 @@
 #include <functional>
 #include <memory>
 
-#include "reference_trainer/data/loader.h"
+#include "reference_trainer/data/augment.h"
+#include "reference_trainer/data/batch_source.h"
+#include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/source.h"
+#include "reference_trainer/data/text.h"
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/switches/settings.h"
@@ -18,7 +21,7 @@
 
 namespace headway::trainer {
 
-/// What the trainer reads its images from.
+/// What the trainer reads its images or its text from.
 struct TrainingData {
   SampleSource* train = nullptr;
   SampleSource* test = nullptr;  ///< may be null: no evaluation
@@ -26,7 +29,23 @@ struct TrainingData {
   int width = 0;
   int classes = 0;
   PixelStatistics statistics;
+  const TextSet* train_text = nullptr;  ///< the models of text have these instead
+  const TextSet* test_text = nullptr;
+  const PairSet* train_pairs = nullptr;  ///< likewise those of translations
+  const PairSet* test_pairs = nullptr;
 };
+
+/// Training samples, and test samples (0: none).
+std::int64_t sample_count(const Settings& settings, const TrainingData& data);
+std::int64_t test_count(const Settings& settings, const TrainingData& data);
+
+/// The batches of `steps` steps; `in_use` of them may be out at once.
+std::unique_ptr<BatchSource> open_training_batches(const Settings& settings, Device& device,
+                                                   const TrainingData& data, std::int64_t steps,
+                                                   int in_use);
+/// Those that cover `samples` test samples, in order, a shorter one last.
+std::unique_ptr<BatchSource> open_test_batches(const Settings& settings, Device& device,
+                                               const TrainingData& data, std::int64_t samples);
 
 struct TrainerHooks {
   /// After a step's figures became known, in order of steps.
@@ -37,7 +56,7 @@ struct TrainerHooks {
   const std::atomic<int>* stop = nullptr;
 };
 
-/// Steps that `settings` ask for with `samples` training images.
+/// Steps that `settings` ask for with `samples` training samples.
 std::int64_t total_steps(const Settings& settings, std::int64_t samples);
 
 /// One training run: builds the graph, compiles it for the device, and drives it from the calling
@@ -69,7 +88,7 @@ class Trainer {
   Model model_;
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
-  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;
   std::vector<Memory> figures_;  ///< by step modulo ring
   std::vector<Event> ends_;      ///< likewise

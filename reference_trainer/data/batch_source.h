@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "reference_trainer/devices/device.h"
+
+namespace headway::trainer {
+
+/// A batch in host memory, ready to be copied to the device. Belongs to its source; give it back.
+struct Batch {
+  std::int64_t id = 0;
+  std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
+  Memory images;          ///< float [batch][height][width]
+  Memory labels;          ///< int32 [batch]
+};
+
+/// Where the steps of a run get their batches from. One consumer thread.
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  /// The next batch in order; blocks until it is there. Null after the last one.
+  virtual Batch* next() = 0;
+  /// Id of the batch that `next` will return.
+  virtual std::int64_t next_id() const = 0;
+  virtual void give_back(Batch* batch) = 0;
+};
+
+}  // namespace headway::trainer

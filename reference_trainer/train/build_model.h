@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reference_trainer/models/resnet.h"
+#include "reference_trainer/switches/settings.h"
+
+namespace headway::trainer {
+
+struct TrainingData;  // train/trainer.h
+
+/// The forward graph that `settings` ask for, with its passes.
+Model build_forward_model(const Settings& settings, const TrainingData& data, bool training);
+
+/// The whole step: forward, gradients, casts, optimizer, clusters.
+Model build_training_model(const Settings& settings, const TrainingData& data);
+
+/// "auto" resolved: SGD for image networks, Adam for text.
+OptimizerKind optimizer_of(const Settings& settings);
+/// 0 resolved: a rate that the optimizer trains the model well with.
+float learning_rate_of(const Settings& settings);
+/// What a sample is called: "images" or "sequences".
+const char* samples_word(const Settings& settings);
+
+}  // namespace headway::trainer
