@@ -35,9 +35,9 @@ double peak_bytes() {
 }
 
 void print(std::string_view name, double value, std::string_view unit, double limit = 0) {
-  fmt::print("{}: {:.2f} {}{}\n", name, value, unit,
-             limit > 0 ? fmt::format(" (limit {:g}: {})", limit, value <= limit ? "pass" : "FAIL")
-                       : "");
+  fmt::print(
+      "{}: {:.2f} {}{}\n", name, value, unit,
+      limit > 0 ? fmt::format(" (limit {:g}: {})", limit, value <= limit ? "pass" : "FAIL") : "");
 }
 
 template <class Work>
@@ -82,8 +82,8 @@ void measure(const std::filesystem::path& path) {
     double proposed = seconds_since(begin);
     if (!proposal.applies) continue;
     print(fmt::format("propose_{}", fix->id), proposed * 1e3, "ms");
-    print(fmt::format("replay_{}", fix->id),
-          median_ms(3, [&] { replayer.run(proposal.scenario); }), "ms", 150);
+    print(fmt::format("replay_{}", fix->id), median_ms(3, [&] { replayer.run(proposal.scenario); }),
+          "ms", 150);
   }
   begin = Clock::now();
   analyzer::what_if(predictor);

@@ -92,8 +92,8 @@ PartId Parts::of(const Points& points, TaskId task) {
                    op.valid() ? attribution.op_of[op.value] : OpId{0}, calls.name[call.value]});
   }
   if (DeviceOpId op = points.op_of(task); op.valid()) {
-    return intern({Part::Kind::kDevice, attribution.class_of[op.value],
-                   attribution.op_of[op.value], facts_.trace.device_ops.name[op.value]});
+    return intern({Part::Kind::kDevice, attribution.class_of[op.value], attribution.op_of[op.value],
+                   facts_.trace.device_ops.name[op.value]});
   }
   return delay(TimeClass::kInputOther);  // the hand-over of a batch
 }
@@ -103,8 +103,7 @@ PartId Parts::host_part(RangeId range, DurationNs length) {
   if (range.valid()) {
     part.name = facts_.trace.ranges.name[range.value];
     const RangeContext& context = facts_.attribution.contexts[range.value];
-    ProcessId process =
-        facts_.trace.threads[facts_.trace.ranges.thread[range.value].value].process;
+    ProcessId process = facts_.trace.threads[facts_.trace.ranges.thread[range.value].value].process;
     if (auto stage = facts_.waits.stage_around(range)) {
       part.time_class = *stage;
       return intern(part);

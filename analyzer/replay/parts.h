@@ -14,7 +14,7 @@ namespace headway::analyzer {
 /// Time that is scaled together: of one class, one op of the model, one name.
 struct Part {
   enum class Kind : std::uint8_t {
-    kFixed,  ///< nothing that a fix can change: the order alone
+    kFixed,   ///< nothing that a fix can change: the order alone
     kDevice,  ///< the duration of device ops, or the transfer of a collective
     kCall,    ///< the own time of API calls
     kHost,    ///< what a host thread does between its calls, by its ranges
@@ -22,8 +22,8 @@ struct Part {
   };
   Kind kind = Kind::kFixed;
   TimeClass time_class = TimeClass::kUnknown;
-  OpId op{0};           ///< of the model; 0: unattributed
-  trace::StringId name; ///< of the kernel, the call or the innermost range; empty: none
+  OpId op{0};            ///< of the model; 0: unattributed
+  trace::StringId name;  ///< of the kernel, the call or the innermost range; empty: none
 
   bool operator==(const Part&) const = default;
 };

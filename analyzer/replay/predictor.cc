@@ -60,10 +60,10 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis)
   baseline_.steps = static_cast<std::int64_t>(marked_.steps.size());
   baseline_.recorded = rounded(mean(recorded));
   baseline_.replayed = rounded(mean(replayed_));
-  baseline_.residual = ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)},
-                             baseline_.recorded);
-  baseline_.late = find_unexplained(program_, marked_.steps.front().begin.slot,
-                                    marked_.steps.back().end.slot);
+  baseline_.residual =
+      ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
+  baseline_.late =
+      find_unexplained(program_, marked_.steps.front().begin.slot, marked_.steps.back().end.slot);
   for (Unexplained& one : baseline_.late) one.time = one.time / baseline_.steps;
   std::vector<DurationNs> path = path_of_parts();
   for (std::size_t part = 0; part < path.size(); ++part)
@@ -101,13 +101,13 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error) cons
   Replayer replayer(program_);
   Prediction result = predict_step(replayer, scenario, model_error);
   double total = 0;
-  for (const Replayer::Link& link : replayer.chain(scenario, marked_.steps.front().begin.slot,
-                                                   marked_.steps.back().end.slot)) {
-    auto edit = std::lower_bound(
-        scenario.edits.begin(), scenario.edits.end(), link.constraint.id,
-        [](const Edit& one, ConstraintId id) { return one.constraint < id; });
+  for (const Replayer::Link& link :
+       replayer.chain(scenario, marked_.steps.front().begin.slot, marked_.steps.back().end.slot)) {
+    auto edit =
+        std::lower_bound(scenario.edits.begin(), scenario.edits.end(), link.constraint.id,
+                         [](const Edit& one, ConstraintId id) { return one.constraint < id; });
     bool edited = edit != scenario.edits.end() && edit->constraint == link.constraint.id;
-    Basis basis = edited && edit->modelled                                 ? Basis::kModelled
+    Basis basis = edited && edit->modelled ? Basis::kModelled
                   : parts_.all()[link.constraint.part.value].kind == Part::Kind::kDelay
                       ? Basis::kCalibrated
                       : Basis::kMeasured;

@@ -142,8 +142,7 @@ void Program::add_point(PointId point, Parts& parts, std::vector<Draft>& drafts,
   if (is_delay(binding->kind)) {
     DurationNs recorded = time - points.time(binding->from);
     binding->lag =
-        std::max(binding->lag,
-                 std::min(recorded, most_delay(binding->kind, binding->from, point)));
+        std::max(binding->lag, std::min(recorded, most_delay(binding->kind, binding->from, point)));
   }
   // Host time comes first: its cuts are slots before that of the point.
   struct Ready {
@@ -190,7 +189,8 @@ void Program::add_point(PointId point, Parts& parts, std::vector<Draft>& drafts,
 std::int64_t Program::lag_of(std::uint32_t constraint) const {
   std::uint32_t lag = from_lag_[constraint].lag;
   if (lag != kLong) return lag;
-  auto found = std::lower_bound(long_lags_.begin(), long_lags_.end(), std::pair(constraint, INT64_MIN));
+  auto found =
+      std::lower_bound(long_lags_.begin(), long_lags_.end(), std::pair(constraint, INT64_MIN));
   return found->second;
 }
 

@@ -8,8 +8,9 @@ namespace headway::analyzer {
 namespace {
 
 const Edit* edit_of(const Scenario& scenario, ConstraintId constraint) {
-  auto at = std::lower_bound(scenario.edits.begin(), scenario.edits.end(), constraint,
-                             [](const Edit& edit, ConstraintId id) { return edit.constraint < id; });
+  auto at =
+      std::lower_bound(scenario.edits.begin(), scenario.edits.end(), constraint,
+                       [](const Edit& edit, ConstraintId id) { return edit.constraint < id; });
   return at != scenario.edits.end() && at->constraint == constraint ? &*at : nullptr;
 }
 
@@ -80,8 +81,7 @@ void Replayer::pass(const Scenario& scenario) {
   }
 }
 
-std::vector<Replayer::Link> Replayer::chain(const Scenario& scenario, Slot first,
-                                            Slot last) const {
+std::vector<Replayer::Link> Replayer::chain(const Scenario& scenario, Slot first, Slot last) const {
   std::vector<Link> links;
   const std::int64_t begin = time_[first.value];
   for (Slot at = last; time_[at.value] > begin;) {

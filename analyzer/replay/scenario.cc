@@ -7,9 +7,10 @@ void Scenario::finish() {
   std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
     return a.constraint != b.constraint ? a.constraint < b.constraint : a.lag < b.lag;
   });
-  edits.erase(std::unique(edits.begin(), edits.end(),
-                          [](const Edit& a, const Edit& b) { return a.constraint == b.constraint; }),
-              edits.end());
+  edits.erase(
+      std::unique(edits.begin(), edits.end(),
+                  [](const Edit& a, const Edit& b) { return a.constraint == b.constraint; }),
+      edits.end());
 }
 
 Scenario Scenario::with(const Scenario& other) const {

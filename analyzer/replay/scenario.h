@@ -36,9 +36,7 @@ struct Scenario {
   void set(ConstraintId constraint, DurationNs lag, bool modelled = false) {
     edits.push_back({constraint, std::max<std::int64_t>(lag.ns, 0), modelled});
   }
-  void remove(ConstraintId constraint) {
-    edits.push_back({constraint, Edit::kRemoved, false});
-  }
+  void remove(ConstraintId constraint) { edits.push_back({constraint, Edit::kRemoved, false}); }
   /// Sorts the edits; of several for one constraint a removal wins, then the shorter.
   void finish();
   /// Both at once: factors multiply, of edits of one constraint the shorter counts.

@@ -70,8 +70,7 @@ void offer_points(const Program& program, const DevicePartition& partition, Last
     return;
   }
   for (PointId point : program.graph().order()) {
-    if (points.thread_of(task_of(point)) == partition.thread)
-      last.offer(point, points.time(point));
+    if (points.thread_of(task_of(point)) == partition.thread) last.offer(point, points.time(point));
   }
 }
 

@@ -49,7 +49,8 @@ void Editor::drop_op(DeviceOpId op) {
 void Editor::drop_launch(DeviceOpId op) {
   program_.for_each(program_.slot_of(start_of(points_.task(op))),
                     [&](const Constraint& constraint) {
-                      if (constraint.kind == EdgeKind::kStreamOrder) scenario_.set(constraint.id, {0});
+                      if (constraint.kind == EdgeKind::kStreamOrder)
+                        scenario_.set(constraint.id, {0});
                     });
   CallId call = trace_.device_ops.call[op.value];
   if (call.valid() && trace_.calls.kind[call.value] != DeviceCallKind::kGraphLaunch)
@@ -57,12 +58,10 @@ void Editor::drop_launch(DeviceOpId op) {
 }
 
 void Editor::set_op(DeviceOpId op, DurationNs duration, bool modelled) {
-  program_.for_each(program_.slot_of(end_of(points_.task(op))),
-                    [&](const Constraint& constraint) {
-                      if (constraint.kind == EdgeKind::kDuration ||
-                          constraint.kind == EdgeKind::kTransfer)
-                        scenario_.set(constraint.id, std::min(duration, constraint.lag), modelled);
-                    });
+  program_.for_each(program_.slot_of(end_of(points_.task(op))), [&](const Constraint& constraint) {
+    if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kTransfer)
+      scenario_.set(constraint.id, std::min(duration, constraint.lag), modelled);
+  });
 }
 
 Scenario Editor::take() {

@@ -31,10 +31,10 @@ struct Fix {
   std::string_view title;  ///< "Do not wait for the device"
   std::string_view rule;   ///< the rule whose finding it answers
   FixKind kind;
-  double model_error;              ///< how far its formula may be off, as a share of the gain
-  std::string_view trainer_switch; ///< of headway-train that realises it; empty: none
-  std::string_view change;         ///< what is edited and by which formula, one or two sentences
-  std::string_view cannot_know;    ///< what no recording shows of it, one sentence
+  double model_error;               ///< how far its formula may be off, as a share of the gain
+  std::string_view trainer_switch;  ///< of headway-train that realises it; empty: none
+  std::string_view change;          ///< what is edited and by which formula, one or two sentences
+  std::string_view cannot_know;     ///< what no recording shows of it, one sentence
   Proposal (*propose)(const Predictor& predictor);
 };
 

@@ -20,7 +20,9 @@ std::string change(DurationNs gain, DurationNs step) {
 }
 
 std::string interval_text(const Prediction& prediction, DurationNs step) {
-  auto share = [&](double ns) { return ns / static_cast<double>(std::max<std::int64_t>(1, step.ns)); };
+  auto share = [&](double ns) {
+    return ns / static_cast<double>(std::max<std::int64_t>(1, step.ns));
+  };
   return fmt::format("{:.1f} to {:.1f} %", 100 * share(prediction.gain_ns.low),
                      100 * share(prediction.gain_ns.high));
 }
@@ -92,7 +94,8 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
   out += late_text(what_if, predictor) + "\n";
   out += fixes_text(what_if);
   out +=
-      "Basis: of the predicted critical path, what was measured, what is a delay of this recording, "
+      "Basis: of the predicted critical path, what was measured, what is a delay of this "
+      "recording, "
       "what is a formula.\nA ceiling is the most that any fix of its kind could gain.\n";
   if (!what_if.best.empty()) {
     out += "\nTogether, each with all before it (without ceilings):\n";
@@ -153,14 +156,10 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
   }
   Json& fixes = root["fixes"] = Json::array();
   for (const FixPrediction& one : what_if.fixes) {
-    Json fix{{"id", one.fix->id},
-             {"title", one.fix->title},
-             {"rule", one.fix->rule},
-             {"kind", fix_kind_id(one.fix->kind)},
-             {"applies", one.applies},
-             {"text", one.text},
-             {"change", one.fix->change},
-             {"cannot_know", one.fix->cannot_know}};
+    Json fix{{"id", one.fix->id},         {"title", one.fix->title},
+             {"rule", one.fix->rule},     {"kind", fix_kind_id(one.fix->kind)},
+             {"applies", one.applies},    {"text", one.text},
+             {"change", one.fix->change}, {"cannot_know", one.fix->cannot_know}};
     if (one.applies) fix.update(prediction_json(one.prediction, step));
     fixes.push_back(std::move(fix));
   }
@@ -173,9 +172,8 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
   auto list = [&](const char* key, const char* name, const std::vector<Elasticity>& all) {
     Json& rows = root[key] = Json::array();
     for (const Elasticity& one : all) {
-      std::string id = one.op.value != 0
-                           ? predictor.analysis().attribution.ops[one.op.value].name
-                           : std::string(info(one.time_class).id);
+      std::string id = one.op.value != 0 ? predictor.analysis().attribution.ops[one.op.value].name
+                                         : std::string(info(one.time_class).id);
       rows.push_back({{name, id},
                       {"path_ns", one.on_path.ns},
                       {"gain_of_a_tenth_ns", one.gain.ns},

@@ -27,9 +27,9 @@ struct Combination {
 /// What a step depends on: how much a tenth less of it gains.
 struct Elasticity {
   TimeClass time_class = TimeClass::kUnknown;
-  OpId op{0};           ///< of ops: which; else 0
-  DurationNs on_path;   ///< per step, on the critical path of the recorded run
-  DurationNs gain;      ///< per step, when it takes a tenth less
+  OpId op{0};          ///< of ops: which; else 0
+  DurationNs on_path;  ///< per step, on the critical path of the recorded run
+  DurationNs gain;     ///< per step, when it takes a tenth less
 };
 
 /// Everything that `headway whatif` prints.

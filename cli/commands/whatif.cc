@@ -69,7 +69,8 @@ class WhatIfCommand final : public Command {
     if (!predictor.missing().empty()) {
       analyzer::WhatIf nothing;
       nothing.missing = predictor.missing();
-      write_output(output_, json_ ? render_json(nothing, predictor) : render_text(nothing, predictor));
+      write_output(output_,
+                   json_ ? render_json(nothing, predictor) : render_text(nothing, predictor));
       return exit_status(ExitCode::kOk);
     }
     analyzer::Scenario scenario;

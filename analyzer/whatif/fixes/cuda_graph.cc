@@ -53,8 +53,7 @@ Proposal propose(const Predictor& predictor) {
     ++graphs;
   }
   if (graphs == 0 || dropped < graphs) return not_here("a step has one launch at most");
-  return {true,
-          fmt::format("{} launches per step become one", (dropped + graphs) / graphs),
+  return {true, fmt::format("{} launches per step become one", (dropped + graphs) / graphs),
           editor.take()};
 }
 

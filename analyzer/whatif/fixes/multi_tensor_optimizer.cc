@@ -19,8 +19,7 @@ Proposal propose(const Predictor& predictor) {
   const DeviceOps& ops = trace.device_ops;
   const Attribution& attribution = predictor.analysis().attribution;
   const Steps& steps = predictor.analysis().steps;
-  const DevicePartition& partition =
-      predictor.analysis().partitions[predictor.steps().partition];
+  const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   Editor editor(predictor);
   std::size_t most = 0;
   DurationNs before;
@@ -67,15 +66,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kMultiTensorOptimizer{"multi-tensor-optimizer",
-                                "Update all parameters in one kernel",
-                                "unfused-optimizer",
-                                FixKind::kModelled,
-                                0.1,
-                                "--fused-optimizer multi-tensor",
-                                "One launch; its kernel takes what the kernels take together beyond "
-                                "the shortest of them, which is start and end alone.",
-                                "how near the fused kernel comes to the memory's bandwidth",
-                                propose};
+const Fix kMultiTensorOptimizer{
+    "multi-tensor-optimizer",
+    "Update all parameters in one kernel",
+    "unfused-optimizer",
+    FixKind::kModelled,
+    0.1,
+    "--fused-optimizer multi-tensor",
+    "One launch; its kernel takes what the kernels take together beyond "
+    "the shortest of them, which is start and end alone.",
+    "how near the fused kernel comes to the memory's bandwidth",
+    propose};
 
 }  // namespace headway::analyzer

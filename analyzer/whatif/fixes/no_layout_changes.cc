@@ -14,7 +14,8 @@ using namespace trace;
 Proposal drop_family(const Predictor& predictor, KernelFamily family, std::string_view what) {
   const DeviceOps& ops = predictor.trace().device_ops;
   auto fits = [&](DeviceOpId op) {
-    return ops.kind[op.value] == DeviceOpKind::kKernel && predictor.kernels().of(op).family == family;
+    return ops.kind[op.value] == DeviceOpKind::kKernel &&
+           predictor.kernels().of(op).family == family;
   };
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {

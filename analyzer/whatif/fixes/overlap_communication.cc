@@ -25,10 +25,10 @@ Proposal propose(const Predictor& predictor) {
   DurationNs link = per_step(predictor, [&](DeviceOpId op) {
     return communicates(op) ? ops.interval(op).length() : DurationNs{};
   });
-  Proposal proposal{true,
-                    fmt::format("{} of communication per step run beside the computation",
-                                format_duration(link)),
-                    editor.take()};
+  Proposal proposal{
+      true,
+      fmt::format("{} of communication per step run beside the computation", format_duration(link)),
+      editor.take()};
   proposal.scenario.at_least = link;
   return proposal;
 }

@@ -29,16 +29,14 @@ Proposal propose(const Predictor& predictor) {
     if (CallId call = ops.call[i]; call.valid()) {
       editor.remove_edges(end_of(points.task(call)), EdgeKind::kHostSync);
       // A copy from pageable memory is made by the call itself.
-      if (trace.calls.op[call.value] == op &&
-          ops.source_memory[i] != MemoryKind::kPinned)
+      if (trace.calls.op[call.value] == op && ops.source_memory[i] != MemoryKind::kPinned)
         editor.set_duration(points.task(call), DurationNs{5'000}, true);
     }
   }
   if (copies == 0) return not_here("nothing is copied to the device");
-  DurationNs link =
-      per_step(predictor, [&](DeviceOpId op) {
-        return is_input(op) ? ops.interval(op).length() : DurationNs{};
-      });
+  DurationNs link = per_step(predictor, [&](DeviceOpId op) {
+    return is_input(op) ? ops.interval(op).length() : DurationNs{};
+  });
   Proposal proposal{true,
                     fmt::format("{} of copies to the device per step run beside the kernels",
                                 format_duration(link)),
@@ -49,15 +47,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kOverlapCopies{"overlap-copies",
-                         "Copy input ahead on a stream of its own",
-                         "copy-not-overlapped",
-                         FixKind::kStructural,
-                         0.05,
-                         "--h2d prefetch --pinned on",
-                         "Copies to the device take no time on their stream and keep nobody waiting; "
-                         "a step lasts at least as long as its copies together.",
-                         "how much kernels slow down while copies use the memory",
-                         propose};
+const Fix kOverlapCopies{
+    "overlap-copies",
+    "Copy input ahead on a stream of its own",
+    "copy-not-overlapped",
+    FixKind::kStructural,
+    0.05,
+    "--h2d prefetch --pinned on",
+    "Copies to the device take no time on their stream and keep nobody waiting; "
+    "a step lasts at least as long as its copies together.",
+    "how much kernels slow down while copies use the memory",
+    propose};
 
 }  // namespace headway::analyzer

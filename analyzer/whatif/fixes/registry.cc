@@ -7,9 +7,9 @@ namespace headway::analyzer {
 
 std::span<const Fix* const> all_fixes() {
   static constexpr std::array<const Fix*, 12> kFixes = {
-      &kFreeInput,    &kOverlapCopies, &kRemoveSyncs,          &kDeferredRead,
-      &kCudaGraph,    &kFuseChains,    &kMultiTensorOptimizer, &kTensorCores,
-      &kNoLayoutChanges, &kNoCasts,    &kCachingAllocator,     &kOverlapCommunication,
+      &kFreeInput,       &kOverlapCopies, &kRemoveSyncs,          &kDeferredRead,
+      &kCudaGraph,       &kFuseChains,    &kMultiTensorOptimizer, &kTensorCores,
+      &kNoLayoutChanges, &kNoCasts,       &kCachingAllocator,     &kOverlapCommunication,
   };
   return kFixes;
 }

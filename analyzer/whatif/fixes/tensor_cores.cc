@@ -30,8 +30,7 @@ Proposal propose(const Predictor& predictor) {
       limits_of(trace.devices[partition.device.value], analysis.work[at].architecture);
   if (limits.easy_tensor_flops <= 0 || limits.fp32_flops <= 0)
     return not_here("the device's peaks are not known");
-  const double faster =
-      std::max(1.0, limits.easy_tensor_flops / limits.fp32_flops * kShareOfPeak);
+  const double faster = std::max(1.0, limits.easy_tensor_flops / limits.fp32_flops * kShareOfPeak);
   Editor editor(predictor);
   std::int64_t kernels = 0;
   auto fits = [&](DeviceOpId op) {
@@ -58,15 +57,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kTensorCores{"tensor-cores",
-                       "Let matrix kernels use tensor cores",
-                       "no-tensor-cores",
-                       FixKind::kModelled,
-                       0.35,
-                       "--precision tf32",
-                       "Matrix kernels on general cores get faster by 0.7 × the ratio of the peaks; "
-                       "casts are not added.",
-                       "how much of them is limited by memory",
-                       propose};
+const Fix kTensorCores{
+    "tensor-cores",
+    "Let matrix kernels use tensor cores",
+    "no-tensor-cores",
+    FixKind::kModelled,
+    0.35,
+    "--precision tf32",
+    "Matrix kernels on general cores get faster by 0.7 × the ratio of the peaks; "
+    "casts are not added.",
+    "how much of them is limited by memory",
+    propose};
 
 }  // namespace headway::analyzer

@@ -122,8 +122,9 @@ TEST_CASE("a step that loads its own input is predicted without the loading") {
 TEST_CASE("copies that are made ahead leave the kernels, but the link stays busy") {
   auto step = [](std::int64_t copy) {
     return [copy](TraceBuilder& builder, std::int64_t now) {
-      builder.launch(1, now, now + 5 * kUs, now + 10 * kUs, now + 10 * kUs + copy,
-                     {.kind = DeviceOpKind::kCopyHostToDevice, .source = trace::MemoryKind::kPinned});
+      builder.launch(
+          1, now, now + 5 * kUs, now + 10 * kUs, now + 10 * kUs + copy,
+          {.kind = DeviceOpKind::kCopyHostToDevice, .source = trace::MemoryKind::kPinned});
       std::int64_t ready = now + 10 * kUs + copy;
       for (int k = 0; k < 20; ++k) {
         builder.launch(1, now + (6 + k) * kUs, now + (6 + k) * kUs + 500, ready + k * 50 * kUs,
