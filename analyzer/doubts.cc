@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <span>
@@ -55,7 +56,11 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
   }
   std::int64_t open = 0;
   for (std::uint8_t flags : trace.ranges.flags) open += (flags & trace::Ranges::kUnfinished) != 0;
-  if (open)
+  if (open && !trace.meta_value(trace::meta::kScopeEnded).empty()) {
+    doubts.push_back(
+        {"info", fmt::format("{} still open where the recording ended, as was chosen.",
+                             open == 1 ? "1 range was" : format_count(open) + " ranges were")});
+  } else if (open)
     doubts.push_back(
         {"doubt", fmt::format("{} still open when the process ended: it was cut inside, or never "
                               "ends what it begins.",
@@ -64,6 +69,20 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
     doubts.push_back(
         {"doubt", "The run was cut: a signal to the recorder, as of Ctrl-C, ended the recording."});
   }
+}
+
+/// What was chosen not to be recorded is no loss, but some figures are over the time between.
+void add_scope(const Trace& trace, std::vector<Doubt>& doubts) {
+  std::int64_t windows = 0;
+  std::string_view text = trace.meta_value(trace::meta::kScopeWindows);
+  std::from_chars(text.data(), text.data() + text.size(), windows);
+  if (windows < 2) return;
+  doubts.push_back(
+      {"info",
+       fmt::format("{} stretches of time were recorded, as was chosen. Figures of steps are right; "
+                   "those over the whole trace (rates, the critical path of the run) count what "
+                   "lies between as empty.",
+                   format_count(windows))});
 }
 
 void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
@@ -159,6 +178,7 @@ std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
     of_job = doubts.size();
   }
   add_cuts(trace, doubts);
+  add_scope(trace, doubts);
   for (const AuditResult& result : analysis.audit) {
     const AuditCheck& check = audit_check(result.check);
     std::string time =

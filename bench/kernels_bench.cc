@@ -9,8 +9,12 @@
 #include <string_view>
 
 #include "bench/bench_support.h"
+#include "kernels/adam.h"
 #include "kernels/add.h"
+#include "kernels/attention.h"
 #include "kernels/batch_norm.h"
+#include "kernels/bias_gelu.h"
+#include "kernels/layer_norm.h"
 #include "kernels/parallel.h"
 #include "kernels/relu.h"
 #include "kernels/sgd_momentum.h"
@@ -116,6 +120,64 @@ void bench_optimizer() {
   fmt::print("sgd_one_pass_gain: {:.2f} x\n", passes / multi);
 }
 
+/// Transformer of 256 features at batch 8 and 128 tokens: what its elementwise and attention kernels
+/// bring beside the same in parts.
+void bench_transformer() {
+  constexpr LayerNormShape kRows{1024, 256};
+  constexpr std::int64_t kWide = 1024;
+  const std::int64_t n = kRows.elements();
+  std::vector<float> x = filled(n, 0.1F), r = filled(n, 0), sum = x, y = x, dy = r, dx = x;
+  std::vector<float> gamma = filled(256, 1), beta = filled(256, 0), dgamma = beta, dbeta = beta;
+  std::vector<float> mean = filled(1024, 0), rstd = mean;
+  print("add_layer_norm_forward",
+        median_seconds(repeats,
+                       [&] {
+                         layer_norm_forward(kRows, 1e-5F,
+                                            {x.data(), r.data(), sum.data(), gamma.data(),
+                                             beta.data(), y.data(), mean.data(), rstd.data()});
+                       }),
+        layer_norm_forward_work(kRows, true));
+  print("add_layer_norm_backward",
+        median_seconds(repeats,
+                       [&] {
+                         layer_norm_backward(
+                             kRows, {sum.data(), dy.data(), gamma.data(), mean.data(), rstd.data(),
+                                     r.data(), dx.data(), dgamma.data(), dbeta.data()});
+                       }),
+        layer_norm_backward_work(kRows, true));
+  std::vector<float> wide = filled(1024 * kWide, 0), out = wide, bias = filled(kWide, 0);
+  print("bias_gelu_forward",
+        median_seconds(
+            repeats, [&] { bias_gelu_forward(1024, kWide, wide.data(), bias.data(), out.data()); }),
+        bias_gelu_forward_work(1024, kWide));
+  constexpr AttentionShape kAttention{8, 128, 4, 64, 128, 0};
+  std::vector<float> qkv = filled(3 * n, 0), lse = filled(kAttention.groups() * 128, 0), dqkv = qkv;
+  const double forward = median_seconds(
+      repeats, [&] { attention_forward(kAttention, qkv.data(), y.data(), lse.data()); });
+  const double backward = median_seconds(repeats, [&] {
+    attention_backward(kAttention, qkv.data(), y.data(), lse.data(), dy.data(), dqkv.data());
+  });
+  auto rate = [](Work work, double seconds) {
+    return static_cast<double>(work.flops) / seconds / 1e9;
+  };
+  fmt::print("attention_forward: {:.1f} GFLOP/s\n",
+             rate(attention_forward_work(kAttention), forward));
+  fmt::print("attention_backward: {:.1f} GFLOP/s\n",
+             rate(attention_backward_work(kAttention), backward));
+  std::vector<AdamTensor> tensors;
+  std::vector<float> p = filled(n, 0), m = p, v = filled(n, 1), g = p, scratch = p;
+  for (std::int64_t i = 0; i < 64; ++i)
+    tensors.push_back({&p[i * 4096], &m[i * 4096], &v[i * 4096], &g[i * 4096], nullptr, 4096, {}});
+  const AdamStep step = at_step({1e-3F}, 1);
+  const double together = median_seconds(repeats, [&] { adam_multi_tensor(tensors, step); });
+  const double passes = median_seconds(repeats, [&] {
+    for (const AdamTensor& t : tensors)
+      for (int part = 0; part < kAdamPasses; ++part) adam_pass(part, t, step, scratch.data());
+  });
+  print("adam_multi_tensor", together, adam_work(64 * 4096));
+  fmt::print("adam_one_pass_gain: {:.2f} x\n", passes / together);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,6 +197,7 @@ int main(int argc, char** argv) {
   fmt::print("memcpy: {:.2f} GB/s\n", copy_gb_per_s);
   bench_normalisation();
   bench_optimizer();
+  bench_transformer();
   constexpr SoftmaxCrossEntropyShape kLoss{64, 10};
   std::vector<float> logits = filled(640, 0), probabilities = logits;
   std::vector<std::int32_t> labels(64, 3);

@@ -2,7 +2,14 @@
 # configure step prints the same sentences.
 option(HEADWAY_CUDA "Collect CUDA activity (needs CUPTI headers to build, a driver only to run)" ON)
 option(HEADWAY_GUI "Build headway-gui (needs Qt 6)" ON)
-option(HEADWAY_MPI "Analyse many ranks in parallel over MPI (needs Open MPI or MPICH)" OFF)
+# On where MPI is installed; its libraries do not run under sanitizers without reports of their own.
+find_package(MPI QUIET COMPONENTS C)
+if(MPI_C_FOUND AND NOT HEADWAY_SANITIZE)
+  set(mpi_default ON)
+else()
+  set(mpi_default OFF)
+endif()
+option(HEADWAY_MPI "Analyse many ranks in parallel, and train with them, over MPI (Open MPI or MPICH)" ${mpi_default})
 option(HEADWAY_TESTS "Build the tests" ON)
 option(HEADWAY_BENCH "Build the benchmarks" ON)
 option(HEADWAY_FUZZ "Build the fuzz targets (needs clang)" OFF)
@@ -36,7 +43,8 @@ function(headway_print_summary)
   headway_summarise(HEADWAY_CUDA
     "headway record keeps NVTX and OS data but never asks CUPTI for kernels and copies")
   headway_summarise(HEADWAY_GUI "no headway-gui, no 'headway view', no timeline pictures")
-  headway_summarise(HEADWAY_MPI "traces of many ranks are read by one process, one after the other")
+  headway_summarise(HEADWAY_MPI
+    "traces of many ranks are read by one process, one after the other; headway-train has no --comm mpi")
   headway_summarise(HEADWAY_TESTS "ctest has nothing to run")
   headway_summarise(HEADWAY_BENCH "no headway_bench_* programs")
   headway_summarise(HEADWAY_FUZZ "no headway_fuzz_* programs; the seeds still run as tests")

@@ -27,9 +27,17 @@ struct LossFigures {
 void softmax_cross_entropy_forward(SoftmaxCrossEntropyShape shape, const float* logits,
                                    const std::int32_t* labels, float* probabilities,
                                    LossFigures* figures);
-/// dlogits = (probability - [class is label]) / counted rows, 0 in rows that do not count.
+/// dlogits = scale · (probability - [class is label]) / counted rows, 0 in rows that do not count.
+/// `scale` is the loss scale of mixed precision, else 1.
 void softmax_cross_entropy_backward(SoftmaxCrossEntropyShape shape, const float* probabilities,
-                                    const std::int32_t* labels, float* dlogits);
+                                    const std::int32_t* labels, float* dlogits, float scale = 1);
+
+/// The second half of the loss when it is computed in parts: the same figures from the logarithms
+/// of the probabilities (kernels/softmax.h), and their gradient -scale / counted rows at labels.
+void nll_loss_forward(SoftmaxCrossEntropyShape shape, const float* log_probabilities,
+                      const std::int32_t* labels, LossFigures* figures);
+void nll_loss_backward(SoftmaxCrossEntropyShape shape, const std::int32_t* labels, float* dx,
+                       float scale = 1);
 
 constexpr Work softmax_cross_entropy_forward_work(SoftmaxCrossEntropyShape s) {
   return {5 * s.rows * s.classes, s.rows * (8 * s.classes + 4)};

@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "trace/payload.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
-#include "common/text.h"
+#include "trace/payload_types.h"
 
 namespace headway::trace {
+
+using namespace payload;
+
 namespace {
-
-// NVTX payload ABI (nvToolsExtPayload.h, version 1). Numbers, not the header: traces of any
-// producer are read on machines without NVTX, and the values are part of its binary interface.
-constexpr std::uint64_t kFlagPointer = 1u << 1;
-constexpr std::uint64_t kFlagArrayMask = 7u << 4;
-constexpr std::uint64_t kFlagArrayFixedSize = 1u << 4;
-constexpr std::uint64_t kTypeChar = 1;
-constexpr std::uint64_t kTypeFloat = 19;
-constexpr std::uint64_t kTypeDouble = 20;
-constexpr std::uint64_t kTypeFloat32 = 43;
-constexpr std::uint64_t kTypeFloat64 = 44;
-constexpr std::uint64_t kTypeCString = 75;
-constexpr std::uint64_t kTypeCStringUtf8 = 76;
-
-bool is_signed_type(std::uint64_t type) {
-  return type == 1 || (type >= 3 && type <= 17 && type % 2 == 1);  // CHAR, SHORT … INT64 are odd
-}
 
 struct Layout {
   std::size_t element_size = 0;  ///< 0: not embedded at a fixed place
@@ -75,45 +57,6 @@ void walk(const PayloadSchema& schema, Visit visit) {
                 offset < SIZE_MAX / 2;
     next = fits ? offset + layout.element_size * layout.count : SIZE_MAX;
   }
-}
-
-double read_float(const std::byte* at, std::size_t size) {
-  if (size == 4) {
-    float value;
-    std::memcpy(&value, at, 4);
-    return value;
-  }
-  double value;
-  std::memcpy(&value, at, 8);
-  return value;
-}
-
-std::int64_t read_integer(const std::byte* at, std::size_t size, bool is_signed) {
-  static_assert(std::endian::native == std::endian::little);
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, at, std::min<std::size_t>(size, 8));
-  if (is_signed && size < 8 && (bits >> (size * 8 - 1) & 1))
-    bits |= ~std::uint64_t{0} << (size * 8);
-  return static_cast<std::int64_t>(bits);
-}
-
-bool is_float_type(std::uint64_t type) {
-  return type == kTypeFloat || type == kTypeDouble || type == kTypeFloat32 || type == kTypeFloat64;
-}
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (char c : to_valid_utf8(text)) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
 }
 
 }  // namespace
@@ -204,48 +147,24 @@ std::int64_t PayloadField::integer(std::span<const std::byte> payload, std::int6
   return representable ? static_cast<std::int64_t>(value) : fallback;
 }
 
+std::optional<double> PayloadField::number(std::span<const std::byte> payload) const {
+  if (!valid() || size_ > 8 || offset_ > payload.size() || payload.size() - offset_ < size_)
+    return std::nullopt;
+  const std::byte* at = payload.data() + offset_;
+  double value =
+      is_float_ ? read_float(at, size_)
+      : is_signed_
+          ? static_cast<double>(read_integer(at, size_, true))
+          : static_cast<double>(static_cast<std::uint64_t>(read_integer(at, size_, false)));
+  if (value - value != 0) return std::nullopt;  // not a number, or infinite
+  return value;
+}
+
 std::string_view PayloadField::text(std::span<const std::byte> payload) const {
   if (size_ != 1 || offset_ >= payload.size()) return {};
   std::string_view all(reinterpret_cast<const char*>(payload.data() + offset_),
                        std::min(count_, payload.size() - offset_));
   return all.substr(0, all.find('\0'));
-}
-
-std::string payload_to_json(const PayloadSchema& schema, std::span<const std::byte> payload) {
-  std::string json = "{";
-  walk(schema, [&](const PayloadEntry& entry, const Layout& layout, std::size_t offset) {
-    if (json.size() > 1) json += ",";
-    json += json_string(entry.name) + ":";
-    bool inside =
-        layout.element_size && offset <= payload.size() &&
-        (payload.size() - offset) / layout.element_size >= std::max<std::size_t>(1, layout.count);
-    if (!inside) {
-      json += "null";
-    } else if (layout.text) {
-      std::string_view all(reinterpret_cast<const char*>(payload.data() + offset), layout.count);
-      json += json_string(all.substr(0, all.find('\0')));
-    } else {
-      bool array = layout.count != 1;
-      if (array) json += "[";
-      for (std::size_t i = 0; i < layout.count; ++i) {
-        if (i) json += ",";
-        const std::byte* at = payload.data() + offset + i * layout.element_size;
-        if (is_float_type(entry.type)) {
-          double value = read_float(at, layout.element_size);
-          json += value - value == 0 ? fmt::format("{}", value)
-                                     : "null";  // JSON has no NaN or infinity
-        } else if (is_signed_type(entry.type)) {
-          json += fmt::format("{}", read_integer(at, layout.element_size, true));
-        } else {
-          json += fmt::format(
-              "{}", static_cast<std::uint64_t>(read_integer(at, layout.element_size, false)));
-        }
-      }
-      if (array) json += "]";
-    }
-    return true;
-  });
-  return json + "}";
 }
 
 }  // namespace headway::trace

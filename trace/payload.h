@@ -31,6 +31,36 @@ struct PayloadSchema {
   std::vector<PayloadEntry> entries;
 };
 
+/// An enumeration as a program registered it.
+struct PayloadEnum {
+  struct Value {
+    std::string name;
+    std::uint64_t value = 0;
+    bool is_flag = false;  ///< a set of bits, to be combined with others
+  };
+  std::string name;
+  std::size_t size = 0;  ///< in bytes
+  std::vector<Value> values;
+};
+
+/// One payload of an event; an event may have several, which may refer to each other.
+struct PayloadBlob {
+  std::uint64_t schema = 0;
+  std::span<const std::byte> bytes;
+};
+
+/// What entries of schemas refer to by number, in the domain that registered them. Null: not known.
+class PayloadReferences {
+ public:
+  virtual const PayloadSchema* schema(std::uint64_t id) const = 0;
+  virtual const PayloadEnum* enumeration(std::uint64_t id) const = 0;
+  /// Text of a registered string, by its handle.
+  virtual const std::string* registered_text(std::uint64_t handle) const = 0;
+
+ protected:
+  ~PayloadReferences() = default;  // never destroyed through this
+};
+
 /// Size in bytes of a predefined NVTX entry type on 64-bit Linux; nullopt when it has no fixed
 /// size.
 std::optional<std::size_t> payload_type_size(std::uint64_t nvtx_type);
@@ -47,6 +77,8 @@ class PayloadField {
   /// the payload too short. `index` selects within a fixed-size array.
   std::int64_t integer(std::span<const std::byte> payload, std::int64_t fallback,
                        std::size_t index = 0) const;
+  /// The value as a floating-point number; nullopt when the payload is too short, or it is none.
+  std::optional<double> number(std::span<const std::byte> payload) const;
   /// A fixed-size character array up to its first NUL.
   std::string_view text(std::span<const std::byte> payload) const;
   std::size_t count() const { return count_; }
@@ -59,8 +91,15 @@ class PayloadField {
   bool is_float_ = false;
 };
 
-/// The payload as a JSON object, for the timeline and for SQL. What is not embedded at a fixed place
-/// (pointers' targets, nested schemas, arrays of variable length) is null.
-std::string payload_to_json(const PayloadSchema& schema, std::span<const std::byte> payload);
+/// The payload as a JSON object, for the timeline and for SQL: nested schemas, arrays of fixed and of
+/// variable length, unions with a selector beside them, enumerations by name. What is not in the
+/// payload itself (the target of a pointer), or not known, is null. `event`: all payloads of the
+/// event, where the length of an array is in another one.
+std::string payload_to_json(const PayloadSchema& schema, std::span<const std::byte> payload,
+                            const PayloadReferences* references = nullptr,
+                            std::span<const PayloadBlob> event = {});
+
+/// `text` as a string of JSON; what is no UTF-8 becomes U+FFFD.
+std::string json_string(std::string_view text);
 
 }  // namespace headway::trace

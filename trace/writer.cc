@@ -141,6 +141,10 @@ void TraceWriter::commit() {
   database_.execute("BEGIN");
 }
 
+std::int64_t TraceWriter::stored_bytes() const {
+  return database_.int64("PRAGMA page_count") * database_.int64("PRAGMA page_size");
+}
+
 void TraceWriter::drop_uncommitted() {
   // SQLite has rolled back by itself after some errors, not after others.
   if (database_.in_transaction()) database_.execute("ROLLBACK");

@@ -61,6 +61,8 @@ class TraceWriter {
 
   std::int64_t rows_pending() const { return pending_; }
   std::int64_t rows_written() const { return written_; }
+  /// Of what has been committed, without the indexes that `finish` builds.
+  std::int64_t stored_bytes() const;
   const std::filesystem::path& path() const { return database_.path(); }
 
  private:

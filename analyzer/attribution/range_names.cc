@@ -2,12 +2,12 @@
 #include "analyzer/attribution/range_names.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <unordered_map>
 
 #include "analyzer/kernels/communication.h"
+#include "common/step_name.h"
 
 namespace headway::analyzer {
 namespace {
@@ -48,16 +48,6 @@ std::int64_t number_after(std::string_view name, std::string_view mark) {
   return number;
 }
 
-/// "ProfilerStep#12" -> "profilerstep", "train_step 7" -> "trainstep".
-std::string step_word(std::string_view name) {
-  std::string word;
-  for (char c : name) {
-    if (std::isalpha(static_cast<unsigned char>(c)))
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return word;
-}
-
 }  // namespace
 
 RangeSource source_of_domain(std::string_view domain) {
@@ -70,12 +60,7 @@ RangeSource source_of_domain(std::string_view domain) {
 }
 
 bool means_step(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kWords = {
-      "step",      "profilerstep", "iteration",      "iter",
-      "trainstep", "trainingstep", "trainiteration", "trainingiteration"};
-  // Longer names are prose or op names that happen to contain the word.
-  if (name.size() > 40) return false;
-  return std::find(kWords.begin(), kWords.end(), step_word(name)) != kWords.end();
+  return headway::means_step(name);
 }
 
 bool means_input_wait(std::string_view name) {

@@ -31,6 +31,7 @@ constexpr std::string_view kFbgemm = "FBGEMM fbgemm_gpu";
 constexpr std::string_view kCub = "CUB, hipCUB, rocPRIM";
 constexpr std::string_view kTensorflow = "TensorFlow core/kernels";
 constexpr std::string_view kTensorRt = "TensorRT";
+constexpr std::string_view kTrainer = "headway-train reference_trainer/ops: type, then node";
 constexpr std::string_view kGeneric = "common practice of naming";
 
 constexpr auto kFamilies = std::to_array<FamilyRow>({
@@ -52,6 +53,42 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"allgather", kCommunication, kGeneric},
     {"reduce_scatter_kernel", kCommunication, kGeneric},
     {"deep_ep::", kCommunication, "DeepEP csrc/kernels"},
+
+    // The reference trainer's host device names a kernel after the op's type and its node.
+    {"^attention ", kAttention, kTrainer},
+    {"^attention_backward ", kAttention, kTrainer},
+    {"^batched_matmul ", kGemm, kTrainer},
+    {"^linear ", kGemm, kTrainer},
+    {"^linear_backward", kGemm, kTrainer},
+    {"^attention_mask ", kElementwise, kTrainer},
+    {"^padding_mask ", kElementwise, kTrainer},
+    {"^scale ", kElementwise, kTrainer},
+    {"^mul ", kElementwise, kTrainer},
+    {"^sub ", kElementwise, kTrainer},
+    {"^add ", kElementwise, kTrainer},
+    {"^spread ", kElementwise, kTrainer},
+    {"^rsqrt", kElementwise, kTrainer},
+    {"^cluster ", kElementwise, kTrainer},
+    {"^tf32_round ", kElementwise, kTrainer},
+    {"^cast ", kCast, kTrainer},
+    {"^split_heads", kLayoutTransform, kTrainer},
+    {"^merge_heads", kLayoutTransform, kTrainer},
+    {"^window_shift ", kLayoutTransform, kTrainer},
+    {"^swap_major ", kLayoutTransform, kTrainer},
+    {"^split_rows ", kFillCopy, kTrainer},
+    {"^join_rows ", kFillCopy, kTrainer},
+    {"^layer_norm", kNormalisation, kTrainer},
+    {"^add_layer_norm", kNormalisation, kTrainer},
+    {"^row_mean ", kReduction, kTrainer},
+    {"^row_sum ", kReduction, kTrainer},
+    {"^column_sum ", kReduction, kTrainer},
+    {"^bias_gelu", kActivation, kTrainer},
+    {"^gelu", kActivation, kTrainer},
+    {"^adam", kOptimizer, kTrainer},
+    {"^lamb", kOptimizer, kTrainer},
+    {"^lars", kOptimizer, kTrainer},
+    {"^unscale", kOptimizer, kTrainer},
+    {"^update_scale", kOptimizer, kTrainer},
 
     {"at::cuda::*spin_kernel", kDelay, "PyTorch ATen/cuda/Sleep.cu"},
 

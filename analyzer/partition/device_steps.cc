@@ -24,6 +24,11 @@ struct Boundary {
   }
 };
 
+/// Whether steps between these two were not recorded: their numbers leap.
+bool after_gap(const Steps& steps, std::uint32_t before, std::uint32_t step) {
+  return steps.all[step].number > steps.all[before].number + 1;
+}
+
 /// The process whose steps cut this device's time: the one with most work on it.
 ProcessId main_process(const Trace& trace, const DeviceWork& work) {
   std::vector<std::size_t> counts(trace.processes.size(), 0);
@@ -67,8 +72,12 @@ std::vector<StepWindow> step_windows(const Trace& trace, const Steps& steps,
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const Boundary& boundary = boundaries[i];
     if (boundary.last_op == TimeNs::min()) continue;
-    TimeNs begin = windows.empty() ? std::min(boundary.first_start, steps.all[mine[i]].host.begin)
-                                   : windows.back().interval.end;
+    // What was not recorded before this step is not part of it.
+    const bool cut_off = windows.empty() || after_gap(steps, windows.back().step, mine[i]);
+    const TimeNs before = windows.empty() ? TimeNs::min() : windows.back().interval.end;
+    TimeNs begin =
+        cut_off ? std::max(before, std::min(boundary.first_start, steps.all[mine[i]].host.begin))
+                : before;
     Interval interval{begin, boundary.end()};
     if (!interval.empty()) windows.push_back({mine[i], interval});
   }

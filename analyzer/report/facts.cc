@@ -68,6 +68,8 @@ std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace
   std::string_view command = trace.meta_value(trace::meta::kCommand);
   if (!command.empty()) facts.emplace_back("command", command);
   facts.emplace_back("recorded", recorded_line(trace));
+  std::string_view scope = trace.meta_value(trace::meta::kScope);
+  if (!scope.empty()) facts.emplace_back("chosen scope", scope);
   for (const DeviceView& view : analysis.device_views)
     facts.emplace_back("device", device_line(trace, view.device));
   const Steps& steps = analysis.steps;

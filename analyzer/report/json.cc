@@ -29,6 +29,7 @@ Json trace_section(const Trace& trace) {
   json["tool"] = text(trace.meta_value(trace::meta::kProducer));
   json["tool_version"] = text(trace.meta_value(trace::meta::kToolVersion));
   json["command"] = text(trace.meta_value(trace::meta::kCommand));
+  json["scope"] = text(trace.meta_value(trace::meta::kScope));
   json["start_utc_ns"] = trace.start_utc_ns;
   json["duration_ns"] = trace.end.ns;
   json["complete"] = trace.complete;

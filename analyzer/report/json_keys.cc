@@ -29,6 +29,8 @@ constexpr StaticKey kBefore[] = {
     {"trace.tool", "string", "That recorded the trace."},
     {"trace.tool_version", "string", "Its version."},
     {"trace.command", "string", "That was recorded."},
+    {"trace.scope", "string",
+     "What of the run was chosen to be recorded, in a sentence; empty: all of it."},
     {"trace.start_utc_ns", "integer",
      "Wall clock at time zero, since 1970; 0 when it is not known."},
     {"trace.duration_ns", "integer", "Of the recording."},

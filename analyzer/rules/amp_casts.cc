@@ -67,6 +67,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.75;
   finding.evidence = longest_casts(context, *device);
   finding.advice = {
+      {"headway-train", "Keep the model in one half-precision format with master parameters.",
+       "--precision bf16", settings(context.trace, {"precision"})},
       {"PyTorch",
        "Keep whole regions in one type instead of casting around each op, and let a compiler fuse "
        "the casts that remain into their neighbours.",

@@ -39,9 +39,10 @@ std::string_view base_type(std::string_view op_type) {
 }
 
 bool is_memory_bound_type(std::string_view op_type) {
-  static constexpr std::array<std::string_view, 14> kTypes = {
-      "batch_norm", "relu",  "add", "bias_add",   "gelu",    "tanh",       "sigmoid",
-      "dropout",    "scale", "mul", "layer_norm", "softmax", "leaky_relu", "cast"};
+  static constexpr std::array<std::string_view, 19> kTypes = {
+      "batch_norm", "relu",  "add",      "bias_add",   "gelu",    "tanh",       "sigmoid",
+      "dropout",    "scale", "mul",      "layer_norm", "softmax", "leaky_relu", "cast",
+      "sub",        "rsqrt", "row_mean", "row_sum",    "spread"};
   return std::find(kTypes.begin(), kTypes.end(), base_type(op_type)) != kTypes.end();
 }
 

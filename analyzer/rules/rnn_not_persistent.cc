@@ -108,6 +108,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.5;
   finding.evidence = std::move(cells.evidence);
   finding.advice = {
+      {"headway-train", "Run each recurrent layer as one kernel over all time steps.",
+       "--rnn persistent", settings(context.trace, {"rnn"})},
       {"PyTorch",
        "Use the whole-sequence layer instead of a loop over cells; cuDNN picks its persistent "
        "kernel for FP16, contiguous input and hidden sizes that are multiples of 64 up to 1024.",

@@ -108,6 +108,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.75;
   finding.evidence = std::move(unfused.evidence);
   finding.advice = {
+      {"headway-train", "Run attention as one kernel.", "--fused-attention on",
+       settings(context.trace, {"fused_attention", "window"})},
       {"PyTorch",
        "Call the fused operator; it needs half precision and contiguous heads to take the flash "
        "path. For shifted windows use a fused window attention.",

@@ -127,8 +127,9 @@ std::vector<Evidence> evidence(const RuleContext& context, const std::vector<Cha
 }
 
 std::vector<Advice> advice(const RuleContext& context) {
-  return {{"headway-train", "Use the fused operators.", "--fused-bn on",
-           settings(context.trace, {"fused_bn"})},
+  return {{"headway-train", "Use the fused operators, and the graph compiler for the rest.",
+           "--fused-bn on --fused-ln on --fused-bias-act on --graph-compiler on",
+           settings(context.trace, {"fused_bn", "fused_ln", "fused_bias_act", "graph_compiler"})},
           {"PyTorch",
            "Let a compiler fuse the chains, or use fused modules (channels-last, "
            "apex.contrib.groupbn for BN-Add-ReLU).",

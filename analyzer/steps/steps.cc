@@ -10,6 +10,7 @@
 #include "analyzer/steps/pattern.h"
 #include "common/format.h"
 #include "common/statistics.h"
+#include "common/step_name.h"
 
 namespace headway::analyzer {
 namespace {
@@ -29,13 +30,6 @@ constexpr std::string_view kProfilerStep = "ProfilerStep";
 bool matches(std::string_view name, std::string_view pattern) {
   if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
   return name == pattern;
-}
-
-std::int64_t trailing_number(std::string_view name) {
-  std::size_t begin = name.size();
-  while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1]))) --begin;
-  if (begin == name.size() || name.size() - begin > 15) return -1;
-  return std::stoll(std::string(name.substr(begin)));
 }
 
 using RangesOfThread = std::map<ThreadId, std::vector<RangeId>>;
@@ -92,6 +86,11 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
   if (steps.size() >= kMinStepsToTrim) {
     steps.front().steady = false;
     steps.back().steady = false;
+  }
+  // The first one after steps that were not recorded begins with a device that is busy with those.
+  for (std::size_t i = 1; i + 1 < steps.size(); ++i) {
+    if (steps[i].number > steps[i - 1].number + 1 && steps[i + 1].number == steps[i].number + 1)
+      steps[i].steady = false;
   }
   for (std::size_t i = 0; i < steps.size() && static_cast<int>(i) < skip; ++i)
     steps[i].steady = false;

@@ -2,6 +2,8 @@
 #include "collector/record/record.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
 #include <memory>
 
 #include "cli/command.h"
@@ -21,6 +23,20 @@ class RecordFormatter final : public CLI::Formatter {
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     std::string name = CLI::Formatter::make_option_name(option, is_positional);
     return name.substr(0, name.find('{'));
+  }
+  /// Legal values as one would type them, "all|primary [all]" for CLI11's "TEXT:{all,primary} [all]";
+  /// a value that may be left out without a space before it: "--pytorch[=on|ops]".
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string type = option->get_type_name();
+    if (const std::size_t set = type.find(":{"); set != std::string::npos) {
+      std::string values = type.substr(set + 2, type.size() - set - 3);
+      std::replace(values.begin(), values.end(), ',', '|');
+      type = type.starts_with('[') ? type.substr(0, set) : values;
+    }
+    if (type.empty() || type.starts_with('[')) return type;
+    std::string text = " " + type;
+    if (!option->get_default_str().empty()) text += " [" + option->get_default_str() + "]";
+    return text;
   }
 };
 
@@ -46,6 +62,11 @@ class Record final : public Command {
         ->type_name("N")
         ->check(CLI::Range(0, 1000))
         ->capture_default_str();
+    app.add_option("--counter-rate", options_.counter_hz,
+                   "Samples a second of each GPU's use, memory, clocks, power and links; 0: none")
+        ->type_name("N")
+        ->check(CLI::Range(0, 100))
+        ->capture_default_str();
     app.add_option("--wait", wait_,
                    "Whom to wait for: 'all' processes that the command starts, or the 'primary' "
                    "one only")
@@ -70,12 +91,19 @@ class Record final : public Command {
                    "the program less")
         ->check(CLI::IsMember({"node", "graph"}))
         ->capture_default_str();
+    app.add_flag("--cuda-memory", options_.cuda.memory,
+                 "Record each allocation and release of CUDA memory, and its pools");
+    app.add_flag("--cuda-latency", options_.cuda.latency,
+                 "Record when kernels were queued and submitted, which costs the program more");
+    app.add_flag("--nccl-profiler", options_.nccl_profiler,
+                 "Record what NCCL tells a profiler plugin: sequence numbers, algorithm, protocol");
     app.add_flag(
            "--pytorch{on}", options_.pytorch,
            "Record what an unmodified PyTorch program does: steps, waits for input, loader "
            "workers, modules, backward, optimizers; 'ops': each op, forward and backward, too")
         ->type_name("[=on|ops]")
         ->check(CLI::IsMember({"on", "ops"}));
+    declare_scope(app);
     app.add_option("command", options_.command, "Command to record, with its arguments")
         ->type_name("");
     // What follows the command is the command's, with or without "--".
@@ -88,13 +116,55 @@ class Record final : public Command {
                      : clock_ == "realtime" ? record::ClockChoice::kRealtime
                                             : record::ClockChoice::kAuto;
     options_.nvtx = nvtx_ == "on";
-    options_.cuda = {cuda_ == "on", cuda_graph_ == "graph"};
+    options_.cuda.on = cuda_ == "on";
+    options_.cuda.whole_graphs = cuda_graph_ == "graph";
+    options_.kill = kill_ == "sigint"    ? SIGINT
+                    : kill_ == "sigterm" ? SIGTERM
+                    : kill_ == "sigkill" ? SIGKILL
+                                         : 0;
     options_.tool_version = kVersion;
     return record::record(options_);
   }
 
  private:
+  /// What of the run is recorded.
+  void declare_scope(CLI::App& app) {
+    constexpr const char* kGroup = "WHAT OF THE RUN IS RECORDED";
+    record::ScopeTexts& scope = options_.scope;
+    auto add = [&](const char* name, std::string& target, const char* type, const char* help) {
+      return app.add_option(name, target, help)->type_name(type)->group(kGroup);
+    };
+    add("--delay", scope.delay, "S", "Leave out the first S seconds");
+    add("--duration", scope.duration, "S",
+        "End the recording after S seconds; the command runs on unrecorded");
+    add("--steps", scope.steps, "A:B", "Only these steps, by number, both included: 10:20, 10:, 7");
+    add("--sample-steps", scope.sample_steps, "K:N", "Only the first K of every N steps");
+    add("--step-range", scope.step_range, "NAME",
+        "Name of the ranges that are steps, 'train*' for any ending. Default: those that say that "
+        "they are, else those named like one");
+    add("--capture-range", scope.capture_range, "RANGE",
+        "Only while this is open: nvtx:NAME, nvtx:NAME@DOMAIN, or cuda-profiler (from "
+        "cudaProfilerStart to cudaProfilerStop)");
+    add("--ring", scope.ring, "S", "Only the last S seconds before the command ends");
+    add("--max-size", scope.max_size, "SIZE",
+        "End the recording when the file has this size: 500MB, 2GiB");
+    add("--ranks", scope.ranks, "LIST", "Only processes of these ranks: 0, 0,8, 0-3");
+    add("--include-children", scope.children, "on|off",
+        "off: only the command itself, not what it starts")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->default_str("on");
+    app.add_option(
+           "--kill", kill_,
+           "Signal for the command when the recording ends before it: none, sigint, sigterm "
+           "or sigkill")
+        ->type_name("SIGNAL")
+        ->check(CLI::IsMember({"none", "sigint", "sigterm", "sigkill"}))
+        ->group(kGroup)
+        ->capture_default_str();
+  }
+
   record::RecordOptions options_;
+  std::string kill_ = "none";
   std::string wait_ = "all";
   std::string clock_ = "auto";
   std::string nvtx_ = "on";

@@ -12,6 +12,7 @@
 
 #include "collector/inject/activity_slots.h"
 #include "collector/inject/api_filter.h"
+#include "collector/inject/clock.h"
 #include "collector/inject/definitions.h"
 #include "collector/inject/hash.h"
 #include "collector/inject/process.h"
@@ -64,6 +65,7 @@ ActivitySlots slots() {
 std::size_t name_offset(ActivityKind kind) {
   if (kind == ActivityKind::kKernel) return offsetof(wire::activity::Kernel, name);
   if (kind == ActivityKind::kDevice) return offsetof(wire::activity::Device, name);
+  if (kind == ActivityKind::kMemory) return offsetof(wire::activity::Memory, name);
   return 0;
 }
 
@@ -112,20 +114,10 @@ void tell_callback(const std::uint8_t* record, bool driver) {
   if (const char* name = g_cupti->call_name(driver, cbid)) define_callback_name(driver, cbid, name);
 }
 
-/// Asks the process's own CUPTI how far apart records of each kind are. Where the second one of a
-/// kind begins is told by a buffer that holds that kind at every place where it could.
 void measure_strides(Cupti& cupti) {
-  alignas(8) std::uint8_t buffer[1024];
   for (std::uint32_t kind = 1; kind < wire::kActivityKinds; ++kind) {
-    std::memset(buffer, 0, sizeof buffer);
-    for (std::size_t at = 0; at < sizeof buffer; at += 8)
-      std::memcpy(buffer + at, &kind, sizeof kind);
-    std::uint8_t* first = nullptr;
-    if (!cupti.next_record(buffer, sizeof buffer, &first)) continue;
-    std::uint8_t* second = first;
-    if (cupti.next_record(buffer, sizeof buffer, &second))
-      slots().area().stride[kind].store(static_cast<std::uint16_t>(second - first),
-                                        std::memory_order_relaxed);
+    if (std::uint16_t stride = activity_stride(cupti, kind))
+      slots().area().stride[kind].store(stride, std::memory_order_relaxed);
   }
 }
 
@@ -146,10 +138,28 @@ std::uint64_t describe(std::uint8_t* buffer, std::size_t valid_bytes) {
   return count;
 }
 
+/// Adds to the time that the program spends with us, for the trace's report about itself.
+class Spending {
+ public:
+  ~Spending() {
+    slots().area().spent_ns.fetch_add(monotonic_ns() - begin_, std::memory_order_relaxed);
+  }
+
+ private:
+  static std::uint64_t monotonic_ns() {
+    timespec time;
+    ::clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(time.tv_nsec);
+  }
+  std::uint64_t begin_ = monotonic_ns();
+};
+
 /// Some versions of CUPTI do not survive being refused memory, so without a free slot it gets other
 /// memory, whose records are counted and dropped.
 void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes) {
   int saved = errno;
+  Spending spending;
   *bytes = slots().slot_bytes();
   *buffer = reinterpret_cast<std::uint8_t*>(slots().take());
   if (!*buffer) *buffer = static_cast<std::uint8_t*>(std::calloc(1, *bytes));
@@ -160,6 +170,7 @@ void on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes) {
 void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   if (!buffer) return;
   int saved = errno;
+  Spending spending;
   // The child of a fork inherits CUPTI's threads' memory but not the threads; it must not be heard.
   std::uint64_t count = 0;
   if (::getpid() == g_pid) {
@@ -176,14 +187,47 @@ void on_buffer_completed(std::uint8_t* buffer, std::size_t valid_bytes) {
   errno = saved;
 }
 
+/// The recorder takes no more: CUPTI costs the program nothing from here on, and its own profiler may
+/// have it.
+void stop_activity() {
+  for (ActivityKind kind : kCollected) g_cupti->disable(kind);
+  g_cupti->disable(ActivityKind::kDriver);
+  g_cupti->disable(ActivityKind::kGraphTrace);
+  flush_activity(true);
+  g_cupti->unsubscribe();
+  stop_recording();
+}
+
+void on_profiler_call(bool start) {
+  int saved = errno;
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (thread && ::getpid() == g_pid) {
+    if (thread->ring.has_room(1 + std::uint64_t{thread->open})) {
+      thread->ring.put(now(thread->clock),
+                       {RecordWords::make_head(wire::RecordType::kCapture), 0, start});
+      thread->ring.commit(1);
+    } else {
+      thread->count_dropped();
+    }
+  }
+  errno = saved;
+}
+
+bool is_closed() {
+  const Segment& segment = g_process.segment;
+  return segment && segment.header().closed.load(std::memory_order_relaxed) != 0;
+}
+
 /// CUPTI hands over a buffer when it is full, which in a quiet program is never.
 void* flush_now_and_then(void*) {
   // Soon at first, so that the names of a program's kernels are known should it die early.
-  for (long pause_ms = 50;; pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000) {
+  for (long pause_ms = 50; !is_closed(); pause_ms = pause_ms < 500 ? pause_ms * 2 : 1000) {
     timespec pause{pause_ms / 1000, pause_ms % 1000 * 1'000'000};
     ::nanosleep(&pause, nullptr);
     flush_activity(false);
   }
+  stop_activity();
   return nullptr;
 }
 
@@ -201,27 +245,64 @@ void start_flushing() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+/// Whether the recorder asks for it; a word of the variable.
+bool is_asked(const char* word) {
+  const char* words = std::getenv(wire::kCudaMoreVariable);
+  const std::size_t length = std::strlen(word);
+  for (const char* at = words; at && *at; at = std::strchr(at, ' ')) {
+    if (*at == ' ') ++at;
+    if (std::strncmp(at, word, length) == 0 && (at[length] == ' ' || at[length] == '\0'))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::uint16_t activity_stride(Cupti& cupti, std::uint32_t kind) {
+  alignas(8) std::uint8_t buffer[1024];
+  for (std::size_t at = 0; at < sizeof buffer; at += 8) {
+    std::memset(buffer + at, 0, 8);
+    std::memcpy(buffer + at, &kind, sizeof kind);
+  }
+  std::uint8_t* first = nullptr;
+  if (!cupti.next_record(buffer, sizeof buffer, &first)) return 0;
+  std::uint8_t* second = first;
+  if (!cupti.next_record(buffer, sizeof buffer, &second)) return 0;
+  return static_cast<std::uint16_t>(second - first);
+}
 
 int start_activity(Cupti& cupti) {
   g_cupti = &cupti;
   g_pid = ::getpid();
   measure_strides(cupti);
   cupti.configure();
+  if (is_asked(wire::kLatencyWord)) cupti.enable_latency_timestamps();
   if (int error = cupti.register_buffers(on_buffer_requested, on_buffer_completed)) return error;
   for (ActivityKind kind : kCollected) {
     int error = cupti.enable(kind);
     if (error != 0 && is_essential(kind)) return error;
   }
+  if (is_asked(wire::kMemoryWord)) {
+    cupti.enable(ActivityKind::kMemory);
+    cupti.enable(ActivityKind::kMemoryPool);
+  }
+  if (is_asked(wire::kEnvironmentWord)) cupti.enable(ActivityKind::kEnvironment);
   // Then the nodes of a graph are not reported, which costs the program less.
   const char* graphs = std::getenv(wire::kCudaGraphVariable);
   if (graphs && std::strcmp(graphs, "graph") == 0) cupti.enable(ActivityKind::kGraphTrace);
   for (const ApiFunction& call : kLeftOutRuntimeCalls) cupti.enable_call(false, call.cbid, false);
   for (const ApiFunction& call : kRecordedDriverCalls) cupti.enable_call(true, call.cbid, true);
   cupti.leave_out_failed_queries();
+  const char* profiler = std::getenv(wire::kCudaProfilerVariable);
+  if (profiler && std::strcmp(profiler, "1") == 0) cupti.watch_profiler_calls(on_profiler_call);
   start_flushing();
   ::atexit([] { flush_activity(true); });
   return 0;
+}
+
+bool activity_stream_number(void* stream, std::uint32_t& number) {
+  return g_cupti && ::getpid() == g_pid && g_cupti->stream_number(stream, number) == 0;
 }
 
 void flush_activity(bool incomplete) {

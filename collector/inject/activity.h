@@ -13,4 +13,11 @@ int start_activity(Cupti& cupti);
 /// Publishes what is complete; with `incomplete`, at the end of the process, all there is.
 void flush_activity(bool incomplete);
 
+/// How far apart records of a kind are for this CUPTI, told by a buffer that holds the kind at every
+/// place where one could begin; 0: it knows no such kind.
+std::uint16_t activity_stride(Cupti& cupti, std::uint32_t kind);
+
+/// CUPTI's number of a stream of the program; false when it cannot tell.
+bool activity_stream_number(void* stream, std::uint32_t& number);
+
 }  // namespace headway::inject

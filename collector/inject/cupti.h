@@ -16,6 +16,7 @@ class Cupti {
   static constexpr int kMissing = -1;
   /// CUPTI asks for memory; both called on threads of the program or of CUPTI.
   using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* bytes);
+  using ProfilerCall = void (*)(bool start);
   using BufferCompleted = void (*)(std::uint8_t* buffer, std::size_t valid_bytes);
 
   /// Null when CUPTI can be called, else why not.
@@ -32,10 +33,18 @@ class Cupti {
   virtual void configure() = 0;
   virtual int register_buffers(BufferRequested requested, BufferCompleted completed) = 0;
   virtual int enable(wire::ActivityKind kind) = 0;
+  virtual int disable(wire::ActivityKind kind) = 0;
+  /// Tells of cudaProfilerStart once it is done (true) and of cudaProfilerStop before it is (false),
+  /// on the thread that calls them.
+  virtual int watch_profiler_calls(ProfilerCall on_call) = 0;
   /// One function of the API; after enabling the kind, which resets the choice.
   virtual int enable_call(bool driver, std::uint32_t cbid, bool on) = 0;
   /// Synchronisation records also for queries that found nothing done: off.
   virtual void leave_out_failed_queries() = 0;
+  /// Kernels also tell when they were queued and submitted. Before the program initialises CUDA.
+  virtual int enable_latency_timestamps() = 0;
+  /// CUPTI's number for a stream of the current context.
+  virtual int stream_number(void* stream, std::uint32_t& number) = 0;
   virtual const char* call_name(bool driver, std::uint32_t cbid) = 0;
   /// The record after `*record` (null: the first); false at the end of what is valid.
   virtual bool next_record(std::uint8_t* buffer, std::size_t valid_bytes,

@@ -15,8 +15,12 @@ class CuptiAbsent final : public Cupti {
   void configure() override {}
   int register_buffers(BufferRequested, BufferCompleted) override { return kMissing; }
   int enable(wire::ActivityKind) override { return kMissing; }
+  int disable(wire::ActivityKind) override { return kMissing; }
+  int watch_profiler_calls(ProfilerCall) override { return kMissing; }
   int enable_call(bool, std::uint32_t, bool) override { return kMissing; }
   void leave_out_failed_queries() override {}
+  int enable_latency_timestamps() override { return kMissing; }
+  int stream_number(void*, std::uint32_t&) override { return kMissing; }
   const char* call_name(bool, std::uint32_t) override { return nullptr; }
   bool next_record(std::uint8_t*, std::size_t, std::uint8_t**) override { return false; }
   std::size_t take_dropped() override { return 0; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // libcupti, found at run time.
 #include <cupti.h>
+#include <cupti_driver_cbid.h>
+#include <cupti_runtime_cbid.h>
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -28,6 +30,20 @@ Function<Result, Arguments...> function_like(Result (*)(Arguments...));
 
 constinit Cupti::BufferRequested g_requested = nullptr;
 constinit Cupti::BufferCompleted g_completed = nullptr;
+
+constinit Cupti::ProfilerCall g_on_profiler_call = nullptr;
+
+/// Only calls of cudaProfilerStart and cudaProfilerStop are ever enabled.
+void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                          const void* data) {
+  if (!g_on_profiler_call || !data) return;
+  const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  constexpr CUpti_CallbackId kRuntimeStart = CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000;
+  constexpr CUpti_CallbackId kDriverStart = CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+  const bool start = id == (runtime ? kRuntimeStart : kDriverStart);
+  const bool after = static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_EXIT;
+  if (start == after) g_on_profiler_call(start);
+}
 
 void CUPTIAPI requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   *most_records = 0;  // as many as fit
@@ -64,9 +80,13 @@ class CuptiLibrary final : public Cupti {
     find(cuptiActivitySetAttribute_, "cuptiActivitySetAttribute", false);
     find(cuptiActivityRegisterCallbacks_, "cuptiActivityRegisterCallbacks");
     find(cuptiActivityEnable_, "cuptiActivityEnable");
+    find(cuptiActivityDisable_, "cuptiActivityDisable", false);
+    find(cuptiEnableCallback_, "cuptiEnableCallback", false);
     find(cuptiActivityEnableRuntimeApi_, "cuptiActivityEnableRuntimeApi", false);
     find(cuptiActivityEnableDriverApi_, "cuptiActivityEnableDriverApi", false);
     find(cuptiActivityEnableAllSyncRecords_, "cuptiActivityEnableAllSyncRecords", false);
+    find(cuptiActivityEnableLatencyTimestamps_, "cuptiActivityEnableLatencyTimestamps", false);
+    find(cuptiGetStreamIdEx_, "cuptiGetStreamIdEx", false);
     find(cuptiActivityGetNextRecord_, "cuptiActivityGetNextRecord");
     find(cuptiActivityGetNumDroppedRecords_, "cuptiActivityGetNumDroppedRecords", false);
     find(cuptiActivityFlushAll_, "cuptiActivityFlushAll");
@@ -77,10 +97,7 @@ class CuptiLibrary final : public Cupti {
     std::uint32_t number = 0;
     return cuptiGetVersion_(&number) == CUPTI_SUCCESS ? number : 0;
   }
-  int subscribe() override {
-    auto nothing = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
-    return cuptiSubscribe_(&subscriber_, static_cast<CUpti_CallbackFunc>(nothing), nullptr);
-  }
+  int subscribe() override { return cuptiSubscribe_(&subscriber_, &on_callback, nullptr); }
   void unsubscribe() override { cuptiUnsubscribe_(subscriber_); }
   const char* result_text(int result) override {
     const char* text = nullptr;
@@ -102,6 +119,23 @@ class CuptiLibrary final : public Cupti {
   int enable(wire::ActivityKind kind) override {
     return cuptiActivityEnable_(static_cast<CUpti_ActivityKind>(kind));
   }
+  int disable(wire::ActivityKind kind) override {
+    return cuptiActivityDisable_(static_cast<CUpti_ActivityKind>(kind));
+  }
+  int watch_profiler_calls(ProfilerCall on_call) override {
+    g_on_profiler_call = on_call;
+    // A program that calls the driver's does not call the runtime's.
+    for (CUpti_CallbackId id :
+         {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
+      cuptiEnableCallback_(1u, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    int result = 0;
+    for (CUpti_CallbackId id : {CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000,
+                                CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000}) {
+      const int error = cuptiEnableCallback_(1u, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+      if (error != 0) result = error;
+    }
+    return result;
+  }
   int enable_call(bool driver, std::uint32_t cbid, bool on) override {
     std::uint8_t enabled = on;
     return driver ? cuptiActivityEnableDriverApi_(cbid, enabled)
@@ -109,6 +143,13 @@ class CuptiLibrary final : public Cupti {
   }
   void leave_out_failed_queries() override {
     cuptiActivityEnableAllSyncRecords_(static_cast<std::uint8_t>(0));
+  }
+  int enable_latency_timestamps() override {
+    return cuptiActivityEnableLatencyTimestamps_(static_cast<std::uint8_t>(1));
+  }
+  int stream_number(void* stream, std::uint32_t& number) override {
+    constexpr std::uint8_t kLegacyDefault = 0;
+    return cuptiGetStreamIdEx_(nullptr, static_cast<CUstream>(stream), kLegacyDefault, &number);
   }
   const char* call_name(bool driver, std::uint32_t cbid) override {
     const char* name = nullptr;
@@ -142,9 +183,13 @@ class CuptiLibrary final : public Cupti {
   HEADWAY_CUPTI(cuptiActivitySetAttribute);
   HEADWAY_CUPTI(cuptiActivityRegisterCallbacks);
   HEADWAY_CUPTI(cuptiActivityEnable);
+  HEADWAY_CUPTI(cuptiActivityDisable);
+  HEADWAY_CUPTI(cuptiEnableCallback);
   HEADWAY_CUPTI(cuptiActivityEnableRuntimeApi);
   HEADWAY_CUPTI(cuptiActivityEnableDriverApi);
   HEADWAY_CUPTI(cuptiActivityEnableAllSyncRecords);
+  HEADWAY_CUPTI(cuptiActivityEnableLatencyTimestamps);
+  HEADWAY_CUPTI(cuptiGetStreamIdEx);
   HEADWAY_CUPTI(cuptiActivityGetNextRecord);
   HEADWAY_CUPTI(cuptiActivityGetNumDroppedRecords);
   HEADWAY_CUPTI(cuptiActivityFlushAll);
@@ -180,6 +225,22 @@ HEADWAY_SAME(GraphTrace, stream, CUpti_ActivityGraphTrace2, streamId);
 HEADWAY_SAME(Device, capability_major, CUpti_ActivityDevice5, computeCapabilityMajor);
 HEADWAY_SAME(Device, uuid, CUpti_ActivityDevice5, uuid);
 HEADWAY_SAME(Device, name, CUpti_ActivityDevice5, name);
+HEADWAY_SAME(Device, sm_warps, CUpti_ActivityDevice5, maxWarpsPerMultiprocessor);
+HEADWAY_SAME(Device, block_threads, CUpti_ActivityDevice5, maxThreadsPerBlock);
+HEADWAY_SAME(Kernel, queued, CUpti_ActivityKernel10, queued);
+HEADWAY_SAME(Kernel, submitted, CUpti_ActivityKernel10, submitted);
+HEADWAY_SAME(Memory, bytes, CUpti_ActivityMemory4, bytes);
+HEADWAY_SAME(Memory, timestamp, CUpti_ActivityMemory4, timestamp);
+HEADWAY_SAME(Memory, stream, CUpti_ActivityMemory4, streamId);
+HEADWAY_SAME(Memory, name, CUpti_ActivityMemory4, name);
+HEADWAY_SAME(Memory, pool_type, CUpti_ActivityMemory4, memoryPoolConfig.memoryPoolType);
+HEADWAY_SAME(Memory, pool_size, CUpti_ActivityMemory4, memoryPoolConfig.pool.size);
+HEADWAY_SAME(Memory, pool_used, CUpti_ActivityMemory4, memoryPoolConfig.utilizedSize);
+HEADWAY_SAME(MemoryPool, min_bytes_to_keep, CUpti_ActivityMemoryPool3, minBytesToKeep);
+HEADWAY_SAME(MemoryPool, timestamp, CUpti_ActivityMemoryPool3, timestamp);
+HEADWAY_SAME(MemoryPool, used, CUpti_ActivityMemoryPool3, utilizedSize);
+HEADWAY_SAME(Environment, environment, CUpti_ActivityEnvironment, environmentKind);
+HEADWAY_SAME(Environment, data, CUpti_ActivityEnvironment, data);
 HEADWAY_SAME(Context, null_stream, CUpti_ActivityContext3, nullStreamId);
 HEADWAY_SAME(Stream, flag, CUpti_ActivityStream, flag);
 #undef HEADWAY_SAME
@@ -187,6 +248,10 @@ static_assert(static_cast<int>(wire::ActivityKind::kKernel) ==
               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 static_assert(static_cast<int>(wire::ActivityKind::kSynchronization) ==
               CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+static_assert(static_cast<int>(wire::ActivityKind::kMemory) == CUPTI_ACTIVITY_KIND_MEMORY2);
+static_assert(static_cast<int>(wire::ActivityKind::kMemoryPool) == CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+static_assert(static_cast<int>(wire::ActivityKind::kEnvironment) ==
+              CUPTI_ACTIVITY_KIND_ENVIRONMENT);
 static_assert(static_cast<int>(wire::ActivityKind::kGraphTrace) == CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 static_assert(static_cast<int>(wire::ActivityKind::kCudaEvent) == CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 

@@ -43,15 +43,6 @@ void put_wide_bytes(DefinitionWriter& out, const wchar_t* wide, std::uint32_t le
   }
 }
 
-void put_text(DefinitionWriter& out, Text text) {
-  if (!text.wide) return out.text(text.narrow ? text.narrow : "");
-  bool cut = false;
-  std::uint32_t length = utf8_length(text.wide, wire::kMaxDefinitionText, cut);
-  out.number(length);
-  put_wide_bytes(out, text.wide, length);
-  out.pad();
-}
-
 /// Texts may not take the last quarter of the log: a library that is loaded late still needs its
 /// domain and its schemas.
 std::uint64_t log_limit(const Segment& segment, DefinitionType type) {
@@ -79,7 +70,7 @@ std::uint64_t next_id(DefinitionType type) {
     case DefinitionType::kString:
     case DefinitionType::kPath:
       return ++g_log.strings;
-    default:
+    default:  // schemas, enumerations, counters, scopes: one row of numbers for all
       return NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + ++g_log.schemas;
   }
 }
@@ -171,12 +162,29 @@ std::uint64_t define_text(DefinitionType type, std::uint16_t domain, std::uint64
       type, domain, id, [&](DefinitionWriter& out) { put_text(out, text); }, text);
 }
 
-template <class T>
-T field_or(const nvtxPayloadSchemaAttr_t& schema, std::uint64_t field, T value, T fallback) {
-  return schema.fieldMask & field ? value : fallback;
+}  // namespace
+
+void put_text(DefinitionWriter& out, Text text) {
+  if (!text.wide) return out.text(text.narrow ? text.narrow : "");
+  bool cut = false;
+  std::uint32_t length = utf8_length(text.wide, wire::kMaxDefinitionText, cut);
+  out.number(length);
+  put_wide_bytes(out, text.wide, length);
+  out.pad();
 }
 
-}  // namespace
+std::uint64_t define_body(DefinitionType type, std::uint16_t domain, std::uint64_t id,
+                          WriteBody write, void* argument) {
+  return define(type, domain, id, [&](DefinitionWriter& out) { write(out, argument); });
+}
+
+void define_resource(wire::ResourceKind kind, std::uint64_t id, Text name) {
+  define(DefinitionType::kResource, 0, 0, [&](DefinitionWriter& out) {
+    out.number(static_cast<std::uint64_t>(kind));
+    out.number(id);
+    put_text(out, name);
+  });
+}
 
 std::uint32_t define_domain(Text name) {
   return static_cast<std::uint32_t>(define_text(DefinitionType::kDomain, 0, 0, name));
@@ -240,40 +248,6 @@ void define_callback_name(bool driver, std::uint32_t cbid, const char* name) {
 
 void define_address_name(std::uint64_t address, const char* name) {
   define_text(DefinitionType::kAddressName, 0, address, {name, nullptr});
-}
-
-std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema) {
-  std::uint64_t given =
-      field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID, schema.schemaId, 0);
-  return define(DefinitionType::kSchema, domain, given, [&](DefinitionWriter& out) {
-    const nvtxPayloadSchemaEntry_t* entries = field_or<const nvtxPayloadSchemaEntry_t*>(
-        schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES, schema.entries, nullptr);
-    std::uint64_t count = field_or<std::uint64_t>(
-        schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES, schema.numEntries, 0);
-    if (!entries) count = 0;
-    count = std::min(count, wire::kMaxSchemaEntries);
-    out.number(
-        field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE, schema.type, 0));
-    out.number(
-        field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS, schema.flags, 0));
-    out.number(field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
-                                       schema.payloadStaticSize, 0));
-    out.number(field_or<std::uint64_t>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT,
-                                       schema.packAlign, 0));
-    out.number(count);
-    put_text(out, {field_or<const char*>(schema, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME, schema.name,
-                                         nullptr),
-                   nullptr});
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const nvtxPayloadSchemaEntry_t& entry = entries[i];
-      out.number(entry.flags);
-      out.number(entry.type);
-      out.number(entry.arrayOrUnionDetail);
-      out.number(entry.offset);
-      put_text(out, {entry.name, nullptr});
-      put_text(out, {entry.description, nullptr});
-    }
-  });
 }
 
 bool copy_definitions(const Segment& from, const Segment& to) {

@@ -27,14 +27,32 @@ std::uint32_t define_string(std::uint16_t domain, Text text);
 const char* kept_text(std::uint32_t string);
 void define_category(std::uint16_t domain, std::uint32_t category, Text name);
 void define_thread_name(std::uint64_t tid, Text name);
-/// The schema's id: the given one, or a new one.
+/// Ids of what the extensions register (nvtx_definitions.cc): the given one, or a new one.
 std::uint64_t define_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& schema);
+std::uint64_t define_enum(std::uint16_t domain, const nvtxPayloadEnumAttr_t& description);
+std::uint64_t define_counter(std::uint16_t domain, const nvtxCounterAttr_t& counter);
+std::uint64_t define_scope(std::uint16_t domain, const nvtxScopeAttr_t& scope);
+void define_resource(wire::ResourceKind kind, std::uint64_t id, Text name);
 /// The id of a path, in the numbers of strings; 0 when there is no room. Paths leave half of the log
 /// to everything else, those of folders go a little further. The process lock must be held.
 std::uint32_t define_path_locked(const char* path, std::size_t length, bool folder);
 void define_note(wire::NoteKey key, const char* text);
 void define_callback_name(bool driver, std::uint32_t cbid, const char* name);
 void define_address_name(std::uint64_t address, const char* name);
+
+/// Registers what `write(out)` writes: called twice, the first time to learn the size.
+using WriteBody = void (*)(wire::DefinitionWriter& out, void* argument);
+std::uint64_t define_body(wire::DefinitionType type, std::uint16_t domain, std::uint64_t id,
+                          WriteBody write, void* argument);
+template <class Write>
+std::uint64_t define_with(wire::DefinitionType type, std::uint16_t domain, std::uint64_t id,
+                          Write write) {
+  return define_body(
+      type, domain, id,
+      [](wire::DefinitionWriter& out, void* argument) { (*static_cast<Write*>(argument))(out); },
+      &write);
+}
+void put_text(wire::DefinitionWriter& out, Text text);
 
 /// Copies the log of the parent of a fork into the segment of the child, which inherited the index.
 /// False when there is no room: the child's limits may be tighter than its parent's were.

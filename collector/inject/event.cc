@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "collector/inject/hot_path.h"
+
 namespace headway::inject {
 namespace {
 
@@ -84,8 +86,53 @@ void put_wide(RingWriter& ring, std::uint32_t offset, const wchar_t* text, std::
   }
 }
 
+int push(ThreadState& thread, std::uint16_t domain, Event& event) {
+  DomainStack* stack = thread.stack(domain);
+  if (!stack) [[unlikely]] {
+    thread.count_dropped();
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  if (stack->skipped == 0) [[likely]] {
+    Shape shape = measure(wire::RecordType::kPush, event);
+    if (has_room_to_push(thread, shape.units())) [[likely]] {
+      ++thread.open;
+      write(thread, wire::RecordType::kPush, domain, event, shape, 0);
+      return static_cast<int>(stack->depth++);
+    }
+  }
+  thread.count_dropped();
+  return static_cast<int>(stack->depth + stack->skipped++);
+}
+
+int pop(ThreadState& thread, std::uint16_t domain, Event& event) {
+  std::uint64_t time = now(thread.clock);
+  DomainStack* stack = thread.stack(domain);
+  if (!stack) [[unlikely]] {
+    thread.count_dropped();
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  if (stack->skipped) [[unlikely]] {
+    thread.count_dropped();
+    return static_cast<int>(stack->depth + --stack->skipped);
+  }
+  if (stack->depth == 0) [[unlikely]] {
+    add_own(thread.ring.control().pops_without_push);
+    return -1;
+  }
+  if (event.payload_kind != wire::PayloadKind::kNone) {
+    Shape shape = measure(wire::RecordType::kPop, event);
+    if (thread.ring.has_room(shape.units() + std::uint64_t{thread.open} + wire::kEndReserve)) {
+      --thread.open;
+      write(thread, wire::RecordType::kPop, domain, event, shape, 0);
+      return static_cast<int>(--stack->depth);
+    }
+  }
+  return put_pop(thread, domain, *stack, time);
+}
+
 std::uint32_t measure_event_cost_ps(const ThreadState& thread) {
   constexpr std::uint32_t kPairs = 512;
+  constexpr char kName[kShortText] = "layer1.0.conv1";
   ThreadState scratch = thread;
   wire::RingControl control{};  // not the ring's own: nothing is published
   scratch.ring.redirect(control);
@@ -95,11 +142,8 @@ std::uint32_t measure_event_cost_ps(const ThreadState& thread) {
   for (int repeat = 0; repeat < 3; ++repeat) {
     std::int64_t start = monotonic_ns();
     for (std::uint32_t i = 0; i < kPairs; ++i) {
-      Event event;
-      event.handle = 1;
-      push(scratch, 0, event);
-      Event none;
-      pop(scratch, 0, none);
+      push_text(scratch, kName);
+      pop_plain(scratch, 0);
     }
     best = std::min(best, monotonic_ns() - start);
     control.tail.store(control.head.load(std::memory_order_relaxed), std::memory_order_relaxed);

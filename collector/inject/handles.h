@@ -12,6 +12,7 @@ enum class HandleKind : std::uint64_t {
   kDomain = 0x4857'444f'0000'0000,    // "HWDO"
   kString = 0x4857'5354'0000'0000,    // "HWST"
   kResource = 0x4857'5245'0000'0000,  // "HWRE"
+  kSync = 0x4857'5359'0000'0000,      // "HWSY"
 };
 
 template <class Pointer>

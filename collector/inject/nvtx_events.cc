@@ -2,6 +2,7 @@
 // NVTX calls that are events: marks, push/pop ranges, start/end ranges, of the default domain
 // (core) and of any domain (core2). These are the hot path.
 #include "collector/inject/definitions.h"
+#include "collector/inject/hot_path.h"
 #include "collector/inject/nvtx_handlers.h"
 
 namespace headway::inject {
@@ -21,30 +22,10 @@ void set_text(Event& event, const wchar_t* text) {
   event.wide = text;
 }
 
-/// Runs `body(thread)` inside an Entry; `otherwise` when nothing can be recorded.
-template <class Result, class Body>
-inline Result in_entry(Result otherwise, Body body) {
-  Entry entry;
-  ThreadState* thread = entry.thread();
-  if (!thread) [[unlikely]]
-    return otherwise;
-  return body(*thread);
-}
-
-template <class Char>
-int push_text(const Char* text) {
-  return in_entry(NVTX_NO_PUSH_POP_TRACKING, [&](ThreadState& thread) {
-    Event event;
-    set_text(event, text);
-    return push(thread, 0, event);
-  });
-}
-
-int pop_event(nvtxDomainHandle_t domain) {
-  return in_entry(NVTX_NO_PUSH_POP_TRACKING, [&](ThreadState& thread) {
-    Event event;
-    return pop(thread, domain_of(&thread, domain), event);
-  });
+[[gnu::cold, gnu::noinline]] int push_any(ThreadState& thread, nvtxDomainHandle_t domain,
+                                          const nvtxEventAttributes_t* attributes) {
+  Event event = event_from(&thread, attributes);
+  return push(thread, domain_of(&thread, domain), event);
 }
 
 void mark_event(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
@@ -106,26 +87,50 @@ void on_end(nvtxRangeId_t id) {
 void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
   on_end(id);
 }
+// The hot ones, without lambdas: one that is not inlined hands its captures over in memory.
 int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-  return in_entry(NVTX_NO_PUSH_POP_TRACKING, [&](ThreadState& thread) {
-    Event event = event_from(&thread, attributes);
-    return push(thread, domain_of(&thread, domain), event);
-  });
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (!thread) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  std::uint32_t index = domain ? id_of(HandleKind::kDomain, domain) : 0;
+  bool known = !domain || index != 0;  // else a foreign handle, to be counted
+  int level;
+  if (known && push_registered(*thread, index, attributes, level)) [[likely]]
+    return level;
+  return push_any(*thread, domain, attributes);
 }
 int on_push_ex(const nvtxEventAttributes_t* attributes) {
   return on_domain_push(nullptr, attributes);
 }
 int on_push_a(const char* text) {
-  return push_text(text);
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (!thread) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  return push_text(*thread, text);
 }
 int on_push_w(const wchar_t* text) {
-  return push_text(text);
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (!thread) return NVTX_NO_PUSH_POP_TRACKING;
+  Event event;
+  event.wide = text;
+  return push(*thread, 0, event);
 }
 int on_pop() {
-  return pop_event(nullptr);
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (!thread) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  return pop_plain(*thread, 0);
 }
 int on_domain_pop(nvtxDomainHandle_t domain) {
-  return pop_event(domain);
+  Entry entry;
+  ThreadState* thread = entry.thread();
+  if (!thread) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  return pop_plain(*thread, domain_of(thread, domain));
 }
 void on_domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   mark_event(domain, attributes);
@@ -265,6 +270,12 @@ void install_handlers(NvtxGetExportTableFunc_t get_export_table) {
   set_slot(core2, core2_size, NVTX_CBID_CORE2_DomainRangePushEx, on_domain_push);
   set_slot(core2, core2_size, NVTX_CBID_CORE2_DomainRangePop, on_domain_pop);
   fill_name_slots(core, core_size, core2, core2_size);
+  unsigned sizes[3] = {};
+  NvtxFunctionTable cuda = table_of(get_export_table, NVTX_CB_MODULE_CUDA, sizes[0]);
+  NvtxFunctionTable cudart = table_of(get_export_table, NVTX_CB_MODULE_CUDART, sizes[1]);
+  fill_resource_slots(cuda, sizes[0], cudart, sizes[1]);
+  NvtxFunctionTable sync = table_of(get_export_table, NVTX_CB_MODULE_SYNC, sizes[2]);
+  fill_sync_slots(sync, sizes[2]);
 }
 
 }  // namespace headway::inject

@@ -12,10 +12,21 @@ void install_handlers(NvtxGetExportTableFunc_t get_export_table);
 /// Puts our functions into the slots of one NVTX extension, when it is one we know.
 void install_extension(nvtxExtModuleInfo_t& module);
 
-/// Slots of the names (nvtx_names.cc) and of the payload extension (nvtx_payload.cc).
+/// Slots of the names (nvtx_names.cc, nvtx_resources.cc), of waits for locks (nvtx_sync.cc) and of
+/// the extensions (nvtx_payload.cc, nvtx_counters.cc).
 void fill_name_slots(NvtxFunctionTable core, unsigned core_size, NvtxFunctionTable core2,
                      unsigned core2_size);
+void fill_resource_slots(NvtxFunctionTable cuda, unsigned cuda_size, NvtxFunctionTable cudart,
+                         unsigned cudart_size);
+void fill_sync_slots(NvtxFunctionTable sync, unsigned sync_size);
 void fill_payload_slots(nvtxExtModuleSegment_t& segment);
+void fill_counter_slots(nvtxExtModuleSegment_t& segment);
+
+template <class Function>
+void set_extension_slot(nvtxExtModuleSegment_t& segment, std::size_t index, Function* function) {
+  if (index < segment.slotCount)
+    segment.functionSlots[index] = reinterpret_cast<std::intptr_t>(function);
+}
 
 /// Sets `*table[index]` if this copy of NVTX has it; older ones have fewer.
 template <class Function>

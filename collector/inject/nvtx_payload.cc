@@ -12,12 +12,17 @@ std::uint64_t on_schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSch
   return define_schema(domain_of(nullptr, domain), *schema);
 }
 
-/// Enumerations are not kept; the program gets the id that its schemas refer to.
-std::uint64_t on_enum_register(nvtxDomainHandle_t, const nvtxPayloadEnumAttr_t* description) {
-  constexpr std::uint64_t kAnonymous = NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START - 1;
-  bool given =
-      description && (description->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) != 0;
-  return given ? description->schemaId : kAnonymous;
+std::uint64_t on_enum_register(nvtxDomainHandle_t domain,
+                               const nvtxPayloadEnumAttr_t* description) {
+  Entry entry;
+  if (!entry || !description) return 0;
+  return define_enum(domain_of(nullptr, domain), *description);
+}
+
+std::uint64_t on_scope_register(nvtxDomainHandle_t domain, const nvtxScopeAttr_t* scope) {
+  Entry entry;
+  if (!entry || !scope) return NVTX_SCOPE_NONE;
+  return define_scope(domain_of(nullptr, domain), *scope);
 }
 
 void on_mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* blobs, std::size_t count) {
@@ -64,12 +69,6 @@ std::uint8_t on_domain_is_enabled(nvtxDomainHandle_t) {
   return 1;
 }
 
-template <class Function>
-void set_extension_slot(nvtxExtModuleSegment_t& segment, std::size_t index, Function* function) {
-  if (index < segment.slotCount)
-    segment.functionSlots[index] = reinterpret_cast<std::intptr_t>(function);
-}
-
 }  // namespace
 
 Event event_from(const nvtxPayloadData_t* blobs, std::size_t count) {
@@ -92,11 +91,13 @@ void fill_payload_slots(nvtxExtModuleSegment_t& segment) {
   set_extension_slot(segment, NVTX3EXT_CBID_nvtxRangeStartPayload, on_start_payload);
   set_extension_slot(segment, NVTX3EXT_CBID_nvtxRangeEndPayload, on_end_payload);
   set_extension_slot(segment, NVTX3EXT_CBID_nvtxDomainIsEnabled, on_domain_is_enabled);
+  set_extension_slot(segment, NVTX3EXT_CBID_nvtxScopeRegister, on_scope_register);
 }
 
 void install_extension(nvtxExtModuleInfo_t& module) {
-  if (module.moduleId != NVTX_EXT_PAYLOAD_MODULEID || !module.segments) return;
-  if (module.segmentsCount > 0) fill_payload_slots(module.segments[0]);
+  if (!module.segments || module.segmentsCount == 0) return;
+  if (module.moduleId == NVTX_EXT_PAYLOAD_MODULEID) fill_payload_slots(module.segments[0]);
+  if (module.moduleId == NVTX_EXT_COUNTERS_MODULEID) fill_counter_slots(module.segments[0]);
 }
 
 }  // namespace headway::inject

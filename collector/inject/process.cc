@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "collector/inject/clock.h"
 #include "collector/inject/definitions.h"
 #include "collector/inject/handover.h"
 #include "collector/inject/thread.h"
@@ -125,6 +126,7 @@ bool set_up_process() {
       length > 0 && length < sizeof g_session && clocks_are_readable() && set_up_threads();
   if (usable) {
     std::memcpy(g_session, session, length);
+    find_clock();
     g_process.page = make_fork_page();
     g_process.page->pid.store(::getpid(), std::memory_order_relaxed);
     usable = ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
@@ -142,6 +144,13 @@ bool connect_locked() {
   page.mode.store(connected ? Mode::kOn : Mode::kOff, std::memory_order_relaxed);
   if (connected) page.generation.store(++g_process.last_generation, std::memory_order_release);
   return connected;
+}
+
+void stop_recording() {
+  ForkPage& page = *g_process.page;
+  page.mode.store(Mode::kOff, std::memory_order_relaxed);
+  // Threads that have a ring then ask for one, and find the mode.
+  page.generation.store(0, std::memory_order_relaxed);
 }
 
 bool start_recording() {

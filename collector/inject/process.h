@@ -52,6 +52,10 @@ bool set_up_process();
 /// recording.
 bool connect_locked();
 
+/// The recorder takes no more: from here on every call finds this process as one that is not
+/// recorded. Any thread, any number of times; no lock.
+void stop_recording();
+
 /// set_up_process() and connect_locked(): what the entry points call. Keeps errno.
 bool start_recording();
 

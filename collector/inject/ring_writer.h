@@ -74,6 +74,10 @@ class RingWriter {
     *reinterpret_cast<std::uint64_t*>(data_ + (at & mask_)) = first;
     *reinterpret_cast<std::uint64_t*>(data_ + ((at + 8) & mask_)) = second;
   }
+  /// Whether a record of so many units lies in one piece, not around the end of the ring.
+  bool is_contiguous(std::uint32_t units) const {
+    return (head_ * wire::kUnit & mask_) + std::uint64_t{units} * wire::kUnit <= mask_ + 1;
+  }
   /// The unit behind the record, whole: units never wrap.
   std::byte* second_unit() const { return data_ + ((head_ + 1) * wire::kUnit & mask_); }
   void commit(std::uint32_t units) {

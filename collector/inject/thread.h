@@ -37,7 +37,13 @@ struct alignas(64) ThreadState {
     return far_stack(domain);
   }
   DomainStack* far_stack(std::uint16_t domain);
-  void count_dropped() { add_own(ring.control().dropped); }
+  /// A full ring that nobody empties any more ends the recording of this process.
+  void count_dropped() {
+    add_own(ring.control().dropped);
+    const Segment& segment = g_process.segment;
+    if (segment && segment.header().closed.load(std::memory_order_relaxed)) [[unlikely]]
+      stop_recording();
+  }
 };
 
 /// The library's whole thread-local storage: small, because a library loaded late shares the 1664
@@ -48,6 +54,12 @@ struct EntryState {
   std::uint32_t skip_attach;  ///< events to drop before asking for a ring again
 };
 extern constinit thread_local EntryState t_entry __attribute__((tls_model("initial-exec")));
+
+/// Whether what this thread does now is to be recorded: the one question that every event asks, and
+/// the place for whatever else may answer no. Otherwise attach_thread() finds out what to do.
+inline bool may_record(const ThreadState& state) {
+  return state.generation == g_process.page->generation.load(std::memory_order_relaxed);
+}
 
 /// The scope of one NVTX call. False when the call comes from a signal handler that interrupted
 /// another one on this thread: it has to do nothing (it is counted).
@@ -76,16 +88,14 @@ class Entry {
     if (!entered_) [[unlikely]]
       return nullptr;
     ThreadState* state = t_entry.thread;
-    if (state && state->generation == g_process.page->generation.load(std::memory_order_relaxed))
-        [[likely]] {
+    if (state && may_record(*state)) [[likely]]
       return state;
-    }
     return attach_thread();
   }
 
  private:
-  static void count_reentrant();
-  static ThreadState* attach_thread();
+  [[gnu::cold]] static void count_reentrant();
+  [[gnu::cold]] static ThreadState* attach_thread();
   bool entered_;
 };
 

@@ -89,8 +89,8 @@ bool tsc_is_safe(std::string& why_not) {
 #endif
 }
 
-TimeAxis::TimeAxis(const ClockReading& origin)
-    : origin_(origin), offset_before_(origin.realtime_ns - origin.monotonic_ns) {
+TimeAxis::TimeAxis(const ClockReading& origin, DurationNs kept)
+    : origin_(origin), kept_(kept), offset_before_(origin.realtime_ns - origin.monotonic_ns) {
   offset_ = offset_before_;
   anchors_.push_back(origin);
 }
@@ -108,13 +108,27 @@ void TimeAxis::add_anchor(const ClockReading& reading) {
   }
   if (reading.tsc < last.tsc) return;
   anchors_.push_back(reading);
-  if (anchors_.size() > kAnchorsKept) anchors_.pop_front();
+  while (anchors_.size() > kAnchorsKept &&
+         anchors_[1].monotonic_ns < reading.monotonic_ns - kept_.ns) {
+    anchors_.pop_front();
+    if (near_ > 0) --near_;
+  }
 }
 
 TimeNs TimeAxis::from_tsc(std::uint64_t tsc) const {
-  // Nearly always in the last segment.
+  // Nearly always between the newest two, or where the one before was found.
   std::size_t upper = anchors_.size() - 1;
-  while (upper > 1 && anchors_[upper - 1].tsc > tsc) --upper;
+  if (upper > 1 && anchors_[upper - 1].tsc > tsc) {
+    const bool near =
+        near_ > 0 && near_ < upper && anchors_[near_ - 1].tsc <= tsc && anchors_[near_].tsc > tsc;
+    if (!near) {
+      auto after = std::upper_bound(
+          anchors_.begin(), anchors_.end(), tsc,
+          [](std::uint64_t t, const ClockReading& reading) { return t < reading.tsc; });
+      near_ = std::max<std::size_t>(1, static_cast<std::size_t>(after - anchors_.begin()));
+    }
+    upper = near_;
+  }
   if (upper == 0) return from_monotonic(anchors_[0].monotonic_ns);
   const ClockReading& a = anchors_[upper - 1];
   const ClockReading& b = anchors_[upper];

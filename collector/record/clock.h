@@ -30,7 +30,8 @@ bool tsc_is_safe(std::string& why_not);
 /// thread at a time.
 class TimeAxis {
  public:
-  explicit TimeAxis(const ClockReading& origin);
+  /// Stamps that are no older than `kept` when they are converted lie between two readings.
+  explicit TimeAxis(const ClockReading& origin, DurationNs kept = {});
 
   /// Readings in order of time. A stamp must not be converted before a reading taken after it.
   void add_anchor(const ClockReading& reading);
@@ -49,7 +50,9 @@ class TimeAxis {
 
  private:
   ClockReading origin_;
+  DurationNs kept_;
   std::deque<ClockReading> anchors_;
+  mutable std::size_t near_ = 0;  ///< where the last stamp was found
   // realtime - monotonic, as it was before the last step and as it is.
   std::int64_t offset_before_ = 0;
   std::int64_t offset_ = 0;

@@ -41,15 +41,16 @@ std::size_t Drain::round(bool last) {
   struct Work {
     LiveSegment* segment;
     bool ending;
+    bool ended;
     bool intact;
   };
   std::vector<Work> work;
   fullest_ = 0;
   for (const auto& segment : segments_) {
     // Before the snapshot: what was written before the end is then in it.
-    bool ending = last || segment->ended.load();
+    const bool ended = segment->ended.load();
     bool intact = segment->reader->snapshot();
-    work.push_back({segment.get(), ending, intact});
+    work.push_back({segment.get(), last || ended, ended, intact});
     if (intact) fullest_ = std::max(fullest_, segment->reader->fullest());
   }
   ClockReading anchor = read_clocks();
@@ -64,13 +65,15 @@ std::size_t Drain::round(bool last) {
     if (item.intact) {
       std::size_t queued = queue_.bytes();
       std::size_t room = queued < kMaxQueued ? kMaxQueued - queued : 0;
-      item.segment->reader->take(message.data, std::min(room, kRoundLimit), item.ending, complete);
+      const bool all = item.ended || (item.ending && !scope_over_);
+      item.segment->reader->take(message.data, std::min(room, kRoundLimit), all, complete);
     }
     message.counters = item.segment->reader->counters();
     message.last = !item.intact || (item.ending && complete);
     std::size_t bytes = message.data.bytes();
     moved += bytes;
     if (message.last) done.push_back(item.segment);
+    if (message.last && !item.ended) item.segment->reader->close();
     if (bytes > 0 || message.last) queue_.send(std::move(message), bytes);
   }
   std::erase_if(segments_, [&](const auto& segment) {

@@ -33,8 +33,12 @@ class Drain {
   /// Works until `finish`, then until everything that was committed by then is in the queue. Runs
   /// in a thread of its own.
   void run();
-  /// Thread-safe.
-  void finish() { finishing_ = true; }
+  /// Thread-safe. `scope_over`: processes go on that are still whole, so nothing is taken from
+  /// under their CUPTI; what it has not handed over yet lies outside the scope.
+  void finish(bool scope_over = false) {
+    scope_over_ = scope_over;
+    finishing_ = true;
+  }
 
   static constexpr std::size_t kMaxQueued = 256u << 20;
 
@@ -48,6 +52,7 @@ class Drain {
   std::vector<SegmentId> set_aside_;
   std::vector<std::shared_ptr<LiveSegment>> segments_;
   std::atomic<bool> finishing_ = false;
+  std::atomic<bool> scope_over_ = false;
   double fullest_ = 0;
 };
 

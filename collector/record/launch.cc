@@ -67,6 +67,20 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+[[noreturn]] void fail_launch(const std::filesystem::path& program, int code) {
+  fail_cannot_execute(program.string(), code == ENOENT
+                                            ? "the interpreter in its first line is missing"
+                                            : system_error_text(code));
+}
+
+/// As execvp does for a script without #! line.
+std::vector<std::string> as_script(const std::filesystem::path& program,
+                                   const std::vector<std::string>& command) {
+  std::vector<std::string> words = {"/bin/sh", program.string()};
+  words.insert(words.end(), command.begin() + 1, command.end());
+  return words;
+}
+
 }  // namespace
 
 std::filesystem::path find_command(const std::string& command) {
@@ -152,9 +166,7 @@ pid_t launch(const std::filesystem::path& program, const std::vector<std::string
   // Everything the child needs is made before: it may only call what is safe after fork.
   std::vector<char*> arguments = pointers_to(command);
   std::vector<char*> variables = pointers_to(environment);
-  // As execvp does for a script without #! line.
-  std::vector<std::string> script_command = {"/bin/sh", program.string()};
-  script_command.insert(script_command.end(), command.begin() + 1, command.end());
+  std::vector<std::string> script_command = as_script(program, command);
   std::vector<char*> script_arguments = pointers_to(script_command);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -179,9 +191,14 @@ pid_t launch(const std::filesystem::path& program, const std::vector<std::string
   } while (got < 0 && errno == EINTR);
   if (got != sizeof code) return child;
   ::waitpid(child, nullptr, 0);
-  fail_cannot_execute(program.string(), code == ENOENT
-                                            ? "the interpreter in its first line is missing"
-                                            : system_error_text(code));
+  fail_launch(program, code);
+}
+
+void become(const std::filesystem::path& program, const std::vector<std::string>& command) {
+  std::vector<std::string> script_command = as_script(program, command);
+  ::execve(program.c_str(), pointers_to(command).data(), environ);
+  if (errno == ENOEXEC) ::execve("/bin/sh", pointers_to(script_command).data(), environ);
+  fail_launch(program, errno);
 }
 
 }  // namespace headway::record

@@ -46,4 +46,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 pid_t launch(const std::filesystem::path& program, const std::vector<std::string>& command,
              const std::vector<std::string>& environment, const SignalState& signals);
 
+/// Replaces this process by the command. Throws as `launch` does.
+[[noreturn]] void become(const std::filesystem::path& program,
+                         const std::vector<std::string>& command);
+
 }  // namespace headway::record

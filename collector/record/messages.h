@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/record/clock.h"
+#include "collector/record/launched_rank.h"
 #include "collector/record/segment_reader.h"
 
 /// What the recorder's threads tell the one that writes the trace.
@@ -27,7 +28,7 @@ struct ProcessSeen {
   std::int64_t start_monotonic_ns = 0;
   std::string name;
   std::string command_line;
-  std::optional<int> rank;  ///< that its launcher gave it
+  Launched launched;  ///< what its launcher told it
 };
 
 struct ProcessEnded {
@@ -49,6 +50,11 @@ struct ProcessRefused {
   std::string reason;
 };
 
+/// A process wanted to be recorded and lies outside the scope.
+struct ProcessLeftOut {
+  std::int32_t pid = 0;
+};
+
 /// What a round of draining found in one segment. `anchor` was read after the snapshot, so no stamp
 /// in the data is newer.
 struct SegmentRound {
@@ -67,6 +73,7 @@ struct Sample {
   std::string_view description;
   std::int32_t pid = 0;  ///< 0: of the machine
   double value = 0;
+  std::string_view gpu = {};  ///< UUID; empty: of no GPU
 };
 struct Samples {
   std::int64_t monotonic_ns = 0;
@@ -78,8 +85,8 @@ struct ClockTick {
   ClockReading reading;
 };
 
-using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused, SegmentRound,
-                             Samples, ClockTick>;
+using Message = std::variant<ProcessSeen, ProcessEnded, SegmentAdded, ProcessRefused,
+                             ProcessLeftOut, SegmentRound, Samples, ClockTick>;
 
 /// Many senders, one receiver, in order. Unbounded: the senders of what is large (the drain) look
 /// at `bytes` first. Thread-safe.

@@ -39,7 +39,10 @@ void ProcessTable::seen(const ProcessSeen& message) {
   // are better.
   if (!message.command_line.empty()) target.command_line = message.command_line;
   if (!message.name.empty()) target.name = message.name;
-  if (message.rank) target.row.rank = *message.rank;
+  if (message.launched.rank) {
+    target.row.rank = *message.launched.rank;
+    if (!launched_.rank) launched_ = message.launched;
+  }
   auto early = early_ends_.find(message.pid);
   if (early == early_ends_.end()) return;
   ProcessEnded end = early->second;

@@ -43,6 +43,8 @@ class ProcessTable {
   std::size_t injected_count() const;
   std::size_t thread_count() const { return threads_.size(); }
   std::int64_t records() const;
+  /// What a launcher told the first process that is a rank: the run is the same for all others.
+  const Launched& launched() const { return launched_; }
 
  private:
   struct Process {
@@ -59,6 +61,7 @@ class ProcessTable {
   Process& process(std::int32_t pid);
 
   const TimeAxis& axis_;
+  Launched launched_;
   std::map<std::int32_t, Process> processes_;
   std::map<std::int32_t, ProcessEnded> early_ends_;  ///< of processes that are not known (yet)
   std::map<std::pair<std::int32_t, std::int32_t>, Thread> threads_;  ///< by pid, tid

@@ -6,8 +6,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -17,9 +19,13 @@
 #include "collector/record/recorded_environment.h"
 #include "collector/record/run_description.h"
 #include "collector/record/summary.h"
+#include "collector/record/system/gpu_sampler.h"
 #include "collector/record/system/proc_files.h"
 #include "collector/record/system/sampler.h"
 #include "common/error.h"
+#include "common/tell.h"
+#include "common/text.h"
+#include "trace/meta_keys.h"
 
 namespace headway::record {
 namespace {
@@ -104,29 +110,56 @@ void join(std::thread& thread) {
   if (thread.joinable()) thread.join();
 }
 
+/// One rank of several, each with a recorder of its own, that is not to be recorded: becomes the
+/// command. Returns when this rank is to be recorded.
+void run_if_left_out(const RecordOptions& options, const ScopeOptions& scope,
+                     const std::filesystem::path& program) {
+  std::optional<int> rank = launched_rank([](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value ? value : "");
+  });
+  if (scope.wants_rank(rank)) return;
+  if (!options.quiet)
+    tell(fmt::format("headway: rank {} is not recorded (--ranks {})\n", *rank,
+                     escape_terminal(options.scope.ranks)));
+  become(program, options.command);
+}
+
 /// The threads of a recording, from after the launch to the end.
 class Recording {
  public:
-  Recording(const RecordOptions& options, const ClockReading& origin, wire::Clock clock,
-            const FileDescriptor& signals, TraceSink& sink, SessionSocket& socket, Display& display)
+  Recording(const RecordOptions& options, const ScopeOptions& scope, const ClockReading& origin,
+            wire::Clock clock, const FileDescriptor& signals, TraceSink& sink,
+            SessionSocket& socket, Display& display)
       : options_(options),
         clock_(clock),
         signals_(signals),
         socket_(socket),
         display_(display),
+        scope_(scope),
         drain_(queue_),
         sampler_(options.sample_hz, queue_),
-        assembler_(sink, origin, clock, progress_, [this](SegmentId id) { drain_.set_aside(id); }) {
-  }
+        gpu_sampler_(options.counter_hz, queue_),
+        assembler_(sink, origin, clock, scope_, progress_,
+                   [this](SegmentId id) { drain_.set_aside(id); }) {}
 
   Outcome run(pid_t primary) {
     Supervisor::Options options{options_.wait, clock_, options_.command.front(), options_.quiet};
-    Supervisor supervisor(primary, options, signals_, socket_, drain_, queue_,
-                          [this] { display_.update(progress_); });
-    if (std::optional<ProcessDescription> process = describe_process(primary))
-      queue_.send(ProcessSeen{
-          primary, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-          std::move(process->name), std::move(process->command_line), process->rank});
+    Supervisor::Wanted wanted{[this, primary](pid_t pid, const std::optional<int>& rank) {
+                                return (scope_.options().children || pid == primary) &&
+                                       scope_.options().wants_rank(rank);
+                              },
+                              [this] { return scope_.over(); }};
+    supervisor_.emplace(primary, options, std::move(wanted), signals_, socket_, drain_, queue_,
+                        [this] { display_.update(progress_); });
+    if (std::optional<ProcessDescription> process = describe_process(primary)) {
+      // It may have ended before it could be asked; it was started with our environment.
+      if (!process->launched.rank) process->launched = launched_self();
+      queue_.send(ProcessSeen{primary, process->parent_pid,
+                              boottime_to_monotonic(process->start_boottime_ns),
+                              std::move(process->name), std::move(process->command_line),
+                              std::move(process->launched)});
+    }
     std::thread assembling = guarded_thread(trouble_[0], [this] {
       try {
         assembler_.run(queue_);
@@ -138,18 +171,29 @@ class Recording {
     if (!assembling.joinable()) queue_.abandon();
     std::thread draining = guarded_thread(trouble_[1], [this] { drain_.run(); });
     std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
-    Outcome outcome = supervisor.run();
+    std::thread asking_gpus = guarded_thread(trouble_[3], [this] { gpu_sampler_.run(); });
+    Outcome outcome = supervisor_->run();
     display_.finishing();
     sampler_.finish();
-    drain_.finish();
+    gpu_sampler_.finish();
+    drain_.finish(outcome.scope_over);
     join(sampling);
+    join(asking_gpus);
     join(draining);
     queue_.close();
     join(assembling);
     return outcome;
   }
 
+  /// After `run` ended because nothing more was wanted, until the command has ended.
+  Outcome outlive(int signal) {
+    queue_.abandon();
+    return supervisor_->outlive(signal);
+  }
+
   TraceAssembler& assembler() { return assembler_; }
+  const Scope& scope() const { return scope_; }
+  const GpuSampler& gpus() const { return gpu_sampler_; }
   std::int64_t events() const { return progress_.events; }
   /// What went wrong in the recorder itself; empty when nothing did.
   std::string trouble() const {
@@ -167,10 +211,13 @@ class Recording {
   Display& display_;
   MessageQueue queue_;
   Progress progress_;
+  Scope scope_;
   Drain drain_;
   Sampler sampler_;
+  GpuSampler gpu_sampler_;
   TraceAssembler assembler_;
-  std::string trouble_[3];
+  std::optional<Supervisor> supervisor_;
+  std::string trouble_[4];
 };
 
 }  // namespace
@@ -178,8 +225,10 @@ class Recording {
 int record(const RecordOptions& options) {
   if (options.command.empty())
     fail_usage("no command to record. Example: headway record -- python3 train.py");
+  const ScopeOptions scope = parse_scope(options.scope);
   fill_closed_standard_streams();
   std::filesystem::path program = find_command(options.command.front());
+  run_if_left_out(options, scope, program);
   std::filesystem::path library = find_inject_library(options.io);
   std::filesystem::path pytorch;
   if (!options.pytorch.empty()) {
@@ -198,8 +247,14 @@ int record(const RecordOptions& options) {
   describe_run(sink, options, origin, clock);
   sink.commit();
 
-  RecordedEnvironment environment(library, socket.path(), options.nvtx, options.cuda, options.io);
+  // Where this process cannot ask the GPUs (in a container, without libnvidia-ml), the program can.
+  CudaOptions cuda = options.cuda;
+  cuda.environment = options.counter_hz > 0 && cuda.on && !Nvml::is_installed();
+  RecordedEnvironment environment(library, socket.path(), options.nvtx, cuda, options.io);
+  if (options.nccl_profiler) environment.add_nccl_profiler(library);
   if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
+  if (scope.choice == Choice::kCudaProfiler)
+    environment.add(fmt::format("{}=1", wire::kCudaProfilerVariable));
   for (const std::string& note : environment.notes()) display.note(note);
   pid_t primary;
   try {
@@ -211,14 +266,16 @@ int record(const RecordOptions& options) {
   display.started();
   raise_descriptor_limit();  // not before: the program keeps the limit it has
 
-  Recording recording(options, origin, clock, arriving_signals, sink, socket, display);
+  Recording recording(options, scope, origin, clock, arriving_signals, sink, socket, display);
   Summary summary;
   summary.outcome = recording.run(primary);
   TraceAssembler& assembler = recording.assembler();
   assembler.finish();
   summary.command = options.command.front();
   summary.file = output;
-  summary.duration = {read_clocks().monotonic_ns - origin.monotonic_ns};
+  const TimeNs now{read_clocks().monotonic_ns - origin.monotonic_ns};
+  summary.duration = recording.scope().end().value_or(now) - TimeNs{0};
+  summary.scope = recording.scope().text(now);
   summary.events = recording.events();
   summary.threads = static_cast<std::int64_t>(assembler.processes().thread_count());
   summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());
@@ -232,6 +289,10 @@ int record(const RecordOptions& options) {
   summary.settings = sink.settings();
   summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
+  recording.scope().describe(sink, now, typed(options.scope));
+  sink.set_meta(trace::meta::kGpuCounters, recording.gpus().unavailable().empty()
+                                               ? "on"
+                                               : "off: " + recording.gpus().unavailable());
   sink.finish();
   summary.failure = sink.failure().empty() ? recording.trouble() : sink.failure();
   summary.losses = sink.counted_losses();
@@ -239,6 +300,7 @@ int record(const RecordOptions& options) {
   std::uintmax_t bytes = std::filesystem::file_size(output, error);
   if (!error) summary.file_bytes = static_cast<std::int64_t>(bytes);
   display.finished(options.quiet ? failure_text(summary) : summary_text(summary));
+  if (summary.outcome.scope_over) return recording.outlive(options.kill).exit_status();
   return summary.outcome.exit_status();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/record/scope/options.h"
 #include "collector/record/supervise.h"
 
 namespace headway::record {
@@ -15,6 +16,9 @@ enum class ClockChoice : std::uint8_t { kAuto, kTsc, kRealtime };
 struct CudaOptions {
   bool on = true;
   bool whole_graphs = false;  ///< CUDA graphs as one op each, not node by node
+  bool memory = false;        ///< allocations, releases, pools
+  bool latency = false;       ///< when kernels were queued and submitted
+  bool environment = false;   ///< clocks and temperature, where NVML does not tell them
 };
 
 struct RecordOptions {
@@ -27,8 +31,12 @@ struct RecordOptions {
   CudaOptions cuda;
   std::string pytorch;  ///< level of the hooks in PyTorch programs: empty (none), "on" or "ops"
   int sample_hz = 10;   ///< 0: no /proc counters
+  int counter_hz = 10;  ///< 0: no counters of GPUs
+  bool nccl_profiler = false;
   WaitFor wait = WaitFor::kAll;
   ClockChoice clock = ClockChoice::kAuto;
+  ScopeTexts scope;  ///< what of the run is recorded
+  int kill = 0;      ///< signal for the command when the recording ends before it; 0: none
   std::string tool_version;
 };
 

@@ -48,6 +48,12 @@ RecordedEnvironment::RecordedEnvironment(const std::filesystem::path& library,
   } else if (cuda.on) {
     changes.push_back(fmt::format("{}={}", kCuda, library.string()));
     if (cuda.whole_graphs) changes.push_back(fmt::format("{}=graph", wire::kCudaGraphVariable));
+    std::string more;
+    if (cuda.memory) more += fmt::format(" {}", wire::kMemoryWord);
+    if (cuda.latency) more += fmt::format(" {}", wire::kLatencyWord);
+    if (cuda.environment) more += fmt::format(" {}", wire::kEnvironmentWord);
+    if (!more.empty())
+      changes.push_back(fmt::format("{}={}", wire::kCudaMoreVariable, more.substr(1)));
   }
   if (preload) add_preload(library, session, changes);
   variables_ = environment_with(changes);
@@ -63,6 +69,18 @@ void RecordedEnvironment::add_pytorch(const std::filesystem::path& folder,
   });
   variables_.push_back("PYTHONPATH=" + path);
   variables_.push_back("HEADWAY_PYTORCH=" + level);
+}
+
+void RecordedEnvironment::add_nccl_profiler(const std::filesystem::path& library) {
+  constexpr std::string_view kPlugin = "NCCL_PROFILER_PLUGIN";
+  const char* other = std::getenv(kPlugin.data());
+  if (other && *other) {
+    notes_.push_back(
+        fmt::format("{} is set to {}: it keeps its place, and --nccl-profiler has none", kPlugin,
+                    escape_terminal(other)));
+    return;
+  }
+  variables_.push_back(fmt::format("{}={}", kPlugin, library.string()));
 }
 
 RecordedEnvironment::~RecordedEnvironment() {

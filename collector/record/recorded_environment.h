@@ -21,6 +21,10 @@ class RecordedEnvironment {
   RecordedEnvironment& operator=(const RecordedEnvironment&) = delete;
   /// Python programs run the hooks of `folder`, at this level of RecordOptions::pytorch.
   void add_pytorch(const std::filesystem::path& folder, const std::string& level);
+  /// "NAME=value", of a name of ours.
+  void add(const std::string& variable) { variables_.push_back(variable); }
+  /// NCCL tells the library about its operations, unless another plugin is set.
+  void add_nccl_profiler(const std::filesystem::path& library);
   const std::vector<std::string>& variables() const { return variables_; }
   /// Sentences about other tools that the user has set up there, and who wins.
   const std::vector<std::string>& notes() const { return notes_; }

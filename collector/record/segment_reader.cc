@@ -156,6 +156,7 @@ SegmentCounters SegmentReader::counters() const {
   sum.io_paths_folded = header().io_paths_folded.load(kRelaxed);
   sum.io_not_followed = header().io_not_followed.load(kRelaxed);
   sum.activity_lost = area().dropped.load(kRelaxed) + area().discarded.load(kRelaxed);
+  sum.activity_ns = area().spent_ns.load(kRelaxed);
   sum.event_cost_ps = header().event_cost_ps;
   return sum;
 }

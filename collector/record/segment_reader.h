@@ -55,6 +55,7 @@ struct SegmentCounters {
   std::uint64_t pending_writes = 0;
   std::uint64_t pending_written_bytes = 0;
   std::uint64_t activity_lost = 0;  ///< records of CUPTI
+  std::uint64_t activity_ns = 0;    ///< what the program spent on handing them over
   std::uint32_t event_cost_ps = 0;
 };
 
@@ -82,6 +83,8 @@ class SegmentReader {
   /// How full the fullest ring was at the snapshot, 0 to 1.
   double fullest() const { return fullest_; }
   SegmentCounters counters() const;
+  /// Tells the process that nobody takes any more: it then records nothing, for good.
+  void close() { header().closed.store(1, std::memory_order_relaxed); }
 
  private:
   SegmentReader(std::byte* base, const wire::Layout& layout);

@@ -21,6 +21,8 @@ std::string outcome_line(const Summary& s) {
   std::string command = escape_terminal(s.command);
   if (s.outcome.left_running)
     return fmt::format("{} is still running, unrecorded from here on", command);
+  if (s.outcome.scope_over)
+    return fmt::format("the recording is over; {} runs on unrecorded", command);
   if (s.outcome.signal)
     return fmt::format("{} was ended by signal {} ({}); what it had recorded is kept", command,
                        *s.outcome.signal, ::strsignal(*s.outcome.signal));
@@ -127,8 +129,10 @@ std::string summary_text(const Summary& s) {
   if (s.file_bytes)
     lines.push_back(fmt::format("recorded {} to {} ({})", format_duration(s.duration),
                                 escape_terminal(s.file.string()), format_bytes(*s.file_bytes)));
+  if (!s.scope.empty()) lines.push_back("chosen: " + escape_terminal(s.scope));
   if (std::string line = nothing_line(s); !line.empty()) {
-    lines.push_back(line);
+    // With a choice, the line before says why.
+    if (s.scope.empty() || s.injected == 0) lines.push_back(line);
   } else {
     std::string of_tree = s.processes > s.injected ? fmt::format(" of {}", s.processes) : "";
     lines.push_back(fmt::format("{} from {} in {}{} process{}",

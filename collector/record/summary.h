@@ -18,6 +18,7 @@ struct Summary {
   std::string command;  ///< name of the program
   std::filesystem::path file;
   Outcome outcome;
+  std::string scope;  ///< what of the run was chosen, in a sentence; empty: all of it
   DurationNs duration;
   std::optional<std::int64_t> file_bytes;  ///< none: the file is not there any more
   std::int64_t events = 0;                 ///< ranges, marks, calls and device ops

@@ -84,11 +84,12 @@ FileDescriptor prepare_to_supervise() {
   return signals;
 }
 
-Supervisor::Supervisor(pid_t primary, Options options, const FileDescriptor& signals,
+Supervisor::Supervisor(pid_t primary, Options options, Wanted wanted, const FileDescriptor& signals,
                        SessionSocket& socket, Drain& drain, MessageQueue& queue,
                        std::function<void()> on_tick)
     : primary_(primary),
       options_(std::move(options)),
+      wanted_(std::move(wanted)),
       signals_(signals),
       socket_(socket),
       drain_(drain),
@@ -96,6 +97,23 @@ Supervisor::Supervisor(pid_t primary, Options options, const FileDescriptor& sig
       on_tick_(std::move(on_tick)) {}
 
 Outcome Supervisor::run() {
+  poll_until_finished();
+  accept_arrivals();
+  outcome_.scope_over = !leave_ && !all_ended() && wanted_.nothing_more();
+  outcome_.left_running = leave_ && !primary_ended_;
+  return outcome_;
+}
+
+Outcome Supervisor::outlive(int signal) {
+  closed_ = true;
+  images_.clear();
+  if (signal != 0) forward(signal);
+  poll_until_finished();
+  outcome_.left_running = leave_ && !primary_ended_;
+  return outcome_;
+}
+
+void Supervisor::poll_until_finished() {
   std::int64_t next_tick = 0;
   reap();
   while (!finished()) {
@@ -111,18 +129,19 @@ Outcome Supervisor::run() {
     if (now >= next_tick) {
       next_tick = now + kTickMs * 1'000'000;
       reap();  // should a SIGCHLD have been merged with another
-      on_tick_();
+      if (!closed_) on_tick_();
     }
   }
-  accept_arrivals();
-  outcome_.left_running = leave_ && !primary_ended_;
-  return outcome_;
+}
+
+bool Supervisor::all_ended() const {
+  return primary_ended_ && (options_.wait == WaitFor::kPrimary || no_children_);
 }
 
 bool Supervisor::finished() {
-  if (leave_) return true;
+  if (leave_ || (!closed_ && wanted_.nothing_more())) return true;
   if (!primary_ended_) return false;
-  if (options_.wait == WaitFor::kPrimary || no_children_) return true;
+  if (all_ended()) return true;
   if (!told_waiting_ && !options_.quiet) {
     std::vector<pid_t> rest = children_of(::getpid());
     std::string list;
@@ -146,10 +165,21 @@ void Supervisor::accept_arrivals() {
 }
 
 void Supervisor::admit(Arrival& arrival) {
+  if (closed_) {
+    welcome(arrival, false, options_.clock);
+    return;
+  }
+  std::optional<int> rank;
   if (std::optional<ProcessDescription> process = describe_process(arrival.pid)) {
+    rank = process->launched.rank;
     queue_.send(ProcessSeen{
         arrival.pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-        std::move(process->name), std::move(process->command_line), process->rank});
+        std::move(process->name), std::move(process->command_line), std::move(process->launched)});
+  }
+  if (!wanted_.process(arrival.pid, rank)) {
+    welcome(arrival, false, options_.clock);
+    queue_.send(ProcessLeftOut{arrival.pid});
+    return;
   }
   std::string reason;
   std::unique_ptr<SegmentReader> reader;

@@ -26,6 +26,7 @@ struct Outcome {
   std::optional<int> signal;
   bool left_running = false;  ///< a second Ctrl-C ended the recording, not the command
   bool interrupted = false;   ///< a signal asked to end
+  bool scope_over = false;    ///< the recording ended before the command, as was asked
   /// What `headway record` exits with: as a shell would.
   int exit_status() const;
 };
@@ -45,12 +46,22 @@ class Supervisor {
     std::string name;  ///< of the command, for messages
     bool quiet = false;
   };
+  /// What of the run is wanted.
+  struct Wanted {
+    std::function<bool(pid_t, const std::optional<int>& rank)> process;
+    std::function<bool()> nothing_more;
+  };
   /// `on_tick` is called about four times a second.
-  Supervisor(pid_t primary, Options options, const FileDescriptor& signals, SessionSocket& socket,
-             Drain& drain, MessageQueue& queue, std::function<void()> on_tick);
+  Supervisor(pid_t primary, Options options, Wanted wanted, const FileDescriptor& signals,
+             SessionSocket& socket, Drain& drain, MessageQueue& queue,
+             std::function<void()> on_tick);
 
-  /// Until the processes to wait for have ended, or the user does not want to wait for them.
+  /// Until the processes to wait for have ended, the user does not want to wait for them, or nothing
+  /// more is wanted.
   Outcome run();
+  /// After `run` ended with scope_over: the same until the processes have ended, with nothing
+  /// recorded; first sends `signal` to the command, 0: none.
+  Outcome outlive(int signal);
 
  private:
   struct Image {
@@ -58,6 +69,7 @@ class Supervisor {
     FileDescriptor pidfd;  ///< none on kernels before 5.3
     pid_t pid = 0;
   };
+  void poll_until_finished();
   void accept_arrivals();
   void admit(Arrival& arrival);
   void end_images_of(pid_t pid);
@@ -66,10 +78,12 @@ class Supervisor {
   void handle_signals();
   void handle_signal(int number, bool from_terminal, pid_t sender);
   void forward(int number);
+  bool all_ended() const;
   bool finished();
 
   pid_t primary_;
   Options options_;
+  Wanted wanted_;
   const FileDescriptor& signals_;
   SessionSocket& socket_;
   Drain& drain_;
@@ -80,6 +94,7 @@ class Supervisor {
   bool no_children_ = false;
   bool told_waiting_ = false;
   bool leave_ = false;
+  bool closed_ = false;  ///< nobody is recorded any more
   std::int64_t ended_ns_ = 0;
   std::int64_t asked_to_end_ms_ = 0;  ///< when the first signal that asks to end came
   SegmentId next_segment_ = 1;

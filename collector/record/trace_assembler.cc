@@ -1,35 +1,55 @@
 // SPDX-License-Identifier: MIT
 #include "collector/record/trace_assembler.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/format.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/clock_anchor.h"
-#include "trace/tables/counter.h"
-#include "trace/tables/counter_series.h"
 
 namespace headway::record {
 
 using trace::Loss;
 
 TraceAssembler::TraceAssembler(TraceSink& sink, const ClockReading& origin, wire::Clock clock,
-                               Progress& progress, std::function<void(SegmentId)> set_aside)
+                               Scope& scope, Progress& progress,
+                               std::function<void(SegmentId)> set_aside)
     : sink_(sink),
-      axis_(origin),
+      axis_(origin, scope.hold() + DurationNs{10'000'000'000}),
       clock_(clock),
+      scope_(scope),
       progress_(progress),
       set_aside_(std::move(set_aside)),
-      processes_(axis_) {}
+      processes_(axis_),
+      counters_(sink) {}
 
 void TraceAssembler::run(MessageQueue& queue) {
   for (bool done = false; !done;) {
     std::optional<Message> message = queue.receive(std::chrono::milliseconds(50), done);
     if (message) std::visit([&](auto& m) { handle(m); }, *message);
     sink_.commit_if_due();
+    check_scope();
   }
+  release_all();
+}
+
+void TraceAssembler::check_scope() {
+  if (scope_.over() || !scope_.options().by_time()) return;
+  const std::int64_t now = read_clocks().monotonic_ns;
+  if (scope_.hold().ns > 0) release(now);
+  scope_.advance(axis_.from_monotonic(now));
+  const std::int64_t most = scope_.options().max_bytes;
+  // The newest that was decoded: what waits in the queue behind it would make the file larger yet.
+  if (most > 0 && sink_.bytes() >= most)
+    scope_.end_at(axis_.from_monotonic(axis_.newest().monotonic_ns),
+                  fmt::format("until the file had {}", format_bytes(most)));
 }
 
 void TraceAssembler::handle(SegmentAdded& message) {
-  segments_[message.segment] = std::make_unique<SegmentDecoder>(message.pid, domains_, gpus_,
-                                                                processes_, axis_, clock_, sink_);
+  segments_[message.segment] = std::make_unique<SegmentDecoder>(
+      message.pid, domains_, gpus_, processes_, counters_, axis_, clock_, sink_, scope_);
   processes_.injected(message.pid);
   progress_.processes = static_cast<std::int64_t>(processes_.injected_count());
 }
@@ -43,19 +63,88 @@ void TraceAssembler::handle(SegmentRound& message) {
   auto found = segments_.find(message.segment);
   if (found == segments_.end()) return;
   SegmentDecoder& decoder = *found->second;
+  if (!message.damaged) message.damaged = !decoder.read_definitions(message.data);
+  if (std::optional<std::string> note = decoder.definitions().take_note(wire::NoteKey::kCuda)) {
+    cuda_ = *note;
+    if (cuda_.starts_with("on")) scope_.cuda_is_on();
+  }
+  if (scope_.hold().ns == 0) return decode(message);
+  if (!message.damaged) decoder.watch(message.data);
+  message.data.definitions = {};
+  held_bytes_ += message.data.bytes();
+  held_.push_back(std::move(message));
+}
+
+void TraceAssembler::note_calls(std::size_t until) {
+  for (; noted_ < until; ++noted_) {
+    auto found = segments_.find(held_[noted_].segment);
+    if (found != segments_.end() && !held_[noted_].damaged)
+      found->second->note_calls(held_[noted_].data);
+  }
+}
+
+void TraceAssembler::release_oldest() {
+  SegmentRound round = std::move(held_.front());
+  held_.pop_front();
+  held_bytes_ -= round.data.bytes();
+  if (noted_ > 0) --noted_;
+  decode(round);
+}
+
+void TraceAssembler::release(std::int64_t now_monotonic_ns) {
+  const std::int64_t hold = scope_.hold().ns;
+  const bool ring = scope_.options().choice == Choice::kRing;
+  auto is_older = [&](const SegmentRound& round, std::int64_t ns) {
+    return round.anchor.monotonic_ns < now_monotonic_ns - ns;
+  };
+  if (ring) {
+    scope_.begin_at(axis_.from_monotonic(now_monotonic_ns - hold));
+    while (!held_samples_.empty() && held_samples_.front().monotonic_ns < now_monotonic_ns - hold)
+      held_samples_.pop_front();
+  } else {
+    std::size_t known = noted_;
+    while (known < held_.size() && is_older(held_[known], hold / 2)) ++known;
+    note_calls(known);
+  }
+  while (!held_.empty() && (is_older(held_.front(), hold) || (ring && held_bytes_ > kMostHeld))) {
+    if (ring) scope_.begin_at(axis_.from_monotonic(held_.front().anchor.monotonic_ns));
+    release_oldest();
+  }
+}
+
+void TraceAssembler::release_all() {
+  if (scope_.hold().ns == 0) return;
+  const std::int64_t now = axis_.newest().monotonic_ns;
+  // What ended the recording just now is what the last seconds are counted from.
+  if (scope_.options().choice == Choice::kRing)
+    scope_.begin_at(axis_.from_monotonic(now - scope_.hold().ns));
+  note_calls(held_.size());
+  while (!held_.empty()) {
+    release_oldest();
+    sink_.commit_if_due();
+  }
+  for (Samples& samples : held_samples_) write(samples);
+  held_samples_.clear();
+}
+
+void TraceAssembler::decode(SegmentRound& message) {
+  auto found = segments_.find(message.segment);
+  if (found == segments_.end()) return;
+  SegmentDecoder& decoder = *found->second;
   std::int64_t process = global_pid(decoder.pid());
   auto count_events = [&, before = decoder.events()]() mutable {
     progress_.events += decoder.events() - before;
     before = decoder.events();
   };
-  bool intact = !message.damaged && decoder.read(message.data);
+  bool intact = !message.damaged && decoder.read_records(message.data);
   count_events();
-  if (std::optional<std::string> note = decoder.definitions().take_note(wire::NoteKey::kCuda))
-    cuda_ = *note;
   if (intact && !message.last) return;
   if (intact) {
     count_losses(message.counters, process);
     decoder.add_pending_io(message.counters);
+    // At most 13 days: shared memory may say anything.
+    cuda_overhead_ns_ +=
+        static_cast<std::int64_t>(std::min(message.counters.activity_ns, std::uint64_t{1} << 50));
     if (message.counters.event_cost_ps > 0) {
       cost_sum_ps_ += message.counters.event_cost_ps;
       ++cost_count_;
@@ -88,20 +177,21 @@ void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t 
 }
 
 void TraceAssembler::handle(Samples& message) {
+  if (scope_.options().choice == Choice::kRing) {
+    held_samples_.push_back(std::move(message));
+  } else {
+    write(message);
+  }
+}
+
+void TraceAssembler::write(const Samples& message) {
+  if (!scope_.keeps_sample(axis_.from_monotonic(message.monotonic_ns))) return;
   std::int64_t time = axis_.from_monotonic(message.monotonic_ns).ns;
   for (const Sample& sample : message.samples) {
-    auto [slot, is_new] = series_.try_emplace({sample.name, sample.pid},
-                                              static_cast<std::int64_t>(series_.size()) + 1);
-    if (is_new) {
-      trace::tables::CounterSeries::Row row;
-      row.id = slot->second;
-      row.series = sample.name;
-      row.unit = sample.unit;
-      row.description = sample.description;
-      if (sample.pid != 0) row.global_pid = global_pid(sample.pid);
-      sink_.add<trace::tables::CounterSeries>(row);
-    }
-    sink_.add<trace::tables::Counter>({slot->second, time, sample.value});
+    CounterTable::Series series{sample.name, sample.unit, sample.description, 0, {}};
+    if (sample.pid != 0) series.global_pid = global_pid(sample.pid);
+    if (!sample.gpu.empty()) series.device = gpus_.of(sample.gpu);
+    counters_.add(series, time, sample.value);
   }
 }
 

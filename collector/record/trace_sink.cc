@@ -6,6 +6,7 @@ namespace {
 
 constexpr std::int64_t kCommitRows = 20'000;
 constexpr std::chrono::milliseconds kCommitInterval{200};
+constexpr std::int64_t kIndexEntryBytes = 14;
 
 }  // namespace
 
@@ -24,7 +25,12 @@ void TraceSink::commit() {
   guarded(0, [&] {
     writer_.commit();
     uncommitted_ = 0;
+    stored_bytes_ = writer_.stored_bytes();
   });
+}
+
+std::int64_t TraceSink::bytes() const {
+  return stored_bytes_ + static_cast<std::int64_t>(indexed_) * kIndexEntryBytes;
 }
 
 void TraceSink::commit_if_due() {

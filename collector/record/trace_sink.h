@@ -23,6 +23,7 @@ class TraceSink {
   std::int64_t add(const typename Table::Row& row) {
     std::int64_t id = 0;
     guarded(1, [&] { id = writer_.add<Table>(row); });
+    indexed_ += Table::indexes.size();
     return id;
   }
   trace::StringId intern(std::string_view text) {
@@ -56,6 +57,9 @@ class TraceSink {
   const std::string& failure() const { return failure_; }
   const std::filesystem::path& path() const { return writer_.path(); }
 
+  /// About what the file will take once it is finished: what is committed, and the indexes.
+  std::int64_t bytes() const;
+
   /// Losses counted so far, of all processes, for the closing summary.
   const std::map<trace::Loss, std::int64_t>& counted_losses() const { return counted_; }
 
@@ -83,6 +87,8 @@ class TraceSink {
   std::string failure_;
   std::int64_t uncommitted_ = 0;
   std::int64_t rows_lost_ = 0;
+  std::size_t indexed_ = 0;        ///< entries that the indexes will have
+  std::int64_t stored_bytes_ = 0;  ///< at the last commit
   Clock::time_point last_commit_ = Clock::now();
 };
 

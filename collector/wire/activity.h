@@ -33,10 +33,13 @@ enum class ActivityKind : std::uint32_t {
   kContext = 9,
   kKernel = 10,  ///< CONCURRENT_KERNEL; KERNEL (3) would make kernels run one by one
   kOverhead = 17,
+  kEnvironment = 20,
   kMemcpyPeer = 22,
   kCudaEvent = 36,
   kStream = 37,
   kSynchronization = 38,
+  kMemory = 49,  ///< MEMORY2: allocations and releases apart
+  kMemoryPool = 50,
   kGraphTrace = 51,
 };
 inline constexpr std::uint32_t kActivityKinds = 64;
@@ -48,7 +51,8 @@ struct ActivityArea {
   std::atomic<std::uint16_t> stride[kActivityKinds];
   std::atomic<std::uint64_t> dropped;    ///< records that CUPTI had no buffer for, by its own count
   std::atomic<std::uint64_t> discarded;  ///< records in buffers for which no slot was free
-  std::uint64_t reserved[6];
+  std::atomic<std::uint64_t> spent_ns;   ///< on the program's threads, inside what CUPTI calls
+  std::uint64_t reserved[5];
   ActivitySlot slots[kMaxActivitySlots];
 };
 static_assert(sizeof(ActivityArea) == 192 + 64 * kMaxActivitySlots);
@@ -232,7 +236,16 @@ struct Device {
   std::uint32_t core_clock;  ///< in kHz
   std::uint32_t copy_engines;
   std::uint32_t multiprocessors;
-  std::uint32_t limits[14];
+  std::uint32_t max_ipc;
+  std::uint32_t sm_warps;
+  std::uint32_t sm_blocks;
+  std::uint32_t sm_shared_memory;
+  std::uint32_t sm_registers;
+  std::uint32_t block_registers;
+  std::uint32_t block_shared_memory;
+  std::uint32_t block_threads;
+  std::uint32_t block_dim[3];
+  std::uint32_t grid_dim[3];
   std::uint32_t capability_major;
   std::uint32_t capability_minor;
   std::uint32_t id;
@@ -241,6 +254,59 @@ struct Device {
   std::uint64_t name;
 };
 static_assert(offsetof(Device, id) == 112 && offsetof(Device, name) == 136);
+
+struct Memory {
+  std::uint32_t kind;
+  std::uint32_t operation;  ///< 1 allocation, 2 release
+  std::uint32_t memory_kind;
+  std::uint32_t correlation;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t timestamp;
+  std::uint64_t pc;
+  std::uint32_t process;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint64_t name;
+  std::uint32_t is_async;
+  std::uint32_t padding;
+  std::uint32_t pool_type;  ///< 1 of this process, 2 imported
+  std::uint32_t padding2;
+  std::uint64_t pool_address;
+  std::uint64_t pool_threshold;
+  std::uint64_t pool_size;  ///< of an imported one: the process
+  std::uint64_t pool_used;
+};
+static_assert(offsetof(Memory, name) == 64 && sizeof(Memory) == 120);
+
+struct MemoryPool {
+  std::uint32_t kind;
+  std::uint32_t operation;
+  std::uint32_t pool_type;
+  std::uint32_t correlation;
+  std::uint32_t process;
+  std::uint32_t device;
+  std::uint64_t min_bytes_to_keep;
+  std::uint64_t address;
+  std::uint64_t size;
+  std::uint64_t release_threshold;
+  std::uint64_t timestamp;
+  std::uint64_t used;
+};
+static_assert(sizeof(MemoryPool) == 72);
+
+struct Environment {
+  std::uint32_t kind;
+  std::uint32_t device;
+  std::uint64_t timestamp;
+  std::uint32_t environment;  ///< EnvironmentKind
+  /// Speed: MHz of multiprocessors and memory, PCIe generation and width, throttle reasons.
+  /// Temperature: degrees Celsius. Power: mW, and its limit in mW.
+  std::uint32_t data[5];
+};
+static_assert(sizeof(Environment) == 40);
+enum class EnvironmentKind : std::uint32_t { kSpeed = 1, kTemperature = 2, kPower = 3 };
 
 struct Context {
   std::uint32_t kind;

@@ -21,10 +21,18 @@ enum class DefinitionType : std::uint16_t {
   kCallbackName = 7,  ///< id: callback_id (activity.h); text: name of the CUDA API function
   kAddressName = 8,   ///< id: address of a kernel's or device's name; text
   kPath = 9,          ///< id: as kString, in the same numbers; text: path of a file
+  kEnum = 10,         ///< id: schema id; see below
+  kCounter = 11,      ///< id: counter id; see below
+  kScope = 12,        ///< id: scope id; number: parent, text: path
+  kResource = 13,     ///< number: ResourceKind, number: what is named, text: name
 };
 
 /// Body of kSchema: type, flags, static size, alignment, number of entries, text: name; then for
-/// each entry: flags, type, array or union detail, offset, text: name, text: description.
+/// each entry: flags, type, array or union detail, offset, text: name, text: description, text: unit
+/// (of a counter).
+/// Body of kEnum: size in bytes, number of entries, text: name; then for each entry: value, whether
+/// it is a flag, text: name.
+/// Body of kCounter: schema id or type, scope id, text: name, text: description, text: unit.
 struct DefinitionHeader {
   std::uint32_t bytes;  ///< of the whole entry, a multiple of 8
   std::uint16_t type;
@@ -32,6 +40,12 @@ struct DefinitionHeader {
   std::uint64_t id;
 };
 static_assert(sizeof(DefinitionHeader) == 16);
+
+/// What kResource names, by CUDA's own numbers in this process.
+enum class ResourceKind : std::uint64_t {
+  kCudaDevice = 1,
+  kCudaStream = 2,  ///< as in CUPTI's records
+};
 
 /// What the library has to say about itself in this process.
 enum class NoteKey : std::uint64_t {

@@ -13,6 +13,14 @@ namespace headway::wire {
 inline constexpr const char* kSessionVariable = "HEADWAY_SESSION";
 /// "graph": CUDA graphs are recorded as a whole, not node by node.
 inline constexpr const char* kCudaGraphVariable = "HEADWAY_CUDA_GRAPH";
+/// What else is recorded of CUDA, words with spaces between: kMemoryWord, …
+inline constexpr const char* kCudaMoreVariable = "HEADWAY_CUDA_MORE";
+inline constexpr const char* kMemoryWord = "memory";            ///< allocations and pools
+inline constexpr const char* kLatencyWord = "latency";          ///< when kernels were queued
+inline constexpr const char* kEnvironmentWord = "environment";  ///< clocks, temperature, power
+
+/// "1": calls of cudaProfilerStart and cudaProfilerStop are told (RecordType::kCapture).
+inline constexpr const char* kCudaProfilerVariable = "HEADWAY_CUDA_PROFILER";
 
 /// How long a process waits for the recorder in all. Only a recorder that is stopped costs this
 /// much, once per process; one that is gone refuses the connection at once.

@@ -17,7 +17,7 @@
 namespace headway::wire {
 
 inline constexpr std::uint64_t kMagic = 0x314d5359'41574448;  // "HDWAYSM1"
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 6;
 
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;
@@ -53,13 +53,16 @@ inline constexpr std::array<Layout, 3> kLayouts = {{
 inline constexpr std::uint32_t kMaxRings = 1024;
 inline constexpr std::uint32_t kMaxActivitySlots = 48;
 
-/// At offset 0 of the segment. Written by the process, read by the recorder.
+/// At offset 0 of the segment. Written by the process, read by the recorder, but for `closed`.
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t layout;
   std::uint32_t event_cost_ps;  ///< cost of one event, measured by the process at its start
   std::atomic<std::uint32_t> rings_used;  ///< rings from here on were never taken
+  /// Set by the recorder when it takes no more. The process looks at it when a ring is full, which
+  /// it soon is, and then records nothing, for good.
+  std::atomic<std::uint32_t> closed;
 
   /// Bytes of complete definitions in the log: a definition is published before any record that
   /// refers to it.

@@ -20,6 +20,11 @@ enum class RecordType : std::uint8_t {
   kStart = 6,  ///< `value` is the range id
   kEnd = 7,    ///< `value` is the range id
   kIo = 8,     ///< a call on a file, see io.h
+  /// `value` 1: cudaProfilerStart has returned, 0: cudaProfilerStop is called
+  kCapture = 9,
+  /// A sample of a counter: `value` is its id. PayloadKind::kInt64 or kDouble: the sample is in
+  /// `text` and `color`, lower half first. kTextInline: it is the text, laid out by its schema.
+  kCounter = 10,
 };
 
 enum RecordFlag : std::uint8_t {

@@ -94,7 +94,8 @@ std::size_t write_events_csv(const Session& session, const EventSelection& selec
     Interval when = trace.device_ops.interval({i});
     if (!wanted(when, trace.device_ops.name[i])) continue;
     std::uint32_t op = i < attribution.op_of.size() ? attribution.op_of[i].value : 0;
-    std::string_view op_name = op < attribution.ops.size() ? attribution.ops[op].name : "";
+    std::string_view op_name;
+    if (op < attribution.ops.size()) op_name = attribution.ops[op].name;
     pieces.add("device op", when, trace.strings[trace.device_ops.name[i]],
                streams[trace.device_ops.stream[i].value], op_name);
   }

@@ -294,6 +294,23 @@ void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneI
   }
 }
 
+void Lane::collect_moved(const ColumnGrid& grid, int end, std::span<const LaneItem> before, int by,
+                         std::vector<LaneItem>& items) const {
+  // An item at an edge of either view may be cut there; those between stay what they are.
+  auto stays = [&](const LaneItem& item) {
+    return item.x > std::max(0, by) && item.x + item.width < std::min(end, end + by);
+  };
+  auto first = std::find_if(before.begin(), before.end(), stays);
+  auto last = std::find_if_not(first, before.end(), stays);
+  if (first == last) return collect(grid, 0, end, items);
+  collect(grid, 0, first->x - by, items);
+  for (auto item = first; item != last; ++item) {
+    items.push_back(*item);
+    items.back().x -= by;
+  }
+  collect(grid, items.back().x + items.back().width, end, items);
+}
+
 std::pair<std::uint32_t, std::uint32_t> Lane::overlapping(Interval when) const {
   std::uint32_t first = first_starting_at(when.begin, 0);
   std::uint32_t last = first_starting_at(when.end, first);

@@ -72,6 +72,10 @@ class Lane {
 
   /// Appends what the columns [begin, end) of the grid show, from left to right.
   void collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneItem>& items) const;
+  /// The same for the columns [0, end), made from what `collect` gave for [0, end) of a grid of
+  /// which column `by` is column 0 of this one: only columns that come into view are looked up.
+  void collect_moved(const ColumnGrid& grid, int end, std::span<const LaneItem> before, int by,
+                     std::vector<LaneItem>& items) const;
   void add_totals(Interval when, LaneTotals& totals) const;
 
  private:

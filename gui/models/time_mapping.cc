@@ -109,6 +109,17 @@ int ColumnGrid::column_of(TimeNs t) const {
   return column;
 }
 
+std::optional<int> ColumnGrid::columns_after(const ColumnGrid& other) const {
+  // Rounding moves a start by far less than this share of a column.
+  constexpr double kSame = 1e-6;
+  if (ns_per_column_ != other.ns_per_column_ || width_ != other.width_) return std::nullopt;
+  const double columns =
+      (static_cast<double>(begin_ns_ - other.begin_ns_) + edges_[0] - other.edges_[0]) * inverse_;
+  const double whole = std::round(columns);
+  if (std::fabs(columns - whole) > kSame || std::fabs(whole) > width_) return std::nullopt;
+  return static_cast<int>(whole);
+}
+
 int ColumnGrid::last_column_before(TimeNs end) const {
   double position = relative(end);
   if (position <= edges_[0]) return -1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/time.h"
@@ -66,6 +67,9 @@ class ColumnGrid {
   TimeNs first_time(int column) const { return first_times_[static_cast<std::size_t>(column)]; }
   /// The column that contains `t`; -1 before the first, width() after the last.
   int column_of(TimeNs t) const;
+  /// By how many whole columns this grid, of the same scale and width, lies later than `other`;
+  /// nothing when their columns do not coincide.
+  std::optional<int> columns_after(const ColumnGrid& other) const;
   /// The last column touched by an interval that ends (exclusively) at `end`; -1 and width() as
   /// above.
   int last_column_before(TimeNs end) const;

@@ -69,6 +69,8 @@ ReadTrace read_source(const TraceSource& source, const std::function<void(double
   std::int64_t room = source.memory_bytes > 0 ? source.memory_bytes : free_memory_bytes();
   if (files.size() == 1) return read_file(source, files[0], room, progress);
   std::vector<trace::Trace> traces;
+  traces.reserve(
+      files.size());  // growing would copy traces, and the views of their texts with them
   ReadTrace whole;
   for (std::size_t i = 0; i < files.size(); ++i) {
     double done = static_cast<double>(i) / static_cast<double>(files.size());

@@ -14,6 +14,8 @@ constexpr double kLeastHeight = 0.3;
 constexpr int kLeastHatched = 8;
 /// A lane that is this high in device pixels is on a screen with twice as many.
 constexpr int kDenseHeight = 28;
+/// Fewer entries are not worth other threads.
+constexpr std::size_t kWorthThreads = 500'000;
 
 /// Where the line `y` of a band is below the top of a column, the column's colour. With masks instead
 /// of a choice: GCC 12 turns a choice between a value and what is there into a conditional store, which
@@ -39,33 +41,56 @@ int top_of(const LaneItem& item, int height) {
 
 }  // namespace
 
-void LanePass::collect_ahead(std::vector<const Lane*> lanes, const ColumnGrid& grid, int width) {
-  next_ahead_ = 0;
-  ahead_width_ = width;
+void LanePass::collect_ahead(const std::vector<const Lane*>& lanes, const ColumnGrid& grid,
+                             int width) {
+  std::optional<int> moved;
+  if (ahead_grid_ && ahead_width_ == width) moved = grid.columns_after(*ahead_grid_);
+  ahead_.swap(before_);
   ahead_.resize(lanes.size());
-  run_parallel(lanes.size(), [&](std::size_t i) {
-    ahead_[i].lane = lanes[i];
+  ahead_grid_ = grid;
+  ahead_width_ = width;
+  next_ahead_ = 0;
+  if (width <= 0) return ahead_.clear();
+  auto collect = [&](std::size_t i) {
+    ahead_[i].lane = *lanes[i];
     ahead_[i].items.clear();
-    if (width > 0) lanes[i]->collect(grid, 0, width, ahead_[i].items);
-  });
+    auto known = before_.end();
+    if (moved) {
+      known = std::find_if(before_.begin(), before_.end(),
+                           [&](const Ahead& one) { return one.lane.is(*lanes[i]); });
+    }
+    if (known != before_.end()) {
+      lanes[i]->collect_moved(grid, width, known->items, *moved, ahead_[i].items);
+    } else {
+      lanes[i]->collect(grid, 0, width, ahead_[i].items);
+    }
+  };
+  std::size_t entries = 0;
+  for (const Lane* lane : lanes) entries += lane->entries();
+  run_parallel(lanes.size(), collect, moved || entries < kWorthThreads ? 1 : 0);
+}
+
+/// What `lane` shows: collected ahead when it comes in that order.
+const std::vector<LaneItem>& LanePass::items_of(const Lane& lane, const ColumnGrid& grid,
+                                                int width) {
+  if (next_ahead_ < ahead_.size() && ahead_[next_ahead_].lane.is(lane) && ahead_width_ == width)
+    return ahead_[next_ahead_++].items;
+  items_.clear();
+  lane.collect(grid, 0, width, items_);
+  return items_;
 }
 
 const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, const Lane& lane,
                                              const ColumnGrid& grid, const Theme& theme) {
-  items_.clear();
   const int width = std::min({grid.width(), band.width(), image.width() - band.left()});
-  if (next_ahead_ < ahead_.size() && ahead_[next_ahead_].lane == &lane && ahead_width_ == width) {
-    items_.swap(ahead_[next_ahead_++].items);
-  } else {
-    lane.collect(grid, 0, width, items_);
-  }
-  if (items_.empty() || width <= 0) return items_;
+  const std::vector<LaneItem>& items = items_of(lane, grid, width);
+  if (items.empty() || width <= 0) return items;
   const int height = band.height();
   color_.resize(static_cast<std::size_t>(width));
   top_.assign(static_cast<std::size_t>(width), height);
   hatch_.clear();
   const LaneItem* previous = nullptr;
-  for (const LaneItem& item : items_) {
+  for (const LaneItem& item : items) {
     const QRgb color = theme.role[static_cast<std::size_t>(item.color)];
     const bool box = is_box(item);
     const int top = top_of(item, height);
@@ -92,7 +117,7 @@ const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, c
     fill_line(line, color_.data(), top_.data(), y, width);
     if (!hatch_.empty()) paint_stripes(line, y, width, height);
   }
-  return items_;
+  return items;
 }
 
 const std::vector<LaneItem>& LanePass::draw(QPainter& painter, const QRect& band, const Lane& lane,

@@ -4,6 +4,7 @@
 #include <QImage>
 #include <QPainter>
 #include <QRect>
+#include <optional>
 #include <vector>
 
 #include "gui/models/lane.h"
@@ -15,9 +16,10 @@ namespace headway::gui {
 /// many boxes it has. Keeps only scratch memory between calls.
 class LanePass {
  public:
-  /// Looks up on all cores what `lanes`, which `paint` will be given next and in this order, show in
-  /// the first `width` columns. A lane that then comes out of order is looked up as without.
-  void collect_ahead(std::vector<const Lane*> lanes, const ColumnGrid& grid, int width);
+  /// Looks up what `lanes`, which `paint` will be given next and in this order, show in the first
+  /// `width` columns: on all cores when there is much to look up, and from the last call's when the
+  /// view has only moved. A lane that then comes out of order is looked up as without.
+  void collect_ahead(const std::vector<const Lane*>& lanes, const ColumnGrid& grid, int width);
   /// Draws what `lane` shows into `band` (device pixels; the grid's column 0 is at its left edge).
   /// One event fills the height of the band; what is one pixel wide or merged stands on the
   /// band's floor, as high as the share of time that events cover. The items stay valid until the
@@ -30,10 +32,12 @@ class LanePass {
 
  private:
   struct Ahead {
-    const Lane* lane = nullptr;
+    Lane lane;
     std::vector<LaneItem> items;
   };
   std::vector<Ahead> ahead_;
+  std::vector<Ahead> before_;  ///< of the call before
+  std::optional<ColumnGrid> ahead_grid_;
   std::size_t next_ahead_ = 0;
   int ahead_width_ = 0;
   std::vector<LaneItem> items_;
@@ -42,6 +46,7 @@ class LanePass {
   std::vector<Hatch> hatch_;  ///< by column; empty: nothing on the lane has stripes
   std::vector<QRgb> stripe_;
 
+  const std::vector<LaneItem>& items_of(const Lane& lane, const ColumnGrid& grid, int width);
   void paint_stripes(QRgb* line, int y, int width, int height) const;
 };
 

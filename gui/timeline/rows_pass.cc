@@ -198,14 +198,12 @@ void RowsPass::paint_ground(QPainter& painter, const Frame& frame, int top, int 
   }
 }
 
-/// The lanes that paint_lanes will paint, in its order. Few events are not worth other threads.
+/// The lanes that paint_lanes will paint, in its order.
 void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const ColumnGrid& grid,
                              std::size_t first) {
-  constexpr std::size_t kWorthThreads = 500'000;
   const std::vector<RowLayout::Shown>& shown = frame.layout->shown();
   const int height = frame.layout->metrics().lane;
   std::vector<const Lane*> lanes;
-  std::size_t entries = 0;
   auto add = [&](const RowLayout::Shown& one) {
     const Row& row = frame.model->row(one.row);
     if (row.kind == RowKind::kCounter || row.lanes.empty()) return;
@@ -213,7 +211,6 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
       const int y = frame.screen_y(frame.layout->lane_y(one, l));
       if (y + height <= frame.header_height() || y >= frame.size.height()) continue;
       lanes.push_back(&row.lanes[l]);
-      entries += row.lanes[l].entries();
     }
   };
   for (std::size_t i = first; i < shown.size(); ++i) {
@@ -223,9 +220,8 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
   if (frame.sticky_height()) {
     for (std::size_t i = 0; i < shown.size() && shown[i].pinned; ++i) add(shown[i]);
   }
-  if (entries < kWorthThreads) lanes.clear();
   const QRect area = device_rect(QRect(frame.gutter, 0, frame.area_width(), 1), frame.pixel_ratio);
-  lanes_.collect_ahead(std::move(lanes), grid,
+  lanes_.collect_ahead(lanes, grid,
                        std::min({grid.width(), area.width(), image.width() - area.left()}));
 }
 

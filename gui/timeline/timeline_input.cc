@@ -37,7 +37,8 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
   } else if (event->modifiers() & Qt::ShiftModifier ||
              std::abs(notches.x()) > std::abs(notches.y())) {
     double amount = std::abs(notches.x()) > std::abs(notches.y()) ? notches.x() : notches.y();
-    set_mapping(frame_.mapping.panned(-amount * 0.1 * frame_.area_width(), frame_.model->bounds));
+    set_mapping(frame_.mapping.panned(-std::round(amount * 0.1 * frame_.area_width()),
+                                      frame_.model->bounds));
   } else {
     zoom(std::pow(1.25, notches.y()), at.x() - frame_.gutter);
   }

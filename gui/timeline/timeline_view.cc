@@ -520,6 +520,8 @@ void TimelineView::set_bookmarks(const std::vector<Bookmark>* bookmarks) {
 
 bool TimelineView::run(Command command) {
   const double page = frame_.area_width();
+  // Moves by whole pixels: what stays in view need not be looked up again.
+  const double step = std::round(kPanShare * page);
   switch (command) {
     case Command::kZoomIn:
       zoom(kZoomStep, pointer_in_area());
@@ -528,10 +530,10 @@ bool TimelineView::run(Command command) {
       zoom(1 / kZoomStep, pointer_in_area());
       return true;
     case Command::kPanLeft:
-      set_mapping(frame_.mapping.panned(-kPanShare * page, frame_.model->bounds));
+      set_mapping(frame_.mapping.panned(-step, frame_.model->bounds));
       return true;
     case Command::kPanRight:
-      set_mapping(frame_.mapping.panned(kPanShare * page, frame_.model->bounds));
+      set_mapping(frame_.mapping.panned(step, frame_.model->bounds));
       return true;
     case Command::kScrollUp:
       set_scroll(frame_.scroll - verticalScrollBar()->singleStep());

@@ -7,14 +7,21 @@
 
 #include "common/error.h"
 #include "common/text.h"
+#include "reference_trainer/switches/switches.h"
 
 namespace headway::trainer {
 namespace {
 
 constexpr std::int64_t kGeneratedTrain = 20000;
 constexpr std::int64_t kGeneratedTest = 2000;
+constexpr std::int64_t kGeneratedPairs = 8000;
+constexpr std::int64_t kGeneratedText = 2'000'000;
 
 TrainAndTest load_images(const Settings& s, std::string& note) {
+  if (s.data == DataKind::kText)
+    fail_usage(
+        "--data text is for --model transformer or gnmt; resnet takes fashion-mnist, pictures or "
+        "generated ones.");
   const auto seed = static_cast<std::uint64_t>(s.seed);
   const std::int64_t train = s.samples > 0 ? s.samples : kGeneratedTrain;
   if (s.data == DataKind::kGenerated) return generate_images(seed, train, kGeneratedTest);
@@ -33,6 +40,56 @@ TrainAndTest load_images(const Settings& s, std::string& note) {
   TrainAndTest images = load_fashion_mnist(s.data_dir);
   if (s.samples > 0) images.train.keep_first(s.samples);
   return images;
+}
+
+void check_text_data(const Settings& s) {
+  if (s.data != DataKind::kAuto && s.data != DataKind::kText && s.data != DataKind::kGenerated)
+    fail_usage("--data {} are images; a model of text takes text, generated or auto.",
+               find_switch("data").get(s));
+}
+
+/// The text of a run; `samples` sequences of it at most.
+TrainAndTestText load_tokens(const Settings& s, std::string& note) {
+  const auto seed = static_cast<std::uint64_t>(s.seed);
+  const bool installed = has_text(s.text_dir);
+  check_text_data(s);
+  if (s.data == DataKind::kText && !installed)
+    fail_input(
+        "{}: no files here. Install the Debian package manpages, name another folder with "
+        "--text-dir, or use --data generated.",
+        escape_terminal(s.text_dir));
+  const bool generated = s.data == DataKind::kGenerated || !installed;
+  if (s.data == DataKind::kAuto && !installed)
+    note = fmt::format("No text in {} (Debian package manpages); using generated sentences.",
+                       escape_terminal(s.text_dir));
+  TrainAndTestText text = generated ? generate_text(seed, kGeneratedText)
+                                    : load_text(s.text_dir, 40 * (s.sequence + 1));
+  if (const std::int64_t most = s.samples * s.sequence + 1;
+      s.samples > 0 && most < static_cast<std::int64_t>(text.train.tokens.size()))
+    text.train.tokens.resize(static_cast<std::size_t>(most));
+  return text;
+}
+
+/// The translations of a run; `samples` of them at most.
+TrainAndTestPairs load_translations(const Settings& s, std::string& note) {
+  check_text_data(s);
+  const bool installed = has_pairs(s.pairs_dir);
+  if (s.data == DataKind::kText && !installed)
+    fail_input(
+        "{}: no message catalogues (*.mo) here. Name another folder with --pairs-dir, or use "
+        "--data "
+        "generated.",
+        escape_terminal(s.pairs_dir));
+  if (s.data == DataKind::kAuto && !installed)
+    note = fmt::format("No message catalogues in {}; using generated sentences.",
+                       escape_terminal(s.pairs_dir));
+  TrainAndTestPairs pairs =
+      s.data == DataKind::kGenerated || !installed
+          ? generate_pairs(static_cast<std::uint64_t>(s.seed), kGeneratedPairs, s.sequence)
+          : load_pairs(s.pairs_dir, s.sequence);
+  if (s.samples > 0 && s.samples < static_cast<std::int64_t>(pairs.train.pairs.size()))
+    pairs.train.pairs.resize(static_cast<std::size_t>(s.samples));
+  return pairs;
 }
 
 Storage::Speed storage_speed(const Settings& s) {
@@ -57,6 +114,17 @@ std::filesystem::path cache_folder(const Settings& settings) {
 
 DataSetup::DataSetup(const Settings& s, const LayoutProgress& progress, std::string& note)
     : storage_(storage_speed(s)) {
+  if (s.model == ModelKind::kGnmt) {
+    pairs_ = load_translations(s, note);
+  } else if (s.model == ModelKind::kTransformer) {
+    text_ = load_tokens(s, note);
+  } else {
+    set_up_images(s, progress, note);
+  }
+}
+
+void DataSetup::set_up_images(const Settings& s, const LayoutProgress& progress,
+                              std::string& note) {
   if (s.decode == DecodeTime::kOffline && s.source == SourceKind::kFiles)
     fail_usage(
         "decode: images that are decoded offline are packed into shards; use --source shards.");
@@ -129,7 +197,24 @@ void DataSetup::open_pictures(const Settings& s, const LayoutProgress& progress,
   test_ = open_picture_files(list_pictures(root, true, 0), canvas_, test_storage_);
 }
 
+std::string DataSetup::description() const {
+  if (pairs_) return pairs_->train.description;
+  return text_ ? text_->train.description : description_;
+}
+
 TrainingData DataSetup::data() const {
+  if (pairs_) {
+    TrainingData data;
+    data.train_pairs = &pairs_->train;
+    data.test_pairs = &pairs_->test;
+    return data;
+  }
+  if (text_) {
+    TrainingData data;
+    data.train_text = &text_->train;
+    data.test_text = &text_->test;
+    return data;
+  }
   TrainingData data;
   data.train = train_.get();
   data.test = test_.get();

@@ -3,38 +3,43 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "reference_trainer/data/images.h"
 #include "reference_trainer/data/layout.h"
+#include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/picture_folder.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/storage.h"
+#include "reference_trainer/data/text.h"
 #include "reference_trainer/switches/settings.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
 
-/// The images of a run and where they are read from. Not movable: sources refer to the sets.
+/// The images (or the text) of a run and where they are read from. Not movable: sources refer to the sets.
 class DataSetup {
  public:
   /// Loads the images and, for files and shards, lays them out in the cache where they are missing.
-  /// `note` gets a sentence when generated images stand in for real ones.
+  /// `note` gets a sentence when generated data stand in for real ones.
   DataSetup(const Settings& settings, const LayoutProgress& progress, std::string& note);
   DataSetup(const DataSetup&) = delete;
   DataSetup& operator=(const DataSetup&) = delete;
 
   TrainingData data() const;
-  const std::string& description() const { return description_; }
-  std::int64_t train_count() const { return train_->count(); }
+  std::string description() const;
 
  private:
+  void set_up_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
   void open_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
   void open_pictures(const Settings& settings, const LayoutProgress& progress, std::string& note);
 
-  std::string description_;
-  Canvas canvas_;  ///< of pictures
-  int size_ = 0;   ///< likewise, as trained
+  std::optional<TrainAndTestPairs> pairs_;  ///< for the models of translations
+  std::optional<TrainAndTestText> text_;    ///< for the models of text; else images
+  std::string description_;                 ///< of images
+  Canvas canvas_;                           ///< of pictures
+  int size_ = 0;                            ///< likewise, as trained
   int classes_ = 0;
   TrainAndTest images_;
   Storage storage_;

@@ -30,6 +30,7 @@
 #include "reference_trainer/devices/sim/simulated_run.h"
 #include "reference_trainer/nvtx/emitter.h"
 #include "reference_trainer/oracle/oracle.h"
+#include "reference_trainer/train/build_model.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
@@ -78,18 +79,28 @@ void publish_settings(const EffectiveSettings& settings) {
   }
 }
 
-void print_summary(const RunResult& result) {
-  fmt::print("{} steps{}, {:.1f} images/s, median step {}, waiting for input {}\n",
-             result.steps.size(), result.interrupted ? " (interrupted)" : "",
-             result.images_per_second(),
+std::string model_name(const Settings& s) {
+  if (s.model == ModelKind::kResnet) return fmt::format("ResNet-{} of width {}", s.depth, s.width);
+  if (s.model == ModelKind::kGnmt)
+    return fmt::format("gnmt of {} + {} layers, {} features, {} tokens", s.layers, s.layers,
+                       s.features, s.sequence);
+  return fmt::format("transformer of {} blocks, {} features, {} heads, {} tokens", s.layers,
+                     s.features, s.heads, s.sequence);
+}
+
+void print_summary(const Settings& settings, const RunResult& result) {
+  fmt::print("{} steps{}, {:.1f} {}/s, median step {}, waiting for input {}\n", result.steps.size(),
+             result.interrupted ? " (interrupted)" : "", result.images_per_second(),
+             samples_word(settings),
              format_duration({static_cast<std::int64_t>(result.median_step_s() * 1e9)}),
              format_percent(result.input_wait_share()));
   if (const auto loss = result.final_loss())
     fmt::print("training: loss {:.3f}, accuracy {} (mean of the last tenth)\n", *loss,
                format_percent(static_cast<double>(*result.final_accuracy())));
   if (result.evaluation)
-    fmt::print("test: loss {:.3f}, accuracy {} on {} images\n", result.evaluation->loss,
-               format_percent(result.evaluation->accuracy), result.evaluation->images);
+    fmt::print("test: loss {:.3f}, accuracy {} on {} {}\n", result.evaluation->loss,
+               format_percent(result.evaluation->accuracy), result.evaluation->images,
+               samples_word(settings));
 }
 
 void print_start(const CommandLine& command, const Device& device, const DataSetup& data,
@@ -98,11 +109,11 @@ void print_start(const CommandLine& command, const Device& device, const DataSet
   std::int64_t parameters = 0;
   for (ValueId id : trainer.graph().parameters())
     parameters += trainer.graph().value(id).shape.elements();
-  fmt::print("ResNet-{} (width {}, {} parameters, {} ops) on {}, {} thread{}\n", s.depth, s.width,
+  fmt::print("{} ({} parameters, {} ops) on {}, {} thread{}\n", model_name(s),
              format_count(parameters), trainer.graph().node_count(), device.info().name,
              device.info().cores, device.info().cores == 1 ? "" : "s");
-  fmt::print("{}: {} images, batch {}, {} steps{}\n", data.description(),
-             format_count(data.train_count()), s.batch, trainer.steps(),
+  fmt::print("{}: {} {}, batch {}, {} steps{}\n", escape_terminal(data.description()),
+             format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
   std::fflush(stdout);
 }
@@ -154,7 +165,7 @@ RunResult train_on_host(const CommandLine& command, const DataSetup& data, Progr
 RunResult train_simulated(const CommandLine& command, const DataSetup& data, Progress& progress,
                           const ProgramParts& parts) {
   const Settings& settings = command.settings.values();
-  const std::int64_t steps = total_steps(settings, data.train_count());
+  const std::int64_t steps = total_steps(settings, sample_count(settings, data.data()));
   sim::SimulationOptions options;
   options.record_events = !command.trace.empty() || !command.oracle.empty();
   options.record_edges = !command.oracle.empty();
@@ -165,7 +176,7 @@ RunResult train_simulated(const CommandLine& command, const DataSetup& data, Pro
   progress.finish();
   if (!command.quiet)
     fmt::print("simulated {}, {} rank{}: {}\n", run.gpu.model->id, run.ranks,
-               run.ranks == 1 ? "" : "s", data.description());
+               run.ranks == 1 ? "" : "s", escape_terminal(data.description()));
   if (!command.trace.empty()) parts.write_trace(run, command.trace);
   if (!command.oracle.empty()) {
     OracleFacts facts{&command.settings, &run.result, &run, {}};
@@ -212,7 +223,7 @@ int train(CommandLine& command, const ProgramParts& parts,
   if (!command.oracle.empty() && !simulated)
     write_oracle(command.oracle, {&command.settings, &result, nullptr, {}});
   if (!command.metrics.empty()) write_metrics(command.metrics, command.settings, result);
-  if (!command.quiet) print_summary(result);
+  if (!command.quiet) print_summary(settings, result);
   return result.interrupted ? 128 + stop_signal.load() : 0;
 }
 

@@ -65,8 +65,8 @@ void Progress::step(const StepRecord& step, std::int64_t total, std::int64_t bat
   since_s_ = end_s;
   since_step_ = step.step + 1;
   const double left_s = rate > 0 ? static_cast<double>((total - step.step - 1) * batch) / rate : 0;
-  std::string line = fmt::format("step {}/{}  loss {}  accuracy {}  {:.0f} images/s", step.step + 1,
-                                 total, optional_figure("{:.3f}", step.loss, 1),
+  std::string line = fmt::format("step {}/{}  loss {}  accuracy {}  {:.0f} samples/s",
+                                 step.step + 1, total, optional_figure("{:.3f}", step.loss, 1),
                                  optional_figure("{:.0f} %", step.accuracy, 100), rate);
   if (!last)
     line += fmt::format("  {} left", format_duration({static_cast<std::int64_t>(left_s * 1e9)}));

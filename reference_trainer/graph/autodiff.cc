@@ -42,9 +42,16 @@ ValueId Gradients::of(ValueId value) const {
 }
 
 std::vector<ValueId> Gradients::emit(const OpDefinition& op, NodeId of, std::vector<ValueId> inputs,
-                                     const std::vector<ValueId>& like) {
+                                     const std::vector<ValueId>& like,
+                                     std::optional<Attributes> attributes) {
   const Node forward = graph_.node(of);
-  Node node{&op, forward.name, Phase::kBackward, of, std::move(inputs), {}, forward.attributes};
+  Node node{&op,
+            forward.name,
+            Phase::kBackward,
+            of,
+            std::move(inputs),
+            {},
+            attributes ? std::move(*attributes) : forward.attributes};
   for (ValueId model : like) {
     Value gradient;
     gradient.name = "d " + graph_.value(model).name;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,11 @@ class Gradients {
   ValueId of(ValueId value) const;
 
   /// Appends a backward op for the forward node `of`; its outputs get the shapes of `like`, one
-  /// each, and share the layouts of parameters. Returns the outputs.
+  /// each, and share the layouts of parameters. Its attributes are the forward node's where none
+  /// are given. Returns the outputs.
   std::vector<ValueId> emit(const OpDefinition& op, NodeId of, std::vector<ValueId> inputs,
-                            const std::vector<ValueId>& like);
+                            const std::vector<ValueId>& like,
+                            std::optional<Attributes> attributes = {});
   /// Adds `gradient` to what `value` has received so far.
   void accumulate(NodeId of, ValueId value, ValueId gradient);
 

@@ -8,7 +8,12 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
+#include "kernels/adam.h"
+#include "kernels/attention.h"
 #include "kernels/batch_norm.h"
+#include "kernels/lstm.h"
+#include "kernels/max_pool.h"
+#include "kernels/row_program.h"
 #include "kernels/work.h"
 #include "reference_trainer/graph/shape.h"
 
@@ -48,7 +53,8 @@ struct Value {
   NodeId producer;  ///< none for inputs, parameters and state
   ValueId like;     ///< shares the device layout of that value (gradient and momentum of a weight)
   Initial initial;
-  bool is_filter = false;  ///< of a convolution: its extents are OIHW, not NHWC
+  bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
+  bool is_filter = false;         ///< of a convolution: its extents are OIHW, not NHWC
 
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
 };
@@ -64,15 +70,62 @@ struct BatchNormAttributes {
   float momentum = 0.1F;  ///< weight of the batch in the running statistics
   bool training = true;
 };
+/// One elementwise op: an instruction of a row program without its operands.
+struct RowAttributes {
+  kernels::RowOp op = kernels::RowOp::kAdd;
+  float constant = 0;
+  std::uint32_t key = 0;
+  kernels::NumberFormat format = kernels::NumberFormat::kFloat32;
+};
+struct EmbeddingAttributes {
+  std::int64_t length = 1;  ///< tokens of a sequence
+};
+struct LayerNormAttributes {
+  float epsilon = 1e-5F;
+};
+/// Rows of each of `batch` sequences of `length` are moved by `shift`.
+struct RollAttributes {
+  std::int64_t batch = 0;
+  std::int64_t length = 0;
+  std::int64_t shift = 0;
+};
+/// Rows in the order of two indexes.
+struct SwapAttributes {
+  std::int64_t outer = 0;
+  std::int64_t inner = 0;
+};
+struct LstmAttributes {
+  kernels::LstmShape shape;
+  bool persistent = true;        ///< one kernel for all time steps
+  std::int64_t first_token = 0;  ///< where the layer's tokens begin among those of the batch
+};
 /// How the optimizer's update of a parameter is cut into kernels.
 enum class OptimizerFusion : std::uint8_t { kOff, kParameter, kMultiTensor };
-struct SgdAttributes {
+enum class OptimizerKind : std::uint8_t { kSgd, kAdam, kLamb, kLars };
+struct OptimizerAttributes {
+  OptimizerKind kind = OptimizerKind::kSgd;
   OptimizerFusion fusion = OptimizerFusion::kMultiTensor;
-  float momentum = 0.9F;
+  float momentum = 0.9F;  ///< SGD and LARS
   float decay = 0;
+  float beta1 = 0.9F;  ///< Adam and LAMB
+  float beta2 = 0.999F;
+  float epsilon = 1e-8F;
+  float trust = 0.001F;  ///< LARS
+  /// Format that parameters are kept in, beside a master copy in FP32; kFloat32: no copy.
+  kernels::NumberFormat format = kernels::NumberFormat::kFloat32;
+  bool loss_scale = false;  ///< gradients come multiplied by the loss scale
+
+  /// The last input of every update is the kernels::OptimizerState.
+  bool has_state() const {
+    return loss_scale || kind == OptimizerKind::kAdam || kind == OptimizerKind::kLamb;
+  }
+  bool has_master() const { return format != kernels::NumberFormat::kFloat32; }
 };
 using Attributes =
-    std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, SgdAttributes>;
+    std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, RowAttributes,
+                 kernels::RowProgram, EmbeddingAttributes, LayerNormAttributes,
+                 kernels::AttentionShape, kernels::BatchedMatmul, kernels::MaxPoolShape,
+                 RollAttributes, SwapAttributes, LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // ops/op.h
 
@@ -85,6 +138,8 @@ struct Node {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   Attributes attributes;
+  /// Floating-point results are rounded to this as they are written (mixed precision).
+  kernels::NumberFormat results = kernels::NumberFormat::kFloat32;
 };
 
 /// A model as a list of ops over values: what runs, on what, in which order. Plain data without a

@@ -10,13 +10,17 @@ namespace headway::trainer {
 /// stage starting at stride 2 with a 1x1 projection shortcut, a global average pool and a linear
 /// layer. Depth 20 and width 16 are ResNet-20, 0.27 M parameters, 31 M multiplications per 28x28
 /// image.
+/// Depth 50 is the paper's ResNet-50: four stages of 3, 4, 6 and 3 bottleneck blocks (1x1, 3x3, 1x1)
+/// of 4·width, 8·width ... channels inside and four times that outside, 25.6 M parameters at width
+/// 16 and 1000 classes. Images of 64 pixels and more pass its 7x7 stem at stride 2 and a max pool,
+/// smaller ones a 3x3 stem at stride 1.
 struct ResnetOptions {
   std::int64_t batch = 32;
   std::int64_t height = 28;
   std::int64_t width_pixels = 28;
   std::int64_t image_channels = 1;
   int classes = 10;
-  int depth = 20;  ///< 6n + 2
+  int depth = 20;  ///< 6n + 2, or 50
   int width = 16;
   bool training = true;  ///< false: batch norm uses its running statistics
 };

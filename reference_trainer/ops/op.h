@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "reference_trainer/graph/graph.h"
 
@@ -31,10 +32,24 @@ extern const OpDefinition kBatchNorm, kBnRelu, kBnAddRelu;
 extern const OpDefinition kBatchNormBackward, kBnReluBackward, kBnAddReluBackward;
 extern const OpDefinition kRelu, kReluBackward;
 extern const OpDefinition kAdd;
-extern const OpDefinition kPool, kPoolBackward;
+extern const OpDefinition kPool, kPoolBackward, kMaxPool, kMaxPoolBackward;
 extern const OpDefinition kLinear, kLinearBackwardData, kLinearBackwardWeights;
 extern const OpDefinition kSoftmaxCrossEntropy, kSoftmaxCrossEntropyBackward;
-extern const OpDefinition kSgdMomentum, kSgdMomentumMultiTensor;
+extern const OpDefinition kLogSoftmax, kLogSoftmaxBackward, kNllLoss, kNllLossBackward;
+extern const OpDefinition kMatmul, kMatmulBackwardWeights, kBiasGelu, kBiasGeluBackward;
+extern const OpDefinition kBiasAdd, kSub, kMul, kScale, kGelu, kGeluBackward;
+extern const OpDefinition kDropout, kDropoutBackward, kRsqrt, kRsqrtBackward;
+extern const OpDefinition kRowMean, kRowSum, kSpread, kColumnSum, kCast, kTf32Round, kCluster;
+extern const OpDefinition kLayerNorm, kLayerNormBackward, kAddLayerNorm, kAddLayerNormBackward;
+extern const OpDefinition kEmbedding, kEmbeddingBackward;
+extern const OpDefinition kAttention, kAttentionBackward, kAttentionMask, kRoll;
+extern const OpDefinition kSplitHeads, kSplitHeadsBackward, kMergeHeads, kMergeHeadsBackward;
+extern const OpDefinition kLstm, kLstmBackward, kSplitRows, kJoinRows, kSwapMajor, kPaddingMask;
+extern const OpDefinition kTanh, kTanhBackward;
+extern const OpDefinition kBatchedMatmul, kSoftmax, kSoftmaxBackward;
+extern const OpDefinition kSgdMomentum, kSgdMomentumMultiTensor, kAdam, kAdamMultiTensor;
+extern const OpDefinition kLamb, kLambMultiTensor, kLars, kLarsMultiTensor;
+extern const OpDefinition kUnscale, kUnscaleMultiTensor, kUpdateScale;
 
 // Builders: each appends one forward node called `name` (and the parameters it needs) and returns
 // its result. Shapes are checked; a mismatch is an internal error naming the node.
@@ -48,11 +63,59 @@ ValueId relu(Graph& graph, const std::string& name, ValueId x);
 ValueId add(Graph& graph, const std::string& name, ValueId a, ValueId b);
 /// Mean over all positions: x [N,H,W,C] -> [N,C].
 ValueId global_average_pool(Graph& graph, const std::string& name, ValueId x);
+/// Largest of each square window, padding kernel/2: x [N,H,W,C] -> [N,H/s,W/s,C].
+ValueId max_pool(Graph& graph, const std::string& name, ValueId x, int kernel, int stride);
 /// x [N,in] -> [N,out], with bias.
 ValueId linear(Graph& graph, const std::string& name, ValueId x, std::int64_t out_features);
 /// logits [N,classes], labels int32 [N] -> figures [3]: mean loss, correct rows, counted rows.
 ValueId softmax_cross_entropy(Graph& graph, const std::string& name, ValueId logits,
                               ValueId labels);
+
+/// The same in two ops, as a framework without a fused loss has it.
+ValueId cross_entropy(Graph& graph, const std::string& name, ValueId logits, ValueId labels);
+/// x [N,in] -> x·wᵀ [N,out]; weights start with deviation gain / sqrt(in).
+ValueId matmul(Graph& graph, const std::string& name, ValueId x, std::int64_t out_features,
+               float gain = 1);
+/// A matmul and a bias_add.
+ValueId projection(Graph& graph, const std::string& name, ValueId x, std::int64_t out_features,
+                   float gain = 1);
+/// Elementwise: b is of a's shape, one per row [N,1], or one per column [C].
+ValueId bias_add(Graph& graph, const std::string& name, ValueId x, ValueId bias);
+ValueId sub(Graph& graph, const std::string& name, ValueId a, ValueId b);
+ValueId mul(Graph& graph, const std::string& name, ValueId a, ValueId b);
+ValueId scale(Graph& graph, const std::string& name, ValueId x, float factor);
+ValueId gelu(Graph& graph, const std::string& name, ValueId x);
+/// The elements that survive are scaled by 1 / (1 - rate); others every step.
+ValueId dropout(Graph& graph, const std::string& name, ValueId x, float rate);
+ValueId rsqrt(Graph& graph, const std::string& name, ValueId x, float epsilon);
+/// x [N,C] -> [N,1].
+ValueId row_mean(Graph& graph, const std::string& name, ValueId x);
+/// x [N,C] -> same shape, as the chain of elementwise ops that its definition is.
+ValueId layer_norm(Graph& graph, const std::string& name, ValueId x);
+/// tokens int32 [N] -> [N, columns]; with positions, sequences are `length` tokens long.
+ValueId embedding(Graph& graph, const std::string& name, ValueId tokens, std::int64_t entries,
+                  std::int64_t columns, std::int64_t length, bool positions);
+/// qkv [batch·length, 3·heads·depth] -> [batch·length, heads·depth], as a chain of ops.
+ValueId attention(Graph& graph, const std::string& name, ValueId qkv,
+                  const kernels::AttentionShape& shape);
+/// a [groups·m, k], b [groups·k, n] (or transposed [groups·n, k]) -> [groups·m, n].
+ValueId batched_matmul(Graph& graph, const std::string& name, ValueId a, ValueId b,
+                       const kernels::BatchedMatmul& shape);
+ValueId softmax(Graph& graph, const std::string& name, ValueId x);
+/// A recurrent layer: x [steps·rows, features] time-major -> [steps·rows, hidden]. `tokens` say how
+/// many steps the batch uses.
+ValueId lstm(Graph& graph, const std::string& name, ValueId x, ValueId tokens,
+             const LstmAttributes& attributes);
+/// x [N,C] -> its first rows, and the others.
+std::pair<ValueId, ValueId> split_rows(Graph& graph, const std::string& name, ValueId x,
+                                       std::int64_t first);
+/// Rows o·inner + i -> rows i·outer + o.
+ValueId swap_major(Graph& graph, const std::string& name, ValueId x, std::int64_t outer,
+                   std::int64_t inner);
+/// scores [batch·rows, length] -> -1e30 where the sequence's token is padding (tokens time-major).
+ValueId padding_mask(Graph& graph, const std::string& name, ValueId scores, ValueId tokens,
+                     std::int64_t batch);
+ValueId tanh(Graph& graph, const std::string& name, ValueId x);
 
 }  // namespace ops
 }  // namespace headway::trainer

@@ -27,6 +27,20 @@ class Rewrite {
     return graph_.consumers(value).size() == 1 ? producer : NodeId::none();
   }
 
+  /// The node that makes `value` when it is an `op`, whoever else reads it; else none.
+  NodeId producer(ValueId value, const OpDefinition& op) const {
+    const NodeId id = graph_.value(value).producer;
+    return id.valid() && graph_.node(id).op == &op && !gone_.contains(id) ? id : NodeId::none();
+  }
+
+  /// The only node that reads `value` when it is an `op`; else none.
+  NodeId sole_reader(ValueId value, const OpDefinition& op) const {
+    const std::vector<NodeId> readers = graph_.consumers(value);
+    if (readers.size() != 1 || graph_.node(readers[0]).op != &op || gone_.contains(readers[0]))
+      return {};
+    return readers[0];
+  }
+
   void replace(const std::vector<NodeId>& old, Node replacement) {
     gone_.insert(old.begin(), old.end());
     replacement_.emplace(old.front(), std::move(replacement));

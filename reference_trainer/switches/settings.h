@@ -5,16 +5,20 @@
 #include <string>
 
 #include "reference_trainer/comm/bucket.h"
+#include "reference_trainer/data/pairs.h"
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/passes/apply_precision.h"
 
 namespace headway::trainer {
 
-enum class ModelKind : std::uint8_t { kResnet };
+enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt };
+enum class OptimizerChoice : std::uint8_t { kAuto, kSgd, kAdam, kLamb, kLars };
 enum class DeviceKind : std::uint8_t { kHost, kSim };
 enum class CommKind : std::uint8_t { kAuto, kShm, kMpi };
 enum class DataKind : std::uint8_t {
   kAuto,
   kFashionMnist,
+  kText,
   kGenerated,
   kPictures,
   kGeneratedPictures
@@ -42,20 +46,37 @@ struct Settings {
   ModelKind model = ModelKind::kResnet;
   std::int64_t depth = 20;
   std::int64_t width = 16;
+  std::int64_t layers = 4;
+  std::int64_t heads = 4;
+  std::int64_t features = 128;
+  std::int64_t sequence = 128;
+  std::int64_t window = 0;  ///< 0: the whole sequence
+  double dropout = 0.1;
   // optimizer
-  double learning_rate = 0.05;
+  OptimizerChoice optimizer = OptimizerChoice::kAuto;
+  double learning_rate = 0;  ///< 0: one that suits the optimizer
   double momentum = 0.9;
   double weight_decay = 1e-4;
   OptimizerFusion fused_optimizer = OptimizerFusion::kMultiTensor;
   // fusion
   bool fused_bn = true;
+  bool fused_ln = true;
+  bool fused_attention = true;
+  bool persistent_rnn = true;
+  bool fused_bias_act = true;
+  bool fused_loss = true;
+  bool graph_compiler = true;
+  // precision
+  Precision precision = Precision::kFp32;
   // data
   DataKind data = DataKind::kAuto;
   std::string data_dir = "/usr/share/datasets/fashion-mnist";
   std::string picture_dir = "/usr/share/openclipart/png";
   std::int64_t image_size = 64;  ///< of pictures
-  std::string cache_dir;         ///< empty: $XDG_CACHE_HOME or ~/.cache
-  std::int64_t samples = 0;      ///< 0: all
+  std::string pairs_dir = "/usr/share/locale/de/LC_MESSAGES";
+  std::string text_dir = "/usr/share/man/man7";
+  std::string cache_dir;     ///< empty: $XDG_CACHE_HOME or ~/.cache
+  std::int64_t samples = 0;  ///< 0: all
   // input
   SourceKind source = SourceKind::kShards;
   DecodeTime decode = DecodeTime::kStep;
@@ -64,6 +85,7 @@ struct Settings {
   double worker_start_ms = 0;
   std::int64_t prefetch = 4;
   bool shuffle = true;
+  Balance balance = Balance::kSorted;
   bool augment = true;
   double storage_latency_ms = 0;
   double storage_mb_per_s = 0;

@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kRun = "Run";
 constexpr std::string_view kModel = "Model and optimizer";
 constexpr std::string_view kFusion = "Fusion";
+constexpr std::string_view kPrecision = "Precision";
 constexpr std::string_view kData = "Data";
 constexpr std::string_view kInput = "Input pipeline";
 constexpr std::string_view kLaunch = "Launches and synchronisation";
@@ -44,27 +45,64 @@ std::vector<Switch> make_switches() {
   return {
       integer({"steps", kRun, "Steps to train, over as many epochs as that takes."}, &S::steps, 0,
               100000000, "the epochs decide"),
-      integer({"epochs", kRun, "Passes over the training images, where no steps are given."},
+      integer({"epochs", kRun, "Passes over the training data, where no steps are given."},
               &S::epochs, 1, 100000),
-      integer({"batch", kRun, "Images per step.", "launch-bound"}, &S::batch, 1, 65536),
+      integer({"batch", kRun, "Samples (images or sequences) per step.", "launch-bound"}, &S::batch,
+              1, 65536),
       integer({"seed", kRun, "Decides initial weights, order and augmentation."}, &S::seed, 0,
               1000000000),
-      flag({"eval", kRun, "Measure the accuracy on test images after training."}, &S::eval),
-      integer({"eval_samples", kRun, "Test images to measure it on."}, &S::eval_samples, 0,
+      flag({"eval", kRun, "Measure the accuracy on test data after training."}, &S::eval),
+      integer({"eval_samples", kRun, "Test samples to measure it on."}, &S::eval_samples, 0,
               100000000, "all"),
-      choice<ModelKind>({"model", kModel, "The network."}, &S::model,
-                        {{"resnet", ModelKind::kResnet}}),
-      one_of({"depth", kModel, "Layers of the residual network; 20 is ResNet-20."}, &S::depth,
-             {8, 14, 20, 26, 32, 44, 56}),
+      choice<ModelKind>({"model", kModel,
+                         "The network: ResNet on images, a GPT-style transformer on the bytes of a "
+                         "text, or gnmt, "
+                         "LSTM layers with attention on sentences and their translations."},
+                        &S::model,
+                        {{"resnet", ModelKind::kResnet},
+                         {"transformer", ModelKind::kTransformer},
+                         {"gnmt", ModelKind::kGnmt}}),
+      one_of({"depth", kModel,
+              "Layers of the residual network; 20 is ResNet-20, 50 is ResNet-50 with bottleneck "
+              "blocks."},
+             &S::depth, {8, 14, 20, 26, 32, 44, 50, 56}),
       one_of({"width", kModel, "Channels of its first stage; 16 is ResNet-20."}, &S::width,
              {8, 16, 32, 64}),
-      number({"learning_rate", kModel, "Step size of the optimizer."}, &S::learning_rate, 0, 100),
-      number({"momentum", kModel, "Share of the last update that is kept."}, &S::momentum, 0, 1),
-      number({"weight_decay", kModel, "L2 penalty on all parameters."}, &S::weight_decay, 0, 1),
+      integer({"layers", kModel, "Blocks of the transformer, or LSTM layers of each side of gnmt."},
+              &S::layers, 1, 96),
+      integer({"heads", kModel, "Attention heads of each block; divides features."}, &S::heads, 1,
+              128),
+      integer({"features", kModel, "Width of the transformer or of gnmt."}, &S::features, 8, 8192),
+      integer({"sequence", kModel, "Tokens of a sequence; of gnmt's sentences, at most."},
+              &S::sequence, 2, 8192),
+      integer({"window", kModel,
+               "Attention within windows of so many tokens, shifted by half in every other block, "
+               "as vision transformers have it (fused: 392 to 13 µs for one layer's ten kernels).",
+               "unfused-attention"},
+              &S::window, 0, 8192, "the whole sequence"),
+      number({"dropout", kModel,
+              "Share that the transformer's branches and the inputs of gnmt's layers drop."},
+             &S::dropout, 0, 0.95),
+      choice<OptimizerChoice>({"optimizer", kModel,
+                               "SGD with momentum, AdamW, or their layer-wise forms LARS and LAMB "
+                               "for large batches; auto: SGD for images, AdamW for text."},
+                              &S::optimizer,
+                              {{"auto", OptimizerChoice::kAuto},
+                               {"sgd", OptimizerChoice::kSgd},
+                               {"adam", OptimizerChoice::kAdam},
+                               {"lamb", OptimizerChoice::kLamb},
+                               {"lars", OptimizerChoice::kLars}}),
+      number({"learning_rate", kModel, "Step size of the optimizer."}, &S::learning_rate, 0, 100,
+             "one that suits the optimizer"),
+      number({"momentum", kModel, "Share of the last update that SGD and LARS keep."}, &S::momentum,
+             0, 1),
+      number({"weight_decay", kModel,
+              "Penalty on all parameters: L2 (SGD, LARS), or decoupled (AdamW, LAMB)."},
+             &S::weight_decay, 0, 1),
       choice<OptimizerFusion>({"fused_optimizer", kFusion,
                                "Kernels of the update: one for all parameters, one per parameter, "
-                               "or four elementwise ones "
-                               "per parameter.",
+                               "or four (SGD) to seven (AdamW) elementwise ones per parameter "
+                               "(published: a fused Adam saves 5 to 45 % of the step).",
                                "unfused-optimizer"},
                               &S::fused_optimizer,
                               {{"multi-tensor", OptimizerFusion::kMultiTensor},
@@ -72,18 +110,66 @@ std::vector<Switch> make_switches() {
                                {"off", OptimizerFusion::kOff}}),
       flag({"fused_bn", kFusion,
             "Run batch norm, the residual add and ReLU in one pass over memory instead of two or "
-            "three.",
+            "three (published: 660 to 1060 images/s at batch 32).",
             "unfused-elementwise"},
            &S::fused_bn),
+      flag({"fused_ln", kFusion,
+            "Run layer norm, and the residual add before it, as one kernel instead of nine "
+            "elementwise ones (published: 4 % of the step).",
+            "unfused-elementwise"},
+           &S::fused_ln),
+      flag(
+          {"fused_attention", kFusion,
+           "Run attention as one kernel that keeps the scores in the cache, instead of seven (nine "
+           "with shifted windows).",
+           "unfused-attention"},
+          &S::fused_attention),
+      flag({"fused_bias_act", kFusion,
+            "Add biases inside the product before, or inside the GELU after them, instead of in "
+            "kernels of their own.",
+            "unfused-elementwise"},
+           &S::fused_bias_act),
+      choice<bool>(
+          {"rnn", kFusion,
+           "A recurrent layer as one persistent kernel over all time steps, or as a product "
+           "and a cell for each of them.",
+           "rnn-not-persistent"},
+          &S::persistent_rnn, {{"persistent", true}, {"standard", false}}),
+      flag({"fused_loss", kFusion,
+            "Softmax and cross entropy as one kernel each way instead of two.",
+            "unfused-elementwise"},
+           &S::fused_loss),
+      flag({"graph_compiler", kFusion,
+            "Join elementwise ops that follow one another into one loop each, gradients included "
+            "(published: XLA up to 3 times).",
+            "unfused-elementwise"},
+           &S::graph_compiler),
+      choice<Precision>(
+          {"precision", kPrecision,
+           "Number formats: FP32; TF32 operands of matrix products; AMP O1 (FP16 operands by "
+           "casts, "
+           "listed by op) or O2 (FP16 but for normalisation and loss, FP32 master parameters), "
+           "both "
+           "with dynamic loss scaling; BF16 with master parameters. The host device rounds FP32 "
+           "numbers to the format, so it shows what precision does to the loss and to the kernels, "
+           "not the speed of tensor cores (published: AMP 3 times, TF32 up to 10).",
+           "no-tensor-cores, amp-casts"},
+          &S::precision,
+          {{"fp32", Precision::kFp32},
+           {"tf32", Precision::kTf32},
+           {"amp-o1", Precision::kAmpO1},
+           {"amp-o2", Precision::kAmpO2},
+           {"bf16", Precision::kBf16}}),
       choice<DataKind>(
           {"data", kData,
-           "Training images; auto takes Fashion-MNIST where it is installed, else generated "
-           "shapes, and says so. Pictures are JPEG and PNG files of any size in colour, a folder "
-           "per "
-           "class; generated ones stand in where there are none."},
+           "Training data; auto takes Fashion-MNIST (images), the files of text_dir (text) or the "
+           "message catalogues of pairs_dir (gnmt) where they are installed, else generated shapes "
+           "or sentences, and says so. Pictures are JPEG and PNG files of any size in colour, a "
+           "folder per class; generated ones stand in where there are none."},
           &S::data,
           {{"auto", DataKind::kAuto},
            {"fashion-mnist", DataKind::kFashionMnist},
+           {"text", DataKind::kText},
            {"generated", DataKind::kGenerated},
            {"pictures", DataKind::kPictures},
            {"generated-pictures", DataKind::kGeneratedPictures}}),
@@ -95,12 +181,18 @@ std::vector<Switch> make_switches() {
            &S::picture_dir, "a folder"),
       one_of({"image_size", kData, "Pixels a side that pictures are trained at."}, &S::image_size,
              {32, 64, 96, 128, 224}),
+      text({"text_dir", kData,
+            "Folder whose files, gzipped or not, are the text (Debian: manpages)."},
+           &S::text_dir, "a folder"),
+      text({"pairs_dir", kData,
+            "Folder whose message catalogues (*.mo) hold gnmt's sentences and their translations."},
+           &S::pairs_dir, "a folder"),
       text({"cache_dir", kData,
             "Where small files and shards are laid out once; empty: headway-train in "
             "$XDG_CACHE_HOME or "
             "~/.cache."},
            &S::cache_dir, "a folder"),
-      integer({"samples", kData, "Use only the first so many training images."}, &S::samples, 0,
+      integer({"samples", kData, "Use only the first so many training samples."}, &S::samples, 0,
               100000000, "all"),
       choice<SourceKind>(
           {"source", kInput,
@@ -126,6 +218,12 @@ std::vector<Switch> make_switches() {
       integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound"},
               &S::prefetch, 1, 1024),
       flag({"shuffle", kInput, "Visit the images in another order every epoch."}, &S::shuffle),
+      choice<Balance>(
+          {"balance", kInput,
+           "Sentences of a batch: of about the same length, or any, and then every batch "
+           "is as long as its longest.",
+           "uneven-batches, step-outlier"},
+          &S::balance, {{"sorted", Balance::kSorted}, {"random", Balance::kRandom}}),
       flag({"augment", kInput, "Random shifts and flips."}, &S::augment),
       number({"storage_latency_ms", kInput,
               "Emulated storage: time that every open and every read takes, overlapping between "

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "common/error.h"
 #include "kernels/softmax_cross_entropy.h"
 #include "reference_trainer/data/random.h"
-#include "reference_trainer/graph/autodiff.h"
-#include "reference_trainer/optim/sgd.h"
-#include "reference_trainer/passes/fuse_bn_relu.h"
+#include "reference_trainer/train/build_model.h"
 
 namespace headway::trainer {
 namespace {
@@ -21,38 +20,6 @@ using kernels::LossFigures;
 
 double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-/// `pairs` gets each parameter's gradient.
-Model build_training_model(const Settings& s, const TrainingData& data, float momentum,
-                           GradientSync::Pairs& pairs) {
-  ResnetOptions options;
-  options.batch = s.batch;
-  options.height = data.height;
-  options.width_pixels = data.width;
-  options.image_channels = data.channels;
-  options.classes = data.classes;
-  options.depth = static_cast<int>(s.depth);
-  options.width = static_cast<int>(s.width);
-  Model model = build_resnet(options);
-  if (s.fused_bn) {
-    fuse_bn_add_relu(model.graph);
-    fuse_bn_relu(model.graph);
-  }
-  Gradients gradients(model.graph);
-  gradients.run(model.figures);
-  for (ValueId parameter : model.graph.parameters())
-    if (const ValueId gradient = gradients.of(parameter); gradient.valid())
-      pairs.emplace_back(parameter, gradient);
-  add_sgd(model.graph, gradients,
-          {s.fused_optimizer, momentum, static_cast<float>(s.weight_decay)});
-  return model;
-}
-
-/// Deep gradient compression keeps the momentum of what is sent itself.
-float optimizer_momentum(const Settings& s) {
-  const bool local = s.ranks > 1 && s.compress == Compression::kDgc;
-  return local ? 0.0F : static_cast<float>(s.momentum);
 }
 
 /// Ranges of the step and its phases on the training thread.
@@ -89,9 +56,9 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     : settings_(settings),
       device_(device),
       data_(data),
-      steps_(total_steps(settings, data.train->count())),
+      steps_(total_steps(settings, sample_count(settings, data))),
       compute_(device.create_stream("compute")),
-      model_(build_training_model(settings, data, optimizer_momentum(settings), gradients_)),
+      model_(build_training_model(settings, data, gradients_)),
       ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
   compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d)});
   initialise_values();
@@ -102,41 +69,21 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   options.sync_every = settings.sync.ops;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
   add_gradient_sync(parts);
-  const LoaderOptions loader = loader_options(parts);
-  loader_ = parts.make_loader ? parts.make_loader(*data.train, loader)
-                              : std::make_unique<Loader>(*data.train, device, loader);
+  BatchesWanted wanted;
+  wanted.batches = steps_ * settings.accumulate;
+  wanted.in_use = static_cast<int>(settings.run_ahead) + 2;
+  if (parts.communicator) {
+    wanted.rank = parts.communicator->rank();
+    wanted.ranks = parts.communicator->size();
+  }
+  loader_ = open_training_batches(settings, device, data, wanted, parts.make_loader);
   feed_ = std::make_unique<InputFeed>(device, compute_, *loader_, *compiled_, model_, settings.h2d,
-                                      loader.in_use);
+                                      wanted.in_use);
   const auto micro_batches = settings.accumulate;
   for (std::size_t i = 0; i < ring_; ++i)
     figures_.push_back(
         device.allocate(micro_batches * std::int64_t{sizeof(LossFigures)}, MemoryKind::kPinned));
   ends_.resize(ring_);
-}
-
-LoaderOptions Trainer::loader_options(const TrainerParts& parts) const {
-  LoaderOptions loader;
-  loader.batch = settings_.batch;
-  loader.height = data_.height;
-  loader.width = data_.width;
-  loader.channels = data_.channels;
-  loader.canvas_height = data_.canvas_height;
-  loader.canvas_width = data_.canvas_width;
-  loader.reuse_workers = settings_.worker_reuse;
-  loader.worker_start =
-      std::chrono::microseconds(static_cast<std::int64_t>(settings_.worker_start_ms * 1000));
-  loader.pictures.random = settings_.augment;
-  loader.workers = static_cast<int>(settings_.workers);
-  loader.prefetch = static_cast<int>(settings_.prefetch);
-  loader.in_use = static_cast<int>(settings_.run_ahead) + 2;
-  loader.memory = settings_.pinned ? MemoryKind::kPinned : MemoryKind::kPageable;
-  loader.shuffle = settings_.shuffle;
-  loader.batches = steps_ * settings_.accumulate;
-  loader.seed = static_cast<std::uint64_t>(settings_.seed);
-  loader.rank = parts.communicator ? parts.communicator->rank() : 0;
-  loader.ranks = parts.communicator ? parts.communicator->size() : 1;
-  loader.augmentation = {settings_.augment, 2, data_.statistics};
-  return loader;
 }
 
 void Trainer::add_gradient_sync(const TrainerParts& parts) {
@@ -164,8 +111,10 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
 void Trainer::initialise_values() {
   if (!device_.computes()) return;
   std::uint64_t number = 0;
+  std::map<ValueId, std::vector<float>> parameters;
   for (std::size_t i = 0; i < model_.graph.value_count(); ++i) {
-    const Value& value = model_.graph.values()[i];
+    const ValueId id = ValueId::from(i);
+    const Value& value = model_.graph.value(id);
     const bool parameter = value.role == Role::kParameter;
     if (!parameter && value.role != Role::kState) continue;
     std::vector<float> start(static_cast<std::size_t>(value.shape.elements()), value.initial.value);
@@ -175,7 +124,13 @@ void Trainer::initialise_values() {
       for (float& element : start)
         element = static_cast<float>(random.normal()) * value.initial.value;
     }
-    compiled_->write(ValueId::from(i), start);
+    if (value.copies_parameter) start = parameters.at(value.like);
+    if (parameter) {
+      parameters[id] = start;
+      kernels::round_to(parameter_format(settings_.precision), value.shape.elements(), start.data(),
+                        start.data());
+    }
+    compiled_->write(id, start);
   }
 }
 
@@ -206,7 +161,8 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   }
   for (std::int64_t left = std::max<std::int64_t>(0, step - ahead); left < step; ++left)
     report(left);
-  if (settings_.eval && data_.test && device_.computes() && !result.interrupted) {
+  if (settings_.eval && test_count(settings_, data_) > 0 && device_.computes() &&
+      !result.interrupted) {
     result.evaluation = evaluate(settings_, device_, compute_, data_, *compiled_,
                                  static_cast<std::int64_t>(model_.graph.node_count()), hooks);
   }
@@ -263,7 +219,7 @@ void Trainer::pass(std::int64_t step, int micro_batch) {
   if (micro_batch == 0 && rank_ == settings_.slow_rank)
     device_.clock().spend(
         std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.slow_rank_ms * 1e6)));
-  const LaunchArguments arguments{fed.slot, static_cast<float>(settings_.learning_rate), fed.batch};
+  const LaunchArguments arguments{fed.slot, learning_rate_of(settings_), fed.batch};
   last_arguments_ = arguments;
   {
     nvtx::Range forward(names().forward, phase(Phase::kForward));
@@ -314,7 +270,7 @@ void Trainer::finish_step(std::int64_t step, RunResult& result) {
     fail_usage(
         "The loss of step {} is {}: the training has diverged. Use a smaller --learning-rate "
         "than {}.",
-        step, figures.loss, settings_.learning_rate);
+        step, figures.loss, learning_rate_of(settings_));
 }
 
 }  // namespace headway::trainer

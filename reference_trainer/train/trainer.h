@@ -9,7 +9,11 @@
 
 #include "reference_trainer/comm/gradient_sync.h"
 #include "reference_trainer/data/loader.h"
+#include "reference_trainer/data/augment.h"
+#include "reference_trainer/data/batch_source.h"
+#include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/source.h"
+#include "reference_trainer/data/text.h"
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/switches/settings.h"
@@ -19,7 +23,7 @@
 
 namespace headway::trainer {
 
-/// What the trainer reads its images from.
+/// What the trainer reads its images or its text from.
 struct TrainingData {
   SampleSource* train = nullptr;
   SampleSource* test = nullptr;  ///< may be null: no evaluation
@@ -30,7 +34,32 @@ struct TrainingData {
   int canvas_width = 0;
   int classes = 0;
   PixelStatistics statistics;
+  const TextSet* train_text = nullptr;  ///< the models of text have these instead
+  const TextSet* test_text = nullptr;
+  const PairSet* train_pairs = nullptr;  ///< likewise those of translations
+  const PairSet* test_pairs = nullptr;
 };
+
+/// Training samples, and test samples (0: none).
+std::int64_t sample_count(const Settings& settings, const TrainingData& data);
+std::int64_t test_count(const Settings& settings, const TrainingData& data);
+
+struct BatchesWanted {
+  std::int64_t batches = 0;
+  int in_use = 4;  ///< that may be out at once
+  int rank = 0;    ///< of `ranks` that share the samples
+  int ranks = 1;
+};
+/// Makes the loader of images; empty: a Loader.
+using MakeLoader =
+    std::function<std::unique_ptr<BatchSource>(SampleSource&, const LoaderOptions&)>;
+std::unique_ptr<BatchSource> open_training_batches(const Settings& settings, Device& device,
+                                                   const TrainingData& data,
+                                                   const BatchesWanted& wanted,
+                                                   const MakeLoader& make_loader = {});
+/// Those that cover `samples` test samples, in order, a shorter one last.
+std::unique_ptr<BatchSource> open_test_batches(const Settings& settings, Device& device,
+                                               const TrainingData& data, std::int64_t samples);
 
 struct TrainerHooks {
   /// After a step's figures became known, in order of steps.
@@ -41,13 +70,12 @@ struct TrainerHooks {
   const std::atomic<int>* stop = nullptr;
 };
 
-/// Steps that `settings` ask for with `samples` training images.
+/// Steps that `settings` ask for with `samples` training samples.
 std::int64_t total_steps(const Settings& settings, std::int64_t samples);
 
 /// What a run uses besides a device and data, where it is not the usual.
 struct TrainerParts {
-  /// Makes the source of batches; empty: a Loader.
-  std::function<std::unique_ptr<BatchSource>(SampleSource&, const LoaderOptions&)> make_loader;
+  MakeLoader make_loader;
   /// The other ranks of the run; null: there are none. Must outlive the trainer.
   Communicator* communicator = nullptr;
 };
@@ -68,7 +96,6 @@ class Trainer {
 
  private:
   void initialise_values();
-  LoaderOptions loader_options(const TrainerParts& parts) const;
   void add_gradient_sync(const TrainerParts& parts);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);

@@ -112,4 +112,25 @@ TEST_CASE("readings that arrive late or twice are ignored") {
   CHECK(axis.from_tsc(10'000 + 3 * 1'500'000).ns == 1'500'000);
 }
 
+TEST_CASE("stamps that waited for long are converted as they were when they were new") {
+  TimeAxis axis(reading(0), {100 * kSecond});
+  ClockReading at = reading(0);
+  std::vector<std::pair<std::uint64_t, TimeNs>> stamps;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::int64_t ns = 1'000'000 + i % 7 * 1'000;
+    at.monotonic_ns += ns;
+    at.realtime_ns += ns;
+    at.tsc += static_cast<std::uint64_t>(ns * (29 + i % 3) / 10);
+    axis.add_anchor(at);
+    const std::uint64_t stamp = at.tsc - static_cast<std::uint64_t>(i % 100);
+    stamps.emplace_back(stamp, axis.from_tsc(stamp));
+  }
+  // In order, as a ring is read, and all over the place, as rings of many threads are.
+  for (const auto& [stamp, time] : stamps) REQUIRE(axis.from_tsc(stamp) == time);
+  for (std::size_t i = 0; i < stamps.size(); ++i) {
+    const auto& [stamp, time] = stamps[i * 7919 % stamps.size()];
+    REQUIRE(axis.from_tsc(stamp) == time);
+  }
+}
+
 }  // namespace headway::record

@@ -152,4 +152,63 @@ TEST_CASE("CUDA: --cuda off leaves the program alone") {
   CHECK(ranges(run.trace, "step 4") == 1);
 }
 
+TEST_CASE("CUDA: of the steps that were chosen, the calls are there and all that they launched") {
+  // "late": the kernels of a step run, and are told, while the next one is made.
+  for (const char* how : {"", "late"}) {
+    CAPTURE(how);
+    TemporaryFolder folder;
+    Recorded run = record_cuda(folder, {"40", how}, {"--steps", "10:19"});
+    REQUIRE(run.finished.status == 0);
+    CHECK(ranges(run.trace, "step 10") == 1);
+    CHECK(ranges(run.trace, "step 9") + ranges(run.trace, "step 20") == 0);
+    CHECK(number(run.trace, kCalls) == 50);
+    CHECK(number(run.trace, kKernels) == 30);
+    CHECK(number(run.trace,
+                 "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN "
+                 "CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId)") == 30);
+    // What describes devices was told before the first of these steps.
+    CHECK(number(run.trace, "SELECT count(*) FROM TARGET_INFO_GPU") == 1);
+    CHECK(loss(run.trace, "cupti_dropped") == 0);
+  }
+}
+
+TEST_CASE("CUDA: a step after steps that were not recorded begins with itself, not with the gap") {
+  TemporaryFolder folder;
+  Recorded run = record_cuda(folder, {"40"}, {"--sample-steps", "3:10"});
+  trace::Trace trace = trace::load(run.trace);
+  analyzer::Analysis analysis = analyzer::analyze(trace);
+  REQUIRE(analysis.partitions.size() == 1);
+  int after_gap = 0;
+  for (const analyzer::DeviceStep& step : analysis.partitions.front().steps) {
+    const analyzer::Step& host = analysis.steps.all[step.step];
+    if (host.number % 10 != 0 || host.number == 0) continue;
+    CHECK(step.interval.begin == host.host.begin);
+    CHECK_FALSE(host.steady);
+    ++after_gap;
+  }
+  CHECK(after_gap == 3);
+}
+
+TEST_CASE("CUDA: --capture-range cuda-profiler records between cudaProfilerStart and Stop") {
+  TemporaryFolder folder;
+  Recorded run = record_cuda(folder, {"10", "profiler"}, {"--capture-range", "cuda-profiler"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(number(run.trace, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType=59") == 3);
+  CHECK(ranges(run.trace, "step 2") == 1);
+  CHECK(ranges(run.trace, "step 4") == 1);
+  CHECK(number(run.trace, kKernels) == 9);
+  CHECK(meta(run.trace, "scope.windows") == "1");
+}
+
+TEST_CASE("CUDA: when the recording is over, CUPTI is given back to the program") {
+  TemporaryFolder folder;
+  // 4 s: the end, the time that is left for what CUPTI tells late, and its thread's next look.
+  Recorded run = record_cuda(folder, {"4300", "collected"}, {"--duration", "0.5"});
+  CHECK(run.finished.status == 0);
+  CHECK(number(run.trace, kKernels) > 500);
+  CHECK(number(run.trace,
+               "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start >= 500000000") == 0);
+  CHECK(loss(run.trace, "cupti_dropped") == 0);
+}
+
 }  // namespace headway::test

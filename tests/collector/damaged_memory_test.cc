@@ -73,7 +73,7 @@ struct FakeProcess {
 struct Pipeline {
   explicit Pipeline(FakeProcess& process)
       : sink(folder / "run.sqlite", false),
-        assembler(sink, read_clocks(), wire::Clock::kRealtime, progress,
+        assembler(sink, read_clocks(), wire::Clock::kRealtime, scope, progress,
                   [this](SegmentId) { set_aside = true; }) {
     std::string why_not;
     segment->id = 1;
@@ -98,6 +98,7 @@ struct Pipeline {
   TraceSink sink;
   Progress progress;
   bool set_aside = false;
+  Scope scope{ScopeOptions()};
   TraceAssembler assembler;
   MessageQueue queue;
   std::shared_ptr<LiveSegment> segment = std::make_shared<LiveSegment>();

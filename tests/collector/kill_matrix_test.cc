@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Every way to die, for one process, threads and forked children: nothing that was committed is lost.
+// Every way to end {return, _exit, SIGKILL, SIGSEGV, abort, SIGTERM, Ctrl-C, the recorder killed, the disk
+// full, shared memory refused} for every kind of run {one process, threads, forked, spawned, 4 ranks under
+// mpirun}: nothing that was committed is lost, the exit code is right, the file is intact, what was lost is
+// counted.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <numeric>
 
 #include "tests/collector/run_recorder.h"
 
@@ -19,9 +26,33 @@ struct Topology {
   const char* name;
   int processes;
   int threads;
+  const char* kind = "fork";
+  int slots() const { return processes * threads; }
+  bool ranks() const { return std::string_view(kind) == "ranks"; }
 };
-constexpr Topology kTopologies[] = {
-    {"one process", 1, 1}, {"three threads", 1, 3}, {"three forked processes", 3, 1}};
+constexpr Topology kTopologies[] = {{"one process", 1, 1},
+                                    {"three threads", 1, 3},
+                                    {"three forked processes", 3, 1},
+                                    {"three spawned processes", 3, 1, "spawn"},
+                                    {"four ranks under mpirun", 4, 1, "ranks"}};
+
+bool has_mpirun() {
+  static const bool found = std::system("mpirun --version >/dev/null 2>&1") == 0;
+  return found;
+}
+
+/// Calls `check(topology)` for each that can be had here.
+template <class Check>
+void for_each_topology(Check check) {
+  for (const Topology& topology : kTopologies) {
+    if (topology.ranks() && !has_mpirun()) {
+      MESSAGE("[skipped] four ranks: there is no mpirun here");
+      continue;
+    }
+    CAPTURE(topology.name);
+    check(topology);
+  }
+}
 
 /// What the workers counted after each committed range.
 std::vector<std::uint64_t> side_counts(const std::filesystem::path& side) {
@@ -31,12 +62,17 @@ std::vector<std::uint64_t> side_counts(const std::filesystem::path& side) {
   return counts;
 }
 
+std::int64_t sum_of_counts(const std::filesystem::path& side) {
+  std::vector<std::uint64_t> counts = side_counts(side);
+  return static_cast<std::int64_t>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+}
+
 void check_nothing_lost(const std::filesystem::path& trace, const std::filesystem::path& side,
                         const Topology& topology) {
   CHECK(intact(trace));
-  CHECK(loss(trace, "ring_full") == 0);
+  CHECK(number(trace, "SELECT count(*) FROM HEADWAY_LOSS WHERE severity = 'loss'") == 0);
   std::vector<std::uint64_t> counts = side_counts(side);
-  for (int slot = 0; slot < topology.processes * topology.threads; ++slot) {
+  for (int slot = 0; slot < topology.slots(); ++slot) {
     std::int64_t counted = static_cast<std::int64_t>(counts[static_cast<std::size_t>(slot)]);
     std::int64_t recorded = ranges(trace, "slot " + std::to_string(slot));
     CHECK(counted > 0);
@@ -47,22 +83,44 @@ void check_nothing_lost(const std::filesystem::path& trace, const std::filesyste
         topology.processes);
 }
 
-void check_ending(const std::string& ending, int expected_status) {
-  for (const Topology& topology : kTopologies) {
+std::vector<std::string> worker_command(const std::filesystem::path& side, const Topology& topology,
+                                        const char* ending, const char* ranges = "1000") {
+  std::vector<std::string> command;
+  // Open MPI refuses root and more ranks than cores unless it is told otherwise; others know no such
+  // options, but everybody takes variables.
+  if (topology.ranks())
+    command = {"env",
+               "OMPI_ALLOW_RUN_AS_ROOT=1",
+               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+               "OMPI_MCA_rmaps_base_oversubscribe=1",
+               "mpirun",
+               "-n",
+               std::to_string(topology.processes)};
+  const std::string worker[] = {target("worker"),
+                                side.string(),
+                                std::to_string(topology.processes),
+                                std::to_string(topology.threads),
+                                ending,
+                                ranges,
+                                topology.kind};
+  command.insert(command.end(), std::begin(worker), std::end(worker));
+  return command;
+}
+
+void check_ending(const char* ending, int expected_status) {
+  for_each_topology([&](const Topology& topology) {
     CAPTURE(ending);
-    CAPTURE(topology.name);
     TemporaryFolder folder;
     std::filesystem::path side = folder / "side";
-    Recorded run =
-        record(folder, {target("worker"), side.string(), std::to_string(topology.processes),
-                        std::to_string(topology.threads), ending, "2000"});
+    Recorded run = record(folder, worker_command(side, topology, ending));
     CHECK(run.finished.status == expected_status);
     check_nothing_lost(run.trace, side, topology);
     CHECK(meta(run.trace, "state") == "complete");
-    bool by_signal = expected_status > 128;
+    // mpirun turns the signal of a rank into an exit code of its own.
+    bool by_signal = expected_status > 128 && !topology.ranks();
     CHECK(meta(run.trace, by_signal ? "exit_signal" : "exit_code") ==
           std::to_string(by_signal ? expected_status - 128 : expected_status));
-  }
+  });
 }
 
 /// Starts workers that never end by themselves, and waits until all of them record.
@@ -71,24 +129,48 @@ void start_workers(Recorder& recorder, const std::filesystem::path& side,
   recorder.start();
   REQUIRE(eventually([&] {
     std::vector<std::uint64_t> counts = side_counts(side);
-    for (int slot = 0; slot < topology.processes * topology.threads; ++slot) {
-      if (counts[static_cast<std::size_t>(slot)] < 500) return false;
+    for (int slot = 0; slot < topology.slots(); ++slot) {
+      if (counts[static_cast<std::size_t>(slot)] < 300) return false;
     }
     return true;
   }));
 }
 
-std::vector<std::string> worker_command(const std::filesystem::path& trace,
-                                        const std::filesystem::path& side, const Topology& topology,
-                                        const char* ending) {
-  return {"-o",
-          trace.string(),
-          "--",
-          target("worker"),
-          side.string(),
-          std::to_string(topology.processes),
-          std::to_string(topology.threads),
-          ending};
+std::vector<std::string> endless(const std::filesystem::path& trace,
+                                 const std::filesystem::path& side, const Topology& topology,
+                                 const char* ending) {
+  std::vector<std::string> arguments = {"-o", trace.string(), "--"};
+  std::vector<std::string> command = worker_command(side, topology, ending);
+  arguments.insert(arguments.end(), command.begin(), command.end());
+  return arguments;
+}
+
+/// Until nobody works any more: the children see the parent's end, ranks the file.
+void wait_until_still(const std::filesystem::path& side) {
+  CHECK(eventually([&] {
+    const std::int64_t before = sum_of_counts(side);
+    sleep_ms(50);
+    return sum_of_counts(side) == before;
+  }));
+}
+
+/// mpirun ends with a code of its own when it is signalled; other commands by the signal.
+void check_signalled(const Finished& finished, const std::filesystem::path& trace,
+                     const Topology& topology, int signal) {
+  if (topology.ranks()) {
+    CHECK(finished.status != 0);
+    CHECK(meta(trace, "exit_code") == std::to_string(finished.status));
+  } else {
+    CHECK(finished.status == 128 + signal);
+    CHECK(meta(trace, "exit_signal") == std::to_string(signal));
+  }
+}
+
+Finished in_namespace(std::vector<std::string> words, const std::vector<std::string>& command) {
+  words.insert(words.end(), command.begin(), command.end());
+  Recorder recorder({});
+  recorder.instead(std::move(words)).start();
+  return recorder.wait();
 }
 
 }  // namespace
@@ -110,18 +192,17 @@ TEST_CASE("a program that aborts loses nothing that it had committed") {
 }
 
 TEST_CASE("SIGTERM to the recorder is passed on, and nothing committed is lost") {
-  for (const Topology& topology : kTopologies) {
-    CAPTURE(topology.name);
+  for_each_topology([&](const Topology& topology) {
     TemporaryFolder folder;
-    Recorder recorder(worker_command(folder / "run.sqlite", folder / "side", topology, "wait"));
+    Recorder recorder(endless(folder / "run.sqlite", folder / "side", topology, "wait"));
     start_workers(recorder, folder / "side", topology);
     ::kill(recorder.pid(), SIGTERM);
     Finished finished = recorder.wait();
-    CHECK(finished.status == 128 + SIGTERM);
-    CHECK(finished.err.find("was ended by signal 15") != std::string::npos);
+    check_signalled(finished, folder / "run.sqlite", topology, SIGTERM);
+    if (!topology.ranks()) CHECK(finished.err.find("was ended by signal 15") != std::string::npos);
     check_nothing_lost(folder / "run.sqlite", folder / "side", topology);
     CHECK(meta(folder / "run.sqlite", "interrupted") == "1");
-  }
+  });
 }
 
 TEST_CASE("Ctrl-C in a terminal ends the program once, and nothing committed is lost") {
@@ -129,17 +210,16 @@ TEST_CASE("Ctrl-C in a terminal ends the program once, and nothing committed is 
     MESSAGE("[skipped] there are no pseudo-terminals here (/dev/pts)");
     return;
   }
-  for (const Topology& topology : kTopologies) {
-    CAPTURE(topology.name);
+  for_each_topology([&](const Topology& topology) {
     TemporaryFolder folder;
-    Recorder recorder(worker_command(folder / "run.sqlite", folder / "side", topology, "wait"));
+    Recorder recorder(endless(folder / "run.sqlite", folder / "side", topology, "wait"));
     recorder.on_terminal();
     start_workers(recorder, folder / "side", topology);
     recorder.type("\x03");
     Finished finished = recorder.wait();
-    CHECK(finished.status == 128 + SIGINT);
+    check_signalled(finished, folder / "run.sqlite", topology, SIGINT);
     check_nothing_lost(folder / "run.sqlite", folder / "side", topology);
-  }
+  });
 }
 
 TEST_CASE("a program that ignores Ctrl-C can be left with a second one") {
@@ -150,7 +230,7 @@ TEST_CASE("a program that ignores Ctrl-C can be left with a second one") {
   TemporaryFolder folder;
   std::filesystem::path side = folder / "side";
   Topology topology = kTopologies[0];
-  Recorder recorder(worker_command(folder / "run.sqlite", side, topology, "ignore"));
+  Recorder recorder(endless(folder / "run.sqlite", side, topology, "ignore"));
   recorder.on_terminal();
   start_workers(recorder, side, topology);
   recorder.type("\x03");
@@ -173,12 +253,12 @@ TEST_CASE("a program that ignores Ctrl-C can be left with a second one") {
 }
 
 TEST_CASE("when the recorder is killed the program runs on and the trace says that it was cut") {
-  for (const Topology& topology : kTopologies) {
-    CAPTURE(topology.name);
+  for_each_topology([&](const Topology& topology) {
     TemporaryFolder folder;
     std::filesystem::path side = folder / "side";
-    Recorder recorder(worker_command(folder / "run.sqlite", side, topology, "ignore"));
+    Recorder recorder(endless(folder / "run.sqlite", side, topology, "ignore"));
     start_workers(recorder, side, topology);
+    std::vector<std::uint64_t> early = side_counts(side);
     sleep_ms(600);  // more than a commit interval
     ::kill(recorder.pid(), SIGKILL);
     std::uint64_t before = side_counts(side)[0];
@@ -189,9 +269,83 @@ TEST_CASE("when the recorder is killed the program runs on and the trace says th
     CHECK(finished.status == 128 + SIGKILL);
     CHECK(intact(folder / "run.sqlite"));
     CHECK(meta(folder / "run.sqlite", "state") == "recording");
-    CHECK(ranges(folder / "run.sqlite", "slot 0") > 0);
-    sleep_ms(50);  // the children see the parent's end
+    // What had been there for longer than the recorder takes to commit it.
+    for (int slot = 0; slot < topology.slots(); ++slot)
+      CHECK(ranges(folder / "run.sqlite", "slot " + std::to_string(slot)) >=
+            static_cast<std::int64_t>(early[static_cast<std::size_t>(slot)]));
+    wait_until_still(side);
+  });
+}
+
+TEST_CASE("on a full disk the program is not disturbed, and all that is not stored is counted") {
+  // In a mount namespace of its own, for which no right is needed where users may have them.
+  std::vector<std::string> alone = {"unshare", "--mount"};
+  if (::geteuid() != 0) alone.emplace_back("--map-root-user");
+  if (in_namespace(alone, {"mount", "-t", "tmpfs", "-o", "size=1m", "none", "/mnt"}).status != 0) {
+    MESSAGE("[skipped] a small tmpfs cannot be mounted here");
+    return;
   }
+  for_each_topology([&](const Topology& topology) {
+    TemporaryFolder folder;
+    std::filesystem::path side = folder / "side";
+    const std::string ranges_each = std::to_string(90'000 / topology.slots());
+    std::vector<std::string> command =
+        worker_command(side, topology, "return", ranges_each.c_str());
+    // The trace is gone with the namespace, so it is copied out. The status is that of headway.
+    std::vector<std::string> words = {"sh",
+                                      "-c",
+                                      R"(small=$1/small; headway=$2; shift 2
+           mkdir "$small" && mount -t tmpfs -o size=3m none "$small" || exit 99
+           "$headway" record -o "$small/run.sqlite" -- "$@"
+           status=$?; cp "$small"/run.sqlite* "$small/.."; exit $status)",
+                                      "sh",
+                                      folder.path().string(),
+                                      program("headway")};
+    words.insert(words.end(), command.begin(), command.end());
+    Finished finished = in_namespace(alone, words);
+    CHECK(finished.status == 5);
+    CHECK(finished.err.find("the disk is full") != std::string::npos);
+    std::filesystem::path trace = folder / "run.sqlite";
+    CHECK(intact(trace));
+    std::int64_t stored = 0;
+    for (int slot = 0; slot < topology.slots(); ++slot)
+      stored += ranges(trace, "slot " + std::to_string(slot));
+    CHECK(stored > 1000);
+    CHECK(stored < sum_of_counts(side));
+    // The summary always tells; the file where a last checkpoint made room for it.
+    CHECK(finished.err.find("disk_full") != std::string::npos);
+    const std::int64_t counted = loss(trace, "disk_full");
+    CHECK((counted == 0 || stored + counted >= sum_of_counts(side)));
+  });
+}
+
+TEST_CASE("refused shared memory costs the recording of that process, and nothing else") {
+  for_each_topology([&](const Topology& topology) {
+    TemporaryFolder folder;
+    std::filesystem::path side = folder / "side";
+    std::vector<std::string> command = worker_command(side, topology, "return", "200");
+    auto worker = std::find(command.begin(), command.end(), target("worker"));
+    command.insert(worker, {target("forbid"), "memfd"});
+    std::vector<std::string> arguments = {"-o", (folder / "run.sqlite").string(), "--"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    Recorder recorder(arguments);
+    recorder.start();
+    Finished finished = recorder.wait();
+    if (finished.status == 77) {
+      MESSAGE("[skipped] seccomp cannot be used here");
+      return;
+    }
+    CHECK(finished.status == 5);
+    CHECK(sum_of_counts(side) == 200 * topology.slots());
+    CHECK(intact(folder / "run.sqlite"));
+    CHECK(meta(folder / "run.sqlite", "state") == "complete");
+    CHECK(finished.err.find("the system refuses it shared memory (memfd_create)") !=
+          std::string::npos);
+    CHECK(number(folder / "run.sqlite", "SELECT count(*) FROM NVTX_EVENTS") == 0);
+    // Forked children know from their parent that there is no tool; others ask for themselves.
+    const bool forked = std::string_view(topology.kind) == "fork";
+    CHECK(loss(folder / "run.sqlite", "process_not_injected") >= (forked ? 1 : topology.processes));
+  });
 }
 
 }  // namespace headway::test

@@ -45,6 +45,11 @@ Recorder::~Recorder() {
   if (master_ >= 0) ::close(master_);
 }
 
+Recorder& Recorder::instead(std::vector<std::string> words) {
+  arguments_ = std::move(words);
+  return *this;
+}
+
 Recorder& Recorder::in(const std::filesystem::path& folder) {
   folder_ = folder;
   return *this;
@@ -98,7 +103,7 @@ void Recorder::start() {
   std::vector<char*> pointers;
   for (std::string& argument : arguments_) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  ::execv(pointers[0], pointers.data());
+  ::execvp(pointers[0], pointers.data());
   ::_exit(98);
 }
 

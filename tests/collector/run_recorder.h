@@ -30,6 +30,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  /// These words in place of `headway record`: a command that calls it in its turn.
+  Recorder& instead(std::vector<std::string> words);
   Recorder& in(const std::filesystem::path& folder);
   Recorder& with(const std::string& name_and_value);  ///< environment
   /// The signal is ignored when it starts, as under nohup.

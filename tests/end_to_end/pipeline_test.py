@@ -49,7 +49,8 @@ def preset(folder, name, steps, first):
     assert sum(c["ns_per_step"] for c in device["classes"].values()) == device["ns_per_step"]
     assert result["steps"]["source"] == "declared" and result["steps"]["count"] == steps, result["steps"]
     assert not [loss for loss in result["trace"]["losses"] if loss["severity"] == "loss"], result["trace"]["losses"]
-    names = [f["rule"] for f in found(result)]
+    # What else the machine does makes a step slow now and then: true, and not of the preset.
+    names = [f["rule"] for f in found(result) if f["rule"] != "step-outlier"]
     shares = {c: round(100 * v["share"], 1) for c, v in device["classes"].items()}
     assert names[:1] == first, f"found {names}, planted {first}; classes in %: {shares}"
     return found(result)

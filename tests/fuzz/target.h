@@ -24,7 +24,10 @@ class MemoryFile {
                           std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp",
                           ::getpid())),
         file_(::open(path_.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
-  ~MemoryFile() { ::unlink(path_.c_str()); }
+  ~MemoryFile() {
+    // With what SQLite has put beside it.
+    for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((path_ + suffix).c_str());
+  }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 

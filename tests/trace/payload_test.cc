@@ -68,27 +68,84 @@ TEST_CASE("a short payload gives fallbacks and null, never what lies behind it")
   CHECK(payload_to_json(schema, bytes) == R"({"a":5,"b":null})");
 }
 
+namespace {
+
+/// Schemas 1 << 24 and on, which may refer to each other, and one enumeration.
+struct References final : PayloadReferences {
+  std::vector<PayloadSchema> schemas;
+  PayloadEnum enumerators;
+  std::string text = "registered";
+  static constexpr std::uint64_t kFirst = 1u << 24;
+  const PayloadSchema* schema(std::uint64_t id) const override {
+    return id >= kFirst && id - kFirst < schemas.size() ? &schemas[id - kFirst] : nullptr;
+  }
+  const PayloadEnum* enumeration(std::uint64_t id) const override {
+    return id == kFirst + 100 ? &enumerators : nullptr;
+  }
+  const std::string* registered_text(std::uint64_t handle) const override {
+    return handle % 2 ? &text : nullptr;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("any schema on any payload is decoded without reading outside, and makes valid JSON") {
-  test::check_property("hostile schema", [](const std::string& raw) {
-    PayloadSchema schema;
-    int count = *rc::gen::inRange(0, 6);
-    for (int i = 0; i < count; ++i) {
-      schema.entries.push_back(
-          {*rc::gen::arbitrary<std::uint8_t>(), *rc::gen::inRange<std::uint64_t>(0, 90),
-           "f" + std::to_string(i), "",
-           *rc::gen::element<std::uint64_t>(0, 1, 3, 64, UINT64_MAX, std::uint64_t{1} << 61),
-           *rc::gen::element<std::uint64_t>(0, 1, 8, 100, UINT64_MAX, UINT64_MAX - 7)});
+  test::check_property("hostile schemas", [](const std::string& raw) {
+    References references;
+    references.enumerators = {"e",
+                              *rc::gen::element<std::size_t>(0, 1, 2, 4, 8),
+                              {{"one", 1, false}, {"bit", 2, true}, {"other", 4, true}}};
+    references.schemas.resize(3);
+    for (PayloadSchema& schema : references.schemas) {
+      schema.type = *rc::gen::inRange<std::uint64_t>(0, 5);
+      schema.align = *rc::gen::element<std::uint64_t>(0, 0, 1, 4, UINT64_MAX);
+      schema.static_size = *rc::gen::element<std::uint64_t>(0, 0, 1, 24, UINT64_MAX);
+      int count = *rc::gen::inRange(0, 6);
+      for (int i = 0; i < count; ++i) {
+        std::uint64_t type = *rc::gen::inRange<std::uint64_t>(0, 94);
+        if (type >= 90)
+          type = type == 93 ? References::kFirst + 100 : References::kFirst + type - 90;
+        schema.entries.push_back(
+            {*rc::gen::arbitrary<std::uint8_t>(), type, "f" + std::to_string(i), "",
+             *rc::gen::element<std::uint64_t>(0, 1, 3, 64, UINT64_MAX, std::uint64_t{1} << 61),
+             *rc::gen::element<std::uint64_t>(0, 0, 1, 8, 100, UINT64_MAX, UINT64_MAX - 7)});
+      }
     }
     auto bytes = std::as_bytes(std::span(raw));
-    for (const PayloadEntry& e : schema.entries) {
-      PayloadField field = PayloadField::find(schema, e.name);
-      field.integer(bytes, 0);
-      field.integer(bytes, 0, 1000);
-      RC_ASSERT(field.text(bytes).size() <= raw.size());
+    const PayloadBlob event[] = {{References::kFirst, bytes},
+                                 {*rc::gen::inRange<std::uint64_t>(0, 90), bytes}};
+    for (const PayloadSchema& schema : references.schemas) {
+      for (const PayloadEntry& e : schema.entries) {
+        PayloadField field = PayloadField::find(schema, e.name);
+        field.integer(bytes, 0);
+        field.integer(bytes, 0, 1000);
+        field.number(bytes);
+        RC_ASSERT(field.text(bytes).size() <= raw.size());
+      }
+      std::string json = payload_to_json(schema, bytes, &references, event);
+      RC_ASSERT(nlohmann::json::accept(json.begin(), json.end()));
+      json = payload_to_json(schema, bytes);
+      RC_ASSERT(nlohmann::json::accept(json.begin(), json.end()));
     }
-    std::string json = payload_to_json(schema, bytes);
-    RC_ASSERT(nlohmann::json::accept(json.begin(), json.end()));
   });
+}
+
+TEST_CASE("numbers of 16 and 128 bits, texts of UTF-16 and pointers") {
+  struct {
+    std::uint16_t half = 0xc100;   // -2.5
+    std::uint16_t brain = 0x3fc0;  // 1.5
+    char16_t wide[4] = {u'h', u'\u00e4', 0xd83d, 0xde00};
+    std::uint32_t padding = 0;
+    unsigned __int128 large = static_cast<unsigned __int128>(1) << 100;
+    const char* pointer = "not in the payload";
+  } payload;
+  PayloadSchema schema;
+  schema.type = 1;
+  schema.entries = {entry("half", 42, 0), entry("brain", 50, 2), entry("wide", 77, 4, 4),
+                    entry("large", 34, 16), entry("pointer", kCString, 32)};
+  CHECK(payload_to_json(schema, bytes_of(payload)) ==
+        R"({"half":-2.5,"brain":1.5,"wide":"hä😀","large":1267650600228229401496703205376,)"
+        R"("pointer":null})");
 }
 
 TEST_CASE("our own schemas decode to what was put in") {

@@ -54,6 +54,7 @@ void load_calls(Context& context);
 void load_synchronization(Context& context);  ///< completes the calls; after the device ops
 void load_overheads(Context& context);
 void load_counters(Context& context);
+void load_memory(Context& context);  ///< counters of allocated device memory; after the devices
 void load_io(Context& context);
 void load_nccl(Context& context);  ///< after link(): collectives and ranks from NCCL's evidence
 

@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: MIT
 // HEADWAY_COUNTER_SERIES and HEADWAY_COUNTER -> Trace::counters.
+#include <algorithm>
+#include <numeric>
+
 #include "trace/load/context.h"
 #include "trace/tables/counter.h"
 #include "trace/tables/counter_series.h"
 
 namespace headway::trace::load_detail {
+namespace {
+
+/// Samples that several threads of a program take of one counter arrive thread by thread; readers
+/// search by time.
+void sort_by_time(CounterSeries& series) {
+  if (std::is_sorted(series.time.begin(), series.time.end())) return;
+  std::vector<std::uint32_t> order(series.time.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return series.time[a] < series.time[b];
+  });
+  std::vector<TimeNs> time;
+  std::vector<double> value;
+  time.reserve(order.size());
+  value.reserve(order.size());
+  for (std::uint32_t i : order) {
+    time.push_back(series.time[i]);
+    value.push_back(series.value[i]);
+  }
+  series.time = std::move(time);
+  series.value = std::move(value);
+}
+
+}  // namespace
 
 void load_counters(Context& context) {
   std::unordered_map<std::int64_t, std::size_t> index;
@@ -28,12 +55,10 @@ void load_counters(Context& context) {
         if (series == index.end() || !usable(context.losses, row.timestamp, row.timestamp)) return;
         if (context.stretch && !context.stretch->contains({row.timestamp})) return;
         CounterSeries& target = context.trace.counters[series->second];
-        // Samples are taken in order; one that is not would break every reader's binary search.
-        if (!target.time.empty() && target.time.back().ns > row.timestamp)
-          return count(context.losses, Loss::kTimeOutOfRange);
         target.time.push_back({row.timestamp});
         target.value.push_back(row.value);
       });
+  for (CounterSeries& series : context.trace.counters) sort_by_time(series);
 }
 
 }  // namespace headway::trace::load_detail

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include "trace/load/context.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/collective.h"
+#include "trace/tables/nccl_op.h"
 
 namespace headway::trace::load_detail {
 namespace {
@@ -30,6 +32,7 @@ class NcclReader {
       read_ranges();
     }
     read_remaining_kernels();
+    complete_from_profiler();
     const Trace& trace = trace_;
     auto start = [&trace](const Collective& c) {
       return c.op.valid() ? trace.device_ops.start[c.op.value] : trace.ranges.start[c.range.value];
@@ -184,6 +187,69 @@ class NcclReader {
       collective.dtype = trace_.strings.add(kernel.dtype);
       if (trace_.device_ops.bytes[i] > 0) collective.bytes = trace_.device_ops.bytes[i];
       trace_.collectives.push_back(collective);
+    }
+  }
+
+  /// What NCCL told its profiler plugin: sequence number, type of the elements, size. The n-th
+  /// operation of a function on a communicator is its n-th range; inside a group NCCL orders them by
+  /// size, so among the next few the one of the same size is taken.
+  void complete_from_profiler() {
+    struct Op {
+      std::int64_t sequence;
+      std::int64_t bytes;
+      std::int32_t ranks;
+      std::int32_t peer;
+      std::string_view dtype;
+      bool taken = false;
+    };
+    using Row = tables::NcclOp::Row;
+    std::map<std::tuple<std::uint32_t, std::string, std::string>, std::vector<Op>> ops;
+    sqlite::Select<tables::NcclOp, &Row::start, &Row::global_tid, &Row::function,
+                   &Row::communicator, &Row::ranks, &Row::sequence, &Row::count, &Row::dtype,
+                   &Row::peer>::run(context_.db, [&](std::int64_t, const Row& row) {
+      std::string function =
+          "nccl" + std::string(trace_.strings[context_.string(row.function.value)]);
+      std::string_view kind = nccl_kind(function);
+      if (kind.empty()) return;
+      Op op{};
+      op.sequence = row.sequence.value_or(conventions::kAbsent);
+      op.ranks = static_cast<std::int32_t>(row.ranks);
+      op.peer = static_cast<std::int32_t>(row.peer.value_or(-1));
+      if (row.dtype) op.dtype = trace_.strings[context_.string(row.dtype->value)];
+      op.bytes = row.count.value_or(0) * nccl_type_bytes(op.dtype);
+      ProcessId process = context_.process(row.global_tid & ~std::int64_t{0xffffff});
+      ops[{process.value, std::string(trace_.strings[context_.string(row.communicator.value)]),
+           std::string(kind)}]
+          .push_back(op);
+    });
+    if (ops.empty()) return;
+    std::map<std::tuple<std::uint32_t, std::string, std::string>, std::size_t> first;
+    constexpr std::size_t kGroup = 64;
+    for (Collective& collective : trace_.collectives) {
+      if (!collective.range.valid()) continue;
+      std::tuple key{process_of(collective.range).value,
+                     std::string(trace_.strings[collective.communicator]),
+                     std::string(trace_.strings[collective.kind])};
+      auto found = ops.find(key);
+      if (found == ops.end()) continue;
+      std::vector<Op>& list = found->second;
+      std::size_t& begin = first[key];
+      while (begin < list.size() && list[begin].taken) ++begin;
+      auto payload = payloads_.find(collective.range.value);
+      std::int64_t bytes = payload == payloads_.end() ? -1 : payload->second.bytes;
+      std::size_t chosen = begin;
+      for (std::size_t i = begin; i < list.size() && i < begin + kGroup; ++i) {
+        if (list[i].taken || list[i].bytes != bytes) continue;
+        chosen = i;
+        break;
+      }
+      if (chosen >= list.size()) continue;
+      Op& op = list[chosen];
+      op.taken = true;
+      collective.sequence = op.sequence;
+      if (collective.ranks == 0) collective.ranks = op.ranks;
+      if (collective.peer < 0 && op.sequence == conventions::kAbsent) collective.peer = op.peer;
+      if (!op.dtype.empty()) collective.dtype = trace_.strings.add(op.dtype);
     }
   }
 

@@ -27,6 +27,9 @@ std::unordered_map<std::int64_t, NcclPayload> read_nccl_payloads(const Context& 
 /// "allreduce" for ncclAllReduce; empty for what is no communication.
 std::string_view nccl_kind(std::string_view function);
 
+/// Bytes of an element whose type NCCL names "ncclFloat32" or "Float32"; 0: not known.
+std::int64_t nccl_type_bytes(std::string_view name);
+
 struct NcclKernel {
   std::string kind;  ///< "allreduce", "sendrecv"; empty: the name is not that of an NCCL kernel
   std::string_view dtype;

@@ -149,6 +149,23 @@ std::string_view nccl_kind(std::string_view function) {
   return "";
 }
 
+std::int64_t nccl_type_bytes(std::string_view name) {
+  if (name.starts_with("nccl")) name.remove_prefix(4);
+  if (name == "Half" || name == "Bfloat16") return 2;
+  if (name == "Float" || name == "Int") return 4;
+  if (name == "Double") return 8;
+  if (name == "Char") return 1;
+  // "Int8", "Uint64", "Float8e4m3".
+  std::size_t digit = name.find_first_of("0123456789");
+  if (digit == std::string_view::npos) return 0;
+  constexpr std::pair<std::string_view, std::int64_t> kBits[] = {
+      {"16", 2}, {"32", 4}, {"64", 8}, {"8", 1}};
+  for (const auto& [bits, bytes] : kBits) {
+    if (name.substr(digit).starts_with(bits)) return bytes;
+  }
+  return 0;
+}
+
 NcclKernel parse_nccl_kernel(std::string_view name) {
   NcclKernel kernel;
   std::string_view rest;

@@ -15,8 +15,6 @@ constinit bool g_enabled = false;
 
 namespace {
 
-// A read from the page cache that moves little takes less than this, one from storage more.
-constexpr std::uint64_t kSlowUs = 20;
 // So many short reads or writes make a process connect that has made no long one.
 constexpr std::uint64_t kEarlyCalls = 64;
 
@@ -69,9 +67,7 @@ void early(IoFunction function, IoOp op, int fd, std::int64_t result) {
 /// This thread's state if it has one: not worth taking a ring for.
 ThreadState* attached() {
   ThreadState* thread = t_entry.thread;
-  return thread && thread->generation == g_process.page->generation.load(std::memory_order_relaxed)
-             ? thread
-             : nullptr;
+  return thread && may_record(*thread) ? thread : nullptr;
 }
 
 }  // namespace
@@ -80,39 +76,57 @@ void count_beyond_table() {
   if (is_on()) g_process.segment.header().io_not_followed.fetch_add(1, std::memory_order_relaxed);
 }
 
+namespace {
+
+/// A call on what is not known yet, or that failed.
+[[gnu::cold, gnu::noinline]] void finish_slowly(const Entry& entry, IoEvent& event,
+                                                std::int64_t result) {
+  if (result < 0) event.error = static_cast<std::uint16_t>(errno);
+  Descriptor word = g_descriptors[event.fd].load(std::memory_order_relaxed);
+  if (state_of(word) != kNamed) {
+    if (state_of(word) != kIgnored) word = name(event.fd, nullptr);
+    if (state_of(word) != kNamed) return;
+  }
+  if (event.op == IoOp::kMap && (word & kInMemory)) return;
+  ThreadState* thread = entry.thread();
+  if (!thread) return;
+  event.bytes = result < 0 ? 0 : static_cast<std::uint64_t>(result);
+  event.path = path_of(word);
+  if (is_short(event)) {
+    add_to_sum(*thread, event);
+  } else if (!put(*thread, event)) {
+    thread->count_dropped();
+  }
+}
+
+}  // namespace
+
 void finish(IoFunction function, IoOp op, int fd, std::uint64_t start, std::int64_t result,
             std::int64_t offset, std::uint64_t detail) {
   if (start == 0) [[unlikely]]
     return early(function, op, fd, result);
-  IoEvent event;
-  event.end = now(g_process.clock);
-  event.start = start;
-  if (result < 0) [[unlikely]]
-    event.error = static_cast<std::uint16_t>(errno);
+  std::uint64_t end = now(g_process.clock);
   Entry entry;
   if (!entry) [[unlikely]]
     return;
-  Descriptor word = g_descriptors[fd].load(std::memory_order_relaxed);
-  if (state_of(word) != kNamed) [[unlikely]] {
-    if (state_of(word) != kIgnored) word = name(fd, nullptr);
-    if (state_of(word) != kNamed) return;
-  }
-  if (op == IoOp::kMap && (word & kInMemory)) return;
-  ThreadState* thread = entry.thread();
-  if (!thread) [[unlikely]]
-    return;
-  event.bytes = result < 0 ? 0 : static_cast<std::uint64_t>(result);
+  IoEvent event;
+  event.start = start;
+  event.end = end;
   event.offset = offset;
   event.detail = detail;
-  event.path = path_of(word);
   event.fd = fd;
   event.op = op;
   event.function = function;
-  bool short_call = event.bytes < wire::kSmallIoBytes && event.error == 0 &&
-                    (op == IoOp::kRead || op == IoOp::kWrite) &&
-                    event.end - event.start < stamps_of_us(kSlowUs);
-  if (short_call) {
-    add_to_sum(*thread, event);
+  Descriptor word = g_descriptors[fd].load(std::memory_order_relaxed);
+  ThreadState* thread = t_entry.thread;
+  bool known =
+      state_of(word) == kNamed && result >= 0 && op != IoOp::kMap && thread && may_record(*thread);
+  if (!known) [[unlikely]]
+    return finish_slowly(entry, event, result);
+  event.bytes = static_cast<std::uint64_t>(result);
+  event.path = path_of(word);
+  if (is_short(event)) {
+    if (!extend_sum(*thread, event)) add_to_sum(*thread, event);
   } else if (!put(*thread, event)) {
     thread->count_dropped();
   }

@@ -3,21 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "collector/record/decode/kernel_names.h"
 #include "common/text.h"
-#include "trace/tables/cuda_device.h"
 #include "trace/tables/cuda_event.h"
-#include "trace/tables/cuda_stream.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
+#include "trace/tables/kernel_latency.h"
 #include "trace/tables/memcpy.h"
 #include "trace/tables/memset.h"
 #include "trace/tables/overhead.h"
 #include "trace/tables/runtime.h"
 #include "trace/tables/synchronization.h"
-#include "trace/tables/target_info_gpu.h"
 
 namespace headway::record {
 namespace {
@@ -31,12 +30,6 @@ namespace tables = trace::tables;
 constexpr std::int32_t kOverheadClass = 103;
 constexpr DurationNs kTolerance{1'000'000};
 
-/// CUPTI's memory kinds begin with "unknown", Nsight Systems' with what CUPTI has at 1.
-std::optional<std::int64_t> memory_kind(std::uint32_t of_cupti) {
-  if (of_cupti == 0) return std::nullopt;
-  return static_cast<std::int64_t>(of_cupti) - 1;
-}
-
 /// 1 is the compiler; the others are 1, 2, 3 … in the upper half.
 std::int32_t overhead_type(std::uint32_t of_cupti) {
   return of_cupti == 1 ? 2 : static_cast<std::int32_t>(of_cupti >> 16) + 2;
@@ -49,20 +42,31 @@ Record read_as(std::span<const std::byte> bytes) {
   return record;
 }
 
-std::string uuid_text(const std::uint8_t (&uuid)[16]) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", uuid[i]);
+/// Calls `each(kind, bytes)` for the records of a buffer; false when it is not read to its end.
+template <class Each>
+bool for_each_activity(std::span<const std::byte> bytes, bool partial,
+                       std::span<const std::uint16_t> strides, Each each) {
+  while (bytes.size() >= sizeof(std::uint32_t)) {
+    std::uint32_t number;
+    std::memcpy(&number, bytes.data(), sizeof number);
+    if (number == 0 && partial) return true;
+    const std::size_t stride = number < strides.size() ? strides[number] : 0;
+    // Of a kind that no complete buffer had, so that its size is not known; or damaged.
+    if (stride < sizeof(std::uint64_t) || stride > bytes.size()) return false;
+    each(static_cast<ActivityKind>(number), bytes.first(stride));
+    bytes = bytes.subspan(stride);
   }
-  return text;
+  return true;
 }
 
 }  // namespace
 
-std::pair<std::int64_t, bool> GpuNumbers::of(const std::string& uuid) {
-  auto [slot, is_new] = numbers_.try_emplace(uuid, static_cast<std::int64_t>(numbers_.size()));
-  return {slot->second, is_new};
+std::int64_t GpuNumbers::of(std::string_view uuid) {
+  auto known = numbers_.find(uuid);
+  if (known != numbers_.end()) return known->second;
+  auto number = static_cast<std::int64_t>(numbers_.size());
+  numbers_.emplace(uuid, number);
+  return number;
 }
 
 void ActivityDecoder::read(const SegmentData& data) {
@@ -73,18 +77,24 @@ void ActivityDecoder::read(const SegmentData& data) {
 }
 
 void ActivityDecoder::read_buffer(std::span<const std::byte> bytes, bool partial) {
-  while (bytes.size() >= sizeof(std::uint32_t)) {
-    std::uint32_t number;
-    std::memcpy(&number, bytes.data(), sizeof number);
-    if (number == 0 && partial) return;
-    const std::size_t stride = number < strides_.size() ? strides_[number] : 0;
-    if (stride < sizeof(std::uint64_t) || stride > bytes.size()) {
-      // Of a kind that no complete buffer had, so that its size is not known; or damaged.
-      sink_.count_loss(Loss::kCuptiDropped, 1, global_pid(pid_));
-      return;
-    }
-    read_record(static_cast<ActivityKind>(number), bytes.first(stride));
-    bytes = bytes.subspan(stride);
+  const bool whole = for_each_activity(
+      bytes, partial, strides_,
+      [&](ActivityKind kind, std::span<const std::byte> record) { read_record(kind, record); });
+  if (!whole) sink_.count_loss(Loss::kCuptiDropped, 1, global_pid(pid_));
+}
+
+void ActivityDecoder::note_calls(const SegmentData& data) {
+  std::span<const std::byte> bytes(data.activity);
+  for (const ActivityBuffer& buffer : data.buffers) {
+    for_each_activity(bytes.subspan(buffer.offset, buffer.bytes), buffer.partial, data.strides,
+                      [&](ActivityKind kind, std::span<const std::byte> record) {
+                        if (kind != ActivityKind::kRuntime && kind != ActivityKind::kDriver) return;
+                        const auto call = read_as<activity::Api>(record);
+                        if (call.start > INT64_MAX) return;
+                        scope_.note_call(pid_,
+                                         axis_.from_realtime(static_cast<std::int64_t>(call.start)),
+                                         call.correlation);
+                      });
   }
 }
 
@@ -109,6 +119,12 @@ void ActivityDecoder::read_record(ActivityKind kind, std::span<const std::byte> 
       return write(read_as<activity::Overhead>(record));
     case ActivityKind::kGraphTrace:
       return write(read_as<activity::GraphTrace>(record));
+    case ActivityKind::kMemory:
+      return write(read_as<activity::Memory>(record));
+    case ActivityKind::kMemoryPool:
+      return write(read_as<activity::MemoryPool>(record));
+    case ActivityKind::kEnvironment:
+      return write(read_as<activity::Environment>(record));
     case ActivityKind::kDevice:
       return write(read_as<activity::Device>(record));
     case ActivityKind::kStream:
@@ -124,12 +140,14 @@ void ActivityDecoder::read_record(ActivityKind kind, std::span<const std::byte> 
 }
 
 template <class Row>
-bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end) {
+bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end,
+                                std::uint32_t launch) {
   const TimeNs latest = axis_.from_monotonic(axis_.newest().monotonic_ns) + kTolerance;
   if (start != 0 && end >= start && end <= INT64_MAX) {
     TimeNs from = axis_.from_realtime(static_cast<std::int64_t>(start));
     TimeNs to = axis_.from_realtime(static_cast<std::int64_t>(end));
     if (from.ns >= 0 && to <= latest) {
+      if (!scope_.keeps_launched(pid_, from, launch)) return false;
       row.start = from.ns;
       row.end = std::max(from, to).ns;
       return true;
@@ -139,6 +157,15 @@ bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end
   sink_.count_loss(start == 0 || end == 0 ? Loss::kCuptiDropped : Loss::kTimeOutOfRange, 1,
                    global_pid(pid_));
   return false;
+}
+
+std::optional<std::int64_t> ActivityDecoder::time_of(std::uint64_t stamp) {
+  struct {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+  } times;
+  if (!set_times(times, stamp, stamp)) return std::nullopt;
+  return times.start;
 }
 
 std::int64_t ActivityDecoder::global_tid(std::uint32_t tid) {
@@ -210,7 +237,7 @@ std::optional<std::int64_t> if_any(std::uint64_t id) {
 
 void ActivityDecoder::write(const activity::Kernel& record) {
   tables::Kernel::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   const Name& name = kernel_name(record.name);
   row.demangled_name = name.demangled;
@@ -228,13 +255,19 @@ void ActivityDecoder::write(const activity::Kernel& record) {
   row.local_memory_per_thread = static_cast<std::int32_t>(record.local_memory_per_thread);
   row.graph_node_id = if_any(record.graph_node);
   row.graph_id = if_any(record.graph);
-  sink_.add<tables::Kernel>(row);
+  const std::int64_t id = sink_.add<tables::Kernel>(row);
   ++events_;
+  if (record.queued == 0 && record.submitted == 0) return;
+  tables::KernelLatency::Row latency;
+  latency.kernel_row = id;
+  if (record.queued != 0) latency.queued = time_of(record.queued);
+  if (record.submitted != 0) latency.submitted = time_of(record.submitted);
+  if (id != 0) sink_.add<tables::KernelLatency>(latency);
 }
 
 void ActivityDecoder::write(const activity::Memcpy& record) {
   tables::Memcpy::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.bytes = static_cast<std::int64_t>(record.bytes);
   row.copy_kind = record.copy_kind;
@@ -247,7 +280,7 @@ void ActivityDecoder::write(const activity::Memcpy& record) {
 
 void ActivityDecoder::write(const activity::MemcpyPeer& record) {
   tables::Memcpy::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.bytes = static_cast<std::int64_t>(record.bytes);
   row.copy_kind = record.copy_kind;
@@ -262,7 +295,7 @@ void ActivityDecoder::write(const activity::MemcpyPeer& record) {
 
 void ActivityDecoder::write(const activity::Memset& record) {
   tables::Memset::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.value = record.value;
   row.bytes = static_cast<std::int64_t>(record.bytes);
@@ -289,6 +322,9 @@ void ActivityDecoder::write(const activity::Synchronization& record) {
 }
 
 void ActivityDecoder::write(const activity::CudaEvent& record) {
+  // It has no time; its call has.
+  const TimeNs now = axis_.from_monotonic(axis_.newest().monotonic_ns);
+  if (!scope_.keeps_launched(pid_, now, record.correlation)) return;
   tables::CudaEvent::Row row;
   row.device_id = device_of(record.context);
   row.context_id = static_cast<std::int32_t>(record.context);
@@ -311,46 +347,11 @@ void ActivityDecoder::write(const activity::Overhead& record) {
 
 void ActivityDecoder::write(const activity::GraphTrace& record) {
   tables::GraphTrace::Row row;
-  if (!set_times(row, record.start, record.end)) return;
+  if (!set_times(row, record.start, record.end, record.correlation)) return;
   set_place(row, record, pid_);
   row.graph_id = record.graph;
   sink_.add<tables::GraphTrace>(row);
   ++events_;
-}
-
-void ActivityDecoder::write(const activity::Device& record) {
-  const std::string uuid = uuid_text(record.uuid);
-  auto [gpu, is_new] = gpus_.of(uuid);
-  if (is_new) {
-    tables::TargetInfoGpu::Row row;
-    row.id = gpu;
-    const std::string* name = definitions_.at_address(record.name);
-    if (name) row.gpu_name = sink_.keep(*name);
-    row.total_memory = static_cast<std::int64_t>(record.memory_bytes);
-    row.memory_bandwidth = static_cast<std::int64_t>(record.memory_bandwidth) * 1000;
-    row.clock_rate = std::int64_t{record.core_clock} * 1000;
-    row.sm_count = record.multiprocessors;
-    row.sm_major = record.capability_major;
-    row.sm_minor = record.capability_minor;
-    sink_.add<tables::TargetInfoGpu>(row);
-  }
-  tables::CudaDevice::Row row;
-  row.gpu_id = gpu;
-  row.cuda_id = record.id;
-  row.pid = pid_;
-  row.uuid = sink_.keep(uuid);
-  row.multiprocessors = record.multiprocessors;
-  sink_.add<tables::CudaDevice>(row);
-}
-
-void ActivityDecoder::write(const activity::Stream& record) {
-  tables::CudaStream::Row row;
-  row.stream_id = static_cast<std::int32_t>(record.stream);
-  row.process_id = pid_;
-  row.context_id = static_cast<std::int32_t>(record.context);
-  row.priority = static_cast<std::int32_t>(record.priority);
-  row.flag = record.flag;
-  sink_.add<tables::CudaStream>(row);
 }
 
 }  // namespace headway::record

@@ -4,13 +4,17 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
 
 #include "collector/record/clock.h"
+#include "collector/record/counter_table.h"
 #include "collector/record/decode/definitions.h"
+#include "collector/record/gpu_series.h"
 #include "collector/record/process_table.h"
+#include "collector/record/scope/scope.h"
 #include "collector/record/segment_reader.h"
 #include "collector/wire/activity.h"
 
@@ -20,28 +24,43 @@ namespace headway::record {
 /// same ordinal (CUDA_VISIBLE_DEVICES) do not mix them up.
 class GpuNumbers {
  public:
-  /// The number, and whether it is a new one.
-  std::pair<std::int64_t, bool> of(const std::string& uuid);
+  std::int64_t of(std::string_view uuid);
+  /// True the first time: somebody has to say what GPU it is.
+  bool is_first_description(std::int64_t number) { return described_.insert(number).second; }
 
  private:
-  std::map<std::string, std::int64_t> numbers_;
+  std::map<std::string, std::int64_t, std::less<>> numbers_;
+  std::set<std::int64_t> described_;
 };
+
+/// CUPTI's memory kinds begin with "unknown", Nsight Systems' with what CUPTI has at 1.
+inline std::optional<std::int64_t> memory_kind(std::uint32_t of_cupti) {
+  if (of_cupti == 0) return std::nullopt;
+  return static_cast<std::int64_t>(of_cupti) - 1;
+}
 
 /// Turns CUPTI's activity buffers of one process image into rows of the tables that Nsight Systems
 /// has for them. Any content is safe. One thread.
 class ActivityDecoder {
  public:
   ActivityDecoder(std::int32_t pid, const Definitions& definitions, GpuNumbers& gpus,
-                  ProcessTable& processes, const TimeAxis& axis, TraceSink& sink)
+                  ProcessTable& processes, CounterTable& counters, const TimeAxis& axis,
+                  TraceSink& sink, Scope& scope)
       : pid_(pid),
         definitions_(definitions),
         gpus_(gpus),
         processes_(processes),
+        counters_(counters),
         axis_(axis),
-        sink_(sink) {}
+        sink_(sink),
+        scope_(scope) {}
 
   /// The buffers of one round. What cannot be read is counted as lost.
   void read(const SegmentData& data);
+  /// Tells the scope of the calls in them, before the ops are read that they have launched.
+  void note_calls(const SegmentData& data);
+  /// The image is gone: writes the names that the program gave its streams.
+  void finish();
   /// Calls, kernels, copies, sets and waits written so far.
   std::int64_t events() const { return events_; }
 
@@ -64,12 +83,18 @@ class ActivityDecoder {
   void write(const wire::activity::CudaEvent& record);
   void write(const wire::activity::Overhead& record);
   void write(const wire::activity::GraphTrace& record);
+  void write(const wire::activity::Memory& record);
+  void write(const wire::activity::MemoryPool& record);
+  void write(const wire::activity::Environment& record);
   void write(const wire::activity::Device& record);
   void write(const wire::activity::Stream& record);
 
-  /// Start and end on the axis of the trace; false (and counted) when CUPTI had none for it.
+  /// Start and end on the axis of the trace; false (and counted) when CUPTI had none for it, and
+  /// when it lies outside the scope. `launch`: the call that launched it; 0: it is told by its time.
   template <class Row>
-  bool set_times(Row& row, std::uint64_t start, std::uint64_t end);
+  bool set_times(Row& row, std::uint64_t start, std::uint64_t end, std::uint32_t launch = 0);
+  /// A single time; nullopt (and counted) when CUPTI had none.
+  std::optional<std::int64_t> time_of(std::uint64_t stamp);
   std::int64_t global_tid(std::uint32_t tid);
   trace::StringId call_name(bool driver, std::uint32_t cbid);
   const Name& kernel_name(std::uint64_t address);
@@ -79,12 +104,16 @@ class ActivityDecoder {
   const Definitions& definitions_;
   GpuNumbers& gpus_;
   ProcessTable& processes_;
+  CounterTable& counters_;
   const TimeAxis& axis_;
   TraceSink& sink_;
+  Scope& scope_;
   std::array<std::uint16_t, wire::kActivityKinds> strides_{};
   std::unordered_map<std::uint64_t, Name> names_;
   std::unordered_map<std::uint64_t, trace::StringId> calls_;
-  std::unordered_map<std::uint32_t, std::int32_t> devices_;  ///< by context
+  std::unordered_map<std::uint32_t, std::int32_t> devices_;          ///< by context
+  std::unordered_map<std::uint32_t, std::int64_t> gpu_of_device_;    ///< numbers of the trace
+  std::unordered_map<std::uint32_t, std::uint32_t> stream_context_;  ///< by stream
   std::uint32_t last_tid_ = 0;
   std::int64_t events_ = 0;
 };

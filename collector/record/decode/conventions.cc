@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "collector/wire/nccl.h"
 #include "common/nvtx_conventions.h"
 #include "common/text.h"
 #include "trace/tables/device.h"
 #include "trace/tables/graph_op.h"
+#include "trace/tables/nccl_op.h"
 #include "trace/tables/setting.h"
 #include "trace/tables/stream.h"
 
@@ -64,6 +66,11 @@ std::optional<Convention> Convention::recognise(const trace::PayloadSchema& sche
     return Convention(Stream{field("device"), field("stream"), field("name")});
   if (schema.name == conventions::kSettingSchema)
     return Convention(Setting{field("name"), field("value")});
+  if (schema.name == wire::kNcclSchema)
+    return Convention(NcclOp{field("communicator"), field("sequence"), field("count"),
+                             field("rank"), field("ranks"), field("peer"), field("is_collective"),
+                             field("channels"), field("warps"), field("function"), field("dtype"),
+                             field("algorithm"), field("protocol")});
   return std::nullopt;
 }
 
@@ -79,12 +86,15 @@ Meaning Convention::meaning(std::span<const std::byte> payload) const {
       fields_);
 }
 
-bool Convention::write_mark(std::span<const std::byte> payload, std::int64_t global_pid,
+bool Convention::write_mark(std::span<const std::byte> payload, const Mark& mark,
                             TraceSink& sink) const {
   return std::visit(
       [&](const auto& fields) {
-        if constexpr (requires { write(fields, payload, global_pid, sink); }) {
-          write(fields, payload, global_pid, sink);
+        if constexpr (requires { write(fields, payload, mark.global_pid, sink); }) {
+          write(fields, payload, mark.global_pid, sink);
+          return true;
+        } else if constexpr (requires { write(fields, payload, mark, sink); }) {
+          write(fields, payload, mark, sink);
           return true;
         } else {
           return false;
@@ -169,6 +179,31 @@ void Convention::write(const Setting& f, Bytes p, std::int64_t global_pid, Trace
   std::string_view value = text(f.value, p, sink);
   sink.told_setting(name, value);
   sink.add<trace::tables::Setting>({global_pid, name, value});
+}
+
+void Convention::write(const NcclOp& f, Bytes p, const Mark& mark, TraceSink& sink) {
+  auto intern = [&](const Field& field) -> std::optional<trace::StringId> {
+    std::string_view name = field.text(p);
+    if (name.empty()) return std::nullopt;
+    return sink.intern(to_valid_utf8(name));
+  };
+  trace::tables::NcclOp::Row row;
+  row.start = mark.time_ns;
+  row.global_tid = mark.global_tid;
+  row.function = sink.intern(to_valid_utf8(f.function.text(p)));
+  row.communicator =
+      sink.intern(fmt::format("0x{:016x}", static_cast<std::uint64_t>(int64(f.communicator, p))));
+  row.rank = int64(f.rank, p);
+  row.ranks = int64(f.ranks, p);
+  if (int64(f.is_collective, p) != 0) row.sequence = int64(f.sequence, p);
+  row.count = int64(f.count, p);
+  row.dtype = intern(f.dtype);
+  row.peer = int64(f.peer, p);
+  row.algorithm = intern(f.algorithm);
+  row.protocol = intern(f.protocol);
+  row.channels = int64(f.channels, p);
+  if (int64(f.is_collective, p) != 0) row.warps = int64(f.warps, p);
+  sink.add<trace::tables::NcclOp>(row);
 }
 
 }  // namespace headway::record

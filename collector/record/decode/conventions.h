@@ -29,9 +29,14 @@ class Convention {
 
   /// For schemas of ranges.
   Meaning meaning(std::span<const std::byte> payload) const;
+  /// Where and when a mark was made.
+  struct Mark {
+    std::int64_t global_pid = 0;
+    std::int64_t global_tid = 0;
+    std::int64_t time_ns = 0;
+  };
   /// For schemas of marks: writes the row. False when this is not such a schema.
-  bool write_mark(std::span<const std::byte> payload, std::int64_t global_pid,
-                  TraceSink& sink) const;
+  bool write_mark(std::span<const std::byte> payload, const Mark& mark, TraceSink& sink) const;
 
  private:
   using Field = trace::PayloadField;
@@ -57,7 +62,12 @@ class Convention {
   struct Setting {
     Field name, value;
   };
-  using Fields = std::variant<Range, DeviceOp, DeviceCall, GraphOp, Device, Stream, Setting>;
+  struct NcclOp {
+    Field communicator, sequence, count, rank, ranks, peer, is_collective, channels, warps,
+        function, dtype, algorithm, protocol;
+  };
+  using Fields =
+      std::variant<Range, DeviceOp, DeviceCall, GraphOp, Device, Stream, Setting, NcclOp>;
   explicit Convention(Fields fields) : fields_(fields) {}
 
   using Bytes = std::span<const std::byte>;
@@ -68,6 +78,7 @@ class Convention {
   static void write(const Device& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
   static void write(const Stream& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
   static void write(const Setting& fields, Bytes payload, std::int64_t global_pid, TraceSink& sink);
+  static void write(const NcclOp& fields, Bytes payload, const Mark& mark, TraceSink& sink);
 
   Fields fields_;
 };

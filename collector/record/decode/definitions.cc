@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "collector/record/decode/definitions.h"
 
+#include <charconv>
 #include <cstring>
 
 #include "common/nvtx_conventions.h"
 #include "common/text.h"
 #include "trace/tables/nvtx_events.h"
+#include "trace/tables/nvtx_payload_enum_entries.h"
+#include "trace/tables/nvtx_payload_enums.h"
 #include "trace/tables/nvtx_payload_schema_entries.h"
 #include "trace/tables/nvtx_payload_schemas.h"
 
@@ -15,6 +18,8 @@ namespace {
 // ENUM_NSYS_EVENT_TYPE values of NVTX_EVENTS.eventType.
 constexpr std::int32_t kEventCategory = 33;
 constexpr std::int32_t kEventDomain = 75;
+constexpr std::int32_t kEventNameDevice = 97;
+constexpr std::int32_t kEventNameStream = 99;
 
 }  // namespace
 
@@ -43,7 +48,20 @@ bool Definitions::read(std::span<const std::byte> log) {
 bool Definitions::add(const wire::DefinitionHeader& header, std::span<const std::byte> body) {
   wire::DefinitionReader reader(body);
   auto type = static_cast<wire::DefinitionType>(header.type);
-  if (type == wire::DefinitionType::kSchema) return add_schema(header, reader);
+  switch (type) {
+    case wire::DefinitionType::kSchema:
+      return add_schema(header, reader);
+    case wire::DefinitionType::kEnum:
+      return add_enum(header, reader);
+    case wire::DefinitionType::kCounter:
+      return add_counter(header, reader);
+    case wire::DefinitionType::kScope:
+      return add_scope(header, reader);
+    case wire::DefinitionType::kResource:
+      return add_resource(reader);
+    default:
+      break;
+  }
   std::string text = to_valid_utf8(reader.text());
   if (!reader.ok()) return false;
   trace::tables::NvtxEvents::Row row;
@@ -101,6 +119,7 @@ bool Definitions::add_schema(const wire::DefinitionHeader& header, wire::Definit
   schema.align = body.number();
   std::uint64_t count = body.number();
   schema.name = to_valid_utf8(body.text());
+  std::vector<std::string> units;
   if (count > wire::kMaxSchemaEntries) return false;
   for (std::uint64_t i = 0; i < count && body.ok(); ++i) {
     trace::PayloadEntry& entry = schema.entries.emplace_back();
@@ -110,8 +129,10 @@ bool Definitions::add_schema(const wire::DefinitionHeader& header, wire::Definit
     entry.offset = body.number();
     entry.name = to_valid_utf8(body.text());
     entry.description = to_valid_utf8(body.text());
+    units.push_back(to_valid_utf8(body.text()));
   }
   if (!body.ok()) return false;
+  units_[{header.domain, header.id}] = std::move(units);
   write_schema(domain_number(header.domain), schema);
   KnownSchema known;
   auto domain = domain_names_.find(header.domain);
@@ -152,6 +173,94 @@ void Definitions::write_schema(std::int64_t domain, const trace::PayloadSchema& 
   }
 }
 
+bool Definitions::add_enum(const wire::DefinitionHeader& header, wire::DefinitionReader& body) {
+  trace::PayloadEnum known;
+  std::uint64_t size = body.number();
+  // Sizes that no integer has: its values are then not read.
+  known.size =
+      size == 1 || size == 2 || size == 4 || size == 8 ? static_cast<std::size_t>(size) : 0;
+  std::uint64_t count = body.number();
+  known.name = to_valid_utf8(body.text());
+  if (count > wire::kMaxSchemaEntries) return false;
+  for (std::uint64_t i = 0; i < count && body.ok(); ++i) {
+    trace::PayloadEnum::Value& value = known.values.emplace_back();
+    value.value = body.number();
+    value.is_flag = body.number() != 0;
+    value.name = to_valid_utf8(body.text());
+  }
+  if (!body.ok()) return false;
+  std::int64_t domain = domain_number(header.domain);
+  auto id = static_cast<std::int64_t>(header.id);
+  trace::tables::NvtxPayloadEnums::Row row;
+  row.domain_id = domain;
+  row.schema_id = id;
+  row.enum_name = sink_.keep(known.name);
+  row.num_entries = static_cast<std::int64_t>(count);
+  row.size = static_cast<std::int64_t>(size);
+  row.global_pid = global_pid_;
+  sink_.add<trace::tables::NvtxPayloadEnums>(row);
+  for (std::size_t i = 0; i < known.values.size(); ++i) {
+    const trace::PayloadEnum::Value& value = known.values[i];
+    sink_.add<trace::tables::NvtxPayloadEnumEntries>(
+        {domain, id, static_cast<std::int64_t>(i), sink_.keep(value.name),
+         static_cast<std::int64_t>(value.value), value.is_flag, global_pid_});
+  }
+  enums_[{header.domain, header.id}] = std::move(known);
+  return true;
+}
+
+bool Definitions::add_counter(const wire::DefinitionHeader& header, wire::DefinitionReader& body) {
+  KnownCounter counter;
+  counter.type = body.number();
+  std::uint64_t scope = body.number();
+  counter.name = to_valid_utf8(body.text());
+  counter.description = to_valid_utf8(body.text());
+  counter.unit = to_valid_utf8(body.text());
+  if (!body.ok()) return false;
+  auto domain = domain_names_.find(header.domain);
+  if (domain != domain_names_.end()) counter.name = domain->second + "." + counter.name;
+  auto device = scope_devices_.find({header.domain, scope});
+  if (device != scope_devices_.end()) counter.device = device->second;
+  counters_[{header.domain, header.id}] = std::move(counter);
+  return true;
+}
+
+bool Definitions::add_scope(const wire::DefinitionHeader& header, wire::DefinitionReader& body) {
+  // Of a scope's path only the device has a place in a counter: "GPU[CUDAID:0]", or its parent's.
+  constexpr std::string_view kDevice = "GPU[CUDAID:";
+  std::uint64_t parent = body.number();
+  std::string_view path = body.text();
+  if (!body.ok()) return false;
+  std::int64_t device = 0;
+  std::size_t at = path.rfind(kDevice);
+  if (at != std::string_view::npos) {
+    std::string_view number = path.substr(at + kDevice.size());
+    auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), device);
+    if (error == std::errc() && end != number.data() + number.size() && *end == ']')
+      scope_devices_[{header.domain, header.id}] = device;
+  } else if (auto known = scope_devices_.find({header.domain, parent});
+             known != scope_devices_.end()) {
+    scope_devices_[{header.domain, header.id}] = known->second;
+  }
+  return true;
+}
+
+bool Definitions::add_resource(wire::DefinitionReader& body) {
+  auto kind = static_cast<wire::ResourceKind>(body.number());
+  const std::uint64_t id = body.number();
+  std::string name = to_valid_utf8(body.text());
+  bool stream = kind == wire::ResourceKind::kCudaStream;
+  if (!body.ok() || (!stream && kind != wire::ResourceKind::kCudaDevice)) return false;
+  trace::tables::NvtxEvents::Row row;
+  row.global_tid = global_pid_;
+  row.event_type = stream ? kEventNameStream : kEventNameDevice;
+  row.text = sink_.keep(name);
+  row.uint64_value = static_cast<std::int64_t>(id);
+  sink_.add<trace::tables::NvtxEvents>(row);
+  if (stream) stream_names_[id] = std::move(name);
+  return true;
+}
+
 std::int64_t Definitions::domain_number(std::uint16_t domain) const {
   auto found = domain_numbers_.find(domain);
   return found == domain_numbers_.end() ? 0 : found->second;
@@ -169,8 +278,20 @@ const std::string* Definitions::string_text(std::uint32_t id) const {
 }
 
 const KnownSchema* Definitions::schema(std::uint16_t domain, std::uint64_t id) const {
-  auto found = schemas_.find({domain, id});
-  return found == schemas_.end() ? nullptr : &found->second;
+  return find(schemas_, {domain, id});
+}
+
+const trace::PayloadEnum* Definitions::enumeration(std::uint16_t domain, std::uint64_t id) const {
+  return find(enums_, {domain, id});
+}
+
+const KnownCounter* Definitions::counter(std::uint16_t domain, std::uint64_t id) const {
+  return find(counters_, {domain, id});
+}
+
+const std::vector<std::string>* Definitions::units(std::uint16_t domain,
+                                                   std::uint64_t schema) const {
+  return find(units_, {domain, schema});
 }
 
 std::vector<std::pair<std::int32_t, std::string>> Definitions::take_thread_names() {

@@ -31,6 +31,15 @@ struct KnownSchema {
   std::optional<Convention> convention;
 };
 
+/// A counter that a process registered.
+struct KnownCounter {
+  std::uint64_t type = 0;  ///< of its samples: a number's or a schema's id
+  std::string name;        ///< with that of its domain
+  std::string description;
+  std::string unit;
+  std::optional<std::int64_t> device;  ///< ordinal of the CUDA device that it is of
+};
+
 /// What one process image has registered, written to the trace as it arrives and kept for its
 /// records to refer to.
 class Definitions {
@@ -45,10 +54,21 @@ class Definitions {
     return domain == 0 || domain_numbers_.contains(domain);
   }
   std::int64_t domain_number(std::uint16_t domain) const;
+  /// Empty for the default domain and for one that is not known.
+  std::string_view domain_name(std::uint16_t domain) const {
+    auto found = domain_names_.find(domain);
+    return found == domain_names_.end() ? std::string_view() : found->second;
+  }
   /// Nullopt when nothing was registered under that id.
   std::optional<trace::StringId> string(std::uint32_t id) const;
   const std::string* string_text(std::uint32_t id) const;
   const KnownSchema* schema(std::uint16_t domain, std::uint64_t id) const;
+  const trace::PayloadEnum* enumeration(std::uint16_t domain, std::uint64_t id) const;
+  const KnownCounter* counter(std::uint16_t domain, std::uint64_t id) const;
+  /// Units of the entries of a schema of counters.
+  const std::vector<std::string>* units(std::uint16_t domain, std::uint64_t schema) const;
+  /// Names that the program gave its CUDA streams, by CUPTI's number.
+  const std::map<std::uint64_t, std::string>& stream_names() const { return stream_names_; }
   /// Name of a function of the CUDA API (wire::callback_id); null when it is not known.
   const std::string* callback(std::uint64_t id) const { return find(callbacks_, id); }
   /// The text at an address of the process; null when it is not known.
@@ -61,6 +81,10 @@ class Definitions {
  private:
   bool add(const wire::DefinitionHeader& header, std::span<const std::byte> body);
   bool add_schema(const wire::DefinitionHeader& header, wire::DefinitionReader& body);
+  bool add_enum(const wire::DefinitionHeader& header, wire::DefinitionReader& body);
+  bool add_counter(const wire::DefinitionHeader& header, wire::DefinitionReader& body);
+  bool add_scope(const wire::DefinitionHeader& header, wire::DefinitionReader& body);
+  bool add_resource(wire::DefinitionReader& body);
   void write_schema(std::int64_t domain, const trace::PayloadSchema& schema);
 
   using Texts = std::unordered_map<std::uint64_t, std::string>;
@@ -79,11 +103,44 @@ class Definitions {
   std::unordered_map<std::uint16_t, std::int64_t> domain_numbers_;
   std::unordered_map<std::uint16_t, std::string> domain_names_;
   std::unordered_map<std::uint32_t, KnownString> strings_;
-  std::map<std::pair<std::uint16_t, std::uint64_t>, KnownSchema> schemas_;
+  using Key = std::pair<std::uint16_t, std::uint64_t>;  ///< domain, id
+  template <class Value>
+  static const Value* find(const std::map<Key, Value>& values, const Key& key) {
+    auto found = values.find(key);
+    return found == values.end() ? nullptr : &found->second;
+  }
+  std::map<Key, KnownSchema> schemas_;
+  std::map<Key, trace::PayloadEnum> enums_;
+  std::map<Key, KnownCounter> counters_;
+  std::map<Key, std::vector<std::string>> units_;
+  std::map<Key, std::int64_t> scope_devices_;  ///< CUDA devices that scopes are of
+  std::map<std::uint64_t, std::string> stream_names_;
   std::vector<std::pair<std::int32_t, std::string>> thread_names_;
   std::map<wire::NoteKey, std::string> notes_;
   Texts callbacks_;
   Texts addresses_;
+};
+
+/// What schemas of one domain refer to.
+class DomainReferences final : public trace::PayloadReferences {
+ public:
+  DomainReferences(const Definitions& definitions, std::uint16_t domain)
+      : definitions_(definitions), domain_(domain) {}
+  const trace::PayloadSchema* schema(std::uint64_t id) const override {
+    const KnownSchema* known = definitions_.schema(domain_, id);
+    return known ? &known->schema : nullptr;
+  }
+  const trace::PayloadEnum* enumeration(std::uint64_t id) const override {
+    return definitions_.enumeration(domain_, id);
+  }
+  const std::string* registered_text(std::uint64_t handle) const override {
+    // Our handles carry the id in their lower half (inject/handles.h).
+    return definitions_.string_text(static_cast<std::uint32_t>(handle));
+  }
+
+ private:
+  const Definitions& definitions_;
+  std::uint16_t domain_;
 };
 
 }  // namespace headway::record

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "common/nvtx_conventions.h"
 #include "common/text.h"
 
 namespace headway::record {
@@ -27,6 +28,8 @@ constexpr DurationNs kTolerance{1'000'000};
 constexpr std::uint64_t kEntryIsMessage = 1u << 10;
 constexpr std::uint64_t kTypeRegisteredString = 80;
 constexpr std::uint64_t kFirstSchemaId = 1u << 24;
+/// Memory that other payloads of the event point into.
+constexpr std::uint64_t kReferencedOnly = 1022;
 
 void set_payload_value(trace::tables::NvtxEvents::Row& row, wire::PayloadKind kind,
                        std::uint64_t bits) {
@@ -70,24 +73,53 @@ trace::PayloadSchema single_value_schema(std::uint64_t type, std::size_t bytes) 
 }  // namespace
 
 SegmentDecoder::SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
-                               ProcessTable& processes, const TimeAxis& axis, wire::Clock clock,
-                               TraceSink& sink)
+                               ProcessTable& processes, CounterTable& counters,
+                               const TimeAxis& axis, wire::Clock clock, TraceSink& sink,
+                               Scope& scope)
     : pid_(pid),
       processes_(processes),
       axis_(axis),
       clock_(clock),
       sink_(sink),
       definitions_(global_pid(pid), domains, sink),
-      activity_(pid, definitions_, gpus, processes, axis, sink),
-      io_(global_pid(pid), definitions_, sink) {}
+      activity_(pid, definitions_, gpus, processes, counters, axis, sink, scope),
+      io_(global_pid(pid), definitions_, sink),
+      counters_(global_pid(pid), definitions_, counters),
+      scope_(scope),
+      watch_(pid, definitions_, scope) {}
 
-bool SegmentDecoder::read(const SegmentData& data) {
+bool SegmentDecoder::read_definitions(const SegmentData& data) {
   if (!definitions_.read(data.definitions)) return false;
   for (auto& [tid, name] : definitions_.take_thread_names())
     processes_.thread_named(pid_, tid, name);
+  return true;
+}
+
+void SegmentDecoder::watch(const SegmentData& data) {
   std::span<const std::byte> records(data.records);
   for (const RingSlice& slice : data.slices) {
-    if (!read_ring(rings_[slice.ring], records.subspan(slice.offset, slice.bytes))) return false;
+    std::span<const std::byte> bytes = records.subspan(slice.offset, slice.bytes);
+    while (!bytes.empty()) {
+      std::optional<RecordView> view = next_record(bytes);
+      TimeNs time;
+      if (!view || !to_time(view->record.time, time)) return;  // read_records() will tell
+      if (view->record.type == static_cast<std::uint8_t>(wire::RecordType::kThreadBegin)) {
+        // Now, when it can still be asked for its name.
+        processes_.thread_seen(pid_, static_cast<std::int32_t>(view->record.value));
+        watch_.begin_thread(slice.ring, time);
+      } else if (scope_.options().by_records()) {
+        watch_.record(slice.ring, *view, time);
+      }
+    }
+  }
+}
+
+bool SegmentDecoder::read_records(const SegmentData& data) {
+  std::span<const std::byte> records(data.records);
+  for (const RingSlice& slice : data.slices) {
+    Ring& ring = rings_[slice.ring];
+    ring.index = slice.ring;
+    if (!read_ring(ring, records.subspan(slice.offset, slice.bytes))) return false;
   }
   activity_.read(data);
   return true;
@@ -126,8 +158,6 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
     end_thread(ring);
     return true;
   }
-  if (view.record.flags & wire::kCut)
-    sink_.count_loss(trace::Loss::kNvtxPayloadCut, 1, global_pid(pid_));
   ++ring.records;
   switch (type) {
     case wire::RecordType::kPush: {
@@ -160,6 +190,13 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
       return true;
     case wire::RecordType::kIo:
       return io(ring, view, time);
+    case wire::RecordType::kCapture:
+      return true;
+    case wire::RecordType::kCounter:
+      if (!scope_.keeps_sample(time)) return true;
+      if (!counters_.write(view, time))
+        sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
+      return true;
     default:
       return false;
   }
@@ -177,7 +214,9 @@ void SegmentDecoder::end_thread(Ring& ring) {
   }
   processes_.add_records(pid_, ring.records);
   busiest_ = std::max(busiest_, ring.records);
+  const std::uint32_t index = ring.index;
   ring = {};
+  ring.index = index;
 }
 
 SegmentDecoder::OpenRange SegmentDecoder::open(const Ring& ring, const RecordView& view,
@@ -185,6 +224,11 @@ SegmentDecoder::OpenRange SegmentDecoder::open(const Ring& ring, const RecordVie
   OpenRange range;
   trace::tables::NvtxEvents::Row& row = range.row;
   row.start = time.ns;
+  std::optional<std::int64_t> step = watch_.take_step(ring.index, view.record.time);
+  range.kept = scope_.keeps(pid_, time);
+  // A name that is not stored is not worth its place in the file either.
+  if (!range.kept) return range;
+  count_cut(view);
   row.event_type = event_type;
   row.global_tid = global_tid(ring);
   row.domain_id = definitions_.domain_number(view.record.domain);
@@ -197,7 +241,23 @@ SegmentDecoder::OpenRange SegmentDecoder::open(const Ring& ring, const RecordVie
   }
   set_payload_value(row, view.payload_kind, view.payload);
   if (!view.blobs.empty()) range.json = to_json(view.record.domain, view.blobs, &range);
+  if (step) declare_step(range, *step);
   return range;
+}
+
+void SegmentDecoder::count_cut(const RecordView& view) {
+  if (view.record.flags & wire::kCut)
+    sink_.count_loss(trace::Loss::kNvtxPayloadCut, 1, global_pid(pid_));
+}
+
+void SegmentDecoder::declare_step(OpenRange& range, std::int64_t number) {
+  if (std::holds_alternative<std::monostate>(range.meaning)) {
+    trace::tables::RangeInfo::Row info;
+    info.kind = static_cast<std::int32_t>(conventions::RangeKind::kStep);
+    range.meaning = info;
+  }
+  if (auto* info = std::get_if<trace::tables::RangeInfo::Row>(&range.meaning); info && !info->step)
+    info->step = number;
 }
 
 std::string SegmentDecoder::message_in_payload(const KnownSchema& known,
@@ -231,6 +291,16 @@ void SegmentDecoder::Json::add(const Json& other) {
 SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain, std::span<const std::byte> blobs,
                                              OpenRange* range) {
   Json json;
+  DomainReferences references(definitions_, domain);
+  std::vector<trace::PayloadBlob> event;
+  auto whole_event = [&]() -> std::span<const trace::PayloadBlob> {
+    if (event.empty()) {
+      for_each_blob(blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
+        event.push_back({id, payload});
+      });
+    }
+    return event;
+  };
   for_each_blob(blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
     const KnownSchema* known = definitions_.schema(domain, id);
     if (known && known->convention && range) {
@@ -248,8 +318,9 @@ SegmentDecoder::Json SegmentDecoder::to_json(std::uint16_t domain, std::span<con
       sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
       return;
     }
+    if (id == kReferencedOnly) return;
     json.add(trace::payload_to_json(known ? known->schema : single_value_schema(id, payload.size()),
-                                    payload));
+                                    payload, &references, whole_event()));
   });
   return json;
 }
@@ -260,7 +331,10 @@ bool SegmentDecoder::pop(Ring& ring, const RecordView& view, TimeNs time) {
   if (stack == ring.stacks.end() || stack->second.empty()) return false;
   OpenRange range = std::move(stack->second.back());
   stack->second.pop_back();
-  if (!view.blobs.empty()) range.json.add(to_json(view.record.domain, view.blobs, &range));
+  if (range.kept) {
+    count_cut(view);
+    if (!view.blobs.empty()) range.json.add(to_json(view.record.domain, view.blobs, &range));
+  }
   write(range, std::max(range.row.start, time.ns));
   return true;
 }
@@ -270,7 +344,8 @@ void SegmentDecoder::mark(const Ring& ring, const RecordView& view, TimeNs time)
   for_each_blob(view.blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
     const KnownSchema* known = definitions_.schema(view.record.domain, id);
     if (known && known->convention)
-      described |= known->convention->write_mark(payload, global_pid(pid_), sink_);
+      described |= known->convention->write_mark(
+          payload, {global_pid(pid_), global_tid(ring), time.ns}, sink_);
   });
   if (described) return;
   OpenRange point = open(ring, view, time, kEventMark);
@@ -290,6 +365,7 @@ void SegmentDecoder::end_range(const Ring& ring, const RecordView& view, TimeNs 
   }
   OpenRange range = std::move(found->second);
   ranges_.erase(found);
+  if (range.kept) count_cut(view);
   range.row.end_global_tid = global_tid(ring);
   range.json.add(json);
   write(range, std::max(range.row.start, time.ns));
@@ -300,10 +376,12 @@ bool SegmentDecoder::io(const Ring& ring, const RecordView& view, TimeNs time) {
   TimeNs end;
   if (view.rest.size() < sizeof detail) return false;
   std::memcpy(&detail, view.rest.data(), sizeof detail);
+  if (!scope_.keeps(pid_, time)) return true;
   return to_time(detail.end, end) && io_.add(view.record, detail, {time, end}, global_tid(ring));
 }
 
 void SegmentDecoder::write(OpenRange& range, std::optional<std::int64_t> end) {
+  if (!range.kept) return;
   ++events_;
   trace::tables::NvtxEvents::Row& row = range.row;
   if (auto* op = std::get_if<trace::tables::DeviceOp::Row>(&range.meaning)) {
@@ -332,7 +410,13 @@ void SegmentDecoder::write(OpenRange& range, std::optional<std::int64_t> end) {
   }
 }
 
+void SegmentDecoder::add_pending_io(const SegmentCounters& counters) {
+  const TimeNs now = axis_.from_monotonic(axis_.newest().monotonic_ns);
+  if (scope_.keeps_sample(now)) io_.add_pending(counters, now);
+}
+
 void SegmentDecoder::finish() {
+  activity_.finish();
   for (auto& [index, ring] : rings_) end_thread(ring);
   for (auto& [id, range] : ranges_) write(range, std::nullopt);
   ranges_.clear();

@@ -9,10 +9,12 @@
 
 #include "collector/record/clock.h"
 #include "collector/record/decode/activity_decoder.h"
+#include "collector/record/decode/counter_rows.h"
 #include "collector/record/decode/definitions.h"
 #include "collector/record/decode/io_rows.h"
 #include "collector/record/decode/record_view.h"
 #include "collector/record/process_table.h"
+#include "collector/record/scope/range_watch.h"
 #include "collector/record/segment_reader.h"
 #include "trace/tables/nvtx_events.h"
 
@@ -23,17 +25,23 @@ namespace headway::record {
 class SegmentDecoder {
  public:
   SegmentDecoder(std::int32_t pid, DomainNumbers& domains, GpuNumbers& gpus,
-                 ProcessTable& processes, const TimeAxis& axis, wire::Clock clock, TraceSink& sink);
+                 ProcessTable& processes, CounterTable& counters, const TimeAxis& axis,
+                 wire::Clock clock, TraceSink& sink, Scope& scope);
 
-  /// In order: the definitions and records of one round. False when the content is damaged; what
-  /// came before the damage is kept, and the caller sends nothing more.
-  bool read(const SegmentData& data);
+  /// In order: what one round defines, before its records. False when the content is damaged; then
+  /// the caller sends nothing more.
+  bool read_definitions(const SegmentData& data);
+  /// When records are held back: looks in them for what opens and closes windows of the scope.
+  void watch(const SegmentData& data);
+  /// The same, for the calls that launch what is in later rounds.
+  void note_calls(const SegmentData& data) { activity_.note_calls(data); }
+  /// The records of one round. False when the content is damaged; what came before the damage is
+  /// kept.
+  bool read_records(const SegmentData& data);
   /// The image is gone, or the recording ends: ranges that are open stay open.
   void finish();
   /// Before `finish`: calls on files that the process had summed but not written when it ended.
-  void add_pending_io(const SegmentCounters& counters) {
-    io_.add_pending(counters, axis_.from_monotonic(axis_.newest().monotonic_ns));
-  }
+  void add_pending_io(const SegmentCounters& counters);
 
   std::int32_t pid() const { return pid_; }
   /// Ranges, marks, calls and device ops written so far.
@@ -57,9 +65,11 @@ class SegmentDecoder {
   struct OpenRange {
     trace::tables::NvtxEvents::Row row;
     Meaning meaning;
-    Json json;  ///< of payloads that are not a convention
+    Json json;         ///< of payloads that are not a convention
+    bool kept = true;  ///< it begins inside the scope
   };
   struct Ring {
+    std::uint32_t index = 0;
     std::int32_t tid = 0;                                    ///< 0: no thread
     std::int64_t records = 0;                                ///< of this thread
     std::map<std::uint16_t, std::vector<OpenRange>> stacks;  ///< by domain
@@ -78,6 +88,10 @@ class SegmentDecoder {
   void end_thread(Ring& ring);
 
   OpenRange open(const Ring& ring, const RecordView& view, TimeNs time, std::int32_t event_type);
+  /// Of a range or mark that is kept.
+  void count_cut(const RecordView& view);
+  /// The scope counts it: then it says of itself that it is a step.
+  static void declare_step(OpenRange& range, std::int64_t number);
   Json to_json(std::uint16_t domain, std::span<const std::byte> blobs, OpenRange* range);
   std::string message_in_payload(const KnownSchema& schema, std::span<const std::byte> payload);
   bool pop(Ring& ring, const RecordView& view, TimeNs time);
@@ -95,6 +109,9 @@ class SegmentDecoder {
   Definitions definitions_;
   ActivityDecoder activity_;
   IoRows io_;
+  CounterRows counters_;
+  Scope& scope_;
+  RangeWatch watch_;
   std::unordered_map<std::uint32_t, Ring> rings_;
   std::unordered_map<std::uint64_t, OpenRange> ranges_;  ///< start/end, by range id
   /// Ends that were drained before their starts, which lie in another thread's ring.

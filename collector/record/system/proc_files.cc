@@ -106,7 +106,7 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   result.command_line = std::move(arguments);
   // A zero before each, so that a name is told from the end of another one.
   const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));
-  result.rank = launched_rank([&](const std::string& name) {
+  result.launched = launched([&](const std::string& name) {
     const std::string key = '\0' + name + '=';
     std::size_t at = variables.find(key);
     if (at == std::string::npos) return std::string();

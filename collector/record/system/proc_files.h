@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/record/file_descriptor.h"
+#include "collector/record/launched_rank.h"
 
 /// What /proc says, as far as the recorder needs it. A process may vanish at any moment: that is an
 /// empty answer, never an error.
@@ -33,7 +34,7 @@ struct ProcessDescription {
   std::int64_t start_boottime_ns = 0;  ///< in steps of the kernel's tick, 10 ms
   std::string name;                    ///< file name of the program as it was called
   std::string command_line;            ///< arguments joined by spaces
-  std::optional<int> rank;             ///< in the environment that it was started with
+  Launched launched;                   ///< in the environment that it was started with
 };
 std::optional<ProcessDescription> describe_process(pid_t pid);
 

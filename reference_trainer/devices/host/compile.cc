@@ -118,7 +118,22 @@ void HostGraph::add_kernel(NodeId node, HostKernel::Body body, const std::string
   tag.op = options_.first_op_id + node.value;
   tag.phase = of.phase;
   tag.work = work ? *work : of.op->work(graph_, of);
+  if (of.results != kernels::NumberFormat::kFloat32) body = rounding(of, std::move(body));
   kernels_[node.value].push_back(std::make_unique<HostKernel>(std::move(tag), std::move(body)));
+}
+
+/// The body, and then the results rounded as they would have been written; vectors stay FP32.
+HostKernel::Body HostGraph::rounding(const Node& node, HostKernel::Body body) {
+  return [this, &node, body = std::move(body)](const LaunchArguments& arguments) {
+    body(arguments);
+    for (ValueId output : node.outputs) {
+      const Value& value = graph_.value(output);
+      if (value.type != DataType::kFloat32 || value.shape.rank() < 2) continue;
+      kernels::round_to(node.results,
+                        static_cast<std::int64_t>(layout(output).get_size() / sizeof(float)),
+                        address(output), address(output));
+    }
+  };
 }
 
 std::int64_t HostGraph::bytes_of(ValueId value) const {

@@ -60,6 +60,7 @@ class HostGraph final : public CompiledGraph {
  private:
   ValueId layout_owner(ValueId value) const;
   std::int64_t bytes_of(ValueId value) const;
+  HostKernel::Body rounding(const Node& node, HostKernel::Body body);
   void share_layouts();
   void add_ops();
   void allocate();

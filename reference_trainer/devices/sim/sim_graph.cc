@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "reference_trainer/devices/sim/sim_graph.h"
 
+#include <cmath>
+
 #include "common/error.h"
-#include "kernels/sgd_momentum.h"
+#include "reference_trainer/devices/sim/kernel_parts.h"
 #include "reference_trainer/devices/sim/sim_device.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/passes/plan_memory.h"
@@ -48,25 +50,21 @@ class SimGraph final : public CompiledGraph {
  private:
   void add(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
-    const auto* sgd = std::get_if<SgdAttributes>(&node.attributes);
-    if (!sgd || sgd->fusion != OptimizerFusion::kOff)
-      return add_kernel(node, id, "", node.op->work(graph, node));
-    // As on the host: the update of a parameter as four elementwise passes.
-    const std::int64_t count = graph.value(node.inputs[0]).shape.elements();
-    add_kernel(node, id, "decay", kernels::sgd_decay_work(count));
-    add_kernel(node, id, "scale", kernels::sgd_scale_work(count));
-    add_kernel(node, id, "accumulate", kernels::sgd_accumulate_work(count));
-    add_kernel(node, id, "apply", kernels::sgd_apply_work(count));
-  }
-
-  void add_kernel(const Node& node, NodeId id, std::string_view part, Work work) {
-    Kernel::Tag tag;
-    tag.text = fmt::format("{}{}{} {}", node.op->type, part.empty() ? "" : "/", part, node.name);
-    tag.name = nvtx::intern(tag.text);
-    tag.op = options_.first_op_id + id.value;
-    tag.phase = node.phase;
-    tag.work = work;
-    kernels_[id.value].push_back(std::make_unique<SimKernel>(std::move(tag), device_.costs()));
+    const Arithmetic by = arithmetic(graph, node);
+    const double share = stored_share(graph, node);
+    for (const KernelPart& part : kernel_parts(graph, node)) {
+      Kernel::Tag tag;
+      tag.text =
+          fmt::format("{}{}{} {}", node.op->type, part.name.empty() ? "" : "/", part.name, node.name);
+      tag.name = nvtx::intern(tag.text);
+      tag.op = options_.first_op_id + id.value;
+      tag.phase = node.phase;
+      tag.work = part.work;
+      tag.work.bytes = std::llround(static_cast<double>(part.work.bytes) * share);
+      tag.math_unit = by.unit;
+      tag.half_operands = by.half_operands;
+      kernels_[id.value].push_back(std::make_unique<SimKernel>(std::move(tag), device_.costs()));
+    }
   }
 
   SimDevice& device_;

@@ -23,6 +23,13 @@ struct Case {
 };
 
 constexpr auto kFamilyCases = std::to_array<Case>({
+    {"batched_matmul block0.attention.scores", kGemm},
+    {"attention_mask block0.attention.mask", kElementwise},
+    {"attention_backward block0.attention", kAttention},
+    {"softmax block0.attention.softmax", kSoftmax},
+    {"lstm/gemm encoder0", kGemm},
+    {"lstm/lstm_cell encoder0", kRecurrent},
+    {"adam/mean scale head.weight", kOptimizer},
     {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", kCommunication},
     {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", kCommunication},
     {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",

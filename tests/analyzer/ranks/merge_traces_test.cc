@@ -34,6 +34,7 @@ bool sorted(const std::vector<TimeNs>& start) {
 TEST_CASE("recordings of several ranks become one trace on one clock") {
   trace::Trace alone = rank(0, 0);
   std::vector<trace::Trace> traces;
+  traces.reserve(3);
   traces.push_back(rank(0, 0));
   traces.push_back(rank(1, 250));
   traces.push_back(rank(2, -100));
@@ -76,6 +77,7 @@ TEST_CASE("recordings of several ranks become one trace on one clock") {
 
 TEST_CASE("recordings that were not made at one time begin together, and a doubt says so") {
   std::vector<trace::Trace> traces;
+  traces.reserve(3);
   traces.push_back(rank(0, 0));
   traces.push_back(rank(1, std::int64_t{3600} * 1'000'000'000));
   TimeNs end = traces[0].end;

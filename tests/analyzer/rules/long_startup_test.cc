@@ -47,7 +47,7 @@ TEST_CASE("long-startup is fine when the first step comes within ten steps' time
 TEST_CASE("long-startup cannot tell what an unrecorded startup did, nor without steps") {
   TextRun silent("thread main start=0ms\n  host 5s\n  steps 12\n" + healthy_step());
   CHECK(silent.finding("long-startup").status == Status::kCannotTell);
-  TextRun no_steps("thread main\n  steps 12 unmarked\n" + healthy_step());
+  TextRun no_steps("thread main\n  launch s16816gemm 5ms\n");
   CHECK(no_steps.finding("long-startup").status == Status::kCannotTell);
 }
 

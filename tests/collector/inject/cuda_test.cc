@@ -44,11 +44,18 @@ struct FakeCupti final : Cupti {
     order.emplace_back("enable");
     return kind == refused ? 15 : 0;
   }
+  int disable(ActivityKind) override { return 0; }
+  int watch_profiler_calls(ProfilerCall) override { return 0; }
   int enable_call(bool, std::uint32_t, bool) override {
     order.emplace_back("call");
     return 0;
   }
   void leave_out_failed_queries() override {}
+  int enable_latency_timestamps() override {
+    order.emplace_back("latency");
+    return 0;
+  }
+  int stream_number(void*, std::uint32_t&) override { return kMissing; }
   const char* call_name(bool, std::uint32_t) override { return nullptr; }
   bool next_record(std::uint8_t*, std::size_t, std::uint8_t**) override { return false; }
   std::size_t take_dropped() override { return 0; }

@@ -98,7 +98,9 @@ struct InProcessRecorder {
   SessionSocket socket;
   MessageQueue queue;
   Progress progress;
-  TraceAssembler assembler{sink, read_clocks(), wire::Clock::kRealtime, progress, [](SegmentId) {}};
+  Scope scope{ScopeOptions()};
+  TraceAssembler assembler{sink,  read_clocks(), wire::Clock::kRealtime,
+                           scope, progress,      [](SegmentId) {}};
   Drain drain{queue};
   std::atomic<bool> stop = false;
   SegmentId segments = 0;

@@ -156,6 +156,42 @@ TEST_CASE("what each pixel column shows is what a scan of all events says, at an
   });
 }
 
+TEST_CASE("a view that has moved shows what it would show if it were looked up anew") {
+  test::check_property("moved", [](unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Event> events = random_events(random, 1 + static_cast<int>(random() % 400));
+    Lane lane = lane_of(events);
+    Interval all{events.front().when.begin, events.back().when.end};
+    std::int64_t length = std::max<std::int64_t>(60, all.length().ns >> (random() % 12));
+    Interval bounds{all.begin - DurationNs{10 * length}, all.end + DurationNs{10 * length}};
+    TimeMapping mapping =
+        TimeMapping({all.begin, all.begin + DurationNs{length}}, 60).zoomed(1.1, 20.3, bounds);
+    std::vector<LaneItem> kept;
+    lane.collect(ColumnGrid(mapping), 0, 60, kept);
+    for (int move = 0; move < 8; ++move) {
+      ColumnGrid before(mapping);
+      mapping = mapping.panned(static_cast<int>(random() % 141) - 70, bounds);
+      ColumnGrid grid(mapping);
+      std::optional<int> by = grid.columns_after(before);
+      std::vector<LaneItem> anew;
+      lane.collect(grid, 0, 60, anew);
+      if (!by) {  // out of sight of what was there
+        kept = anew;
+        continue;
+      }
+      std::vector<LaneItem> moved;
+      lane.collect_moved(grid, 60, kept, *by, moved);
+      RC_ASSERT(moved.size() == anew.size());
+      for (std::size_t i = 0; i < moved.size(); ++i) {
+        RC_ASSERT(std::abs(moved[i].fill - anew[i].fill) <= 1);
+        moved[i].fill = anew[i].fill;
+        RC_ASSERT(moved[i] == anew[i]);
+      }
+      kept = moved;
+    }
+  });
+}
+
 TEST_CASE("no event vanishes, however far out the view is") {
   test::check_property("all events are counted", [](unsigned seed) {
     std::mt19937 random(seed);

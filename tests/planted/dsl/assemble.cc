@@ -259,6 +259,7 @@ Trace make_trace(const Case& c) {
 std::vector<Trace> make_rank_traces(const Case& c) {
   Recording recording = simulate(c);
   std::vector<Trace> traces;
+  traces.reserve(static_cast<std::size_t>(c.ranks));  // copies of a trace have views of its texts
   for (int rank = 0; rank < c.ranks; ++rank) traces.push_back(assemble(c, recording, rank));
   return traces;
 }

@@ -12,7 +12,7 @@
 #include "common/gpu_models.h"
 #include "reference_trainer/oracle/step_truth.h"
 #include "reference_trainer/switches/switches.h"
-#include "tests/reference_trainer/simulated_images.h"
+#include "tests/reference_trainer/simulated_data.h"
 #include "tests/support/temporary_folder.h"
 #include "trace/load/load.h"
 
@@ -34,8 +34,8 @@ Simulated simulate(std::string_view preset, bool planted = true) {
   Settings& settings = result.settings;
   settings.device = DeviceKind::kSim;
   settings.steps = 25;
-  test::SimulatedImages images(settings);
-  result.run = sim::simulate(settings, images.data(), {true, false}, {});
+  test::SimulatedData data(settings);
+  result.run = sim::simulate(settings, data.data(), {true, false}, {});
   result.run.settings = {{"trainer", "headway-train"}};
   for (const Switch& one : all_switches())
     result.run.settings.emplace_back(one.name, one.get(settings));

@@ -77,6 +77,7 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
   load_detail::load_device_ops(context);
   report(0.85);
   load_detail::load_counters(context);
+  load_detail::load_memory(context);
   load_detail::load_io(context);
   load_detail::load_synchronization(context);
   load_detail::load_overheads(context);

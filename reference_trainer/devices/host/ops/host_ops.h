@@ -16,11 +16,51 @@ void add_relu_backward(HostGraph& graph, NodeId node);
 void add_add(HostGraph& graph, NodeId node);
 void add_pool(HostGraph& graph, NodeId node);
 void add_pool_backward(HostGraph& graph, NodeId node);
+void add_max_pool(HostGraph& graph, NodeId node);
+void add_max_pool_backward(HostGraph& graph, NodeId node);
 void add_linear(HostGraph& graph, NodeId node);
 void add_linear_backward_data(HostGraph& graph, NodeId node);
 void add_linear_backward_weights(HostGraph& graph, NodeId node);
 void add_softmax_cross_entropy(HostGraph& graph, NodeId node);
 void add_softmax_cross_entropy_backward(HostGraph& graph, NodeId node);
-void add_sgd_momentum(HostGraph& graph, NodeId node);  ///< also the multi-tensor form
+void add_matmul(HostGraph& graph, NodeId node);
+void add_matmul_backward_weights(HostGraph& graph, NodeId node);
+void add_log_softmax(HostGraph& graph, NodeId node);
+void add_log_softmax_backward(HostGraph& graph, NodeId node);
+void add_nll_loss(HostGraph& graph, NodeId node);
+void add_nll_loss_backward(HostGraph& graph, NodeId node);
+void add_row_program(HostGraph& graph, NodeId node);  ///< every elementwise op, and clusters
+void add_cast(HostGraph& graph, NodeId node);
+void add_column_sum(HostGraph& graph, NodeId node);
+void add_embedding(HostGraph& graph, NodeId node);
+void add_embedding_backward(HostGraph& graph, NodeId node);
+void add_layer_norm(HostGraph& graph, NodeId node);  ///< also add_layer_norm
+void add_layer_norm_backward(HostGraph& graph, NodeId node);
+void add_bias_gelu(HostGraph& graph, NodeId node);
+void add_bias_gelu_backward(HostGraph& graph, NodeId node);
+void add_attention(HostGraph& graph, NodeId node);
+void add_attention_backward(HostGraph& graph, NodeId node);
+void add_split_heads(HostGraph& graph, NodeId node);
+void add_split_heads_backward(HostGraph& graph, NodeId node);
+void add_merge_heads(HostGraph& graph, NodeId node);
+void add_merge_heads_backward(HostGraph& graph, NodeId node);
+void add_attention_mask(HostGraph& graph, NodeId node);
+void add_roll(HostGraph& graph, NodeId node);
+void add_batched_matmul(HostGraph& graph, NodeId node);
+void add_softmax(HostGraph& graph, NodeId node);
+void add_softmax_backward(HostGraph& graph, NodeId node);
+void add_lstm(HostGraph& graph, NodeId node);
+void add_lstm_backward(HostGraph& graph, NodeId node);
+void add_split_rows(HostGraph& graph, NodeId node);
+void add_join_rows(HostGraph& graph, NodeId node);
+void add_swap_major(HostGraph& graph, NodeId node);
+void add_padding_mask(HostGraph& graph, NodeId node);
+// Updates, each also in its multi-tensor form.
+void add_sgd_momentum(HostGraph& graph, NodeId node);
+void add_adam(HostGraph& graph, NodeId node);
+void add_lamb(HostGraph& graph, NodeId node);
+void add_lars(HostGraph& graph, NodeId node);
+void add_unscale(HostGraph& graph, NodeId node);
+void add_update_scale(HostGraph& graph, NodeId node);
 
 }  // namespace headway::trainer::host

@@ -64,4 +64,31 @@ void add_linear_backward_weights(HostGraph& graph, NodeId id) {
   graph.add_kernel(id, [call](const LaunchArguments& a) { call->run(a.slot); });
 }
 
+void add_matmul(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const auto [x, w, y] = std::tuple{node.inputs[0], node.inputs[1], node.outputs[0]};
+  const auto plan = forward_plan(graph, x, w, y);
+  auto call = DnnlCall::make(graph, dnnl::inner_product_forward(plan),
+                             {{DNNL_ARG_SRC, x, plan.src_desc()},
+                              {DNNL_ARG_WEIGHTS, w, plan.weights_desc()},
+                              {DNNL_ARG_DST, y, plan.dst_desc()}},
+                             plan.scratchpad_desc());
+  graph.add_kernel(id, [call](const LaunchArguments& a) { call->run(a.slot); });
+}
+
+void add_matmul_backward_weights(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const auto [dy, x, dw] = std::tuple{node.inputs[0], node.inputs[1], node.outputs[0]};
+  const dnnl::inner_product_backward_weights::desc desc(graph.layout(x), graph.layout(dw),
+                                                        graph.layout(dy));
+  const dnnl::inner_product_backward_weights::primitive_desc plan(
+      desc, DnnlCall::attributes(), graph.engine(), forward_plan(graph, x, dw, dy));
+  auto call = DnnlCall::make(graph, dnnl::inner_product_backward_weights(plan),
+                             {{DNNL_ARG_DIFF_DST, dy, plan.diff_dst_desc()},
+                              {DNNL_ARG_SRC, x, plan.src_desc()},
+                              {DNNL_ARG_DIFF_WEIGHTS, dw, plan.diff_weights_desc()}},
+                             plan.scratchpad_desc());
+  graph.add_kernel(id, [call](const LaunchArguments& a) { call->run(a.slot); });
+}
+
 }  // namespace headway::trainer::host

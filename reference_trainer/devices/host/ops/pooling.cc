@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Global average pooling by oneDNN: a window as large as the image.
+// Global average pooling by oneDNN: a window as large as the image; max pooling by our own kernel.
+#include "kernels/max_pool.h"
+
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
@@ -54,6 +56,24 @@ void add_pool_backward(HostGraph& graph, NodeId id) {
                               {DNNL_ARG_DIFF_SRC, node.outputs[0], plan.diff_src_desc()}},
                              plan.scratchpad_desc());
   graph.add_kernel(id, [call](const LaunchArguments& a) { call->run(a.slot); });
+}
+
+void add_max_pool(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  graph.add_kernel(id, [&graph, &node](const LaunchArguments&) {
+    kernels::max_pool_forward(std::get<kernels::MaxPoolShape>(node.attributes),
+                              graph.address(node.inputs[0]), graph.address(node.outputs[0]),
+                              graph.address<std::uint8_t>(node.outputs[1]));
+  });
+}
+
+void add_max_pool_backward(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  graph.add_kernel(id, [&graph, &node](const LaunchArguments&) {
+    kernels::max_pool_backward(
+        std::get<kernels::MaxPoolShape>(node.attributes), graph.address(node.inputs[0]),
+        graph.address<std::uint8_t>(node.inputs[1]), graph.address(node.outputs[0]));
+  });
 }
 
 }  // namespace headway::trainer::host

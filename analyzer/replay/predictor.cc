@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/replay/predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "analyzer/replay/replayer.h"
+#include "common/parallel.h"
+
+namespace headway::analyzer {
+namespace {
+
+double mean(std::span<const double> values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// 95 % percentile-bootstrap interval of the mean.
+Bounds bootstrap_mean(std::span<const double> values) {
+  constexpr int kResamples = 1000;
+  if (values.size() < 2) return {mean(values), mean(values)};
+  std::mt19937_64 random(1);
+  std::vector<double> means(kResamples);
+  for (double& one : means) {
+    double sum = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) sum += values[random() % values.size()];
+    one = sum / static_cast<double>(values.size());
+  }
+  std::sort(means.begin(), means.end());
+  return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
+}
+
+DurationNs rounded(double ns) {
+  return {static_cast<std::int64_t>(std::llround(ns))};
+}
+
+}  // namespace
+
+Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis)
+    : trace_(trace),
+      analysis_(analysis),
+      kernels_(trace),
+      names_(trace),
+      facts_(trace, names_, analysis.attribution, analysis.steps),
+      graph_(trace),
+      parts_(facts_),
+      program_(graph_, parts_),
+      marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
+  if (!marked_.missing.empty()) return;
+  std::vector<double> recorded;
+  for (const MarkedStep& step : marked_.steps) {
+    TimeNs begin = program_.recorded(step.begin.slot) + step.begin.after;
+    TimeNs end = program_.recorded(step.end.slot) + step.end.after;
+    recorded.push_back(static_cast<double>((end - begin).ns));
+  }
+  Replayer replayer(program_);
+  replayed_ = step_lengths(replayer.run({}), {});
+  baseline_.steps = static_cast<std::int64_t>(marked_.steps.size());
+  baseline_.recorded = rounded(mean(recorded));
+  baseline_.replayed = rounded(mean(replayed_));
+  baseline_.residual =
+      ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
+  baseline_.late =
+      find_unexplained(program_, marked_.steps.front().begin.slot, marked_.steps.back().end.slot);
+  for (Unexplained& one : baseline_.late) one.time = one.time / baseline_.steps;
+  std::vector<DurationNs> path = path_of_parts();
+  for (std::size_t part = 0; part < path.size(); ++part)
+    baseline_.path[parts_.all()[part].time_class] += path[part];
+}
+
+std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& times,
+                                            DurationNs at_least) const {
+  std::vector<double> lengths;
+  lengths.reserve(marked_.steps.size());
+  for (const MarkedStep& step : marked_.steps) {
+    std::int64_t length = time_of(step.end, times) - time_of(step.begin, times);
+    lengths.push_back(static_cast<double>(std::max(length, at_least.ns)));
+  }
+  return lengths;
+}
+
+Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
+                                   double model_error) const {
+  Prediction result;
+  std::vector<double> lengths = step_lengths(replayer.run(scenario), scenario.at_least);
+  std::vector<double> gains(lengths.size());
+  for (std::size_t i = 0; i < gains.size(); ++i) gains[i] = replayed_[i] - lengths[i];
+  const double gain = mean(gains);
+  result.gain = rounded(gain);
+  result.step = std::max(DurationNs{0}, baseline_.recorded - result.gain);
+  result.gain_ns = bootstrap_mean(gains);
+  const double doubt = std::fabs(gain) * (model_error + baseline_.residual);
+  result.gain_ns.low -= doubt;
+  result.gain_ns.high += doubt;
+  return result;
+}
+
+Prediction Predictor::predict(const Scenario& scenario, double model_error) const {
+  Replayer replayer(program_);
+  Prediction result = predict_step(replayer, scenario, model_error);
+  double total = 0;
+  for (const Replayer::Link& link :
+       replayer.chain(scenario, marked_.steps.front().begin.slot, marked_.steps.back().end.slot)) {
+    auto edit =
+        std::lower_bound(scenario.edits.begin(), scenario.edits.end(), link.constraint.id,
+                         [](const Edit& one, ConstraintId id) { return one.constraint < id; });
+    bool edited = edit != scenario.edits.end() && edit->constraint == link.constraint.id;
+    Basis basis = edited && edit->modelled ? Basis::kModelled
+                  : parts_.all()[link.constraint.part.value].kind == Part::Kind::kDelay
+                      ? Basis::kCalibrated
+                      : Basis::kMeasured;
+    result.basis[static_cast<std::size_t>(basis)] += static_cast<double>(link.time.ns);
+    total += static_cast<double>(link.time.ns);
+  }
+  for (double& share : result.basis) share = total > 0 ? share / total : 0;
+  return result;
+}
+
+std::vector<Prediction> Predictor::predict(std::span<const Scenario> scenarios) const {
+  std::vector<Prediction> results(scenarios.size());
+  run_parallel(scenarios.size(), [&](std::size_t i) {
+    Replayer replayer(program_);
+    results[i] = predict_step(replayer, scenarios[i], 0);
+  });
+  return results;
+}
+
+std::vector<DurationNs> Predictor::path_of_parts() const {
+  std::vector<DurationNs> time(parts_.all().size());
+  Replayer replayer(program_);
+  replayer.run({});
+  for (const Replayer::Link& link :
+       replayer.chain({}, marked_.steps.front().begin.slot, marked_.steps.back().end.slot))
+    time[link.constraint.part.value] += link.time;
+  for (DurationNs& one : time) one = one / std::max<std::int64_t>(1, baseline_.steps);
+  return time;
+}
+
+}  // namespace headway::analyzer

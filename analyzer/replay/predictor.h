@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/replay/scenario.h"
+#include "analyzer/replay/steps.h"
+#include "analyzer/replay/unexplained.h"
+#include "common/statistics.h"
+
+namespace headway::analyzer {
+
+/// What a length on the critical path rests on.
+enum class Basis : std::uint8_t {
+  kMeasured,    ///< recorded durations
+  kCalibrated,  ///< delays of the machine, as distributions of this recording
+  kModelled,    ///< formulas of a fix
+  kCount_,
+};
+
+/// The recorded steps and their replay without any change.
+struct Baseline {
+  std::int64_t steps = 0;
+  DurationNs recorded;  ///< mean steady step
+  DurationNs replayed;  ///< the same steps replayed
+  /// |replayed - recorded| / recorded: what no recorded cause explains. Predictions are differences
+  /// of replays, so it bounds what they may miss.
+  double residual = 0;
+  std::vector<Unexplained> late;  ///< per step: where that time is on the path, most first
+  ClassTimes path;  ///< per step: the replayed critical path by class; sums to `replayed`, nearly
+};
+
+/// How long the steps would be.
+struct Prediction {
+  DurationNs step;  ///< mean
+  DurationNs gain;  ///< per step, recorded less predicted; negative: slower
+  Bounds gain_ns;   ///< 95 % interval of the gain
+  /// Shares of the predicted critical path by Basis.
+  std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis{};
+};
+
+/// Predicts how a recorded run would have gone under other conditions, by replaying its dependency
+/// graph. Thread-safe after construction. Keeps references to trace and analysis.
+class Predictor {
+ public:
+  Predictor(const trace::Trace& trace, const Analysis& analysis);
+
+  /// Why nothing can be predicted: "no steps were found, …"; empty when it can.
+  const std::string& missing() const { return marked_.missing; }
+  const Baseline& baseline() const { return baseline_; }
+  const trace::Trace& trace() const { return trace_; }
+  const Analysis& analysis() const { return analysis_; }
+  const Program& program() const { return program_; }
+  const std::vector<Part>& parts() const { return parts_.all(); }
+  const MarkedSteps& steps() const { return marked_; }
+  const KernelNames& kernels() const { return kernels_; }
+
+  /// `model_error`: how far a formula of the scenario may be off, as a share of the gain.
+  Prediction predict(const Scenario& scenario, double model_error = 0) const;
+  /// Several, on all cores; without what their paths rest on.
+  std::vector<Prediction> predict(std::span<const Scenario> scenarios) const;
+
+  /// Per part: the time per step that it has on the critical path of the recorded run; what halving
+  /// it gains is at most half of that.
+  std::vector<DurationNs> path_of_parts() const;
+
+ private:
+  Prediction predict_step(class Replayer& replayer, const Scenario& scenario,
+                          double model_error) const;
+  std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
+                                   DurationNs at_least) const;
+
+  const trace::Trace& trace_;
+  const Analysis& analysis_;
+  KernelNames kernels_;
+  RangeNames names_;
+  GapFacts facts_;
+  DependencyGraph graph_;
+  Parts parts_;
+  Program program_;
+  MarkedSteps marked_;
+  Baseline baseline_;
+  std::vector<double> replayed_;  ///< lengths of the steady steps, ns
+};
+
+}  // namespace headway::analyzer

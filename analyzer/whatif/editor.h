@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/whatif/fix.h"
+
+namespace headway::analyzer {
+
+/// Writes a scenario in terms of tasks instead of constraints.
+class Editor {
+ public:
+  explicit Editor(const Predictor& predictor);
+
+  /// Another duration for a task's own time.
+  void set_duration(TaskId task, DurationNs duration, bool modelled = false);
+  /// The point waits no longer for edges of this kind.
+  void remove_edges(PointId to, EdgeKind kind);
+  /// The call is not made: neither it nor the pause before it, as far as that is of issuing work.
+  void drop_call(trace::CallId call);
+  /// The op becomes part of the one before it on its stream: it is not launched, and there is no pause
+  /// before it.
+  void drop_launch(trace::DeviceOpId op);
+  /// The op is not run, nor is it launched; what waited for it waits for what it waited for.
+  void drop_op(trace::DeviceOpId op);
+  /// As set_duration for a device op; a collective's is its transfer.
+  void set_op(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
+
+  bool empty() const { return scenario_.edits.empty() && scenario_.factor.empty(); }
+  Scenario take();
+
+ private:
+  const Program& program_;
+  const Points& points_;
+  const trace::Trace& trace_;
+  const std::vector<Part>& parts_;
+  Scenario scenario_;
+};
+
+/// Mean per steady step of a sum over the device ops that start in those steps.
+template <class Measure>
+DurationNs per_step(const Predictor& predictor, Measure measure) {
+  const Analysis& analysis = predictor.analysis();
+  const DevicePartition& partition = analysis.partitions[predictor.steps().partition];
+  DurationNs sum;
+  std::int64_t steps =
+      for_each_steady_op(predictor.trace(), analysis.steps, partition,
+                         [&](const DeviceStep&, trace::DeviceOpId op) { sum += measure(op); });
+  return sum / std::max<std::int64_t>(1, steps);
+}
+
+/// "does not apply": the reason.
+inline Proposal not_here(std::string why) {
+  return {false, std::move(why), {}};
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/replay/predictor.h"
+
+namespace headway::analyzer {
+
+/// How a gain is found out.
+enum class FixKind : std::uint8_t {
+  kStructural,  ///< waits or tasks go away; all that remains was recorded
+  kModelled,    ///< new durations come from a formula
+  kCeiling,     ///< the most that any fix of this kind could gain
+};
+std::string_view fix_kind_id(FixKind kind);  ///< "structural", "modelled", "ceiling": stable
+
+/// What a fix would change in this run; without a scenario, why it does not apply.
+struct Proposal {
+  bool applies = false;
+  std::string text;  ///< what is changed, with figures; or why it does not apply
+  Scenario scenario;
+};
+
+/// A known remedy: one file of analyzer/whatif/fixes/, listed in registry.cc.
+struct Fix {
+  std::string_view id;     ///< "remove-syncs": stable
+  std::string_view title;  ///< "Do not wait for the device"
+  std::string_view rule;   ///< the rule whose finding it answers
+  FixKind kind;
+  double model_error;               ///< how far its formula may be off, as a share of the gain
+  std::string_view trainer_switch;  ///< of headway-train that realises it; empty: none
+  std::string_view change;          ///< what is edited and by which formula, one or two sentences
+  std::string_view cannot_know;     ///< what no recording shows of it, one sentence
+  Proposal (*propose)(const Predictor& predictor);
+};
+
+/// All fixes. The order breaks ties between equal gains.
+std::span<const Fix* const> all_fixes();
+
+/// The fix of that id; null when there is none.
+const Fix* find_fix(std::string_view id);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Results that are read back in each step (the loss) are read later: the host does not wait for them.
+#include <fmt/format.h>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// A result for the eye, not an activation that is wanted on the host.
+constexpr std::int64_t kSmall = 4096;
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const Points& points = predictor.program().graph().points();
+  Editor editor(predictor);
+  std::int64_t reads = 0;
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const DeviceCallKind kind = trace.calls.kind[c];
+    if (kind != DeviceCallKind::kCopy && kind != DeviceCallKind::kCopyBlocking) continue;
+    DeviceOpId op = trace.calls.op[c];
+    if (!op.valid() || trace.device_ops.kind[op.value] != DeviceOpKind::kCopyDeviceToHost ||
+        trace.device_ops.bytes[op.value] > kSmall)
+      continue;
+    editor.remove_edges(end_of(points.task(CallId{c})), EdgeKind::kHostSync);
+    ++reads;
+  }
+  if (reads == 0) return not_here("no small result is copied back");
+  return {true, fmt::format("{} small copies to the host are not waited for", reads),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kDeferredRead{"deferred-read",
+                        "Read results a step later",
+                        "host-sync",
+                        FixKind::kStructural,
+                        0.02,
+                        "--loss-read deferred",
+                        "Copies of up to 4 KiB to the host are made, but the host goes on.",
+                        "whether the program decides anything by the value",
+                        propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "analyzer/whatif/fix.h"
+
+// Each is defined in the file of its name; registry.cc lists them.
+namespace headway::analyzer {
+
+extern const Fix kCachingAllocator;
+extern const Fix kCudaGraph;
+extern const Fix kDeferredRead;
+extern const Fix kFreeInput;
+extern const Fix kFuseChains;
+extern const Fix kMultiTensorOptimizer;
+extern const Fix kNoCasts;
+extern const Fix kNoLayoutChanges;
+extern const Fix kOverlapCommunication;
+extern const Fix kOverlapCopies;
+extern const Fix kRemoveSyncs;
+extern const Fix kTensorCores;
+
+}  // namespace headway::analyzer

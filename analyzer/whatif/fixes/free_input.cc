@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Input as if it were always there: more workers, prefetching, faster storage, whatever it takes.
+#include <fmt/format.h>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+bool is_input(TimeClass time_class) {
+  return info(time_class).group == TimeGroup::kInput;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Points& points = predictor.program().graph().points();
+  Editor editor(predictor);
+  std::int64_t waits = 0;
+  for (std::size_t i = 0; i < points.ranges().size(); ++i) {
+    const TaskId task = points.range_task(i);
+    if (!predictor.program().graph().is_waiting(task)) continue;
+    editor.remove_edges(end_of(task), EdgeKind::kBatch);
+    ++waits;
+  }
+  Scenario scenario = editor.take();
+  // Where the training thread loads itself, or nobody knows who does, the time is its own.
+  bool own = false;
+  for (std::size_t part = 0; part < predictor.parts().size(); ++part) {
+    const Part& one = predictor.parts()[part];
+    if (one.kind != Part::Kind::kHost || !is_input(one.time_class)) continue;
+    scenario.scale(PartId::from(part), 0);
+    own = true;
+  }
+  if (waits == 0 && !own) return not_here("no thread waits for input");
+  return {true,
+          waits > 0 ? fmt::format("{} waits for a batch end at once", waits)
+                    : std::string("loading on the training thread takes no time"),
+          std::move(scenario)};
+}
+
+}  // namespace
+
+const Fix kFreeInput{"free-input",
+                     "Have the next batch ready in time",
+                     "input-bound",
+                     FixKind::kCeiling,
+                     0.02,
+                     "--workers, --prefetch, --source",
+                     "Waits for batches end at once, and loading on the training thread takes no "
+                     "time.",
+                     "whether processors and storage can make batches that fast",
+                     propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The update in one kernel for all parameters instead of several for each.
+#include <fmt/format.h>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Fewer kernels than this are a multi-tensor update already.
+constexpr std::size_t kFew = 12;
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  const Steps& steps = predictor.analysis().steps;
+  const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
+  Editor editor(predictor);
+  std::size_t most = 0;
+  DurationNs before;
+  DurationNs after;
+  for (const DeviceStep& step : partition.steps) {
+    std::vector<DeviceOpId> update;
+    auto i = static_cast<std::size_t>(
+        std::lower_bound(ops.start.begin(), ops.start.end(), step.interval.begin) -
+        ops.start.begin());
+    for (; i < ops.size() && ops.start[i] < step.interval.end; ++i) {
+      const DeviceOpId op = DeviceOpId::from(i);
+      if (ops.kind[i] == DeviceOpKind::kKernel && attribution.phase_of[i] == Phase::kUpdate &&
+          trace.streams[ops.stream[i].value].device == partition.device)
+        update.push_back(op);
+    }
+    most = std::max(most, update.size());
+    if (update.size() < kFew) continue;
+    // A fused kernel needs the time that the kernels spend on data: what each takes beyond the
+    // shortest, which is all start and end.
+    DurationNs shortest = ops.interval(update.front()).length();
+    DurationNs sum;
+    for (DeviceOpId op : update) {
+      shortest = std::min(shortest, ops.interval(op).length());
+      sum += ops.interval(op).length();
+    }
+    const DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
+    for (std::size_t k = 0; k < update.size(); ++k) {
+      if (k > 0) editor.drop_launch(update[k]);
+      const double own = static_cast<double>(ops.interval(update[k]).length().ns);
+      editor.set_op(update[k], {static_cast<std::int64_t>(own * ratio(fused, sum))}, true);
+    }
+    if (counts(steps, step)) {
+      before += sum;
+      after += fused;
+    }
+  }
+  if (most < kFew) return not_here(fmt::format("the update has {} kernels at most", most));
+  const std::int64_t steady = std::max<std::int64_t>(1, partition.steady_steps);
+  return {true,
+          fmt::format("{} kernels of the update become one: {} → {} per step", most,
+                      format_duration(before / steady), format_duration(after / steady)),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kMultiTensorOptimizer{
+    "multi-tensor-optimizer",
+    "Update all parameters in one kernel",
+    "unfused-optimizer",
+    FixKind::kModelled,
+    0.1,
+    "--fused-optimizer multi-tensor",
+    "One launch; its kernel takes what the kernels take together beyond "
+    "the shortest of them, which is start and end alone.",
+    "how near the fused kernel comes to the memory's bandwidth",
+    propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+
+#include "analyzer/whatif/fixes/fixes.h"
+
+namespace headway::analyzer {
+
+std::span<const Fix* const> all_fixes() {
+  static constexpr std::array<const Fix*, 12> kFixes = {
+      &kFreeInput,       &kOverlapCopies, &kRemoveSyncs,          &kDeferredRead,
+      &kCudaGraph,       &kFuseChains,    &kMultiTensorOptimizer, &kTensorCores,
+      &kNoLayoutChanges, &kNoCasts,       &kCachingAllocator,     &kOverlapCommunication,
+  };
+  return kFixes;
+}
+
+const Fix* find_fix(std::string_view id) {
+  for (const Fix* fix : all_fixes()) {
+    if (fix->id == id) return fix;
+  }
+  return nullptr;
+}
+
+std::string_view fix_kind_id(FixKind kind) {
+  switch (kind) {
+    case FixKind::kStructural:
+      return "structural";
+    case FixKind::kModelled:
+      return "modelled";
+    case FixKind::kCeiling:
+      return "ceiling";
+  }
+  return "modelled";
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/whatif/fix.h"
+
+namespace headway::analyzer {
+
+/// A fix with what it would gain; when it does not apply, why.
+struct FixPrediction {
+  const Fix* fix = nullptr;
+  bool applies = false;
+  std::string text;  ///< what was changed, or why nothing was
+  Prediction prediction;
+};
+
+/// The fixes in the order in which they gain most together: each with all before it.
+struct Combination {
+  const Fix* fix = nullptr;  ///< the one that is added
+  Prediction together;       ///< of it and all before it
+};
+
+/// What a step depends on: how much a tenth less of it gains.
+struct Elasticity {
+  TimeClass time_class = TimeClass::kUnknown;
+  OpId op{0};          ///< of ops: which; else 0
+  DurationNs on_path;  ///< per step, on the critical path of the recorded run
+  DurationNs gain;     ///< per step, when it takes a tenth less
+};
+
+/// Everything that `headway whatif` prints.
+struct WhatIf {
+  std::string missing;  ///< why nothing can be predicted; empty when it can
+  Baseline baseline;
+  std::vector<FixPrediction> fixes;  ///< by gain; those that do not apply last
+  std::vector<Combination> best;     ///< while another fix gains 1 % of the step or more
+  std::vector<Elasticity> classes;   ///< by gain; classes with time on the path
+  std::vector<Elasticity> ops;       ///< by gain, at most 20
+};
+
+/// Predicts all fixes, or those in `chosen`. Fixes that are ceilings take no part in `best`.
+WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen = all_fixes());
+
+/// A scaling by the user: "class:comm_transfer=0.5", "op:layer1.conv1=0.9", "kernel:*gemm*=0.5",
+/// "call:cudaMalloc=0", "range:load*=0.5". Throws Error(kUsage) that lists what there is.
+Scenario parse_scaling(const Predictor& predictor, std::string_view text);
+
+std::string render_text(const WhatIf& what_if, const Predictor& predictor);
+std::string render_json(const WhatIf& what_if, const Predictor& predictor);
+/// Of one scenario.
+std::string render_scaling(const Prediction& prediction, const Predictor& predictor, bool json);
+
+}  // namespace headway::analyzer

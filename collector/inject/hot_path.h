@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "collector/inject/event.h"
+#include "collector/inject/handles.h"
+#include "collector/inject/kept_texts.h"
+
+/// Push and pop in the forms that nearly all of them have, inlined into the functions in NVTX's
+/// tables: no struct in memory, no call, one test per thing that may be otherwise. Whatever is
+/// otherwise goes the general way (event.h), which gives the same records.
+namespace headway::inject {
+
+/// Largest payload that is copied in line.
+inline constexpr std::uint64_t kShortBlob = 240;
+
+[[gnu::cold, gnu::noinline]] inline int push_any_text(ThreadState& thread, const char* text) {
+  Event event;
+  event.text = text;
+  return push(thread, 0, event);
+}
+
+/// nvtxRangePushA.
+[[gnu::always_inline]] inline int push_text(ThreadState& thread, const char* text) {
+  DomainStack& stack = thread.near[0];
+  if (text && may_read_unit(text) && stack.skipped == 0) [[likely]] {
+    TextUnit unit = read_unit(text);
+    std::uint32_t length = short_length(unit);
+    // An empty text takes no unit behind the record: it goes the general way.
+    if (length - 1 < kShortText - 1 && has_room_to_push(thread, 2)) [[likely]] {
+      RingWriter& ring = thread.ring;
+      put_unit(ring.second_unit(), unit);
+      ++thread.open;
+      ring.put(now(thread.clock),
+               {RecordWords::make_head(wire::RecordType::kPush, wire::kTextInline, 1), length, 0});
+      ring.commit(2);
+      return static_cast<int>(stack.depth++);
+    }
+  }
+  return push_any_text(thread, text);
+}
+
+/// nvtxDomainRangePushEx with a registered text, a colour or not, and no payload or a short one that
+/// is extended. False: the general way has to be taken.
+[[gnu::always_inline]] inline bool push_registered(ThreadState& thread, std::uint32_t domain,
+                                                   const nvtxEventAttributes_t* attributes,
+                                                   int& level) {
+  if (!attributes || attributes->size < sizeof *attributes || domain >= kNearDomains) return false;
+  const nvtxEventAttributes_t& a = *attributes;
+  std::uint32_t text = id_of(HandleKind::kString, a.message.registered);
+  bool known = a.messageType == NVTX_MESSAGE_TYPE_REGISTERED && text != 0 &&
+               (text & KeptTexts::kMark) == 0 && a.category <= 0xffff;
+  DomainStack& stack = thread.near[domain];
+  if (!known || stack.skipped != 0) [[unlikely]]
+    return false;
+  std::uint32_t units = 1;
+  unsigned flags = wire::kTextHandle;
+  std::uint64_t color = 0;
+  if (a.colorType == NVTX_COLOR_ARGB) {
+    flags |= wire::kHasColor;
+    color = std::uint64_t{a.color} << 32;
+  }
+  const nvtxPayloadData_t* blob = nullptr;
+  std::uint64_t payload = 0;
+  if (a.payloadType == static_cast<std::int32_t>(NVTX_PAYLOAD_TYPE_EXT)) {
+    blob = reinterpret_cast<const nvtxPayloadData_t*>(a.payload.ullValue);
+    if (!blob || a.reserved0 != 1 || !blob->payload || blob->size < 16 || blob->size > kShortBlob)
+      return false;
+    payload = sizeof(wire::BlobHeader) + wire::padded(static_cast<std::uint32_t>(blob->size));
+    units += wire::units_for(static_cast<std::uint32_t>(payload));
+    flags |= static_cast<unsigned>(wire::PayloadKind::kBlobs) << wire::kPayloadShift;
+  } else if (a.payloadType != NVTX_PAYLOAD_UNKNOWN) {
+    return false;
+  }
+  RingWriter& ring = thread.ring;
+  if (!has_room_to_push(thread, units) || !ring.is_contiguous(units)) [[unlikely]]
+    return false;
+  if (blob) {
+    // The size is read once more after it was measured only by a program that changes it meanwhile.
+    auto bytes = static_cast<std::uint32_t>(payload - sizeof(wire::BlobHeader));
+    auto size = static_cast<std::uint32_t>(blob->size);
+    if (size > bytes || size < 16) return false;
+    ring.put_words(0, blob->schemaId, size);
+    copy_short(ring.second_unit() + sizeof(wire::BlobHeader), blob->payload, size);
+  }
+  ++thread.open;
+  ring.put(now(thread.clock),
+           {RecordWords::make_head(wire::RecordType::kPush, static_cast<std::uint8_t>(flags),
+                                   units - 1, static_cast<std::uint16_t>(domain), a.category),
+            text | color, payload});
+  ring.commit(units);
+  level = static_cast<int>(stack.depth++);
+  return true;
+}
+
+/// nvtxRangePop and nvtxDomainRangePop.
+[[gnu::always_inline]] inline int pop_plain(ThreadState& thread, std::uint32_t domain) {
+  std::uint64_t time = now(thread.clock);  // first: the range ends when we are called
+  if (domain < kNearDomains) [[likely]] {
+    DomainStack& stack = thread.near[domain];
+    if (stack.skipped == 0 && stack.depth != 0) [[likely]]
+      return put_pop(thread, static_cast<std::uint16_t>(domain), stack, time);
+  }
+  Event none;
+  return pop(thread, static_cast<std::uint16_t>(domain), none);
+}
+
+}  // namespace headway::inject

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "collector/record/trace_sink.h"
+
+namespace headway::record {
+
+/// The counter series of the trace, whoever samples them: one per name, process and device. One
+/// thread.
+class CounterTable {
+ public:
+  explicit CounterTable(TraceSink& sink) : sink_(sink) {}
+
+  struct Series {
+    std::string_view name;
+    std::string_view unit;
+    std::string_view description;
+    std::int64_t global_pid = 0;         ///< 0: of the machine
+    std::optional<std::int64_t> device;  ///< none: of none
+  };
+  void add(const Series& series, std::int64_t time_ns, double value) {
+    add(number(series), time_ns, value);
+  }
+  /// The number of a series, which its first sample makes known to the trace.
+  std::int64_t number(const Series& series);
+  void add(std::int64_t number, std::int64_t time_ns, double value);
+
+ private:
+  struct Less {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return std::tie(a.global_pid, a.device, a.name) < std::tie(b.global_pid, b.device, b.name);
+    }
+  };
+  struct Key {
+    std::string name;
+    std::int64_t global_pid;
+    std::optional<std::int64_t> device;
+  };
+  struct View {
+    std::string_view name;
+    std::int64_t global_pid;
+    std::optional<std::int64_t> device;
+  };
+  TraceSink& sink_;
+  std::map<Key, std::int64_t, Less> numbers_;
+};
+
+}  // namespace headway::record

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What NCCL tells its profiler plugin about one operation: the payload of a mark in the domain of
+/// the conventions (common/nvtx_conventions.h), whose schema the library registers as any program
+/// would.
+namespace headway::wire {
+
+inline constexpr const char* kNcclDomain = "headway";
+inline constexpr const char* kNcclSchema = "headway.nccl_op";
+
+struct NcclOp {
+  std::uint64_t communicator;  ///< hash, the same on all ranks
+  std::uint64_t sequence;      ///< of collectives
+  std::uint64_t count;
+  std::int32_t rank;
+  std::int32_t ranks;
+  std::int32_t peer;  ///< root, or the other end
+  std::uint32_t is_collective;
+  std::uint32_t channels;
+  std::uint32_t warps;
+  char function[24];  ///< each ends with a zero
+  char dtype[16];
+  char algorithm[16];
+  char protocol[16];
+};
+static_assert(sizeof(NcclOp) == 120);
+
+/// NVTX's numbers of the types used: UINT64, INT32, UINT32, CSTRING.
+struct NcclField {
+  const char* name;
+  std::uint64_t type;
+  std::size_t offset;
+  std::size_t length;  ///< of texts
+};
+inline constexpr NcclField kNcclFields[] = {
+    {"communicator", 18, offsetof(NcclOp, communicator), 0},
+    {"sequence", 18, offsetof(NcclOp, sequence), 0},
+    {"count", 18, offsetof(NcclOp, count), 0},
+    {"rank", 15, offsetof(NcclOp, rank), 0},
+    {"ranks", 15, offsetof(NcclOp, ranks), 0},
+    {"peer", 15, offsetof(NcclOp, peer), 0},
+    {"is_collective", 16, offsetof(NcclOp, is_collective), 0},
+    {"channels", 16, offsetof(NcclOp, channels), 0},
+    {"warps", 16, offsetof(NcclOp, warps), 0},
+    {"function", 75, offsetof(NcclOp, function), sizeof(NcclOp::function)},
+    {"dtype", 75, offsetof(NcclOp, dtype), sizeof(NcclOp::dtype)},
+    {"algorithm", 75, offsetof(NcclOp, algorithm), sizeof(NcclOp::algorithm)},
+    {"protocol", 75, offsetof(NcclOp, protocol), sizeof(NcclOp::protocol)}};
+
+}  // namespace headway::wire

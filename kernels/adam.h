@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/number_format.h"
+#include "kernels/work.h"
+
+namespace headway::kernels {
+
+/// Adam with decoupled decay (AdamW, Loshchilov and Hutter 2019), t counted from 1:
+///   g' = gradient_scale · g
+///   m = beta1·m + (1-beta1)·g';   v = beta2·v + (1-beta2)·g'²
+///   p = p·(1 - rate·decay) - rate · (m·correction1) / (sqrt(v·correction2) + epsilon)
+///   correction_i = 1 / (1 - beta_i^t)
+/// in float, elementwise, so any memory layout that the arrays share will do.
+struct AdamStep {
+  float rate = 0;
+  float beta1 = 0.9F;
+  float beta2 = 0.999F;
+  float epsilon = 1e-8F;
+  float decay = 0;
+  float correction1 = 1;
+  float correction2 = 1;
+  float gradient_scale = 1;  ///< 1 / loss scale
+};
+/// Fills the corrections of step `t` >= 1.
+AdamStep at_step(AdamStep by, std::int64_t t);
+
+/// One parameter tensor. No two pointers overlap. With a `master` the update is made there and
+/// `parameter` gets it rounded to `format`.
+struct AdamTensor {
+  float* parameter = nullptr;
+  float* mean = nullptr;
+  float* variance = nullptr;
+  const float* gradient = nullptr;
+  float* master = nullptr;  ///< may be null
+  std::int64_t count = 0;
+  NumberFormat format = NumberFormat::kFloat32;
+  float* trained() const { return master ? master : parameter; }
+};
+
+/// One pass over all tensors.
+void adam_multi_tensor(std::span<const AdamTensor> tensors, const AdamStep& by);
+constexpr Work adam_work(std::int64_t count) {
+  return {13 * count, 28 * count};  // p, m, v read and written, g read
+}
+
+/// What an optimizer made of elementwise operations does instead, seven passes; `scratch` holds
+/// count floats. `part` 0..6 runs one of them.
+inline constexpr int kAdamPasses = 7;
+void adam_pass(int part, const AdamTensor& tensor, const AdamStep& by, float* scratch);
+Work adam_pass_work(int part, std::int64_t count);
+
+namespace reference {
+/// In double, rounded once at the end.
+void adam(const AdamTensor& tensor, const AdamStep& by);
+}  // namespace reference
+
+}  // namespace headway::kernels

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace headway::trainer {
+
+/// Sentences with their translations; tokens are bytes.
+struct PairSet {
+  struct Pair {
+    std::string source;
+    std::string target;
+    std::size_t longer() const { return std::max(source.size(), target.size()); }
+  };
+  std::string description;  ///< for people: where they come from
+  std::vector<Pair> pairs;
+};
+
+/// Which sentences make a batch.
+enum class Balance : std::uint8_t {
+  kSorted,  ///< those of about the same length: little padding
+  kRandom,  ///< any: every batch is as long as its longest sentence
+};
+
+struct TrainAndTestPairs {
+  PairSet train;
+  PairSet test;  ///< every twentieth pair
+};
+
+/// All pairs of the message catalogues (*.mo, as gettext installs them) of a folder, in the order
+/// of their names, without those longer than `most_bytes` on a side and those that are equal.
+/// Throws Error (bad input) naming the file when a catalogue is damaged or there are too few pairs.
+TrainAndTestPairs load_pairs(const std::filesystem::path& folder, std::int64_t most_bytes);
+/// True when the folder has a catalogue.
+bool has_pairs(const std::filesystem::path& folder);
+
+/// Sentences of invented words, whose translation replaces every word and reverses their order:
+/// lengths vary between 4 and `most_bytes` bytes. The same for the same seed.
+TrainAndTestPairs generate_pairs(std::uint64_t seed, std::int64_t count, std::int64_t most_bytes);
+
+}  // namespace headway::trainer

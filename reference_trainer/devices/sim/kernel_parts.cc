@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/sim/kernel_parts.h"
+
+#include <array>
+
+#include "kernels/adam.h"
+#include "kernels/lstm.h"
+#include "kernels/sgd_momentum.h"
+#include "kernels/trust_ratio.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/passes/apply_precision.h"
+
+namespace headway::trainer::sim {
+namespace {
+
+using kernels::NumberFormat;
+
+bool is_half(NumberFormat format) {
+  return format == NumberFormat::kFloat16 || format == NumberFormat::kBfloat16;
+}
+
+/// Elements of the parameters that a node updates.
+std::int64_t updated(const Graph& graph, const Node& node, const OptimizerAttributes& by) {
+  const std::size_t each = operands_per_parameter(by);
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i + each <= node.inputs.size(); i += each)
+    count += graph.value(node.inputs[i]).shape.elements();
+  return count;
+}
+
+std::vector<KernelPart> update_parts(const Graph& graph, const Node& node,
+                                     const OptimizerAttributes& by) {
+  const std::int64_t count = updated(graph, node, by);
+  const bool fused = by.fusion != OptimizerFusion::kOff;
+  switch (by.kind) {
+    case OptimizerKind::kSgd:
+      if (fused) break;
+      return {{"decay", kernels::sgd_decay_work(count)},
+              {"scale", kernels::sgd_scale_work(count)},
+              {"accumulate", kernels::sgd_accumulate_work(count)},
+              {"apply", kernels::sgd_apply_work(count)}};
+    case OptimizerKind::kAdam: {
+      if (fused) break;
+      static constexpr std::array<std::string_view, kernels::kAdamPasses> kNames = {
+          "mean scale", "mean add", "square scale", "square add", "size", "decay", "apply"};
+      std::vector<KernelPart> parts;
+      for (int part = 0; part < kernels::kAdamPasses; ++part)
+        parts.push_back(
+            {kNames[static_cast<std::size_t>(part)], kernels::adam_pass_work(part, count)});
+      return parts;
+    }
+    case OptimizerKind::kLamb:
+      return {{"direction", kernels::lamb_directions_work(count)},
+              {"norms", kernels::squared_norm_work(2 * count)},
+              {"apply", kernels::lamb_apply_work(count)}};
+    case OptimizerKind::kLars:
+      return {{"norms", kernels::squared_norm_work(2 * count)},
+              {"apply", kernels::lars_apply_work(count)}};
+  }
+  return {{"", node.op->work(graph, node)}};
+}
+
+std::vector<KernelPart> lstm_parts(const Graph& graph, const Node& node, const LstmAttributes& by) {
+  if (by.persistent) return {{"persistent_lstm", node.op->work(graph, node)}};
+  const KernelPart product = {"gemm", kernels::lstm_product_work(by.shape)};
+  const KernelPart cell = {"lstm_cell", kernels::lstm_cell_work(by.shape)};
+  const bool backward = node.op == &ops::kLstmBackward;
+  std::vector<KernelPart> parts;
+  for (std::int64_t step = by.shape.steps; step-- > 0;) {
+    parts.push_back(backward ? cell : product);
+    if (!backward) parts.push_back(cell);
+    if (backward && step > 0) parts.push_back(product);
+  }
+  return parts;
+}
+
+/// Matrices are stored as their producer writes them, parameters as the ops around them.
+bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
+  const Value& value = graph.value(id);
+  if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return false;
+  if (!value.producer.valid())
+    return value.role == Role::kParameter && is_half(reader.results);
+  const Node& producer = graph.node(value.producer);
+  const auto* row = std::get_if<RowAttributes>(&producer.attributes);
+  return is_half(producer.results) || (producer.op == &ops::kCast && row && is_half(row->format));
+}
+
+}  // namespace
+
+std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node) {
+  if (node.op == &ops::kTf32Round) return {};
+  if (const auto* by = std::get_if<OptimizerAttributes>(&node.attributes);
+      by && node.op != &ops::kUnscale && node.op != &ops::kUnscaleMultiTensor &&
+      node.op != &ops::kUpdateScale)
+    return update_parts(graph, node, *by);
+  if (const auto* by = std::get_if<LstmAttributes>(&node.attributes);
+      by && (node.op == &ops::kLstm || node.op == &ops::kLstmBackward))
+    return lstm_parts(graph, node, *by);
+  return {{"", node.op->work(graph, node)}};
+}
+
+double stored_share(const Graph& graph, const Node& node) {
+  double all = 0;
+  double stored = 0;
+  auto add = [&](ValueId id) {
+    const auto bytes = static_cast<double>(graph.value(id).bytes());
+    all += bytes;
+    stored += is_stored_half(graph, node, id) ? bytes / 2 : bytes;
+  };
+  for (ValueId id : node.inputs) add(id);
+  for (ValueId id : node.outputs) add(id);
+  return all > 0 ? stored / all : 1;
+}
+
+Arithmetic arithmetic(const Graph& graph, const Node& node) {
+  if (precision_class(*node.op) != PrecisionClass::kAllow) return {};
+  using conventions::MathUnit;
+  Arithmetic result;
+  for (ValueId id : node.inputs) {
+    const Value& value = graph.value(id);
+    if (is_stored_half(graph, node, id)) return {MathUnit::kTensor, true};
+    if (value.producer.valid() && graph.node(value.producer).op == &ops::kTf32Round)
+      result.unit = MathUnit::kTensor;
+  }
+  return result;
+}
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer::sim {
+
+struct KernelPart {
+  std::string_view name;  ///< in the kernel's name; empty: the op is one kernel
+  Work work;              ///< of FP32 operands
+};
+
+/// The kernels that a node runs as, in order: those that the host device launches for it
+/// (tests/reference_trainer/sim_device_test.cc compares them). None for an op that a GPU does not
+/// have, because its matrix units do it on the way.
+std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node);
+
+/// How much of the bytes of FP32 operands is left where some are stored in half precision, 0.5..1.
+double stored_share(const Graph& graph, const Node& node);
+
+/// What multiplies in a node, and whether in FP16 or BF16.
+struct Arithmetic {
+  conventions::MathUnit unit = conventions::MathUnit::kGeneral;
+  bool half_operands = false;
+};
+Arithmetic arithmetic(const Graph& graph, const Node& node);
+
+}  // namespace headway::trainer::sim

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reference_trainer/models/resnet.h"
+
+namespace headway::trainer {
+
+/// A decoder-only transformer in the form of GPT-2 (Radford et al. 2019): token and position
+/// embeddings, blocks of causal attention and a four times wider GELU layer, each behind a layer
+/// norm and beside a residual connection, a last layer norm and a linear layer to the vocabulary.
+/// With a window, attention sees `window` tokens only, and every other block shifts the windows by
+/// half (Liu et al. 2021).
+struct TransformerOptions {
+  std::int64_t batch = 8;
+  std::int64_t length = 128;
+  std::int64_t features = 128;
+  std::int64_t heads = 4;  ///< divides features
+  std::int64_t layers = 4;
+  std::int64_t window = 0;  ///< 0: the whole sequence; else divides length
+  int vocabulary = 256;
+  float dropout = 0.1F;
+  bool training = true;  ///< false: no dropout
+};
+
+/// `images` are the tokens [batch·length], `labels` the tokens after them. Every fusible part is
+/// built of elementwise ops and plain products; passes join them.
+Model build_transformer(const TransformerOptions& options);
+
+}  // namespace headway::trainer

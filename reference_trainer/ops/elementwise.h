@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "kernels/row_program.h"
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer::ops {
+
+/// What an elementwise node does to each element, without its operands; none for other ops. Nodes
+/// with the same rows and columns can run as one row program (passes/fuse_elementwise.h).
+std::optional<kernels::RowInstruction> row_instruction(const Node& node);
+
+/// The rows x columns that the node iterates over: the shape of its largest operand or result.
+struct RowsAndColumns {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  bool operator==(const RowsAndColumns&) const = default;
+};
+RowsAndColumns iteration(const Graph& graph, const Node& node);
+
+/// How a value takes part in such an iteration: by its shape.
+kernels::RowKind row_kind(const Graph& graph, ValueId value, RowsAndColumns over);
+
+/// The node alone, or all of a cluster, as a program over its inputs and outputs in their order.
+kernels::RowProgram row_program(const Graph& graph, const Node& node);
+
+}  // namespace headway::trainer::ops

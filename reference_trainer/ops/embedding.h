@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/embedding.h"
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer::ops {
+
+/// What the kernels need to know of an embedding or its gradient; `rows`: y or dy.
+kernels::EmbeddingShape embedding_shape(const Graph& graph, const Node& node, ValueId tokens,
+                                        ValueId table, ValueId rows);
+
+}  // namespace headway::trainer::ops

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer {
+
+/// Rewrites the chain that ops::attention builds (split into heads, q·kᵀ, scale, mask, softmax,
+/// p·v, merge; and the two window shifts around them) into one attention op, which keeps the scores
+/// in the cache and moves nothing. Runs on a forward graph. Returns how many it fused.
+int fuse_attention(Graph& graph);
+
+}  // namespace headway::trainer

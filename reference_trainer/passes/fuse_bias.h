@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer {
+
+/// Rewrites bias_add -> gelu into bias_gelu where nothing else reads the sum: per element a write
+/// and a read less each way. Runs on a forward graph. Returns how many it fused.
+int fuse_bias_gelu(Graph& graph);
+
+/// Rewrites matmul -> bias_add into linear, whose product adds the bias as it writes the result.
+/// Runs after fuse_bias_gelu, on a forward graph. Returns how many it fused.
+int fuse_linear_bias(Graph& graph);
+
+}  // namespace headway::trainer

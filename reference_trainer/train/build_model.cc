@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/train/build_model.h"
+
+#include "common/error.h"
+#include "reference_trainer/graph/autodiff.h"
+#include "reference_trainer/models/gnmt.h"
+#include "reference_trainer/models/transformer.h"
+#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/passes/fuse_attention.h"
+#include "reference_trainer/passes/fuse_bias.h"
+#include "reference_trainer/passes/fuse_bn_relu.h"
+#include "reference_trainer/passes/fuse_elementwise.h"
+#include "reference_trainer/passes/fuse_layer_norm.h"
+#include "reference_trainer/passes/fuse_loss.h"
+#include "reference_trainer/train/trainer.h"
+
+namespace headway::trainer {
+namespace {
+
+Model resnet(const Settings& s, const TrainingData& data, bool training) {
+  ResnetOptions options;
+  options.batch = s.batch;
+  options.height = data.height;
+  options.width_pixels = data.width;
+  options.image_channels = data.channels;
+  options.classes = data.classes;
+  options.depth = static_cast<int>(s.depth);
+  options.width = static_cast<int>(s.width);
+  options.training = training;
+  return build_resnet(options);
+}
+
+Model transformer(const Settings& s, bool training) {
+  if (s.features % s.heads != 0)
+    fail_usage("--features {} must be a multiple of --heads {}.", s.features, s.heads);
+  if (s.window > 0 && s.sequence % s.window != 0)
+    fail_usage("--sequence {} must be a multiple of --window {}.", s.sequence, s.window);
+  TransformerOptions options;
+  options.batch = s.batch;
+  options.length = s.sequence;
+  options.features = s.features;
+  options.heads = s.heads;
+  options.layers = s.layers;
+  options.window = s.window;
+  options.dropout = static_cast<float>(s.dropout);
+  options.training = training;
+  return build_transformer(options);
+}
+
+Model gnmt(const Settings& s, bool training) {
+  GnmtOptions options;
+  options.batch = s.batch;
+  options.length = s.sequence;
+  options.features = s.features;
+  options.layers = s.layers;
+  options.dropout = static_cast<float>(s.dropout);
+  options.persistent = s.persistent_rnn;
+  options.training = training;
+  return build_gnmt(options);
+}
+
+Model build_plain_model(const Settings& s, const TrainingData& data, bool training) {
+  switch (s.model) {
+    case ModelKind::kResnet:
+      return resnet(s, data, training);
+    case ModelKind::kTransformer:
+      return transformer(s, training);
+    case ModelKind::kGnmt:
+      return gnmt(s, training);
+  }
+  return {};
+}
+
+void fuse(Graph& graph, const Settings& s) {
+  if (s.fused_bn) {
+    fuse_bn_add_relu(graph);
+    fuse_bn_relu(graph);
+  }
+  if (s.fused_bias_act) {
+    fuse_bias_gelu(graph);
+    fuse_linear_bias(graph);
+  }
+  if (s.fused_ln) {
+    fuse_layer_norm(graph);
+    fuse_add_layer_norm(graph);
+  }
+  if (s.fused_attention) fuse_attention(graph);
+  if (s.fused_loss) fuse_loss(graph);
+}
+
+/// Deep gradient compression keeps the momentum of what is sent itself.
+float optimizer_momentum(const Settings& s) {
+  const bool local = s.ranks > 1 && s.compress == Compression::kDgc;
+  return local ? 0.0F : static_cast<float>(s.momentum);
+}
+
+}  // namespace
+
+Model build_forward_model(const Settings& s, const TrainingData& data, bool training) {
+  Model model = build_plain_model(s, data, training);
+  fuse(model.graph, s);
+  return model;
+}
+
+Model build_training_model(const Settings& s, const TrainingData& data, GradientPairs& pairs) {
+  Model model = build_forward_model(s, data, true);
+  Gradients gradients(model.graph);
+  gradients.run(model.figures);
+  for (ValueId parameter : model.graph.parameters())
+    if (const ValueId gradient = gradients.of(parameter); gradient.valid())
+      pairs.emplace_back(parameter, gradient);
+  OptimizerAttributes optimizer;
+  optimizer.kind = optimizer_of(s);
+  optimizer.fusion = s.fused_optimizer;
+  optimizer.momentum = optimizer_momentum(s);
+  optimizer.decay = static_cast<float>(s.weight_decay);
+  optimizer.format = parameter_format(s.precision);
+  optimizer.loss_scale = needs_loss_scale(s.precision);
+  const ValueId state = optimizer.has_state() ? add_optimizer_state(model.graph) : ValueId::none();
+  apply_precision(model.graph, s.precision, state);
+  add_optimizer(model.graph, gradients, optimizer);
+  if (s.graph_compiler) fuse_elementwise(model.graph);
+  return model;
+}
+
+OptimizerKind optimizer_of(const Settings& s) {
+  switch (s.optimizer) {
+    case OptimizerChoice::kAuto:
+      return s.model == ModelKind::kResnet ? OptimizerKind::kSgd : OptimizerKind::kAdam;
+    case OptimizerChoice::kSgd:
+      return OptimizerKind::kSgd;
+    case OptimizerChoice::kAdam:
+      return OptimizerKind::kAdam;
+    case OptimizerChoice::kLamb:
+      return OptimizerKind::kLamb;
+    case OptimizerChoice::kLars:
+      return OptimizerKind::kLars;
+  }
+  return OptimizerKind::kSgd;
+}
+
+float learning_rate_of(const Settings& s) {
+  if (s.learning_rate > 0) return static_cast<float>(s.learning_rate);
+  switch (optimizer_of(s)) {
+    case OptimizerKind::kSgd:
+      return 0.05F;
+    case OptimizerKind::kAdam:
+      return 2e-3F;
+    case OptimizerKind::kLamb:
+      return 0.01F;
+    case OptimizerKind::kLars:
+      return 10.0F;  // the trust coefficient of 0.001 is in it
+  }
+  return 0;
+}
+
+const char* samples_word(const Settings& s) {
+  return s.model == ModelKind::kResnet ? "images" : "sequences";
+}
+
+}  // namespace headway::trainer

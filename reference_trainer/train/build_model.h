@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "reference_trainer/models/resnet.h"
+#include "reference_trainer/switches/settings.h"
+
+namespace headway::trainer {
+
+struct TrainingData;  // train/trainer.h
+
+/// The forward graph that `settings` ask for, with its passes.
+Model build_forward_model(const Settings& settings, const TrainingData& data, bool training);
+
+/// (parameter, its gradient).
+using GradientPairs = std::vector<std::pair<ValueId, ValueId>>;
+
+/// The whole step: forward, gradients, casts, optimizer, clusters. `gradients` gets those that the
+/// optimizer reads, in the order of the parameters.
+Model build_training_model(const Settings& settings, const TrainingData& data,
+                           GradientPairs& gradients);
+
+/// "auto" resolved: SGD for image networks, Adam for text.
+OptimizerKind optimizer_of(const Settings& settings);
+/// 0 resolved: a rate that the optimizer trains the model well with.
+float learning_rate_of(const Settings& settings);
+/// What a sample is called: "images" or "sequences".
+const char* samples_word(const Settings& settings);
+
+}  // namespace headway::trainer

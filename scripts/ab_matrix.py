@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""For every switch of headway-train that has a bad and a good value: short runs of both in turns (A B B A ...), the median step of
+each run, and the gain with a 95 % bootstrap interval over the pairs of neighbouring runs. Writes JSON and Markdown.
+Usage: ab_matrix.py BIN_FOLDER [--blocks N] [--steps N] [--only NAME ...] [--json FILE] [--markdown FILE] [--list]"""
+import argparse
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+IMAGES = ["--model", "resnet", "--batch", "16", "--samples", "2000", "--launch-us", "5"]
+TEXT = ["--model", "transformer", "--data", "generated", "--layers", "2", "--features", "128", "--batch", "8", "--sequence", "128", "--launch-us", "5"]
+SLOW_DISK = ["--source", "files", "--storage-latency-ms", "3", "--storage-mb-per-s", "50", "--workers", "1"]
+# Kernels bounded by the memory of a GPU in proportion to its arithmetic, as the preset `unfused` has it.
+GPU_MEMORY = ["--memory-gb-per-s", "6", "--launch-us", "2"]
+
+# name: (setting of both sides, the bad value, the good value)
+CASES = {
+    "workers": (IMAGES + SLOW_DISK, ["--workers", "1"], ["--workers", "4"]),
+    "prefetch": (IMAGES + ["--source", "files", "--storage-latency-ms", "1", "--workers", "2"], ["--prefetch", "1"], ["--prefetch", "4"]),
+    "source": (IMAGES + ["--storage-latency-ms", "3", "--storage-mb-per-s", "50"], ["--source", "files"], ["--source", "shards"]),
+    "pinned": (IMAGES + ["--h2d", "async", "--link-mb-per-s", "5"], ["--pinned", "off"], ["--pinned", "on"]),
+    "h2d": (IMAGES + ["--link-mb-per-s", "2"], ["--h2d", "async"], ["--h2d", "prefetch"]),
+    "sync": (IMAGES + ["--batch", "1", "--launch-us", "8"], ["--sync", "op"], ["--sync", "never"]),
+    "loss_read": (IMAGES + ["--batch", "1", "--launch-us", "20"], ["--loss-read", "step"], ["--loss-read", "deferred"]),
+    "launch_us": (IMAGES + ["--batch", "1", "--width", "8"], ["--launch-us", "60"], ["--launch-us", "5"]),
+    "fused_bn": (IMAGES + GPU_MEMORY, ["--fused-bn", "off"], ["--fused-bn", "on"]),
+    "fused_optimizer sgd": (IMAGES + GPU_MEMORY + ["--batch", "2"], ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"]),
+    "fused_optimizer adam": (TEXT + GPU_MEMORY + ["--batch", "1"], ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"]),
+    "fused_ln": (TEXT + ["--graph-compiler", "off"], ["--fused-ln", "off"], ["--fused-ln", "on"]),
+    "fused_attention": (TEXT, ["--fused-attention", "off"], ["--fused-attention", "on"]),
+    "fused_attention windows": (TEXT + ["--window", "32"], ["--fused-attention", "off"], ["--fused-attention", "on"]),
+    "fused_bias_act": (TEXT + ["--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"]),
+    "fused_loss": (TEXT + ["--layers", "1", "--features", "64"] + GPU_MEMORY, ["--fused-loss", "off"], ["--fused-loss", "on"]),
+    "graph_compiler": (TEXT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
+}
+
+
+def step_ms(program, arguments, steps, folder):
+    metrics = folder / "metrics.json"
+    command = [str(program), *arguments, "--steps", str(steps), "--eval", "off", "--quiet", "--metrics", str(metrics)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nended with status {result.returncode}: {result.stderr.strip()}")
+    return 1e3 * json.loads(metrics.read_text())["median_step_s"]
+
+
+def interval(pairs, draws=4000):
+    """95 % bootstrap interval of the median ratio bad / good."""
+    source = random.Random(1)
+    medians = sorted(statistics.median(source.choices(pairs, k=len(pairs))) for _ in range(draws))
+    return medians[int(0.025 * draws)], medians[int(0.975 * draws)]
+
+
+def measure(program, name, blocks, steps, folder):
+    common, bad, good = CASES[name]
+    times = {"bad": [], "good": []}
+    for block in range(blocks):
+        order = ["bad", "good"] if block % 2 == 0 else ["good", "bad"]
+        for side in order:
+            times[side].append(step_ms(program, common + (bad if side == "bad" else good), steps, folder))
+    ratios = [b / g for b, g in zip(times["bad"], times["good"])]
+    low, high = interval(ratios)
+    return {"name": name, "bad": " ".join(bad), "good": " ".join(good), "common": " ".join(common),
+            "bad_ms": statistics.median(times["bad"]), "good_ms": statistics.median(times["good"]),
+            "gain": statistics.median(ratios), "low": low, "high": high, "blocks": times}
+
+
+def markdown(rows):
+    lines = ["| switch | bad | good | step, bad | step, good | gain | 95 % interval |", "|---|---|---|---|---|---|---|"]
+    for r in rows:
+        sure = "" if r["low"] > 1 else " (not shown)"
+        lines.append(f"| {r['name']} | `{r['bad']}` | `{r['good']}` | {r['bad_ms']:.2f} ms | {r['good_ms']:.2f} ms | "
+                     f"{r['gain']:.2f} x{sure} | {r['low']:.2f} to {r['high']:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bin", type=pathlib.Path, help="folder with headway-train")
+    parser.add_argument("--blocks", type=int, default=8, help="runs of each side")
+    parser.add_argument("--steps", type=int, default=40, help="steps of a run")
+    parser.add_argument("--only", nargs="*", default=[], help="these cases")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(CASES))
+        return
+    unknown = [name for name in options.only if name not in CASES]
+    if unknown:
+        parser.error(f"no case '{unknown[0]}'; --list names them")
+    program = options.bin / "headway-train"
+    if not program.exists():
+        parser.error(f"{program}: not there; build headway-train first")
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="headway ab ") as folder:
+        for name in options.only or CASES:
+            start = time.monotonic()
+            rows.append(measure(program, name, options.blocks, options.steps, pathlib.Path(folder)))
+            print(f"{name}: {rows[-1]['gain']:.2f} x ({rows[-1]['low']:.2f} to {rows[-1]['high']:.2f}), "
+                  f"{time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    text = markdown(rows)
+    if options.json:
+        options.json.write_text(json.dumps({"schema_version": 1, "steps": options.steps, "cases": rows}, indent=1) + "\n")
+    if options.markdown:
+        options.markdown.write_text(text)
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

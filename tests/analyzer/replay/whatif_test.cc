@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/whatif.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "common/error.h"
+#include "tests/support/trace_builder.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TraceBuilder;
+using trace::DeviceCallKind;
+using trace::DeviceOpKind;
+using trace::Phase;
+using trace::RangeKind;
+
+constexpr std::int64_t kUs = 1000;
+constexpr int kSteps = 24;
+
+/// Steps one after another; `step` writes one that begins at a time and gives its end.
+struct Run {
+  explicit Run(const std::function<std::int64_t(TraceBuilder&, std::int64_t)>& step) {
+    TraceBuilder builder;
+    std::int64_t now = 0;
+    for (int i = 0; i < kSteps; ++i) {
+      std::int64_t end = step(builder, now);
+      builder.range(1, "step", now, end, {.kind = RangeKind::kStep, .step = i});
+      now = end;
+    }
+    trace = builder.load();
+    analysis = analyze(trace);
+    predictor.emplace(trace, analysis);
+  }
+
+  const FixPrediction& of(std::string_view id) {
+    result = what_if(*predictor);
+    for (const FixPrediction& one : result.fixes) {
+      if (one.fix->id == id) return one;
+    }
+    FAIL("no such fix");
+    return result.fixes.front();
+  }
+  double step_us(const Scenario& scenario) const {
+    return static_cast<double>(predictor->predict(scenario).step.ns) / kUs;
+  }
+
+  trace::Trace trace;
+  Analysis analysis;
+  std::optional<Predictor> predictor;
+  WhatIf result;
+};
+
+/// 20 kernels of 100 µs; the host waits for each: launch 15 µs, kernel, 5 µs to wake up.
+std::int64_t step_with_syncs(TraceBuilder& builder, std::int64_t now) {
+  for (int k = 0; k < 20; ++k) {
+    builder.launch(1, now, now + 10 * kUs, now + 15 * kUs, now + 115 * kUs,
+                   {.phase = k < 19 ? Phase::kForward : Phase::kUpdate});
+    builder.call(1, DeviceCallKind::kStreamSynchronize, now + 10 * kUs, now + 120 * kUs);
+    now += 120 * kUs;
+  }
+  return now;
+}
+
+/// 20 kernels of 10 µs, each launched by a call of 30 µs.
+std::int64_t step_of_launches(TraceBuilder& builder, std::int64_t now) {
+  for (int k = 0; k < 20; ++k) {
+    builder.launch(1, now, now + 30 * kUs, now + 12 * kUs, now + 22 * kUs,
+                   {.phase = k < 19 ? Phase::kForward : Phase::kUpdate});
+    now += 30 * kUs;
+  }
+  return now;
+}
+
+}  // namespace
+
+TEST_CASE("without waits for the device a step takes what its kernels take") {
+  Run run(step_with_syncs);
+  CHECK(run.predictor->baseline().recorded.ns == 2400 * kUs);
+  CHECK(run.predictor->baseline().residual < 0.001);
+  const FixPrediction& fix = run.of("remove-syncs");
+  REQUIRE(fix.applies);
+  CHECK(fix.prediction.step.ns / 1e3 == doctest::Approx(2000).epsilon(0.01));
+  // The Amdahl way, taking away the waits of 110 µs, would have said 200 µs.
+  CHECK(run.result.fixes.front().fix->id == "remove-syncs");
+}
+
+TEST_CASE("launches half as long make a launch-bound step half as long") {
+  Run run(step_of_launches);
+  CHECK(run.predictor->baseline().recorded.ns == 600 * kUs);
+  CHECK(run.step_us(parse_scaling(*run.predictor, "launch_gap=0.5")) ==
+        doctest::Approx(300).epsilon(0.01));
+  // Faster kernels gain nothing: they run while the host launches.
+  CHECK(run.step_us(parse_scaling(*run.predictor, "compute_other=0.5")) ==
+        doctest::Approx(600).epsilon(0.01));
+  // Slower ones take over where they last longer than the launches.
+  CHECK(run.step_us(parse_scaling(*run.predictor, "kernel:*=9")) ==
+        doctest::Approx(1800).epsilon(0.01));
+  const FixPrediction& graph = run.of("cuda-graph");
+  REQUIRE(graph.applies);
+  CHECK(graph.prediction.step.ns / 1e3 == doctest::Approx(200).epsilon(0.1));
+}
+
+TEST_CASE("a step that loads its own input is predicted without the loading") {
+  Run run([](TraceBuilder& builder, std::int64_t now) {
+    builder.range(1, "read", now, now + 1000 * kUs, {.kind = RangeKind::kRead});
+    return step_of_launches(builder, now + 1000 * kUs);
+  });
+  CHECK(run.predictor->baseline().recorded.ns == 1600 * kUs);
+  CHECK(run.predictor->baseline().path[TimeClass::kIoRead].ns ==
+        doctest::Approx(1000 * kUs).epsilon(0.01));
+  const FixPrediction& input = run.of("free-input");
+  REQUIRE(input.applies);
+  CHECK(input.prediction.step.ns / 1e3 == doctest::Approx(600).epsilon(0.01));
+  CHECK(input.fix->kind == FixKind::kCeiling);
+  CHECK(run.step_us(parse_scaling(*run.predictor, "io_read=0.5")) ==
+        doctest::Approx(1100).epsilon(0.01));
+}
+
+TEST_CASE("copies that are made ahead leave the kernels, but the link stays busy") {
+  auto step = [](std::int64_t copy) {
+    return [copy](TraceBuilder& builder, std::int64_t now) {
+      builder.launch(
+          1, now, now + 5 * kUs, now + 10 * kUs, now + 10 * kUs + copy,
+          {.kind = DeviceOpKind::kCopyHostToDevice, .source = trace::MemoryKind::kPinned});
+      std::int64_t ready = now + 10 * kUs + copy;
+      for (int k = 0; k < 20; ++k) {
+        builder.launch(1, now + (6 + k) * kUs, now + (6 + k) * kUs + 500, ready + k * 50 * kUs,
+                       ready + (k + 1) * 50 * kUs,
+                       {.phase = k < 19 ? Phase::kForward : Phase::kUpdate});
+      }
+      // Nothing of the next step is launched before this one is over.
+      builder.call(1, DeviceCallKind::kStreamSynchronize, now + 30 * kUs, ready + 1000 * kUs);
+      return ready + 1000 * kUs;
+    };
+  };
+  Run some(step(400 * kUs));
+  CHECK(some.of("overlap-copies").prediction.step.ns / 1e3 == doctest::Approx(1010).epsilon(0.02));
+  Run many(step(3000 * kUs));
+  CHECK(many.of("overlap-copies").prediction.step.ns / 1e3 == doctest::Approx(3000).epsilon(0.02));
+}
+
+TEST_CASE("an update in many kernels becomes one that takes what they take beyond their start") {
+  Run run([](TraceBuilder& builder, std::int64_t now) {
+    // A forward kernel of 100 µs, then 30 updates of 3 µs and one of 33 µs, each launched in 10 µs.
+    builder.launch(1, now, now + 10 * kUs, now + 12 * kUs, now + 112 * kUs,
+                   {.phase = Phase::kForward});
+    std::int64_t call = now + 10 * kUs;
+    std::int64_t free = now + 112 * kUs;
+    for (int k = 0; k < 31; ++k) {
+      std::int64_t start = std::max(free, call + 12 * kUs);
+      free = start + (k < 30 ? 3 : 33) * kUs;
+      builder.launch(1, call, call + 10 * kUs, start, free, {.phase = Phase::kUpdate});
+      call += 10 * kUs;
+    }
+    builder.call(1, DeviceCallKind::kStreamSynchronize, call, free + 5 * kUs);
+    return free + 5 * kUs;
+  });
+  const FixPrediction& fix = run.of("multi-tensor-optimizer");
+  REQUIRE(fix.applies);
+  // Launch 12, forward 100, update 30 * 3 + 33 - 30 * 3 = 33, wake-up 5.
+  CHECK(fix.prediction.step.ns / 1e3 == doctest::Approx(150).epsilon(0.02));
+}
+
+TEST_CASE("gains never exceed the step, and the best combination gains as much as any fix in it") {
+  for (auto step : {step_with_syncs, step_of_launches}) {
+    Run run(step);
+    WhatIf result = what_if(*run.predictor);
+    for (const FixPrediction& one : result.fixes) {
+      if (!one.applies) {
+        CHECK_FALSE(one.text.empty());
+        continue;
+      }
+      CHECK(one.prediction.step.ns >= 0);
+      CHECK(one.prediction.gain <= result.baseline.recorded);
+      CHECK(one.prediction.gain_ns.low <= static_cast<double>(one.prediction.gain.ns));
+      CHECK(one.prediction.gain_ns.high >= static_cast<double>(one.prediction.gain.ns));
+      double basis = one.prediction.basis[0] + one.prediction.basis[1] + one.prediction.basis[2];
+      CHECK(basis == doctest::Approx(1));
+      if (one.fix->kind != FixKind::kCeiling && !result.best.empty())
+        CHECK(result.best.back().together.gain.ns >= one.prediction.gain.ns * 0.99);
+    }
+  }
+}
+
+TEST_CASE("what cannot be predicted is said, with what to record") {
+  TraceBuilder no_steps;
+  step_with_syncs(no_steps, 0);
+  trace::Trace trace = no_steps.load();
+  Analysis analysis = analyze(trace);
+  Predictor predictor(trace, analysis);
+  CHECK(predictor.missing().find("no steps were found") != std::string::npos);
+  WhatIf result = what_if(predictor);
+  CHECK(result.fixes.empty());
+  CHECK(render_text(result, predictor).starts_with("Cannot predict, because no steps"));
+  CHECK(render_json(result, predictor).find("cannot_predict") != std::string::npos);
+
+  TraceBuilder no_device;
+  for (int i = 0; i < kSteps; ++i)
+    no_device.range(1, "step", i * 1000, i * 1000 + 900, {.kind = RangeKind::kStep, .step = i});
+  trace::Trace host = no_device.load();
+  Analysis of_host = analyze(host);
+  CHECK(Predictor(host, of_host).missing().find("no calls of a device") != std::string::npos);
+}
+
+TEST_CASE("a scaling that means nothing here is refused with what there is") {
+  Run run(step_of_launches);
+  auto refused = [&](std::string_view text) {
+    try {
+      parse_scaling(*run.predictor, text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  CHECK(refused("launch_gap").find("expected WHAT=FACTOR") != std::string::npos);
+  CHECK(refused("launch_gap=fast").find("is not a factor") != std::string::npos);
+  CHECK(refused("launch_gap=-1").find("is not a factor") != std::string::npos);
+  CHECK(refused("lunch_gap=0.5").find("Classes: compute_tensor, ") != std::string::npos);
+  CHECK(refused("kernel:nothing=0.5").find("no kernel of this trace fits") != std::string::npos);
+  CHECK(refused("thread:1=0.5").find("is none of class, op, kernel") != std::string::npos);
+}
+
+}  // namespace headway::analyzer
