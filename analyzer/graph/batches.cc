@@ -35,7 +35,7 @@ ProcessId consumer_of(const Trace& trace, ProcessId process, const std::vector<b
   return any == waits.end() ? process : ProcessId{static_cast<std::uint32_t>(any - waits.begin())};
 }
 
-void add_loader(const Loader& loader, EdgeSink& sink) {
+void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked) {
   const Points& points = sink.points;
   auto time_less = [&](PointId a, PointId b) { return points.before(a, b); };
   std::vector<BatchTask> by_batch = loader.made;
@@ -64,7 +64,9 @@ void add_loader(const Loader& loader, EdgeSink& sink) {
     TimeNs& free = worker_free[points.thread_of(made).value];
     if (i >= depth && i - depth < loader.waited.size()) {
       PointId room = end_of(loader.waited[i - depth].task);
-      if (points.time(room) > free) sink.add(room, start_of(made), EdgeKind::kBatchSlot, true);
+      // Until there was room, the worker slept: that time is not its own.
+      if (points.time(room) > free && sink.add(room, start_of(made), EdgeKind::kBatchSlot, true))
+        blocked[start_of(made).value] = true;
     }
     free = std::max(free, points.interval(made).end);
   }
@@ -83,7 +85,7 @@ std::vector<RangeId> batch_ranges(const Trace& trace) {
   return result;
 }
 
-void add_batches(EdgeSink& sink) {
+void add_batches(EdgeSink& sink, std::vector<bool>& blocked) {
   const Points& points = sink.points;
   const Trace& trace = points.trace();
   auto process_of = [&](RangeId range) {
@@ -106,7 +108,7 @@ void add_batches(EdgeSink& sink) {
               [&](const BatchTask& a, const BatchTask& b) {
                 return points.before(end_of(a.task), end_of(b.task));
               });
-    add_loader(loader, sink);
+    add_loader(loader, sink, blocked);
   }
 }
 

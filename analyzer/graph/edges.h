@@ -68,8 +68,9 @@ void add_unrecorded_waits(const Calibration& calibration, std::span<const NewEdg
                           EdgeSink& sink);
 /// D9: calls of several threads that overlap and finish one after the other.
 void add_driver_locks(EdgeSink& sink);
-/// D10: loader workers and the thread that waits for their batches.
-void add_batches(EdgeSink& sink);
+/// D10: loader workers and the thread that waits for their batches. Marks the points before which a
+/// worker slept because the queue of made batches was full.
+void add_batches(EdgeSink& sink, std::vector<bool>& blocked);
 /// D10: threads that work for another one while it sleeps (autograd). Marks the points before which
 /// a thread slept.
 void add_hand_overs(EdgeSink& sink, std::vector<bool>& blocked);

@@ -97,8 +97,8 @@ DependencyGraph::DependencyGraph(const Trace& trace)
   add_host_syncs(program, sink);
   add_full_queues(sink);
   add_driver_locks(sink);
-  add_batches(sink);
   std::vector<bool> blocked(points_.size());
+  add_batches(sink, blocked);
   add_hand_overs(sink, blocked);
   flags_.assign(points_.task_count(), 0);
   SortedRuns runs;

@@ -20,12 +20,19 @@ std::string lower(std::string_view text) {
 std::size_t function_start(std::string_view name) {
   constexpr std::string_view kVoid = "void ";
   if (name.starts_with(kVoid)) return kVoid.size();
+  constexpr std::string_view kSimulated = "sim::";  // a simulated GPU names kernels by their op
+  if (name.starts_with(kSimulated)) return kSimulated.size();
   constexpr std::string_view kEnableIf = "::type ";  // "std::enable_if<…>::type f"
   if (name.starts_with("std::enable_if")) {
     std::size_t end = name.find(kEnableIf);
     if (end != std::string_view::npos) return end + kEnableIf.size();
   }
   return 0;
+}
+
+/// A blank at the end of a pattern stands for the end of the name, too.
+bool begins_with(std::string_view text, std::string_view part) {
+  return text.starts_with(part) || (part.ends_with(' ') && text == part.substr(0, part.size() - 1));
 }
 
 bool matches(std::string_view name, std::size_t start, std::string_view pattern) {
@@ -36,14 +43,14 @@ bool matches(std::string_view name, std::size_t start, std::string_view pattern)
     std::size_t star = pattern.find('*');
     std::string_view part = pattern.substr(0, star);
     if (anchored) {
-      if (!name.substr(at).starts_with(part)) return false;
+      if (!begins_with(name.substr(at), part)) return false;
       anchored = false;
     } else {
       at = name.find(part, at);
       if (at == std::string_view::npos) return false;
     }
     if (star == std::string_view::npos) return true;
-    at += part.size();
+    at = std::min(at + part.size(), name.size());
     pattern.remove_prefix(star + 1);
   }
 }

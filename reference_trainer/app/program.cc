@@ -182,8 +182,8 @@ RunResult train_simulated(const CommandLine& command, const DataSetup& data, Pro
     OracleFacts facts{&command.settings, &run.result, &run, {}};
     // The truth about a fix is the same run with it.
     if (const auto without = command.settings.without_planted())
-      facts.median_step_s_without =
-          sim::simulate(*without, data.data(), {false, false}, {}).result.median_step_s();
+      facts.mean_step_s_without =
+          sim::simulate(*without, data.data(), {false, false}, {}).result.mean_step_s();
     write_oracle(command.oracle, facts);
   }
   return run.result;

@@ -51,10 +51,10 @@ Json suspects_json(const EffectiveSettings& settings) {
 }
 
 Json gain_json(const OracleFacts& facts) {
-  if (!facts.median_step_s_without) return nullptr;
-  const double with_s = facts.result->median_step_s();
-  const double gain = with_s - *facts.median_step_s_without;
-  return {{"median_step_ns_without", *facts.median_step_s_without * 1e9},
+  if (!facts.mean_step_s_without) return nullptr;
+  const double with_s = facts.result->mean_step_s();
+  const double gain = with_s - *facts.mean_step_s_without;
+  return {{"mean_step_ns_without", *facts.mean_step_s_without * 1e9},
           {"gain_ns_per_step", gain * 1e9},
           {"gain_share", with_s > 0 ? gain / with_s : 0}};
 }
@@ -119,7 +119,7 @@ Json head_json(const OracleFacts& facts) {
                {"preset", settings.preset()},
                {"device", find_switch("device").get(settings.values())},
                {"ranks", settings.values().ranks},
-               {"median_step_ns", facts.result->median_step_s() * 1e9},
+               {"mean_step_ns", facts.result->mean_step_s() * 1e9},
                {"planted", planted_json(facts)},
                {"without_planted", gain_json(facts)},
                {"suspects", suspects_json(settings)}};

@@ -16,7 +16,7 @@ struct OracleFacts {
   const RunResult* result = nullptr;
   const sim::SimulatedRun* simulated = nullptr;  ///< null: the run was on a real device
   /// Median step of the same simulated run without what the preset has planted.
-  std::optional<double> median_step_s_without;
+  std::optional<double> mean_step_s_without;
 };
 
 /// Writes them as JSON (docs/reference/oracle.md): what was planted and, for a simulated run, what it

@@ -30,12 +30,15 @@ std::size_t RunResult::warm_up_steps() const {
   return std::min(kMostWarmUpSteps, steps.size() / 5);
 }
 
-double RunResult::images_per_second() const {
+double RunResult::mean_step_s() const {
   double seconds = 0;
   for (std::size_t i = warm_up_steps(); i < steps.size(); ++i) seconds += steps[i].duration_s;
-  const double images =
-      static_cast<double>(batch) * static_cast<double>(steps.size() - warm_up_steps());
-  return seconds > 0 ? images / seconds : 0;
+  return seconds / static_cast<double>(std::max<std::size_t>(1, steps.size() - warm_up_steps()));
+}
+
+double RunResult::images_per_second() const {
+  const double step = mean_step_s();
+  return step > 0 ? static_cast<double>(batch) / step : 0;
 }
 
 double RunResult::input_wait_share() const {

@@ -39,6 +39,8 @@ struct RunResult {
   /// Share of that time that the training thread waited for batches.
   double input_wait_share() const;
   double median_step_s() const;
+  /// What a step takes in the long run: steps after a burst of batches are short, those before long.
+  double mean_step_s() const;
   /// Mean loss and accuracy of the last tenth of the steps where they were read; none when none
   /// was.
   std::optional<float> final_loss() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Synchronising calls return at once. Copies that the host must wait for are left alone: their data is
+// Synchronisations of streams and devices are not made; those of events wait for nothing: they often bound
+// how far the host runs ahead, and stay. Copies that the host must wait for are left alone: their data is
 // wanted (deferred-read is about those).
 #include <fmt/format.h>
 
@@ -23,12 +24,13 @@ Proposal propose(const Predictor& predictor) {
   std::int64_t calls = 0;
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
     if (!synchronises(trace.calls.kind[c])) continue;
-    editor.remove_edges(end_of(points.task(CallId{c})), EdgeKind::kHostSync);
+    const TaskId task = points.task(CallId{c});
+    editor.remove_edges(end_of(task), EdgeKind::kHostSync);
+    if (trace.calls.kind[c] != DeviceCallKind::kEventSynchronize) editor.set_duration(task, {0});
     ++calls;
   }
   if (calls == 0) return not_here("no call waits for the device");
-  return {true, fmt::format("{} calls that wait for the device return at once", calls),
-          editor.take()};
+  return {true, fmt::format("{} calls wait for the device no longer", calls), editor.take()};
 }
 
 }  // namespace
@@ -39,8 +41,8 @@ const Fix kRemoveSyncs{"remove-syncs",
                        FixKind::kStructural,
                        0.02,
                        "--sync never",
-                       "Stream, event and device synchronisations keep their own cost and wait for "
-                       "nothing; the launch queue and everything else stay.",
+                       "Synchronisations of streams and devices are not made, those of events wait "
+                       "for nothing; the launch queue and everything else stay.",
                        "whether the program needs a result at that place",
                        propose};
 
