@@ -65,6 +65,7 @@ void write_metrics(const std::filesystem::path& path, const EffectiveSettings& s
                {"warm_up_steps", result.warm_up_steps()},
                {"images_per_s", result.images_per_second()},
                {"median_step_s", result.median_step_s()},
+               {"mean_step_s", result.mean_step_s()},
                {"input_wait_share", result.input_wait_share()},
                {"final_loss", or_null(result.final_loss())},
                {"final_accuracy", or_null(result.final_accuracy())}};

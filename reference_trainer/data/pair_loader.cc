@@ -94,7 +94,7 @@ void PairLoader::make(Batch& batch) {
   nvtx::Range whole(batch_name_, payload(RangeKind::kBatch, batch.id, batch.images.bytes()));
   const std::vector<std::size_t>& numbers = order(batch.id / per_epoch_);
   nvtx::Range stage(collate_name_, payload(RangeKind::kCollate, batch.id, batch.images.bytes()));
-  const std::int64_t first = 
+  const std::int64_t first =
       (batch.id % per_epoch_ * options_.ranks + options_.rank) * options_.batch;
   const std::int64_t n = options_.batch;
   const std::int64_t length = options_.length;

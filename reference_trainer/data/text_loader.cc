@@ -60,7 +60,7 @@ Batch* TextLoader::next() {
 void TextLoader::make(Batch& batch) {
   const std::int64_t length = options_.length;
   const auto order = sampler_.order(batch.id / per_epoch_);
-  const std::int64_t first = 
+  const std::int64_t first =
       (batch.id % per_epoch_ * options_.ranks + options_.rank) * options_.batch;
   batch.rows = std::min(options_.batch, static_cast<std::int64_t>(order->size()) - first);
   nvtx::Range whole(batch_name_, payload(RangeKind::kBatch, batch.id, batch.images.bytes()));

@@ -31,14 +31,20 @@ std::size_t RunResult::warm_up_steps() const {
 }
 
 double RunResult::mean_step_s() const {
+  const std::size_t first = warm_up_steps();
+  const std::size_t last = steps.size() > first + 1 ? steps.size() - 1 : steps.size();
+  if (first >= last) return 0;
   double seconds = 0;
-  for (std::size_t i = warm_up_steps(); i < steps.size(); ++i) seconds += steps[i].duration_s;
-  return seconds / static_cast<double>(std::max<std::size_t>(1, steps.size() - warm_up_steps()));
+  for (std::size_t i = first; i < last; ++i) seconds += steps[i].duration_s;
+  return seconds / static_cast<double>(last - first);
 }
 
 double RunResult::images_per_second() const {
-  const double step = mean_step_s();
-  return step > 0 ? static_cast<double>(batch) / step : 0;
+  double seconds = 0;
+  for (std::size_t i = warm_up_steps(); i < steps.size(); ++i) seconds += steps[i].duration_s;
+  const double images =
+      static_cast<double>(batch) * static_cast<double>(steps.size() - warm_up_steps());
+  return seconds > 0 ? images / seconds : 0;
 }
 
 double RunResult::input_wait_share() const {

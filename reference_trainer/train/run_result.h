@@ -40,6 +40,7 @@ struct RunResult {
   double input_wait_share() const;
   double median_step_s() const;
   /// What a step takes in the long run: steps after a burst of batches are short, those before long.
+  /// Without the last one, which ends when the device has caught up.
   double mean_step_s() const;
   /// Mean loss and accuracy of the last tenth of the steps where they were read; none when none
   /// was.

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "reference_trainer/comm/gradient_sync.h"
-#include "reference_trainer/data/loader.h"
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_source.h"
+#include "reference_trainer/data/loader.h"
 #include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/text.h"
@@ -51,8 +51,7 @@ struct BatchesWanted {
   int ranks = 1;
 };
 /// Makes the loader of images; empty: a Loader.
-using MakeLoader =
-    std::function<std::unique_ptr<BatchSource>(SampleSource&, const LoaderOptions&)>;
+using MakeLoader = std::function<std::unique_ptr<BatchSource>(SampleSource&, const LoaderOptions&)>;
 std::unique_ptr<BatchSource> open_training_batches(const Settings& settings, Device& device,
                                                    const TrainingData& data,
                                                    const BatchesWanted& wanted,

@@ -5,7 +5,7 @@
 
 namespace headway::trainer {
 
-TEST_CASE("no links, no limits; one rank exchanges nothing") {
+TEST_CASE("no links have no limits, and one rank exchanges nothing") {
   const LinkModel none;
   CHECK(none.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 8, 1'000'000) == 0);
   LinkModel slow;

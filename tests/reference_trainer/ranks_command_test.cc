@@ -96,7 +96,7 @@ struct Background {
 
 }  // namespace
 
-TEST_CASE("ranks train together; one speaks and writes the figures") {
+TEST_CASE("ranks train together, and one speaks and writes the figures") {
   TemporaryFolder folder;
   const auto metrics = folder / "m.json";
   const Outcome outcome = run("'" + kProgram + "'" + kTiny + "--ranks 3 --steps 6 --metrics '" +

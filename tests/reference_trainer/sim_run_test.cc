@@ -201,9 +201,12 @@ TEST_CASE("a simulated GPU runs the kernels that the host runs, whatever the swi
   };
   for (const Case& one : cases) {
     EffectiveSettings settings;
-    for (auto [name, value] : std::vector<std::pair<const char*, const char*>>{
-             {"model", one.model}, {"layers", "1"}, {"features", "16"}, {"sequence", "32"},
-             {"batch", "2"}, {"heads", "2"}})
+    for (auto [name, value] : std::vector<std::pair<const char*, const char*>>{{"model", one.model},
+                                                                               {"layers", "1"},
+                                                                               {"features", "16"},
+                                                                               {"sequence", "32"},
+                                                                               {"batch", "2"},
+                                                                               {"heads", "2"}})
       settings.apply(name, value);
     for (auto [name, value] : one.switches) settings.apply(name, value);
     test::SimulatedData data(settings.values());

@@ -2,6 +2,12 @@
 // The update in one kernel for all parameters instead of several for each.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
@@ -13,6 +19,25 @@ using namespace trace;
 
 /// Fewer kernels than this are a multi-tensor update already.
 constexpr std::size_t kFew = 12;
+/// Of the bytes that the passes of an update move one by one, the share that a fused one moves: Adam 28 of 72
+/// a parameter, SGD with momentum 20 of 44; and how near to the peak it moves them.
+constexpr double kFusedBytes = 0.45;
+constexpr double kNearPeak = 0.85;
+
+/// What a fused kernel needs for the data of `update`; nothing where their bytes or the peak are not known.
+std::optional<DurationNs> by_bytes(const Trace& trace, std::span<const DeviceOpId> update) {
+  std::int64_t bytes = 0;
+  for (DeviceOpId op : update) {
+    if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
+    bytes += trace.device_ops.bytes[op.value];
+  }
+  const StreamId stream = trace.device_ops.stream[update.front().value];
+  const double peak =
+      limits_of(trace.devices[trace.streams[stream.value].device.value], 0).memory_bytes_per_second;
+  if (peak <= 0) return std::nullopt;
+  return DurationNs{
+      std::llround(kFusedBytes * static_cast<double>(bytes) / (kNearPeak * peak) * 1e9)};
+}
 
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
@@ -45,7 +70,8 @@ Proposal propose(const Predictor& predictor) {
       shortest = std::min(shortest, ops.interval(op).length());
       sum += ops.interval(op).length();
     }
-    const DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
+    DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
+    if (const auto data = by_bytes(trace, update)) fused = std::min(fused, shortest + *data);
     for (std::size_t k = 0; k < update.size(); ++k) {
       if (k > 0) editor.drop_launch(update[k]);
       const double own = static_cast<double>(ops.interval(update[k]).length().ns);
@@ -73,8 +99,9 @@ const Fix kMultiTensorOptimizer{
     FixKind::kModelled,
     0.1,
     "--fused-optimizer multi-tensor",
-    "One launch; its kernel takes what the kernels take together beyond "
-    "the shortest of them, which is start and end alone.",
+    "One launch; its kernel takes the shortest one's time, which is start and end alone, and what "
+    "the "
+    "others take beyond that, or what their bytes need where those are known and that is less.",
     "how near the fused kernel comes to the memory's bandwidth",
     propose};
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Communication runs beside the computation and nothing waits for it; the link is still needed.
+// Gradients travel while the backward pass goes on: each collective starts when the gradients that it carries
+// are there, one after the other on the link; what is left when the backward pass ends stays exposed.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -11,23 +15,152 @@ namespace {
 
 using namespace trace;
 
-Proposal propose(const Predictor& predictor) {
+/// Backward ops that make gradients of parameters, by process and op, with the bytes of those: the ops whose
+/// results no other op of the pass reads. (What an update reads is cut short in recordings.)
+using GradientBytes = std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t>;
+
+GradientBytes gradient_bytes(const Trace& trace) {
+  GradientBytes gradients;
+  for (const GraphOp& op : trace.graph_ops)
+    if (op.phase == Phase::kBackward) gradients[{op.process.value, op.op}] = op.output_bytes;
+  for (const GraphOp& op : trace.graph_ops) {
+    if (op.phase == Phase::kUpdate) continue;
+    for (std::int64_t input : op.inputs) gradients.erase({op.process.value, input});
+  }
+  return gradients;
+}
+
+/// How the gradients of one step come: at each time so much of them is there.
+class Arrival {
+ public:
+  void add(TimeNs time, double weight) { parts_.push_back({time, weight}); }
+  /// Without parts: evenly over the stretch.
+  explicit Arrival(Interval over) : over_(over) {}
+  void finish() {
+    std::ranges::sort(parts_, {}, &Part::time);
+    for (const Part& part : parts_) whole_ += part.weight;
+  }
+  TimeNs when(double share) const {
+    if (whole_ <= 0) {
+      const double length = static_cast<double>(over_.length().ns);
+      return over_.begin + DurationNs{static_cast<std::int64_t>(share * length)};
+    }
+    double sum = 0;
+    for (const Part& part : parts_) {
+      sum += part.weight;
+      if (sum >= share * whole_ * (1 - 1e-9)) return part.time;
+    }
+    return over_.end;
+  }
+
+ private:
+  struct Part {
+    TimeNs time;
+    double weight;
+  };
+  Interval over_;
+  std::vector<Part> parts_;
+  double whole_ = 0;
+};
+
+/// The ops of a step on its device.
+struct StepWork {
+  std::vector<DeviceOpId> communication;
+  std::vector<DeviceOpId> backward;
+  Interval compute;  ///< from the first to the last op of arithmetic, the update left out
+};
+
+StepWork work_of(const Predictor& predictor, DeviceId device, Interval step) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  StepWork work{{}, {}, {step.end, step.begin}};
+  auto i =
+      static_cast<std::size_t>(std::ranges::lower_bound(ops.start, step.begin) - ops.start.begin());
+  for (; i < ops.size() && ops.start[i] < step.end; ++i) {
+    if (trace.streams[ops.stream[i].value].device != device) continue;
+    const DeviceOpId op = DeviceOpId::from(i);
+    const TimeClass its = attribution.class_of[i];
+    if (its == TimeClass::kCommTransfer) work.communication.push_back(op);
+    if (its != TimeClass::kComputeTensor && its != TimeClass::kComputeOther) continue;
+    work.compute = {std::min(work.compute.begin, ops.start[i]),
+                    std::max(work.compute.end, ops.end[i])};
+    if (attribution.phase_of[i] == Phase::kBackward) work.backward.push_back(op);
+  }
+  return work;
+}
+
+Arrival arrival_of(const Predictor& predictor, const StepWork& work,
+                   const GradientBytes& gradients) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const Attribution& attribution = predictor.analysis().attribution;
-  auto communicates = [&](DeviceOpId op) {
-    return attribution.class_of[op.value] == TimeClass::kCommTransfer;
-  };
+  Interval over = work.compute;
+  if (!work.backward.empty()) {
+    over = {over.end, over.begin};
+    for (DeviceOpId op : work.backward)
+      over = {std::min(over.begin, ops.start[op.value]), std::max(over.end, ops.end[op.value])};
+  }
+  Arrival arrival(over);
+  for (DeviceOpId op : work.backward) {
+    const ModelOp& its = attribution.ops[attribution.op_of[op.value].value];
+    if (!its.graph_op.valid()) continue;
+    const GraphOp& graph = predictor.trace().graph_ops[its.graph_op.value];
+    if (const auto bytes = gradients.find({graph.process.value, graph.op});
+        bytes != gradients.end())
+      arrival.add(ops.end[op.value], static_cast<double>(bytes->second));
+  }
+  arrival.finish();
+  return arrival;
+}
+
+/// What of a step's communication is left when its backward pass has ended.
+DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Arrival& arrival) {
+  double whole = 0;
+  for (DeviceOpId op : work.communication)
+    whole += static_cast<double>(ops.interval(op).length().ns);
+  TimeNs link_free = TimeNs::min();
+  double sent = 0;
+  for (DeviceOpId op : work.communication) {
+    const DurationNs transfer = ops.interval(op).length();
+    sent += static_cast<double>(transfer.ns);
+    link_free = std::max(link_free, arrival.when(whole > 0 ? sent / whole : 1)) + transfer;
+  }
+  return std::max(DurationNs{0}, link_free - arrival.when(1));
+}
+
+Proposal propose(const Predictor& predictor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const GradientBytes gradients = gradient_bytes(predictor.trace());
   Editor editor(predictor);
-  for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (communicates(DeviceOpId{i})) editor.set_op(DeviceOpId{i}, {0});
+  DurationNs exposed;
+  std::int64_t steps = 0;
+  for (const DevicePartition& partition : predictor.analysis().partitions) {
+    if (!partition.device.valid()) continue;
+    for (const DeviceStep& step : partition.steps) {
+      const StepWork work = work_of(predictor, partition.device, step.interval);
+      if (work.communication.empty()) continue;
+      DurationNs left = left_over(ops, work, arrival_of(predictor, work, gradients));
+      exposed += left;
+      ++steps;
+      for (std::size_t i = work.communication.size(); i-- > 0;) {
+        const DeviceOpId op = work.communication[i];
+        const DurationNs its = std::min(left, ops.interval(op).length());
+        editor.set_op(op, its, true);
+        left -= its;
+      }
+    }
   }
   if (editor.empty()) return not_here("no communication on the device");
-  DurationNs link = per_step(predictor, [&](DeviceOpId op) {
-    return communicates(op) ? ops.interval(op).length() : DurationNs{};
+  const DurationNs link = per_step(predictor, [&](DeviceOpId op) {
+    return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer
+               ? ops.interval(op).length()
+               : DurationNs{};
   });
   Proposal proposal{
       true,
-      fmt::format("{} of communication per step run beside the computation", format_duration(link)),
+      fmt::format("{} of communication per step run beside the backward pass, but for {}",
+                  format_duration(link),
+                  format_duration(exposed / std::max<std::int64_t>(1, steps))),
       editor.take()};
   proposal.scenario.at_least = link;
   return proposal;
@@ -38,13 +171,14 @@ Proposal propose(const Predictor& predictor) {
 const Fix kOverlapCommunication{"overlap-communication",
                                 "Overlap communication with the backward pass",
                                 "comm-exposed",
-                                FixKind::kCeiling,
-                                0.05,
+                                FixKind::kModelled,
+                                0.1,
                                 "--overlap on",
-                                "Communication keeps nobody waiting; a step lasts at least as long "
-                                "as all of it together.",
-                                "how much kernels slow down beside it, and what the last bucket "
-                                "leaves exposed",
+                                "Each collective starts when its gradients are there (by the op "
+                                "graph; without one they come evenly "
+                                "over the backward pass) and the link is free; what is left after "
+                                "the backward pass is exposed.",
+                                "how much kernels slow down beside it",
                                 propose};
 
 }  // namespace headway::analyzer

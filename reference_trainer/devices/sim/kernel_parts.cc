@@ -79,8 +79,7 @@ std::vector<KernelPart> lstm_parts(const Graph& graph, const Node& node, const L
 bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
   const Value& value = graph.value(id);
   if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return false;
-  if (!value.producer.valid())
-    return value.role == Role::kParameter && is_half(reader.results);
+  if (!value.producer.valid()) return value.role == Role::kParameter && is_half(reader.results);
   const Node& producer = graph.node(value.producer);
   const auto* row = std::get_if<RowAttributes>(&producer.attributes);
   return is_half(producer.results) || (producer.op == &ops::kCast && row && is_half(row->format));

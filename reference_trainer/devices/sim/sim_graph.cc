@@ -54,8 +54,8 @@ class SimGraph final : public CompiledGraph {
     const double share = stored_share(graph, node);
     for (const KernelPart& part : kernel_parts(graph, node)) {
       Kernel::Tag tag;
-      tag.text =
-          fmt::format("{}{}{} {}", node.op->type, part.name.empty() ? "" : "/", part.name, node.name);
+      tag.text = fmt::format("{}{}{} {}", node.op->type, part.name.empty() ? "" : "/", part.name,
+                             node.name);
       tag.name = nvtx::intern(tag.text);
       tag.op = options_.first_op_id + id.value;
       tag.phase = node.phase;
