@@ -116,6 +116,17 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
                      format_percent(finding.share_of_step));
 }
 
+std::string prediction_label(const Finding& finding) {
+  if (!finding.predicted) return {};
+  const PredictedGain& gain = *finding.predicted;
+  if (std::abs(gain.share) < 0.0005)
+    return fmt::format("predicted with {}: nothing, something else holds the step back as well",
+                       gain.fix);
+  return fmt::format("predicted with {}: {} per step, {} {} ({:.1f} to {:.1f} %)", gain.fix,
+                     format_duration(gain.step), format_percent(std::abs(gain.share)),
+                     gain.share > 0 ? "less" : "more", 100 * gain.low, 100 * gain.high);
+}
+
 std::string advice_line(const Advice& advice) {
   std::string line = fmt::format("{}: {}", advice.framework, advice.text);
   if (!advice.knob.empty()) line += fmt::format(" [{}]", advice.knob);

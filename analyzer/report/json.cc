@@ -124,7 +124,13 @@ Json findings_section(const Trace& trace, const Analysis& analysis) {
                  {"recoverable_ns_per_step", finding.recoverable_per_step.ns},
                  {"share_of_step", finding.share_of_step},
                  {"confidence", finding.confidence},
-                 {"predicted_gain", nullptr}};
+                 {"predicted_gain", nullptr},
+                 {"prediction", nullptr}};
+    if (const auto& gain = finding.predicted) {
+      item["predicted_gain"] = gain->share;
+      item["prediction"] = {
+          {"fix", gain->fix}, {"step_ns", gain->step.ns}, {"low", gain->low}, {"high", gain->high}};
+    }
     item["evidence"] = Json::array();
     for (const Evidence& evidence : finding.evidence) {
       item["evidence"].push_back({{"start_ns", evidence.where.begin.ns},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ struct Advice {
   std::string current;    ///< its value in this run where the trace shows it; else empty
 };
 
+/// What a step would be with a known fix of the cause, from replaying the run (analyzer/whatif).
+struct PredictedGain {
+  std::string_view fix;  ///< its id: `headway whatif --fix` has more about it
+  DurationNs step;       ///< mean steady step that is left
+  double share = 0;      ///< of the step that is gained
+  double low = 0;        ///< of the 95 % interval of the share
+  double high = 0;
+};
+
 /// What a rule says about a trace.
 struct Finding {
   std::string_view rule;   ///< "input-bound": stable id
@@ -39,7 +49,8 @@ struct Finding {
   DurationNs recoverable_per_step;  ///< upper bound of what fixing it gains; 0 unless found
   double share_of_step = 0;         ///< recoverable / mean steady step
   double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
-  std::vector<Evidence> evidence;  ///< the worst first, at most 20
+  std::optional<PredictedGain> predicted;  ///< none: no known fix, or nobody asked
+  std::vector<Evidence> evidence;          ///< the worst first, at most 20
   std::vector<Advice> advice;
 };
 

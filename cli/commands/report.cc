@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyzer/whatif/predict_findings.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/version.h"
@@ -41,6 +42,13 @@ class ReportCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
+    app.add_option(
+           "--predict", predict_,
+           "Predict what known fixes of the findings would gain: yes, no, or auto, for one file of "
+           "up to 200 000 events")
+        ->type_name("WHEN")
+        ->check(CLI::IsMember({"auto", "yes", "no"}))
+        ->capture_default_str();
     app.add_option("--rows", options_.max_rows, "Rows shown of each table (JSON has all)")
         ->type_name("N")
         ->capture_default_str();
@@ -61,6 +69,7 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
+    if (is_predicted(*analyzed)) analyzer::predict_findings(analyzed->trace, analyzed->analysis);
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -76,6 +85,12 @@ class ReportCommand final : public Command {
   }
 
  private:
+  bool is_predicted(const Analyzed& analyzed) const {
+    if (predict_ != "auto") return predict_ == "yes";
+    return traces_.size() == 1 && !std::filesystem::is_directory(traces_.front()) &&
+           analyzed.trace.event_count() <= analyzer::kPredictedUnasked;
+  }
+
   static bool is_folder(const std::string& output) {
     return output.ends_with('/') || std::filesystem::is_directory(output);
   }
@@ -99,6 +114,7 @@ class ReportCommand final : public Command {
   std::vector<std::string> traces_;
   std::vector<std::string> outputs_;
   std::string format_ = "text";
+  std::string predict_ = "auto";
   bool json_ = false;
   std::size_t width_ = 0;
   analyzer::ReportOptions options_;

@@ -6,6 +6,7 @@
 
 #include "analyzer/attribution/own_class.h"
 #include "analyzer/kernels/communication.h"
+#include "analyzer/whatif/predict_findings.h"
 
 namespace headway::gui {
 namespace {
@@ -54,7 +55,10 @@ analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOp
     stage = std::min(stage + 1, kStages);
     report(progress, "Analysing", 0.6 + 0.2 * stage / kStages);
   };
-  return analyzer::analyze(trace, with_progress);
+  analyzer::Analysis analysis = analyzer::analyze(trace, with_progress);
+  if (trace.event_count() <= analyzer::kPredictedUnasked)
+    analyzer::predict_findings(trace, analysis);
+  return analysis;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QVBoxLayout>
 
+#include "analyzer/report/facts.h"
 #include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/findings.h"
@@ -76,6 +77,12 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
   layout->addWidget(dim_label(facts));
   layout->addSpacing(6);
   layout->addWidget(plain_label(shown(finding.claim)));
+  if (finding.predicted) {
+    QLabel* gain = plain_label(QString::fromStdString(analyzer::prediction_label(finding)));
+    gain->setObjectName(QStringLiteral("predicted gain"));
+    layout->addSpacing(6);
+    layout->addWidget(gain);
+  }
   if (!finding.evidence.empty()) {
     layout->addSpacing(12);
     layout->addWidget(heading_label(tr("Evidence"), 1));

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "analyzer/whatif/predict_findings.h"
 #include "common/error.h"
 #include "tests/support/trace_builder.h"
 
@@ -221,6 +222,27 @@ TEST_CASE("a scaling that means nothing here is refused with what there is") {
   CHECK(refused("lunch_gap=0.5").find("Classes: compute_tensor, ") != std::string::npos);
   CHECK(refused("kernel:nothing=0.5").find("no kernel of this trace fits") != std::string::npos);
   CHECK(refused("thread:1=0.5").find("is none of class, op, kernel") != std::string::npos);
+}
+
+TEST_CASE("a finding whose cause has a known fix says what that would gain, others do not") {
+  Run run(step_with_syncs);
+  predict_findings(run.trace, run.analysis);
+  bool found = false;
+  for (const Finding& finding : run.analysis.findings) {
+    CAPTURE(finding.rule);
+    if (finding.rule == "host-sync" && finding.status == Status::kFound) {
+      found = true;
+      REQUIRE(finding.predicted);
+      CHECK(finding.predicted->fix == "remove-syncs");
+      // 2400 us a step, of which the kernels take 2000; the waits alone are far more than 400.
+      CHECK(finding.predicted->step.ns == doctest::Approx(2'000'000).epsilon(0.03));
+      CHECK(finding.predicted->share == doctest::Approx(1.0 / 6).epsilon(0.15));
+      CHECK(finding.predicted->low <= finding.predicted->share);
+      CHECK(finding.predicted->high >= finding.predicted->share);
+    }
+    if (finding.status != Status::kFound) CHECK(!finding.predicted);
+  }
+  CHECK(found);
 }
 
 }  // namespace headway::analyzer
