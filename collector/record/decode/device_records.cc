@@ -149,11 +149,16 @@ void ActivityDecoder::write(const activity::MemoryPool& record) {
 }
 
 void ActivityDecoder::write(const activity::Environment& record) {
-  std::optional<std::int64_t> time = time_of(record.timestamp);
+  const std::optional<Interval> when = interval_of(record.timestamp, record.timestamp);
   auto gpu = gpu_of_device_.find(record.device);
-  if (!time || gpu == gpu_of_device_.end()) return;
+  if (!when || gpu == gpu_of_device_.end()) return;
+  TimeNs& before =
+      environment_.try_emplace({record.device, record.environment}, when->end).first->second;
+  const Interval covered{std::exchange(before, when->end), when->end};
+  if (!scope_.keeps_sample(covered)) return;
   auto add = [&](const GpuSeries& series, double value) {
-    counters_.add({series.name, series.unit, series.description, 0, gpu->second}, *time, value);
+    counters_.add({series.name, series.unit, series.description, 0, gpu->second}, when->end.ns,
+                  value);
   };
   switch (static_cast<activity::EnvironmentKind>(record.environment)) {
     case activity::EnvironmentKind::kSpeed:
