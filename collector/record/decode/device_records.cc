@@ -45,7 +45,8 @@ void ActivityDecoder::write(const activity::Device& record) {
     const std::string* name = definitions_.at_address(record.name);
     if (name) row.gpu_name = sink_.keep(*name);
     row.total_memory = number(record.memory_bytes);
-    row.memory_bandwidth = number(record.memory_bandwidth) * 1000;
+    // kB/s; nothing that is near the end of the range is one.
+    row.memory_bandwidth = number(std::min(record.memory_bandwidth, std::uint64_t{1} << 50)) * 1000;
     row.clock_rate = std::int64_t{record.core_clock} * 1000;
     row.sm_count = record.multiprocessors;
     row.sm_major = record.capability_major;
