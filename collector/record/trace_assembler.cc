@@ -165,7 +165,9 @@ void TraceAssembler::decode(SegmentRound& message) {
 
 void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t process) {
   auto count = [&](Loss loss, std::uint64_t n) {
-    sink_.count_loss(loss, static_cast<std::int64_t>(n), process);
+    // Shared memory may say anything; what is real stays far below, also as a sum.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
+    sink_.count_loss(loss, static_cast<std::int64_t>(std::min(n, kMost)), process);
   };
   if (counters.dropped) count(Loss::kRingFull, counters.dropped);
   if (counters.events_without_ring) count(Loss::kThreadsWithoutRing, counters.events_without_ring);
