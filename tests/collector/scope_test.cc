@@ -170,7 +170,7 @@ TEST_CASE("--delay and --duration keep a stretch of time, and the program runs o
 TEST_CASE("the trace is complete while the program runs on, which costs it next to nothing") {
   TemporaryFolder folder;
   std::filesystem::path side = folder / "side";
-  Recorder recorder({"-o", (folder / "run.sqlite").string(), "--duration", "0.3", "--",
+  Recorder recorder({"-o", (folder / "run.sqlite").string(), "--duration", "1", "--",
                      target("worker"), side.string(), "1", "1", "ignore"});
   recorder.start();
   REQUIRE(eventually([&] { return is_complete(folder / "run.sqlite"); }));
@@ -181,7 +181,7 @@ TEST_CASE("the trace is complete while the program runs on, which costs it next 
   Finished finished = recorder.wait();
   CHECK(finished.status == 0);
   CHECK(finished.err.find("the recording is over; ") != std::string::npos);
-  CHECK(finished.err.find("chosen: the first 300 ms") != std::string::npos);
+  CHECK(finished.err.find("chosen: the first 1.00 s") != std::string::npos);
   CHECK(ranges(folder / "run.sqlite", "slot 0") == recorded);
   CHECK(loss(folder / "run.sqlite", "ring_full") == 0);
 }
