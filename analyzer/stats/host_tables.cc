@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tables over the host: calls, ranges, what ranges launched, loader workers.
+// Tables over the host: calls, ranges, what ranges launched.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analyzer/stats/labels.h"
 #include "analyzer/stats/summary.h"
@@ -13,29 +12,6 @@ namespace headway::analyzer {
 namespace {
 
 using namespace trace;
-
-std::string thread_name(const Trace& trace, ThreadId id) {
-  const Thread& thread = trace.threads[id.value];
-  return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
-}
-
-/// Stages of a loader, in the order in which the table lists them.
-struct Stage {
-  RangeKind kind;
-  const char* label;
-};
-constexpr Stage kStages[] = {{RangeKind::kBatch, "whole batch"},
-                             {RangeKind::kRead, "read"},
-                             {RangeKind::kDecode, "decode"},
-                             {RangeKind::kAugment, "augment"},
-                             {RangeKind::kCollate, "collate"}};
-constexpr std::size_t kStageCount = std::size(kStages);
-
-std::size_t stage_of(RangeKind kind) {
-  std::size_t stage = 0;
-  while (stage < kStageCount && kStages[stage].kind != kind) ++stage;
-  return stage;
-}
 
 /// Ranges by domain and name, numbers that count left out unless they are to be kept.
 class RangeGroups {
@@ -179,72 +155,6 @@ Table range_device_table(const Trace& trace, const Analysis& analysis, const Sel
     ++group;
   }
   sort_by(table, 3);
-  return table;
-}
-
-Table loader_table(const Trace& trace, const Analysis&, const Selection& selection) {
-  // Threads of one name in one process are one worker: some loaders start a thread for each batch.
-  struct Worker {
-    std::string name;
-    std::int64_t threads = 0;
-    DurationNs life;  ///< summed
-  };
-  std::map<std::pair<ProcessId, std::string>, std::uint32_t> index;
-  std::vector<Worker> workers;
-  std::vector<std::uint32_t> worker_of(trace.threads.size(), UINT32_MAX);
-  std::vector<Interval> life(trace.threads.size());
-  GroupedValues values;
-  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    const trace::RangeInfo* info = trace.info({i});
-    std::size_t stage = info ? stage_of(info->kind) : kStageCount;
-    if (stage == kStageCount || !selection.has(RangeId{i})) continue;
-    Interval interval = trace.ranges.interval({i});
-    std::uint32_t thread = trace.ranges.thread[i].value;
-    if (worker_of[thread] == UINT32_MAX) {
-      std::string name = thread_name(trace, {thread});
-      auto [slot, is_new] = index.try_emplace({trace.threads[thread].process, name},
-                                              static_cast<std::uint32_t>(workers.size()));
-      if (is_new) workers.push_back({name, 0, {}});
-      worker_of[thread] = slot->second;
-      ++workers[slot->second].threads;
-      life[thread] = interval;
-    }
-    life[thread] = {std::min(life[thread].begin, interval.begin),
-                    std::max(life[thread].end, interval.end)};
-    values.add(static_cast<std::uint32_t>(worker_of[thread] * kStageCount + stage),
-               interval.length().ns, info->bytes);
-  }
-  for (std::size_t t = 0; t < life.size(); ++t) {
-    if (worker_of[t] != UINT32_MAX) workers[worker_of[t]].life += life[t].length();
-  }
-  std::vector<DurationSummary> sums = values.finish();
-  sums.resize(workers.size() * kStageCount);
-  Table table{
-      "loaders",
-      "Loader workers",
-      "Over the whole trace; shares are of the time between its threads' first and last ranges.",
-      {},
-      {}};
-  table.columns = {
-      {"worker", "Worker", ColumnKind::kText},       {"stage", "Stage", ColumnKind::kText},
-      {"count", "Count", ColumnKind::kCount},        {"total_ns", "Total", ColumnKind::kDuration},
-      {"share", "Share", ColumnKind::kPercent},      {"mean_ns", "Mean", ColumnKind::kDuration},
-      {"max_ns", "Largest", ColumnKind::kDuration},  {"bytes", "Bytes", ColumnKind::kBytes},
-      {"bytes_per_s", "Rate", ColumnKind::kByteRate}};
-  for (const auto& [key, w] : index) {
-    const Worker& worker = workers[w];
-    for (std::size_t stage = 0; stage < kStageCount; ++stage) {
-      const DurationSummary& sum = sums[w * kStageCount + stage];
-      if (sum.count == 0) continue;
-      bool has_bytes = sum.bytes > 0 && sum.total > 0;
-      table.rows.push_back({worker.threads == 1
-                                ? worker.name
-                                : fmt::format("{} ({} threads)", worker.name, worker.threads),
-                            std::string(kStages[stage].label), sum.count, sum.total,
-                            ratio({sum.total}, worker.life), sum.mean(), sum.maximum,
-                            has_bytes ? Cell(sum.bytes) : Cell(), rate_cell(sum.bytes, sum.total)});
-    }
-  }
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/stats/labels.h"
+#include "analyzer/stats/steady_stretch.h"
 #include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
 
@@ -139,22 +140,6 @@ struct PathGroups {
   std::vector<std::uint64_t> pairs;  ///< group and path
   std::vector<std::int64_t> files;   ///< distinct paths of each group
   std::vector<CallSum> sums;
-};
-
-/// The steady steps' stretch of time and their number; the whole trace and 0 without any.
-struct SteadyStretch {
-  explicit SteadyStretch(const Trace& trace, const Steps& steps) {
-    for (std::uint32_t index : steps.steady) {
-      window.begin =
-          count ? std::min(window.begin, steps.all[index].host.begin) : steps.all[index].host.begin;
-      window.end =
-          count ? std::max(window.end, steps.all[index].host.end) : steps.all[index].host.end;
-      ++count;
-    }
-    if (count == 0) window = {TimeNs{0}, TimeNs{trace.end.ns + 1}};
-  }
-  Interval window;
-  std::int64_t count = 0;
 };
 
 std::string thread_label(const Trace& trace, ThreadId id) {

@@ -75,7 +75,7 @@ std::span<const TableDeclaration> table_declarations() {
        range_device_table,
        "Ranges that launched device work. Projected: from the start of the first to the end of the "
        "last op launched inside; busy: the summed time of those ops."},
-      {"loaders", "Loader workers by stage: time, bytes, share of the thread's life.", loader_table,
+      {"loaders", "Loader workers by stage: time for each step and in all, bytes.", loader_table,
        "Shares are of the time between the worker's first and last range."},
       {"io", "Calls on files by folder: calls, latency, bytes, rate (`headway record --io`).",
        io_table, "All calls of all threads."},

@@ -71,7 +71,7 @@ void put_blobs(RingWriter& ring, std::uint32_t offset, const Event& event) {
     if (end - offset < sizeof header) return;
     header.bytes = std::min<std::uint32_t>(header.bytes, end - offset - sizeof header);
     ring.put_extra(offset, &header, sizeof header);
-    ring.put_extra(offset + sizeof header, data, header.bytes);
+    if (header.bytes > 0) ring.put_extra(offset + sizeof header, data, header.bytes);
     offset += sizeof header + wire::padded(header.bytes);
   });
 }

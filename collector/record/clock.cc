@@ -19,6 +19,8 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 // A stamp that is older than all anchors kept (its thread was stopped between reading the clock and
 // publishing) is extrapolated. At the drain's rate these cover 10 s and more.
 constexpr std::size_t kAnchorsKept = 4096;
+/// Some 126 years: further than any stamp that a clock has given, and never an overflow.
+constexpr double kFarNs = 4e18;
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec time{};
@@ -137,10 +139,12 @@ TimeNs TimeAxis::from_tsc(std::uint64_t tsc) const {
       static_cast<double>(b.monotonic_ns - a.monotonic_ns) / static_cast<double>(b.tsc - a.tsc);
   double ticks =
       tsc >= a.tsc ? static_cast<double>(tsc - a.tsc) : -static_cast<double>(a.tsc - tsc);
-  return from_monotonic(a.monotonic_ns + static_cast<std::int64_t>(ticks * rate));
+  const double ns = std::clamp(ticks * rate, -kFarNs, kFarNs);
+  return from_monotonic(a.monotonic_ns + static_cast<std::int64_t>(ns));
 }
 
 TimeNs TimeAxis::from_realtime(std::int64_t realtime_ns) const {
+  realtime_ns = std::clamp(realtime_ns, std::int64_t{0}, static_cast<std::int64_t>(kFarNs));
   std::int64_t monotonic = realtime_ns - offset_;
   if (steps_ > 0) {
     // A stamp from before the step, drained after it, is told by where it would lie otherwise:

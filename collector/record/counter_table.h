@@ -37,7 +37,11 @@ class CounterTable {
     using is_transparent = void;
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {
-      return std::tie(a.global_pid, a.device, a.name) < std::tie(b.global_pid, b.device, b.name);
+      // clang 14 cannot compare a tuple of a string with one of a view.
+      auto key = [](const auto& of) {
+        return std::tuple(of.global_pid, of.device, std::string_view(of.name));
+      };
+      return key(a) < key(b);
     }
   };
   struct Key {

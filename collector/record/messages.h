@@ -77,6 +77,7 @@ struct Sample {
 };
 struct Samples {
   std::int64_t monotonic_ns = 0;
+  std::int64_t since_ns = 0;  ///< of the samples before these; of the first ones, their own
   std::vector<Sample> samples;
 };
 

@@ -99,8 +99,6 @@ void TraceAssembler::release(std::int64_t now_monotonic_ns) {
   };
   if (ring) {
     scope_.begin_at(axis_.from_monotonic(now_monotonic_ns - hold));
-    while (!held_samples_.empty() && held_samples_.front().monotonic_ns < now_monotonic_ns - hold)
-      held_samples_.pop_front();
   } else {
     std::size_t known = noted_;
     while (known < held_.size() && is_older(held_[known], hold / 2)) ++known;
@@ -109,6 +107,10 @@ void TraceAssembler::release(std::int64_t now_monotonic_ns) {
   while (!held_.empty() && (is_older(held_.front(), hold) || (ring && held_bytes_ > kMostHeld))) {
     if (ring) scope_.begin_at(axis_.from_monotonic(held_.front().anchor.monotonic_ns));
     release_oldest();
+  }
+  while (!held_samples_.empty() && held_samples_.front().monotonic_ns < now_monotonic_ns - hold) {
+    write(held_samples_.front());  // of a ring: too old, so that nothing is written
+    held_samples_.pop_front();
   }
 }
 
@@ -163,7 +165,9 @@ void TraceAssembler::decode(SegmentRound& message) {
 
 void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t process) {
   auto count = [&](Loss loss, std::uint64_t n) {
-    sink_.count_loss(loss, static_cast<std::int64_t>(n), process);
+    // Shared memory may say anything; what is real stays far below, also as a sum.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
+    sink_.count_loss(loss, static_cast<std::int64_t>(std::min(n, kMost)), process);
   };
   if (counters.dropped) count(Loss::kRingFull, counters.dropped);
   if (counters.events_without_ring) count(Loss::kThreadsWithoutRing, counters.events_without_ring);
@@ -177,7 +181,7 @@ void TraceAssembler::count_losses(const SegmentCounters& counters, std::int64_t 
 }
 
 void TraceAssembler::handle(Samples& message) {
-  if (scope_.options().choice == Choice::kRing) {
+  if (scope_.hold().ns > 0) {
     held_samples_.push_back(std::move(message));
   } else {
     write(message);
@@ -185,13 +189,14 @@ void TraceAssembler::handle(Samples& message) {
 }
 
 void TraceAssembler::write(const Samples& message) {
-  if (!scope_.keeps_sample(axis_.from_monotonic(message.monotonic_ns))) return;
-  std::int64_t time = axis_.from_monotonic(message.monotonic_ns).ns;
+  const Interval covered{axis_.from_monotonic(message.since_ns),
+                         axis_.from_monotonic(message.monotonic_ns)};
+  if (!scope_.keeps_sample(covered)) return;
   for (const Sample& sample : message.samples) {
     CounterTable::Series series{sample.name, sample.unit, sample.description, 0, {}};
     if (sample.pid != 0) series.global_pid = global_pid(sample.pid);
     if (!sample.gpu.empty()) series.device = gpus_.of(sample.gpu);
-    counters_.add(series, time, sample.value);
+    counters_.add(series, covered.end.ns, sample.value);
   }
 }
 

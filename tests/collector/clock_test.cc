@@ -96,6 +96,18 @@ TEST_CASE("a step of the wall clock is counted and moves no event") {
   }
 }
 
+TEST_CASE("stamps that no clock has given lie far outside, on the side where they are") {
+  for (std::int64_t step : {std::int64_t{0}, 3600 * kSecond}) {
+    TimeAxis axis(reading(0));
+    axis.add_anchor(reading(kSecond, step));
+    for (std::int64_t stamp : {INT64_MIN, INT64_MIN / 7 * 6, std::int64_t{0}})
+      CHECK(axis.from_realtime(stamp).ns < 0);
+    CHECK(axis.from_realtime(INT64_MAX) > axis.from_monotonic(axis.newest().monotonic_ns));
+    CHECK(axis.from_tsc(0).ns < 0);
+    CHECK(axis.from_tsc(UINT64_MAX) > axis.from_monotonic(axis.newest().monotonic_ns));
+  }
+}
+
 TEST_CASE("reading noise below a millisecond is no step") {
   TimeAxis axis(reading(0));
   for (int i = 1; i < 50; ++i) axis.add_anchor(reading(i * kSecond, i % 2 ? 900'000 : -50));

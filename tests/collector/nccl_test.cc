@@ -60,6 +60,18 @@ TEST_CASE("NCCL: what its profiler plugin is told is a table, and completes the 
   CHECK(trace.strings[trace.collectives[1].dtype] == "ncclFloat32");
 }
 
+TEST_CASE("NCCL: what its profiler plugin is told outside the chosen windows is left out") {
+  TemporaryFolder folder;
+  Recorded run = record(folder, {target("nccl_profiler")},
+                        {"--nccl-profiler", "--capture-range", "nvtx:profiled"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(query(run.trace,
+              "SELECT value, count FROM HEADWAY_NCCL_OP JOIN StringIds ON id = "
+              "functionId") == Rows{{"AllReduce", "100"}, {"Send", "64"}});
+  CHECK(ranges(run.trace, "ncclAllReduce") == 0);
+  CHECK(meta(run.trace, "scope.events_left_out") == "3");
+}
+
 TEST_CASE("NCCL: without --nccl-profiler there is no plugin, and another one keeps its place") {
   TemporaryFolder folder;
   Recorded run = record(folder, {target("nccl_profiler")});

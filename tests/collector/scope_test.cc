@@ -113,6 +113,27 @@ TEST_CASE("a loader worker is recorded while its parent makes the steps that wer
              "NVTX_EVENTS n JOIN StringIds t ON t.id=n.textId WHERE t.value='step'))") == 0);
 }
 
+TEST_CASE("counters are cut to the windows, sampled ones by the time that they stand for") {
+  TemporaryFolder folder;
+  Recorded run = record(folder, steps("40", "10000", {"counter"}),
+                        {"--sample-steps", "2:20", "--sample-hz", "100"});
+  CHECK(step_numbers(run.trace) == "0 1 20 21");
+  CHECK(query(run.trace,
+              "SELECT CAST(value AS INTEGER) FROM HEADWAY_COUNTER c JOIN HEADWAY_COUNTER_SERIES s "
+              "ON s.id = c.seriesId WHERE s.name = 'mine.progress' ORDER BY timestamp") ==
+        Rows{{"0"}, {"1"}, {"20"}, {"21"}});
+  // Of the machine: none between the windows but the first after each, which tells of its end.
+  const std::string sampled =
+      "SELECT count(*) FROM HEADWAY_COUNTER c JOIN HEADWAY_COUNTER_SERIES s ON s.id = c.seriesId "
+      "WHERE s.name = 'machine.memory_available'";
+  const std::string between =
+      " AND timestamp > (SELECT \"end\" FROM NVTX_EVENTS e JOIN HEADWAY_RANGE r ON r.rangeRow = "
+      "e.rowid WHERE step = 1) AND timestamp < (SELECT start FROM NVTX_EVENTS e JOIN HEADWAY_RANGE "
+      "r ON r.rangeRow = e.rowid WHERE step = 20)";
+  CHECK(number(run.trace, sampled) >= 2);
+  CHECK(number(run.trace, sampled + between) <= 1);
+}
+
 TEST_CASE("--sample-steps keeps the first of each group, and the analyzer sees the leaps") {
   TemporaryFolder folder;
   Recorded run = record(folder, steps("40", "1000"), {"--sample-steps", "3:10"});
@@ -149,7 +170,7 @@ TEST_CASE("--delay and --duration keep a stretch of time, and the program runs o
 TEST_CASE("the trace is complete while the program runs on, which costs it next to nothing") {
   TemporaryFolder folder;
   std::filesystem::path side = folder / "side";
-  Recorder recorder({"-o", (folder / "run.sqlite").string(), "--duration", "0.3", "--",
+  Recorder recorder({"-o", (folder / "run.sqlite").string(), "--duration", "1", "--",
                      target("worker"), side.string(), "1", "1", "ignore"});
   recorder.start();
   REQUIRE(eventually([&] { return is_complete(folder / "run.sqlite"); }));
@@ -160,7 +181,7 @@ TEST_CASE("the trace is complete while the program runs on, which costs it next 
   Finished finished = recorder.wait();
   CHECK(finished.status == 0);
   CHECK(finished.err.find("the recording is over; ") != std::string::npos);
-  CHECK(finished.err.find("chosen: the first 300 ms") != std::string::npos);
+  CHECK(finished.err.find("chosen: the first 1.00 s") != std::string::npos);
   CHECK(ranges(folder / "run.sqlite", "slot 0") == recorded);
   CHECK(loss(folder / "run.sqlite", "ring_full") == 0);
 }

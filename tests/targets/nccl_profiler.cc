@@ -77,6 +77,7 @@ int main() {
                       8,  16,          "RING",  "SIMPLE", nullptr};
   plugin->start(context, &handle, &event);
   std::printf("handle %d\n", handle != nullptr);
+  nvtxRangePushA("profiled");
   event.collective.sequence = 42;
   event.collective.count = 100;
   event.collective.algorithm = "TREE";
@@ -90,6 +91,7 @@ int main() {
   event.type = 1;  // a group: not asked for
   plugin->start(context, &handle, &event);
   plugin->start(nullptr, &handle, &event);  // of a communicator that was not accepted
+  nvtxRangePop();
   plugin->record_state(handle, 1, nullptr);
   plugin->stop(handle);
   plugin->finalize(context);

@@ -7,8 +7,10 @@
 //   unnamed     they are called "unit" and say nothing
 //   capture=A:B a start/end range "profiled" of domain "mine" around the steps A to B
 //   worker      a forked child makes ranges "batch" of 1 ms all the time
+//   counter     a sample of the counter "mine.progress" in each step: its number
 //   threads     a second thread makes ranges "other" of 1 ms all the time
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,14 +72,30 @@ void push_declared(int number) {
   nvtxDomainRangePushEx(headway_domain(), &event);
 }
 
+nvtxDomainHandle_t mine() {
+  static nvtxDomainHandle_t domain = nvtxDomainCreateA("mine");
+  return domain;
+}
+
+void sample_progress(int number) {
+  static const std::uint64_t counter = [] {
+    nvtxCounterAttr_t attributes{};
+    attributes.structSize = sizeof attributes;
+    attributes.schemaId = NVTX_PAYLOAD_ENTRY_TYPE_INT64;
+    attributes.name = "progress";
+    attributes.scopeId = NVTX_SCOPE_CURRENT_VM;
+    return nvtxCounterRegister(mine(), &attributes);
+  }();
+  nvtxCounterSampleInt64(mine(), counter, number);
+}
+
 nvtxRangeId_t start_profiled() {
   nvtxEventAttributes_t event{};
   event.version = NVTX_VERSION;
   event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   event.messageType = NVTX_MESSAGE_TYPE_ASCII;
   event.message.ascii = "profiled";
-  static nvtxDomainHandle_t domain = nvtxDomainCreateA("mine");
-  return nvtxDomainRangeStartEx(domain, &event);
+  return nvtxDomainRangeStartEx(mine(), &event);
 }
 
 void range(const char* name, useconds_t us) {
@@ -121,6 +139,7 @@ int main(int argc, char** argv) {
     } else {
       nvtxRangePushA(name.c_str());
     }
+    if (words.contains("counter")) sample_progress(i);
     range("work", step_us);
     if (declared) {
       nvtxDomainRangePop(headway_domain());

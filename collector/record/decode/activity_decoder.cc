@@ -139,24 +139,27 @@ void ActivityDecoder::read_record(ActivityKind kind, std::span<const std::byte> 
   }
 }
 
-template <class Row>
-bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end,
-                                std::uint32_t launch) {
+std::optional<Interval> ActivityDecoder::interval_of(std::uint64_t start, std::uint64_t end) {
   const TimeNs latest = axis_.from_monotonic(axis_.newest().monotonic_ns) + kTolerance;
   if (start != 0 && end >= start && end <= INT64_MAX) {
     TimeNs from = axis_.from_realtime(static_cast<std::int64_t>(start));
     TimeNs to = axis_.from_realtime(static_cast<std::int64_t>(end));
-    if (from.ns >= 0 && to <= latest) {
-      if (!scope_.keeps_launched(pid_, from, launch)) return false;
-      row.start = from.ns;
-      row.end = std::max(from, to).ns;
-      return true;
-    }
+    if (from.ns >= 0 && to <= latest) return Interval{from, std::max(from, to)};
   }
   // Not begun or not over when the process died, or a time that CUPTI says it has lost.
   sink_.count_loss(start == 0 || end == 0 ? Loss::kCuptiDropped : Loss::kTimeOutOfRange, 1,
                    global_pid(pid_));
-  return false;
+  return std::nullopt;
+}
+
+template <class Row>
+bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end,
+                                std::uint32_t launch) {
+  const std::optional<Interval> when = interval_of(start, end);
+  if (!when || !scope_.keeps_launched(pid_, when->begin, launch)) return false;
+  row.start = when->begin.ns;
+  row.end = when->end.ns;
+  return true;
 }
 
 std::optional<std::int64_t> ActivityDecoder::time_of(std::uint64_t stamp) {

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "collector/record/clock.h"
 #include "collector/record/counter_table.h"
@@ -89,8 +91,10 @@ class ActivityDecoder {
   void write(const wire::activity::Device& record);
   void write(const wire::activity::Stream& record);
 
-  /// Start and end on the axis of the trace; false (and counted) when CUPTI had none for it, and
-  /// when it lies outside the scope. `launch`: the call that launched it; 0: it is told by its time.
+  /// Start and end on the axis of the trace; nullopt (and counted) when CUPTI had none for it.
+  std::optional<Interval> interval_of(std::uint64_t start, std::uint64_t end);
+  /// The same into a row; false also when it lies outside the scope. `launch`: the call that
+  /// launched it; 0: it is told by its time.
   template <class Row>
   bool set_times(Row& row, std::uint64_t start, std::uint64_t end, std::uint32_t launch = 0);
   /// A single time; nullopt (and counted) when CUPTI had none.
@@ -114,6 +118,8 @@ class ActivityDecoder {
   std::unordered_map<std::uint32_t, std::int32_t> devices_;          ///< by context
   std::unordered_map<std::uint32_t, std::int64_t> gpu_of_device_;    ///< numbers of the trace
   std::unordered_map<std::uint32_t, std::uint32_t> stream_context_;  ///< by stream
+  /// When each device last told of what, by its number and the kind of environment.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, TimeNs> environment_;
   std::uint32_t last_tid_ = 0;
   std::int64_t events_ = 0;
 };

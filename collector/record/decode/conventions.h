@@ -27,6 +27,8 @@ class Convention {
   /// Nullopt when the schema is none of the conventions. The caller checks the domain.
   static std::optional<Convention> recognise(const trace::PayloadSchema& schema);
 
+  /// The marks of this schema tell of something that happened; those of others define something.
+  bool is_nccl_op() const { return std::holds_alternative<NcclOp>(fields_); }
   /// For schemas of ranges.
   Meaning meaning(std::span<const std::byte> payload) const;
   /// Where and when a mark was made.

@@ -45,7 +45,8 @@ void ActivityDecoder::write(const activity::Device& record) {
     const std::string* name = definitions_.at_address(record.name);
     if (name) row.gpu_name = sink_.keep(*name);
     row.total_memory = number(record.memory_bytes);
-    row.memory_bandwidth = number(record.memory_bandwidth) * 1000;
+    // kB/s; nothing that is near the end of the range is one.
+    row.memory_bandwidth = number(std::min(record.memory_bandwidth, std::uint64_t{1} << 50)) * 1000;
     row.clock_rate = std::int64_t{record.core_clock} * 1000;
     row.sm_count = record.multiprocessors;
     row.sm_major = record.capability_major;
@@ -149,11 +150,16 @@ void ActivityDecoder::write(const activity::MemoryPool& record) {
 }
 
 void ActivityDecoder::write(const activity::Environment& record) {
-  std::optional<std::int64_t> time = time_of(record.timestamp);
+  const std::optional<Interval> when = interval_of(record.timestamp, record.timestamp);
   auto gpu = gpu_of_device_.find(record.device);
-  if (!time || gpu == gpu_of_device_.end()) return;
+  if (!when || gpu == gpu_of_device_.end()) return;
+  TimeNs& before =
+      environment_.try_emplace({record.device, record.environment}, when->end).first->second;
+  const Interval covered{std::exchange(before, when->end), when->end};
+  if (!scope_.keeps_sample(covered)) return;
   auto add = [&](const GpuSeries& series, double value) {
-    counters_.add({series.name, series.unit, series.description, 0, gpu->second}, *time, value);
+    counters_.add({series.name, series.unit, series.description, 0, gpu->second}, when->end.ns,
+                  value);
   };
   switch (static_cast<activity::EnvironmentKind>(record.environment)) {
     case activity::EnvironmentKind::kSpeed:

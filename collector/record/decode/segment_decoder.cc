@@ -193,7 +193,7 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
     case wire::RecordType::kCapture:
       return true;
     case wire::RecordType::kCounter:
-      if (!scope_.keeps_sample(time)) return true;
+      if (!scope_.keeps(pid_, time)) return true;
       if (!counters_.write(view, time))
         sink_.count_loss(trace::Loss::kNvtxUnknownHandle, 1, global_pid(pid_));
       return true;
@@ -343,9 +343,13 @@ void SegmentDecoder::mark(const Ring& ring, const RecordView& view, TimeNs time)
   bool described = false;
   for_each_blob(view.blobs, [&](std::uint64_t id, std::span<const std::byte> payload) {
     const KnownSchema* known = definitions_.schema(view.record.domain, id);
-    if (known && known->convention)
-      described |= known->convention->write_mark(
-          payload, {global_pid(pid_), global_tid(ring), time.ns}, sink_);
+    if (!known || !known->convention) return;
+    if (known->convention->is_nccl_op() && !scope_.keeps(pid_, time)) {
+      described = true;
+      return;
+    }
+    described |= known->convention->write_mark(
+        payload, {global_pid(pid_), global_tid(ring), time.ns}, sink_);
   });
   if (described) return;
   OpenRange point = open(ring, view, time, kEventMark);
@@ -411,8 +415,9 @@ void SegmentDecoder::write(OpenRange& range, std::optional<std::int64_t> end) {
 }
 
 void SegmentDecoder::add_pending_io(const SegmentCounters& counters) {
+  if (counters.pending_reads == 0 && counters.pending_writes == 0) return;
   const TimeNs now = axis_.from_monotonic(axis_.newest().monotonic_ns);
-  if (scope_.keeps_sample(now)) io_.add_pending(counters, now);
+  if (scope_.keeps(pid_, now)) io_.add_pending(counters, now);
 }
 
 void SegmentDecoder::finish() {

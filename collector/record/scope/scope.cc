@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "collector/record/trace_sink.h"
 #include "common/counted.h"
@@ -59,6 +60,20 @@ bool Scope::keeps(std::int32_t pid, TimeNs start) {
   if (start < begin_ || start >= end_) return leave_out();
   if (!options_.by_records() || in_windows(pid, start)) return true;
   return leave_out();
+}
+
+bool Scope::touches(const Process& process, Interval span) {
+  const std::vector<Window>& windows = process.windows;
+  auto after = std::upper_bound(windows.begin(), windows.end(), span.end,
+                                [](TimeNs t, const Window& window) { return t < window.begin; });
+  return after != windows.begin() && std::prev(after)->end > span.begin;
+}
+
+bool Scope::keeps_sample(Interval covered) const {
+  if (covered.end < begin_ || covered.begin >= end_) return false;
+  return !options_.by_records() ||
+         std::any_of(processes_.begin(), processes_.end(),
+                     [&](const auto& item) { return touches(item.second, covered); });
 }
 
 bool Scope::keeps_launched(std::int32_t pid, TimeNs start, std::uint32_t correlation) {

@@ -36,9 +36,9 @@ class Scope {
   bool keeps_launched(std::int32_t pid, TimeNs start, std::uint32_t correlation);
   /// A call of the CUDA API, before any op is asked about that it may have launched.
   void note_call(std::int32_t pid, TimeNs start, std::uint32_t correlation);
-  /// Whether samples of this time are wanted. They are not left out between windows, which they
-  /// would hardly ever hit.
-  bool keeps_sample(TimeNs time) const { return time >= begin_ && time < end_; }
+  /// Whether a sample of the recorder's is wanted, which stands for the time since the one before
+  /// it: when some of that time is inside a window, of whichever process.
+  bool keeps_sample(Interval covered) const;
 
   // Told by RangeWatch, in order of time within one thread.
   void open(std::int32_t pid, TimeNs time);
@@ -95,6 +95,7 @@ class Scope {
     bool gone = false;
   };
   static Window* find(Process& process, TimeNs time);
+  static bool touches(const Process& process, Interval span);
   bool in_windows(std::int32_t pid, TimeNs time);
   bool leave_out() {
     ++left_out_;

@@ -79,11 +79,13 @@ void GpuSampler::run() {
   auto period = std::chrono::nanoseconds(1'000'000'000 / hz_);
   // Short waits, so that finish() does not have to wait long.
   constexpr auto kStep = std::chrono::milliseconds(20);
-  auto round = [&] {
+  auto round = [&, sampled_ns = std::int64_t{0}]() mutable {
     Samples message;
     message.monotonic_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
             .count();
+    message.since_ns = sampled_ns != 0 ? sampled_ns : message.monotonic_ns;
+    sampled_ns = message.monotonic_ns;
     sample(message.monotonic_ns, message.samples);
     queue_.send(std::move(message));
   };

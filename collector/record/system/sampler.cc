@@ -73,6 +73,8 @@ void Sampler::sample() {
   discover();
   Samples message;
   message.monotonic_ns = to_monotonic_ns(Clock::now());
+  message.since_ns = sampled_ns_ != 0 ? sampled_ns_ : message.monotonic_ns;
+  sampled_ns_ = message.monotonic_ns;
   machine_.sample(message.monotonic_ns, message.samples);
   for (auto entry = processes_.begin(); entry != processes_.end();) {
     auto& [pid, known] = *entry;

@@ -78,9 +78,32 @@ TEST_CASE("loader threads of one name are one worker, whose shares are of their 
     CHECK(std::get<std::string>(row[0]) == "worker (2 threads)");
     CHECK(std::get<std::int64_t>(row[2]) == 2);
   }
-  CHECK(std::get<double>(table.rows[0][4]) == doctest::Approx(1));
-  CHECK(std::get<double>(table.rows[1][4]) == doctest::Approx(0.25));
-  CHECK(std::get<std::int64_t>(table.rows[1][7]) == 20);
+  CHECK(std::get<double>(table.rows[0][5]) == doctest::Approx(1));
+  CHECK(std::get<double>(table.rows[1][5]) == doctest::Approx(0.25));
+  CHECK(std::get<std::int64_t>(table.rows[1][8]) == 20);
+}
+
+TEST_CASE("a stage that reads files is split into reading and the rest, for all workers together") {
+  test::TraceBuilder builder;
+  for (std::int32_t thread : {5, 6}) {
+    builder.thread_name(thread, thread == 5 ? "loader 0" : "loader 1");
+    builder.range(thread, "batch", 0, 100, {.kind = trace::RangeKind::kBatch});
+    builder.range(thread, "samples", 0, 70, {.kind = trace::RangeKind::kDecode});
+    builder.io(thread, trace::IoOp::kOpen, "/data/a", 0, 5, 0);
+    builder.io(thread, trace::IoOp::kRead, "/data/a", 5, 20, 1000);
+    builder.io(thread, trace::IoOp::kWrite, "/data/log", 30, 40, 10);
+    builder.range(thread, "collate", 70, 100, {.kind = trace::RangeKind::kCollate});
+  }
+  Table table = loader_table(builder.load(), {});
+  REQUIRE(table.rows.size() == 3 * 4);
+  const std::pair<const char*, std::int64_t> expected[] = {
+      {"whole batch", 200}, {"read", 40}, {"decode", 100}, {"collate", 60}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(std::get<std::string>(table.rows[i][0]) == "all 2");
+    CHECK(std::get<std::string>(table.rows[i][1]) == expected[i].first);
+    CHECK(std::get<std::int64_t>(table.rows[i][4]) == expected[i].second);
+  }
+  CHECK(std::get<std::int64_t>(table.rows[1][8]) == 2000);
 }
 
 }  // namespace headway::analyzer

@@ -13,7 +13,9 @@ namespace headway::test {
 
 const std::string& python_with_torch() {
   static const std::string python = [] {
-    for (std::string candidate : {"/usr/bin/python3", "python3"}) {
+    const char* given = std::getenv("HEADWAY_TEST_PYTHON");
+    for (std::string candidate :
+         {given ? given : "/usr/bin/python3", "/usr/bin/python3", "python3"}) {
       std::string command = candidate + " -c 'import torch' >/dev/null 2>&1";
       if (std::system(command.c_str()) == 0) return candidate;
     }
