@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
+#include "analyzer/whatif/fix.h"
 #include "common/counted.h"
 #include "common/format.h"
 #include "common/statistics.h"
@@ -120,11 +122,14 @@ std::string prediction_label(const Finding& finding) {
   if (!finding.predicted) return {};
   const PredictedGain& gain = *finding.predicted;
   if (std::abs(gain.share) < 0.0005)
-    return fmt::format("predicted with {}: nothing, something else holds the step back as well",
-                       gain.fix);
-  return fmt::format("predicted with {}: {} per step, {} {} ({:.1f} to {:.1f} %)", gain.fix,
-                     format_duration(gain.step), format_percent(std::abs(gain.share)),
-                     gain.share > 0 ? "less" : "more", 100 * gain.low, 100 * gain.high);
+    return fmt::format(
+        "with {} no gain is predicted: something else holds the step back just as much", gain.fix);
+  const Fix* fix = find_fix(gain.fix);
+  const bool ceiling = fix && fix->kind == FixKind::kCeiling;
+  return fmt::format("with {} a step of {} is predicted{}, {} {} ({:.1f} to {:.1f} %)", gain.fix,
+                     format_duration(gain.step), ceiling ? " at best" : "",
+                     format_percent(std::abs(gain.share)), gain.share > 0 ? "less" : "more",
+                     100 * gain.low, 100 * gain.high);
 }
 
 std::string advice_line(const Advice& advice) {

@@ -21,7 +21,7 @@ std::string report_title(const trace::Trace& trace, const Analysis& analysis);
 std::string finding_label(const Finding& finding);
 /// "up to 281 ms per step (70.2 %)".
 std::string gain_label(const Analysis& analysis, const Finding& finding);
-/// "predicted with remove-syncs: 448 µs per step, 72.2 % less (64.1 to 80.2 %)"; empty: not predicted.
+/// "with remove-syncs a step of 448 µs is predicted, 72.2 % less (64.1 to 80.2 %)"; empty: nothing is.
 std::string prediction_label(const Finding& finding);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);

@@ -9,6 +9,7 @@
 #include "analyzer/report/formats.h"
 #include "analyzer/report/job.h"
 #include "analyzer/stats/tables.h"
+#include "analyzer/whatif/fix.h"
 #include "common/statistics.h"
 #include "common/text.h"
 #include "trace/meta_keys.h"

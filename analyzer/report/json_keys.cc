@@ -111,6 +111,8 @@ constexpr StaticKey kAfter[] = {
      "Predicted share of the step; null when it was not predicted."},
     {"findings[].prediction", "object or null", "With a known fix of the cause, by replay."},
     {"findings[].prediction.fix", "string", "As `headway whatif --fix` takes it."},
+    {"findings[].prediction.kind", "string",
+     "structural, modelled, or ceiling: the most it could gain."},
     {"findings[].prediction.step_ns", "integer", "Mean steady step that is left."},
     {"findings[].prediction.low", "number", "95 % interval of predicted_gain."},
     {"findings[].prediction.high", "number", ""},

@@ -87,7 +87,8 @@ class ReportCommand final : public Command {
  private:
   bool is_predicted(const Analyzed& analyzed) const {
     if (predict_ != "auto") return predict_ == "yes";
-    return traces_.size() == 1 && !std::filesystem::is_directory(traces_.front()) &&
+    // A folder or a pattern is a job of several files.
+    return traces_.size() == 1 && std::filesystem::is_regular_file(traces_.front()) &&
            analyzed.trace.event_count() <= analyzer::kPredictedUnasked;
   }
 
