@@ -42,7 +42,8 @@ class Input {
   }
   /// Length, then so many bytes.
   std::span<const std::uint8_t> block() {
-    const std::size_t bytes = std::min<std::size_t>(take<std::uint16_t>(), rest_.size());
+    const std::size_t wanted = take<std::uint16_t>();  // before rest_ is looked at
+    const std::size_t bytes = std::min(wanted, rest_.size());
     std::span<const std::uint8_t> result = rest_.first(bytes);
     rest_ = rest_.subspan(bytes);
     return result;
