@@ -41,7 +41,7 @@ table { border-collapse: collapse; width: 100%; font-size: 13px; }
 caption { text-align: left; color: var(--soft); padding: 0 0 4px; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 thead th { color: var(--soft); font-weight: 600; }
-.scroll td:not(.n) { min-width: 80px; overflow-wrap: anywhere; } .scroll td:first-child:not(.n) { min-width: 190px; }
+.scroll td:not(.n) { min-width: 80px; overflow-wrap: anywhere; } .scroll td:first-child:not(.n) { min-width: 190px; } .scroll td.word { overflow-wrap: normal; white-space: nowrap; }
 .scroll th.n { white-space: normal; }
 .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .fall { margin: 8px 0 4px; } .fall th, .fall td { border: 0; padding: 2px 12px 2px 0; vertical-align: middle; } .fall th { font-weight: 400; white-space: nowrap; }
