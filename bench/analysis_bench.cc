@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -16,7 +15,6 @@
 #include "analyzer/analysis.h"
 #include "analyzer/report/report.h"
 #include "bench/generated_run.h"
-#include "common/allocator.h"
 #include "trace/load/load.h"
 
 namespace {
@@ -70,26 +68,5 @@ void measure(const std::filesystem::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_freed_memory();  // as `headway` does
-  std::int64_t events = 10'000'000;
-  std::string file;
-  for (int i = 1; i < argc; ++i) {
-    std::string_view argument = argv[i];
-    if (argument == "--quick") {
-      events = 100'000;
-    } else if (std::from_chars(argument.data(), argument.data() + argument.size(), events).ptr !=
-               argument.data() + argument.size()) {
-      file = argument;
-    }
-  }
-  if (!file.empty()) {
-    measure(file);
-    return 0;
-  }
-  std::filesystem::path path = std::filesystem::temp_directory_path() /
-                               fmt::format("headway_bench_analysis_{}.sqlite", events);
-  bench::write_generated_run(path, events);
-  fmt::print("file: {:.0f} MB\n", static_cast<double>(std::filesystem::file_size(path)) / 1e6);
-  measure(path);
-  std::filesystem::remove(path);
+  return bench::measure_run(argc, argv, measure);
 }

@@ -2,10 +2,15 @@
 #include "bench/generated_run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "common/allocator.h"
 #include "trace/tables/all.h"
 #include "trace/writer.h"
 
@@ -129,6 +134,33 @@ class Generator {
 
 void write_generated_run(const std::filesystem::path& path, std::int64_t events) {
   Generator(path).generate(events);
+}
+
+int measure_run(int argc, char** argv, void (*measure)(const std::filesystem::path& file)) {
+  keep_freed_memory();  // as `headway` does
+  std::int64_t events = 10'000'000;
+  std::string file;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (argument == "--quick") {
+      events = 100'000;
+    } else if (std::from_chars(argument.data(), argument.data() + argument.size(), events).ptr !=
+               argument.data() + argument.size()) {
+      file = argument;
+    }
+  }
+  if (!file.empty()) {
+    measure(file);
+    return 0;
+  }
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() /
+      fmt::format("headway_bench_run_{}_{}.sqlite", events, ::getpid());
+  write_generated_run(path, events);
+  fmt::print("file: {:.0f} MB\n", static_cast<double>(std::filesystem::file_size(path)) / 1e6);
+  measure(path);
+  std::filesystem::remove(path);
+  return 0;
 }
 
 }  // namespace headway::bench

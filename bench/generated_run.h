@@ -14,4 +14,9 @@ inline constexpr int kGeneratedRanks = 8;
 /// `events` give the same file.
 void write_generated_run(const std::filesystem::path& path, std::int64_t events);
 
+/// The main program of a benchmark of such a run: `measure` gets the file that is named on the command line,
+/// or a generated one (--quick: of 100 000 events, a number: of that many, else 10 million), which is
+/// removed afterwards.
+int measure_run(int argc, char** argv, void (*measure)(const std::filesystem::path& file));
+
 }  // namespace headway::bench

@@ -9,8 +9,8 @@
 
 namespace headway::trainer::sim {
 
-/// What a loader's work costs on a processor core; nanoseconds. Measured with this project's loader
-/// on Fashion-MNIST PNG files (gcc 12 -O2, one core at 2.7 GHz, November 2026), rounded.
+/// What a loader's work costs on a processor core; nanoseconds. Estimates of the size
+/// that this project's loader has on Fashion-MNIST PNG files; no benchmark holds them.
 struct LoaderCosts {
   double decode_per_pixel = 14;
   double picture_decode_per_pixel = 10;  ///< JPEG and resizing, per pixel of the canvas
