@@ -50,11 +50,13 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
     if (first != last)
       sink.add(end_of((last - 1)->task), end_of(wait.task), EdgeKind::kBatch, false);
   }
+  // Where the queue is full, a worker begins while the wait still returns: a wait counts as taken
+  // from its start.
   std::size_t depth = 0;
   std::size_t taken = 0;
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     while (taken < loader.waited.size() &&
-           time_less(end_of(loader.waited[taken].task), start_of(loader.made[i].task)))
+           time_less(start_of(loader.waited[taken].task), start_of(loader.made[i].task)))
       ++taken;
     depth = std::max(depth, i + 1 - std::min(taken, i));
   }
@@ -63,7 +65,8 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
     TaskId made = loader.made[i].task;
     TimeNs& free = worker_free[points.thread_of(made).value];
     if (i >= depth && i - depth < loader.waited.size()) {
-      PointId room = end_of(loader.waited[i - depth].task);
+      TaskId wait = loader.waited[i - depth].task;
+      PointId room = time_less(end_of(wait), start_of(made)) ? end_of(wait) : start_of(wait);
       // Until there was room, the worker slept: that time is not its own.
       if (points.time(room) > free && sink.add(room, start_of(made), EdgeKind::kBatchSlot, true))
         blocked[start_of(made).value] = true;

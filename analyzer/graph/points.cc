@@ -51,9 +51,13 @@ bool Points::before_at_one_instant(PointId a, PointId b) const {
     int phase = task.value >= first_rendezvous_ ? 3 : instant ? 1 : is_start(point) ? 2 : 0;
     bool host = thread_of(task).valid();
     bool late = phase == 0 ? host : !host;
+    // A batch is made before the wait for it is over.
+    RangeId range = range_of(task);
+    const RangeInfo* what = range.valid() ? trace_->info(range) : nullptr;
+    bool waits = phase == 0 && what && what->kind == RangeKind::kInputWait;
     // Of nested calls that end together, the inner one (which began later) ends first.
     std::int64_t inner = phase == 0 ? -std::int64_t{task.value} : std::int64_t{task.value};
-    return std::tuple(phase, late, inner, point.value);
+    return std::tuple(phase, late, waits, inner, point.value);
   };
   return key(a) < key(b);
 }

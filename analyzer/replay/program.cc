@@ -79,27 +79,31 @@ void Program::add(Slot from, DurationNs lag, PartId part, EdgeKind kind) {
   kind_.push_back(kind);
 }
 
-/// The longest that a delay of this kind is believed to be.
+/// The longest that a delay of this kind is believed to be. On CUDA what takes longer waited for
+/// something that was not recorded. A device of threads publishes all its waits: there it was a
+/// thread that got no processor, and that delay goes with the wait that made the thread sleep.
 DurationNs Program::most_delay(EdgeKind kind, PointId from, PointId to) const {
   const Calibration& calibration = graph_.calibration();
   const Points& points = graph_.points();
-  auto device = [&](PointId point) -> const DeviceDelays& {
-    DeviceOpId op = points.op_of(task_of(point));
-    StreamId stream = graph_.trace().device_ops.stream[op.value];
-    return calibration.devices[graph_.trace().streams[stream.value].device.value];
+  const Trace& trace = graph_.trace();
+  auto most = [&](PointId point, Delay DeviceDelays::*delay) {
+    StreamId stream = trace.device_ops.stream[points.op_of(task_of(point)).value];
+    DeviceId device = trace.streams[stream.value].device;
+    if (trace.devices[device.value].type == DeviceType::kHost) return DurationNs{INT64_MAX};
+    return (calibration.devices[device.value].*delay).p95;
   };
   switch (kind) {
     case EdgeKind::kLaunch:
-      return device(to).launch.p95;
+      return most(to, &DeviceDelays::launch);
     case EdgeKind::kGraphLaunch:
-      return device(to).graph_launch.p95;
+      return most(to, &DeviceDelays::graph_launch);
     case EdgeKind::kStreamOrder:
     case EdgeKind::kEventWait:
     case EdgeKind::kDefaultStream:
     case EdgeKind::kCollectiveOrder:
-      return device(to).stream.p95;
+      return most(to, &DeviceDelays::stream);
     case EdgeKind::kHostSync:
-      return device(from).sync.p95;
+      return most(from, &DeviceDelays::sync);
     case EdgeKind::kBatch:
     case EdgeKind::kBatchSlot:
       return calibration.batch.p95;

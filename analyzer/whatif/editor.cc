@@ -69,4 +69,13 @@ Scenario Editor::take() {
   return std::move(scenario_);
 }
 
+DurationNs shortest_kernel(const DeviceOps& ops) {
+  DurationNs shortest{INT64_MAX};
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] == DeviceOpKind::kKernel)
+      shortest = std::min(shortest, ops.interval(DeviceOpId{i}).length());
+  }
+  return shortest.ns == INT64_MAX ? DurationNs{0} : shortest;
+}
+
 }  // namespace headway::analyzer

@@ -36,6 +36,9 @@ class Editor {
   Scenario scenario_;
 };
 
+/// What a kernel takes at least, all start and end: the shortest of the recording. Zero without kernels.
+DurationNs shortest_kernel(const trace::DeviceOps& ops);
+
 /// Mean per steady step of a sum over the device ops that start in those steps.
 template <class Measure>
 DurationNs per_step(const Predictor& predictor, Measure measure) {

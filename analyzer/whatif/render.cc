@@ -49,6 +49,12 @@ std::string fixes_text(const WhatIf& what_if) {
                        fix_kind_id(one.fix->kind), one.text);
   }
   for (const FixPrediction& one : what_if.fixes) {
+    if (!one.usual) continue;
+    out += fmt::format("{:<24} {:>9} by subtracting its exposed time, {} by the longest recorded path\n",
+                       one.fix->id, format_duration(one.usual->subtraction),
+                       format_duration(one.usual->longest_path));
+  }
+  for (const FixPrediction& one : what_if.fixes) {
     if (!one.applies) out += fmt::format("{:<24} does not apply: {}\n", one.fix->id, one.text);
   }
   return out;
@@ -161,6 +167,9 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
              {"applies", one.applies},    {"text", one.text},
              {"change", one.fix->change}, {"cannot_know", one.fix->cannot_know}};
     if (one.applies) fix.update(prediction_json(one.prediction, step));
+    if (one.usual)
+      fix["usual_methods"] = {{"subtraction_step_ns", one.usual->subtraction.ns},
+                              {"longest_path_step_ns", one.usual->longest_path.ns}};
     fixes.push_back(std::move(fix));
   }
   Json& best = root["together"] = Json::array();

@@ -87,7 +87,7 @@ void find_best(const Predictor& predictor, std::vector<std::pair<const Fix*, Sce
 
 }  // namespace
 
-WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen) {
+WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, bool compare) {
   WhatIf result;
   result.missing = predictor.missing();
   if (!result.missing.empty()) return result;
@@ -102,6 +102,7 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen) {
     one.text = std::move(proposal.text);
     if (!one.applies) return;
     one.prediction = predictor.predict(proposal.scenario, chosen[i]->model_error);
+    if (compare) one.usual = usual_methods(predictor, proposal.scenario);
     scenarios[i] = std::move(proposal.scenario);
   });
   std::vector<std::pair<const Fix*, Scenario>> open;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/usual_methods.h"
 
 namespace headway::analyzer {
 
@@ -16,6 +17,7 @@ struct FixPrediction {
   bool applies = false;
   std::string text;  ///< what was changed, or why nothing was
   Prediction prediction;
+  std::optional<UsualMethods> usual;  ///< on demand
 };
 
 /// The fixes in the order in which they gain most together: each with all before it.
@@ -42,8 +44,10 @@ struct WhatIf {
   std::vector<Elasticity> ops;       ///< by gain, at most 20
 };
 
-/// Predicts all fixes, or those in `chosen`. Fixes that are ceilings take no part in `best`.
-WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen = all_fixes());
+/// Predicts all fixes, or those in `chosen`. Fixes that are ceilings take no part in `best`. With
+/// `compare`, beside each what the usual methods would say.
+WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen = all_fixes(),
+               bool compare = false);
 
 /// A scaling by the user: "class:comm_transfer=0.5", "op:layer1.conv1=0.9", "kernel:*gemm*=0.5",
 /// "call:cudaMalloc=0", "range:load*=0.5". Throws Error(kUsage) that lists what there is.

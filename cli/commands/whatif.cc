@@ -37,6 +37,9 @@ class WhatIfCommand final : public Command {
                    "kernel:*gemm*=0.5; several are applied together")
         ->type_name("WHAT=FACTOR")
         ->allow_extra_args(false);
+    app.add_flag("--compare", compare_,
+                 "Beside each prediction, what two usual shortcuts would say: subtracting the "
+                 "exposed time, and the longest path of the recording with changed lengths");
     app.add_flag("--json", json_, "Print JSON");
     app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
         ->type_name("FILE");
@@ -49,7 +52,8 @@ class WhatIfCommand final : public Command {
     std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis);
     if (!scalings_.empty()) return scale(predictor);
-    analyzer::WhatIf result = chosen.empty() ? what_if(predictor) : what_if(predictor, chosen);
+    analyzer::WhatIf result = 
+        what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
     write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
     return exit_status(ExitCode::kOk);
   }
@@ -84,6 +88,7 @@ class WhatIfCommand final : public Command {
   std::string trace_;
   std::vector<std::string> fixes_;
   std::vector<std::string> scalings_;
+  bool compare_ = false;
   bool json_ = false;
   std::string output_ = "-";
   AnalysisInput input_;

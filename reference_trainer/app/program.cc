@@ -146,7 +146,8 @@ RunResult train_on_host(const CommandLine& command, const DataSetup& data, Progr
                         CommBackend* backend, bool& printed_only) {
   const Settings& settings = command.settings.values();
   HostDevice device({static_cast<int>(settings.threads), settings.link_mb_per_s * 1e6,
-                     settings.memory_gb_per_s * 1e9});
+                     settings.memory_gb_per_s * 1e9,
+                     settings.device_schedule == DeviceSchedule::kSpin});
   std::optional<HostCommunicator> communicator;
   TrainerParts parts;
   if (backend)

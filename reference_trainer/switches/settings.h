@@ -27,6 +27,7 @@ enum class DecodeTime : std::uint8_t { kStep, kOffline };
 enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
+enum class DeviceSchedule : std::uint8_t { kBlocking, kSpin };
 
 /// How often the host waits for the device after launching an op.
 struct SyncEvery {
@@ -98,6 +99,7 @@ struct Settings {
   std::int64_t loss_every = 1;
   std::int64_t run_ahead = 2;
   double launch_us = 0;
+  DeviceSchedule device_schedule = DeviceSchedule::kBlocking;
   // ranks
   std::int64_t ranks = 1;
   CommKind comm = CommKind::kAuto;

@@ -265,6 +265,13 @@ std::vector<Switch> make_switches() {
               "thread.",
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
+      choice<DeviceSchedule>(
+          {"device_schedule", kLaunch,
+           "How the training thread and the host device wait for each other: asleep, as with CUDA's "
+           "cudaDeviceScheduleBlockingSync, or polling, as with cudaDeviceScheduleSpin. Waking "
+           "takes tens of microseconds; polling takes a core."},
+          &S::device_schedule,
+          {{"blocking", DeviceSchedule::kBlocking}, {"spin", DeviceSchedule::kSpin}}),
       integer(
           {"ranks", kRanks,
            "Ranks that train together, each on its share of the images: processes of this host, "

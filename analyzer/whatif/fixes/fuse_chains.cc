@@ -2,6 +2,11 @@
 // Runs of memory-bound kernels on a stream become one kernel that reads and writes each tensor once.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
@@ -12,7 +17,7 @@ namespace {
 using namespace trace;
 
 /// What one kernel can hold.
-constexpr std::size_t kLongestChain = 8;
+constexpr std::size_t kLongestChain = 16;
 
 bool reduces(KernelFamily family) {
   return family == KernelFamily::kNormalisation || family == KernelFamily::kSoftmax ||
@@ -24,15 +29,84 @@ struct Sums {
   std::int64_t kernels = 0;
 };
 
-/// The chain takes as long as its longest kernel: that one reads and writes the data once.
-void fuse(const DeviceOps& ops, std::span<const DeviceOpId> chain, Editor& editor, Sums& sums) {
+/// What the op graph says of the tensors of a chain.
+class Tensors {
+ public:
+  explicit Tensors(const Predictor& predictor) : predictor_(predictor) {
+    const std::vector<GraphOp>& all = predictor.trace().graph_ops;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      producer_[{all[i].process.value, all[i].op}] = i;
+      for (std::int64_t input : all[i].inputs) ++readers_[{all[i].process.value, input}];
+    }
+  }
+
+  /// Whether the op sums up or averages each row of its input (shapes end with the row's length, here 1):
+  /// such a kernel can go on with its row, so several fit into one. Nothing where that is not known.
+  std::optional<bool> is_of_rows(DeviceOpId op) const {
+    const GraphOp* graph = graph_of(op);
+    if (!graph) return std::nullopt;
+    return graph->shape.ends_with("x1");
+  }
+
+  /// The share of its bytes that a chain still moves as one kernel: each input once, and no result that only
+  /// the chain itself reads. Nothing where an op or its bytes are not known.
+  std::optional<double> share_left(std::span<const DeviceOpId> chain) const {
+    std::map<Key, int> reads;  // by the chain, of each tensor
+    std::set<Key> written;
+    double all = 0;
+    for (DeviceOpId op : chain) {
+      const GraphOp* graph = graph_of(op);
+      if (!graph || graph->bytes <= 0) return std::nullopt;
+      all += static_cast<double>(graph->bytes);
+      for (std::int64_t input : graph->inputs) ++reads[{graph->process.value, input}];
+      written.insert({graph->process.value, graph->op});
+    }
+    double saved = 0;
+    for (const auto& [tensor, times] : reads) {
+      const auto made = producer_.find(tensor);
+      if (made == producer_.end()) continue;
+      const auto bytes =
+          static_cast<double>(predictor_.trace().graph_ops[made->second].output_bytes);
+      const bool inner = written.contains(tensor);
+      saved += bytes * (inner ? times : times - 1);
+      if (inner && readers_.at(tensor) == times) saved += bytes;  // nor is it written
+    }
+    return std::max(0.0, 1 - saved / all);
+  }
+
+ private:
+  using Key = std::pair<std::uint32_t, std::int64_t>;  // process, op
+  const GraphOp* graph_of(DeviceOpId op) const {
+    const Attribution& attribution = predictor_.analysis().attribution;
+    const ModelOp& model = attribution.ops[attribution.op_of[op.value].value];
+    return model.graph_op.valid() ? &predictor_.trace().graph_ops[model.graph_op.value] : nullptr;
+  }
+
+  const Predictor& predictor_;
+  std::map<Key, std::uint32_t> producer_;
+  std::map<Key, int> readers_;
+};
+
+/// By the tensors that are left to move, beyond what a kernel takes at least; where they are not known, as
+/// long as the longest kernel of the chain: that one reads and writes the data once.
+void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
+          std::span<const DeviceOpId> chain, Editor& editor, Sums& sums) {
   if (chain.size() < 2) return;
-  DeviceOpId longest = chain.front();
+  DurationNs longest;
+  DurationNs sum;
   for (DeviceOpId op : chain) {
-    if (ops.interval(op).length() > ops.interval(longest).length()) longest = op;
+    longest = std::max(longest, ops.interval(op).length());
+    sum += ops.interval(op).length();
+  }
+  DurationNs fused = longest;
+  if (const auto left = tensors.share_left(chain)) {
+    const DurationNs moving = sum - least * static_cast<std::int64_t>(chain.size());
+    fused = least + DurationNs{std::llround(*left * static_cast<double>(moving.ns))};
   }
   for (DeviceOpId op : chain) {
-    if (op != longest) editor.drop_op(op);
+    if (op != chain.front()) editor.drop_launch(op);
+    const double own = static_cast<double>(ops.interval(op).length().ns);
+    editor.set_op(op, {std::llround(own * ratio(fused, sum))}, true);
   }
   ++sums.chains;
   sums.kernels += static_cast<std::int64_t>(chain.size());
@@ -44,11 +118,13 @@ Proposal propose(const Predictor& predictor) {
   const Attribution& attribution = predictor.analysis().attribution;
   Editor editor(predictor);
   Sums sums;
+  const Tensors tensors(predictor);
+  const DurationNs least = shortest_kernel(ops);
   std::vector<DeviceOpId> chain;
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
     bool reduced = false;
     auto close = [&] {
-      fuse(ops, chain, editor, sums);
+      fuse(ops, tensors, least, chain, editor, sums);
       chain.clear();
       reduced = false;
     };
@@ -62,11 +138,17 @@ Proposal propose(const Predictor& predictor) {
         close();
         continue;
       }
-      if (chain.size() == kLongestChain || (reduced && reduces(traits.family)) ||
+      const std::optional<bool> of_rows = tensors.is_of_rows(op);
+      if (traits.family == KernelFamily::kReduction && of_rows == false) {
+        close();  // sums of columns need another division of the work
+        continue;
+      }
+      const bool reduction = reduces(traits.family) && of_rows != true;
+      if (chain.size() == kLongestChain || (reduced && reduction) ||
           (!chain.empty() && attribution.phase_of[chain.front().value] != phase))
         close();
       chain.push_back(op);
-      reduced |= reduces(traits.family);
+      reduced |= reduction;
     }
     close();
   }
@@ -84,9 +166,10 @@ const Fix kFuseChains{"fuse-chains",
                       FixKind::kModelled,
                       0.3,
                       "--fused-bn on, --graph-compiler on",
-                      "Of each run, at most eight kernels with at most one reduction, the longest "
-                      "kernel stays; the others and their launches go away.",
-                      "which intermediate results another op needs as well",
+                      "A run of at most 16 kernels with one reduction, or several of rows, is launched once, reads "
+                      "each tensor once and writes only what other ops read; without an op graph "
+                      "it takes as long as its longest kernel.",
+                      "whether a compiler finds the same runs",
                       propose};
 
 }  // namespace headway::analyzer

@@ -31,6 +31,7 @@ Proposal propose(const Predictor& predictor) {
   if (limits.easy_tensor_flops <= 0 || limits.fp32_flops <= 0)
     return not_here("the device's peaks are not known");
   const double faster = std::max(1.0, limits.easy_tensor_flops / limits.fp32_flops * kShareOfPeak);
+  const DurationNs least = shortest_kernel(trace.device_ops);
   Editor editor(predictor);
   std::int64_t kernels = 0;
   auto fits = [&](DeviceOpId op) {
@@ -40,8 +41,9 @@ Proposal propose(const Predictor& predictor) {
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
     if (!fits(op)) continue;
-    DurationNs now = trace.device_ops.interval(op).length();
-    editor.set_op(op, {static_cast<std::int64_t>(static_cast<double>(now.ns) / faster)}, true);
+    const DurationNs now = trace.device_ops.interval(op).length();
+    const double arithmetic = static_cast<double>((now - least).ns) / faster;
+    editor.set_op(op, least + DurationNs{static_cast<std::int64_t>(arithmetic)}, true);
     ++kernels;
   }
   if (kernels == 0) return not_here("no matrix kernel is known to run on general cores");
@@ -64,8 +66,8 @@ const Fix kTensorCores{
     FixKind::kModelled,
     0.35,
     "--precision tf32",
-    "Matrix kernels on general cores get faster by 0.7 × the ratio of the peaks; "
-    "casts are not added.",
+    "Matrix kernels on general cores get faster by 0.7 × the ratio of the peaks, but for what the "
+    "shortest kernel takes; casts are not added.",
     "how much of them is limited by memory",
     propose};
 

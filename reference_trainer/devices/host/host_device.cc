@@ -71,8 +71,8 @@ StreamId HostDevice::create_stream(const std::string& name) {
   nvtx::copy_text(payload.name, name);
   nvtx::describe(payload);
   const int threads = options_.threads;
-  streams_.push_back(
-      std::make_unique<HostStream>(name, error_, [threads] { kernels::set_max_threads(threads); }));
+  streams_.push_back(std::make_unique<HostStream>(
+      name, error_, options_.spin, [threads] { kernels::set_max_threads(threads); }));
   return id;
 }
 

@@ -15,6 +15,7 @@ struct HostDeviceOptions {
   int threads = 1;                     ///< that share one op
   double link_bytes_per_second = 0;    ///< emulated link between host and device memory; 0: none
   double memory_bytes_per_second = 0;  ///< emulated device memory: a bound for kernels; 0: none
+  bool spin = false;                   ///< host and device poll for each other instead of sleeping
 };
 
 /// The processor as an asynchronous device: streams are threads, kernels are functions, and "device

@@ -12,6 +12,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// How long a spinning stream polls for its next kernel: longer than a host needs between two
+/// launches of a step.
+constexpr std::chrono::microseconds kSpinForKernel{500};
+
+/// Tells the processor that this thread polls.
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// Copies, and takes as long as the link would: the rest of the time is slept, because a copy
 /// engine does not use the processor.
 void run_copy(const CopyTask& copy) {
@@ -51,9 +64,11 @@ void StickyError::check() const {
   throw Error(ExitCode::kInternal, text_);
 }
 
-HostStream::HostStream(std::string name, StickyError& error, std::function<void()> on_start)
+HostStream::HostStream(std::string name, StickyError& error, bool spin,
+                       std::function<void()> on_start)
     : name_(std::move(name)),
       error_(error),
+      spin_(spin),
       thread_([this, start = std::move(on_start)] { run(start); }) {}
 
 HostStream::~HostStream() {
@@ -82,6 +97,11 @@ std::uint64_t HostStream::submit(HostTask task) {
 }
 
 void HostStream::wait_for(std::uint64_t sequence) {
+  while (spin_ && !completed(sequence)) pause();
+  sleep_for(sequence);
+}
+
+void HostStream::sleep_for(std::uint64_t sequence) {
   if (completed(sequence)) return;
   std::unique_lock lock(mutex_);
   sleep_until(
@@ -116,9 +136,13 @@ void HostStream::run(const std::function<void()>& on_start) {
   }
 }
 
-/// True when task `next` is there, false when the stream closes. Sleeps at once instead of polling:
+/// True when task `next` is there, false when the stream closes. Sleeps at once unless told to spin:
 /// on a machine with few cores, the launching thread and the loader need the time (docs/design).
 bool HostStream::wait_for_work(std::uint64_t next) {
+  if (spin_ && after_kernel_) {
+    const Clock::time_point end = Clock::now() + kSpinForKernel;
+    while (submitted() < next && Clock::now() < end) pause();
+  }
   if (submitted() >= next) return true;
   std::unique_lock lock(mutex_);
   idle_ = true;
@@ -129,9 +153,10 @@ bool HostStream::wait_for_work(std::uint64_t next) {
 
 void HostStream::execute(const HostTask& task) {
   if (const auto* wait = std::get_if<WaitTask>(&task.work)) {
-    wait->stream->wait_for(wait->sequence);
+    wait->stream->sleep_for(wait->sequence);
     return;
   }
+  after_kernel_ = std::holds_alternative<KernelTask>(task.work);
   nvtx::Range range(task.name, task.payload);
   try {
     if (const auto* kernel = std::get_if<KernelTask>(&task.work)) {

@@ -76,8 +76,10 @@ class HostStream {
  public:
   static constexpr std::size_t kDepth = 1024;
 
-  /// `on_start` runs first on the stream's thread.
-  HostStream(std::string name, StickyError& error, std::function<void()> on_start);
+  /// `on_start` runs first on the stream's thread. `spin`: the thread polls for the next kernel for a
+  /// while, and who waits for work polls until it is done, as on a GPU under cudaDeviceScheduleSpin;
+  /// otherwise both sleep at once.
+  HostStream(std::string name, StickyError& error, bool spin, std::function<void()> on_start);
   /// Finishes all queued work.
   ~HostStream();
   HostStream(const HostStream&) = delete;
@@ -94,6 +96,7 @@ class HostStream {
   void wait_for(std::uint64_t sequence);
 
  private:
+  void sleep_for(std::uint64_t sequence);
   void run(const std::function<void()>& on_start);
   bool wait_for_work(std::uint64_t next);
   void execute(const HostTask& task);
@@ -105,6 +108,7 @@ class HostStream {
 
   const std::string name_;
   StickyError& error_;
+  const bool spin_;
   std::vector<HostTask> ring_{kDepth};
   std::mutex mutex_;
   std::condition_variable work_;      ///< the thread waits for work
@@ -113,7 +117,8 @@ class HostStream {
   std::atomic<std::uint64_t> completed_ = 0;
   std::multiset<std::uint64_t> awaited_;  ///< sequences that sleepers wait for; under mutex_
   std::atomic<std::uint64_t> wake_at_ = std::numeric_limits<std::uint64_t>::max();  ///< the least
-  bool idle_ = false;  ///< the thread sleeps in work_.wait
+  bool after_kernel_ = false;  ///< the last task was a kernel; of the stream's thread
+  bool idle_ = false;          ///< the thread sleeps in work_.wait
   bool closing_ = false;
   std::thread thread_;
 };

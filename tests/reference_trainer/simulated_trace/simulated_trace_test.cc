@@ -12,8 +12,7 @@
 #include "analyzer/whatif/predict_findings.h"
 #include "common/gpu_models.h"
 #include "reference_trainer/oracle/step_truth.h"
-#include "reference_trainer/switches/switches.h"
-#include "tests/reference_trainer/simulated_data.h"
+#include "tests/reference_trainer/simulated_trace/simulate.h"
 #include "tests/support/temporary_folder.h"
 #include "trace/load/load.h"
 
@@ -22,26 +21,8 @@ namespace {
 
 using analyzer::TimeClass;
 
-struct Simulated {
-  Settings settings;
-  sim::SimulatedRun run;
-};
-
-Simulated simulate(std::string_view preset, bool planted = true) {
-  EffectiveSettings effective;
-  effective.apply(find_preset(preset), DeviceKind::kSim);
-  Simulated result;
-  result.settings = planted ? effective.values() : effective.without_planted().value();
-  Settings& settings = result.settings;
-  settings.device = DeviceKind::kSim;
-  settings.steps = 25;
-  test::SimulatedData data(settings);
-  result.run = sim::simulate(settings, data.data(), {true, false}, {});
-  result.run.settings = {{"trainer", "headway-train"}};
-  for (const Switch& one : all_switches())
-    result.run.settings.emplace_back(one.name, one.get(settings));
-  return result;
-}
+using test::simulate;
+using test::Simulated;
 
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

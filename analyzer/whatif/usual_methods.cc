@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/usual_methods.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analyzer/replay/replayer.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// How many ops run on one device at each time.
+class Load {
+ public:
+  Load(const Trace& trace, DeviceId device) {
+    std::vector<std::pair<TimeNs, int>> changes;
+    for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
+      if (trace.streams[trace.device_ops.stream[i].value].device != device) continue;
+      changes.emplace_back(trace.device_ops.start[i], 1);
+      changes.emplace_back(trace.device_ops.end[i], -1);
+    }
+    std::sort(changes.begin(), changes.end());
+    Level level;
+    for (const auto& [time, change] : changes) {
+      const DurationNs since = levels_.empty() ? DurationNs{0} : time - level.time;
+      if (level.running == 0) level.idle += since;
+      if (level.running == 1) level.alone += since;
+      level.time = time;
+      level.running += change;
+      levels_.push_back(level);
+    }
+  }
+  /// The part of `interval` in which no op runs.
+  DurationNs idle(Interval interval) const { return at(interval.end, 0) - at(interval.begin, 0); }
+  /// The part in which one op runs and no other.
+  DurationNs alone(Interval interval) const { return at(interval.end, 1) - at(interval.begin, 1); }
+
+ private:
+  struct Level {
+    TimeNs time;
+    int running = 0;   ///< from `time` on
+    DurationNs idle;   ///< up to `time`, from the first op on
+    DurationNs alone;  ///< likewise
+  };
+  DurationNs at(TimeNs time, int running) const {
+    auto after = std::upper_bound(levels_.begin(), levels_.end(), time,
+                                  [](TimeNs t, const Level& level) { return t < level.time; });
+    if (after == levels_.begin()) return {0};
+    const Level& level = *(after - 1);
+    const DurationNs since = level.running == running ? time - level.time : DurationNs{0};
+    return (running == 0 ? level.idle : level.alone) + since;
+  }
+
+  std::vector<Level> levels_;
+};
+
+/// Whether a task is of a device, or of a host thread of a process that uses it.
+class Side {
+ public:
+  Side(const Points& points, DeviceId device)
+      : points_(points), device_(device), uses_(points.trace().processes.size()) {
+    for (const Stream& stream : points.trace().streams) {
+      if (stream.device == device) uses_[stream.process.value] = true;
+    }
+  }
+  bool has(TaskId task) const {
+    const Trace& trace = points_.trace();
+    if (const DeviceOpId op = points_.op_of(task); op.valid())
+      return trace.streams[trace.device_ops.stream[op.value].value].device == device_;
+    const ThreadId thread = points_.thread_of(task);
+    return thread.valid() && uses_[trace.threads[thread.value].process.value];
+  }
+
+ private:
+  const Points& points_;
+  const DeviceId device_;
+  std::vector<bool> uses_;
+};
+
+/// What the scenario takes of the exposed time that a slot had.
+double exposed_saving(const Program& program, const Scenario& scenario, const Load& load, Slot slot,
+                      TaskId task) {
+  const Points& points = program.graph().points();
+  bool wait_removed = false;
+  program.for_each(slot, [&](const Constraint& constraint) {
+    wait_removed |= constraint.kind == EdgeKind::kHostSync && !lag_under(scenario, constraint);
+  });
+  if (wait_removed) return static_cast<double>(load.idle(points.interval(task)).ns);
+  double saved = 0;
+  program.for_each(slot, [&](const Constraint& constraint) {
+    if (constraint.kind != EdgeKind::kDuration && constraint.kind != EdgeKind::kTransfer &&
+        constraint.kind != EdgeKind::kThreadOrder)
+      return;
+    const DurationNs lag = lag_under(scenario, constraint).value_or(DurationNs{0});
+    const Interval interval{program.recorded(constraint.from), program.recorded(slot)};
+    if (lag == constraint.lag || interval.length().ns <= 0) return;
+    const DurationNs exposed =
+        points.op_of(task).valid() ? load.alone(interval) : load.idle(interval);
+    saved += static_cast<double>((constraint.lag - lag).ns) * ratio(exposed, interval.length());
+  });
+  return saved;
+}
+
+DurationNs subtracted_step(const Predictor& predictor, const Scenario& scenario) {
+  const Program& program = predictor.program();
+  const MarkedSteps& marked = predictor.steps();
+  const DeviceId device = predictor.analysis().partitions[marked.partition].device;
+  const Load load(predictor.trace(), device);
+  const Side side(program.graph().points(), device);
+  double saved = 0;
+  std::uint32_t first = marked.steps.front().begin.slot.value + 1;
+  for (std::uint32_t s = first; s <= marked.steps.back().end.slot.value; ++s) {
+    const PointId point = program.point_of(Slot{s});
+    if (!point.valid()) continue;  // a cut: it belongs to the point that it leads to
+    if (const TaskId task = task_of(point); side.has(task)) {
+      for (; first <= s; ++first)
+        saved += exposed_saving(program, scenario, load, Slot{first}, task);
+    }
+    first = s + 1;
+  }
+  const Baseline& baseline = predictor.baseline();
+  const double step = static_cast<double>(baseline.recorded.ns) -
+                      saved / static_cast<double>(std::max<std::int64_t>(1, baseline.steps));
+  return {std::llround(std::max(0.0, step))};
+}
+
+/// Of what may keep an op from starting the recorded graph has only what did, with the recorded gap as
+/// its weight.
+Scenario as_recorded(const Program& program, const Scenario& scenario) {
+  const Points& points = program.graph().points();
+  Scenario result;
+  for (std::uint32_t s = 0; s < program.size(); ++s) {
+    const PointId point = program.point_of(Slot{s});
+    if (!point.valid() || !is_start(point) || !points.op_of(task_of(point)).valid()) continue;
+    Constraint binding;
+    TimeNs arrival = TimeNs::min();
+    program.for_each(Slot{s}, [&](const Constraint& constraint) {
+      const TimeNs one = program.recorded(constraint.from) + constraint.lag;
+      if (binding.from.valid() && one <= arrival) return;
+      binding = constraint;
+      arrival = one;
+    });
+    program.for_each(Slot{s}, [&](const Constraint& constraint) {
+      const std::optional<DurationNs> lag = lag_under(scenario, constraint);
+      if (!lag || constraint.id != binding.id) {
+        result.remove(constraint.id);
+      } else {
+        result.set(constraint.id, *lag + (program.recorded(Slot{s}) - arrival));
+      }
+    });
+  }
+  result.finish();
+  result.factor = scenario.factor;
+  for (const Edit& edit : scenario.edits) {
+    if (!std::binary_search(result.edits.begin(), result.edits.end(), edit,
+                            [](const Edit& a, const Edit& b) { return a.constraint < b.constraint; }))
+      result.edits.push_back(edit);
+  }
+  result.finish();
+  return result;
+}
+
+}  // namespace
+
+UsualMethods usual_methods(const Predictor& predictor, const Scenario& scenario) {
+  return {subtracted_step(predictor, scenario),
+          predictor.predict(as_recorded(predictor.program(), scenario)).step};
+}
+
+}  // namespace headway::analyzer
