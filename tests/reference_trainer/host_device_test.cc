@@ -27,8 +27,11 @@ struct Gate {
 
 }  // namespace
 
-TEST_CASE("a stream runs its work in order") {
-  HostDevice device({1, 0, 0});
+TEST_CASE("a stream runs its work in order, whether threads sleep or poll") {
+  bool poll = false;
+  SUBCASE("asleep") { poll = false; }
+  SUBCASE("polling") { poll = true; }
+  HostDevice device({1, 0, 0, poll});
   const StreamId stream = device.create_stream("s");
   std::vector<int> order;
   std::vector<std::unique_ptr<Kernel>> kernels;

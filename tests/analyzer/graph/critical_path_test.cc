@@ -262,6 +262,22 @@ TEST_CASE("a launch into a full queue returns when an op has started") {
   CHECK(ns(path, PathKind::kCompute) + ns(path, PathKind::kDeviceGap) == path.window.length().ns);
 }
 
+TEST_CASE("launches into a full queue are told by the ends of its ops where events take places, too") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  // Of 1024 places 24 are taken by events: launch 1000 and those after it return when an op ends.
+  constexpr std::int64_t kRoom = 1000;
+  for (std::int64_t i = 0; i < kRoom + 5; ++i) {
+    const std::int64_t begin = i * 1'000'000;  // of its op
+    const std::int64_t freed = (i - kRoom) * 1'000'000 + 999'000;
+    const std::int64_t start = i < kRoom ? i * 10 - 20'000 : freed - 900'000;
+    t.op(s, t.launch(host, start, i < kRoom ? start + 5 : freed), begin, begin + 999'000);
+  }
+  CHECK(edges(path_of(t.finish()), EdgeKind::kQueueFull).edges == 5);
+}
+
 TEST_CASE("the legacy default stream shows by waiting both ways and never running beside others") {
   for (bool alone : {true, false}) {
     GraphTrace t;
@@ -366,6 +382,33 @@ TEST_CASE("a loader that waits for room begins when a batch was taken") {
   CriticalPath path = path_of(t.finish());
   CHECK(edges(path, EdgeKind::kBatchSlot).edges == 2);
   CHECK(edges(path, EdgeKind::kBatch).edges == 2);
+}
+
+TEST_CASE("a worker that begins while the wait still returns had waited for room, too") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  ThreadId loader = t.thread(p, "loader");
+  // One batch fits. The worker is faster than the thread that wakes it in half of the cases.
+  for (std::int64_t n = 0; n < 4; ++n) {
+    const std::int64_t start = n == 0 ? 0 : n * 100 + (n % 2 == 0 ? 2 : 11);
+    t.range(loader, "batch", start, start + 30, {.kind = RangeKind::kBatch, .batch = n});
+    t.range(host, "wait", n * 100 + 100, n * 100 + 110,
+            {.kind = RangeKind::kInputWait, .batch = n});
+  }
+  CriticalPath path = path_of(t.finish());
+  CHECK(edges(path, EdgeKind::kBatchSlot).edges == 3);
+  CHECK(edges(path, EdgeKind::kBatch).edges == 4);
+}
+
+TEST_CASE("a batch that is made at the instant at which the wait for it ends is what was waited for") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  ThreadId loader = t.thread(p, "loader");
+  t.range(loader, "batch", 0, 100, {.kind = RangeKind::kBatch, .batch = 0});
+  t.range(host, "wait", 10, 100, {.kind = RangeKind::kInputWait, .batch = 0});
+  CHECK(edges(path_of(t.finish()), EdgeKind::kBatch).edges == 1);
 }
 
 TEST_CASE("autograd's thread is on the path while the thread that asked for the backward sleeps") {
