@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
@@ -23,20 +24,40 @@ constexpr std::size_t kFew = 12;
 /// a parameter, SGD with momentum 20 of 44; and how near to the peak it moves them.
 constexpr double kFusedBytes = 0.45;
 constexpr double kNearPeak = 0.85;
+/// A kernel of so many times the shortest one's time spends it on its bytes.
+constexpr std::int64_t kLarge = 20;
 
-/// What a fused kernel needs for the data of `update`; nothing where their bytes or the peak are not known.
-std::optional<DurationNs> by_bytes(const Trace& trace, std::span<const DeviceOpId> update) {
+/// Bytes a nanosecond that kernels reach: near the device's peak; of a device without a known one, what the
+/// largest kernels of the update reach. Zero when that is not known either.
+double bytes_per_ns(const Trace& trace, std::span<const DeviceOpId> update, DurationNs shortest) {
+  const DeviceOps& ops = trace.device_ops;
+  const StreamId stream = ops.stream[update.front().value];
+  const double peak =
+      limits_of(trace.devices[trace.streams[stream.value].device.value], 0).memory_bytes_per_second;
+  if (peak > 0) return kNearPeak * peak / 1e9;
+  std::vector<double> rates;
+  for (DeviceOpId op : update) {
+    const DurationNs length = ops.interval(op).length();
+    if (length > shortest * kLarge)
+      rates.push_back(static_cast<double>(ops.bytes[op.value]) / static_cast<double>(length.ns));
+  }
+  if (rates.empty()) return 0;
+  auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  return *middle;
+}
+
+/// What a fused kernel needs for the data of `update`; nothing where their bytes or the rate are not known.
+std::optional<DurationNs> by_bytes(const Trace& trace, std::span<const DeviceOpId> update,
+                                   DurationNs shortest) {
   std::int64_t bytes = 0;
   for (DeviceOpId op : update) {
     if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
     bytes += trace.device_ops.bytes[op.value];
   }
-  const StreamId stream = trace.device_ops.stream[update.front().value];
-  const double peak =
-      limits_of(trace.devices[trace.streams[stream.value].device.value], 0).memory_bytes_per_second;
-  if (peak <= 0) return std::nullopt;
-  return DurationNs{
-      std::llround(kFusedBytes * static_cast<double>(bytes) / (kNearPeak * peak) * 1e9)};
+  const double rate = bytes_per_ns(trace, update, shortest);
+  if (rate <= 0) return std::nullopt;
+  return DurationNs{std::llround(kFusedBytes * static_cast<double>(bytes) / rate)};
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -71,7 +92,7 @@ Proposal propose(const Predictor& predictor) {
       sum += ops.interval(op).length();
     }
     DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
-    if (const auto data = by_bytes(trace, update)) fused = std::min(fused, shortest + *data);
+    if (const auto data = by_bytes(trace, update, shortest)) fused = std::min(fused, shortest + *data);
     for (std::size_t k = 0; k < update.size(); ++k) {
       if (k > 0) editor.drop_launch(update[k]);
       const double own = static_cast<double>(ops.interval(update[k]).length().ns);
