@@ -38,6 +38,8 @@ SIM = {
     "copies, input-bound": ([*INPUT_BOUND, "--link-mb-per-s", "200"], ["--h2d", "async"], ["--h2d", "prefetch"], "overlap-copies"),
     "overlap, fast network": ([*RANKS, "--network-gb-per-s", "12"], ["--overlap", "off"], ["--overlap", "on"], "overlap-communication"),
     "overlap, slow network": ([*RANKS, "--network-gb-per-s", "4"], ["--overlap", "off"], ["--overlap", "on"], "overlap-communication"),
+    "slow rank": ([*LARGE, "--ranks", "4", "--ranks-per-node", "4"], ["--slow-rank", "2", "--slow-rank-ms", "30"], ["--slow-rank-ms", "0"], "even-ranks"),
+    "slow rank, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], ["--slow-rank", "1", "--slow-rank-ms", "1"], ["--slow-rank-ms", "0"], "even-ranks"),
     "optimizer, Adam": (TINY_TEXT, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "optimizer, SGD": (SMALL, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "TF32, ResNet": (LARGE, ["--precision", "fp32"], ["--precision", "tf32"], "tensor-cores"),

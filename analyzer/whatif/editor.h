@@ -13,6 +13,8 @@ class Editor {
 
   /// Another duration for a task's own time.
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
+  /// Another length for one constraint.
+  void set_lag(ConstraintId constraint, DurationNs lag) { scenario_.set(constraint, lag, true); }
   /// The point waits no longer for edges of this kind.
   void remove_edges(PointId to, EdgeKind kind);
   /// The call is not made: neither it nor the pause before it, as far as that is of issuing work.

@@ -9,6 +9,7 @@ namespace headway::analyzer {
 extern const Fix kCachingAllocator;
 extern const Fix kCudaGraph;
 extern const Fix kDeferredRead;
+extern const Fix kEvenRanks;
 extern const Fix kFreeInput;
 extern const Fix kFuseChains;
 extern const Fix kMultiTensorOptimizer;

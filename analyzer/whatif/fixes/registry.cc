@@ -6,10 +6,11 @@
 namespace headway::analyzer {
 
 std::span<const Fix* const> all_fixes() {
-  static constexpr std::array<const Fix*, 12> kFixes = {
+  static constexpr std::array<const Fix*, 13> kFixes = {
       &kFreeInput,       &kOverlapCopies, &kRemoveSyncs,          &kDeferredRead,
       &kCudaGraph,       &kFuseChains,    &kMultiTensorOptimizer, &kTensorCores,
       &kNoLayoutChanges, &kNoCasts,       &kCachingAllocator,     &kOverlapCommunication,
+      &kEvenRanks,
   };
   return kFixes;
 }
