@@ -126,7 +126,8 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
   return out;
 }
 
-std::string render_scaling(const Prediction& prediction, const Predictor& predictor, bool json) {
+std::string render_scaling(const Prediction& prediction, std::string_view text,
+                           const Predictor& predictor, bool json) {
   const Baseline& baseline = predictor.baseline();
   if (json) {
     Json root{{"schema", "headway.whatif"}, {"version", 1}, {"trace", predictor.trace().path}};
@@ -135,12 +136,13 @@ std::string render_scaling(const Prediction& prediction, const Predictor& predic
                         {"replayed_ns", baseline.replayed.ns},
                         {"residual", baseline.residual}};
     root["scaled"] = prediction_json(prediction, baseline.recorded);
+    if (!text.empty()) root["scaled"]["text"] = text;
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
-  return fmt::format("Step {} → {} ({}; gain {} of the step, 95 %)\n",
+  return fmt::format("Step {} → {} ({}; gain {} of the step, 95 %)\n{}{}",
                      format_duration(baseline.recorded), format_duration(prediction.step),
                      change(prediction.gain, baseline.recorded),
-                     interval_text(prediction, baseline.recorded));
+                     interval_text(prediction, baseline.recorded), text, text.empty() ? "" : "\n");
 }
 
 std::string render_json(const WhatIf& what_if, const Predictor& predictor) {

@@ -55,7 +55,8 @@ Scenario parse_scaling(const Predictor& predictor, std::string_view text);
 
 std::string render_text(const WhatIf& what_if, const Predictor& predictor);
 std::string render_json(const WhatIf& what_if, const Predictor& predictor);
-/// Of one scenario.
-std::string render_scaling(const Prediction& prediction, const Predictor& predictor, bool json);
+/// Of one scenario. `text`: what it rests on; may be empty.
+std::string render_scaling(const Prediction& prediction, std::string_view text,
+                           const Predictor& predictor, bool json);
 
 }  // namespace headway::analyzer

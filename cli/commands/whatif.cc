@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analyzer/whatif/more_ranks.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "common/format.h"
@@ -37,6 +38,11 @@ class WhatIfCommand final : public Command {
                    "kernel:*gemm*=0.5; several are applied together")
         ->type_name("WHAT=FACTOR")
         ->allow_extra_args(false);
+    app.add_option("--ranks", ranks_,
+                   "Instead of fixes: the job with so many ranks, by a model of the collectives that is "
+                   "fitted to the recorded ones; together with --scale if given")
+        ->type_name("N")
+        ->check(CLI::Range(2, 1 << 20));
     app.add_flag("--compare", compare_,
                  "Beside each prediction, what two usual shortcuts would say: subtracting the "
                  "exposed time, and the longest path of the recording with changed lengths");
@@ -51,7 +57,7 @@ class WhatIfCommand final : public Command {
     for (const std::string& id : fixes_) chosen.push_back(&find(id));
     std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis);
-    if (!scalings_.empty()) return scale(predictor);
+    if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result = 
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
     write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
@@ -78,16 +84,24 @@ class WhatIfCommand final : public Command {
       return exit_status(ExitCode::kOk);
     }
     analyzer::Scenario scenario;
+    std::string text;
+    if (ranks_ > 0) {
+      analyzer::MoreRanks more = analyzer::with_ranks(predictor, ranks_);
+      if (!more.possible) fail_usage("--ranks {}: {}.", ranks_, more.text);
+      scenario = std::move(more.scenario);
+      text = std::move(more.text);
+    }
     for (const std::string& one : scalings_)
       scenario = scenario.with(analyzer::parse_scaling(predictor, one));
     analyzer::Prediction prediction = predictor.predict(scenario);
-    write_output(output_, analyzer::render_scaling(prediction, predictor, json_));
+    write_output(output_, analyzer::render_scaling(prediction, text, predictor, json_));
     return exit_status(ExitCode::kOk);
   }
 
   std::string trace_;
   std::vector<std::string> fixes_;
   std::vector<std::string> scalings_;
+  int ranks_ = 0;
   bool compare_ = false;
   bool json_ = false;
   std::string output_ = "-";
