@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "analyzer/whatif/overlap_slowdown.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "common/error.h"
 #include "tests/support/trace_builder.h"
@@ -141,6 +142,40 @@ TEST_CASE("copies that are made ahead leave the kernels, but the link stays busy
   CHECK(some.of("overlap-copies").prediction.step.ns / 1e3 == doctest::Approx(1010).epsilon(0.02));
   Run many(step(3000 * kUs));
   CHECK(many.of("overlap-copies").prediction.step.ns / 1e3 == doctest::Approx(3000).epsilon(0.02));
+}
+
+TEST_CASE("kernels beside communication take longer where the recording shows that they do") {
+  auto run = [](double slower) {
+    // Ten backward kernels, a transfer beside the first four of them and one after all.
+    return Run([slower](TraceBuilder& builder, std::int64_t now) {
+      const std::int64_t begin = now;
+      for (int k = 0; k < 10; ++k) {
+        const auto length = static_cast<std::int64_t>((k < 4 ? slower : 1.0) * 100 * kUs);
+        builder.launch(1, begin + k * kUs, begin + k * kUs + 500, now + 20 * kUs, now + 20 * kUs + length,
+                       {.phase = Phase::kBackward});
+        now += length;
+      }
+      const auto beside = static_cast<std::int64_t>(slower * 400 * kUs);
+      builder.launch(1, begin + 11 * kUs, begin + 12 * kUs, begin + 20 * kUs, begin + 20 * kUs + beside,
+                     {.name = "ncclDevKernel_AllReduce", .stream = 2});
+      builder.launch(1, begin + 13 * kUs, begin + 14 * kUs, now + 20 * kUs, now + 420 * kUs,
+                     {.name = "ncclDevKernel_AllReduce", .stream = 2});
+      builder.call(1, DeviceCallKind::kDeviceSynchronize, begin + 15 * kUs, now + 425 * kUs, 0);
+      return now + 425 * kUs;
+    });
+  };
+  Run same = run(1);
+  OverlapSlowdown none = fit_overlap_slowdown(*same.predictor, trace::DeviceId{0});
+  CHECK(none.kernels == 10 * kSteps);
+  CHECK(none.log_per_overlap == doctest::Approx(0).epsilon(1e-6));
+  Run slow = run(1.2);
+  OverlapSlowdown fitted = fit_overlap_slowdown(*slow.predictor, trace::DeviceId{0});
+  CHECK(fitted.stretch(1) == doctest::Approx(1.2).epsilon(0.001));
+  const FixPrediction& fix = slow.of("overlap-communication");
+  REQUIRE(fix.applies);
+  CHECK(fix.text.find("20.0 % longer") != std::string::npos);
+  // All communication beside the backward pass: its kernels take longer, so less is gained.
+  CHECK(fix.prediction.gain < same.of("overlap-communication").prediction.gain);
 }
 
 TEST_CASE("an update in many kernels becomes one that takes what they take beyond their start") {

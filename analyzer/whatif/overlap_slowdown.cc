@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/overlap_slowdown.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "common/interval_set.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// From so many kernels on, and so much variation of their overlap (a sum of squares), a slope means something.
+constexpr std::int64_t kEnough = 50;
+constexpr double kVariation = 2;
+/// Twice the time: a steeper slope has another cause.
+const double kMost = std::log(2.0);
+
+struct Group {
+  std::vector<double> share;
+  std::vector<double> log_ns;
+};
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+double OverlapSlowdown::stretch(double share) const {
+  return std::exp(log_per_overlap * share);
+}
+
+OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, DeviceId device) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  std::vector<Interval> transfers;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (trace.streams[ops.stream[i].value].device == device &&
+        attribution.class_of[i] == TimeClass::kCommTransfer)
+      transfers.push_back(ops.interval(DeviceOpId{i}));
+  }
+  const IntervalSet communication = IntervalSet::from_unsorted(std::move(transfers));
+  std::map<std::tuple<StringId, std::uint32_t, std::uint16_t>, Group> groups;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (trace.streams[ops.stream[i].value].device != device) continue;
+    const TimeClass its = attribution.class_of[i];
+    if (its != TimeClass::kComputeTensor && its != TimeClass::kComputeOther) continue;
+    const Interval interval = ops.interval(DeviceOpId{i});
+    if (interval.length().ns <= 0) continue;
+    Group& group = groups[{ops.name[i], ops.blocks[i], ops.block_threads[i]}];
+    group.share.push_back(ratio(communication.total_in(interval), interval.length()));
+    group.log_ns.push_back(std::log(static_cast<double>(interval.length().ns)));
+  }
+  OverlapSlowdown result;
+  double both = 0;
+  double square = 0;
+  for (const auto& [kernel, group] : groups) {
+    const double share = mean(group.share);
+    const double log_ns = mean(group.log_ns);
+    const double before = square;
+    for (std::size_t i = 0; i < group.share.size(); ++i) {
+      both += (group.share[i] - share) * (group.log_ns[i] - log_ns);
+      square += (group.share[i] - share) * (group.share[i] - share);
+    }
+    if (square > before) result.kernels += static_cast<std::int64_t>(group.share.size());
+  }
+  if (result.kernels < kEnough || square < kVariation) return {};
+  result.log_per_overlap = std::clamp(both / square, 0.0, kMost);
+  return result;
+}
+
+}  // namespace headway::analyzer
