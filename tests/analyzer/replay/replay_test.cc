@@ -122,6 +122,25 @@ TEST_CASE("the chain that decided when a point came leads back without a gap") {
   });
 }
 
+TEST_CASE("a part that is gone never gains more than it has on the critical path") {
+  test::check_property("gain is bounded by the path", [] {
+    GraphTrace t;
+    Replayable run(test::random_trace(t));
+    if (run.program.size() == 0) return;
+    Replayer replayer(run.program);
+    const Slot last = Slot::from(run.program.size() - 1);
+    const std::int64_t before = replayer.run({})[last.value];
+    std::vector<std::int64_t> on_path(run.parts.all().size());
+    for (const Replayer::Link& link : replayer.chain({}, {0}, last))
+      on_path[link.constraint.part.value] += link.time.ns;
+    for (std::size_t part = 1; part < on_path.size(); ++part) {
+      Scenario without;
+      without.scale(PartId::from(part), 0);
+      RC_ASSERT(before - run.times(without)[last.value] <= on_path[part]);
+    }
+  });
+}
+
 TEST_CASE("lengths over four seconds are replayed to the nanosecond") {
   GraphTrace t;
   ThreadId thread = t.thread(t.process());
