@@ -70,21 +70,25 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
   int now = 0;
   for (const Collective& one : trace.collectives) now = std::max(now, one.ranks);
   now = std::max(now, trace.world_size);
-  if (now < 2) return {{}, "the recording has one rank: nothing tells what the link would take", false};
+  if (now < 2)
+    return {{}, "the recording has one rank: nothing tells what the link would take", false};
   std::map<std::string_view, std::vector<Transfer>> by_kind;
   for (const Collective& one : trace.collectives) {
     const std::string_view kind = trace.strings[one.kind];
     if (!one.op.valid() || one.bytes <= 0 || kind == "send" || kind == "recv") continue;
     if (one.ranks != 0 && one.ranks != now) continue;
-    program.for_each(program.slot_of(end_of(points.task(one.op))), [&](const Constraint& constraint) {
-      if (constraint.kind == EdgeKind::kTransfer)
-        by_kind[kind].push_back({one.op, static_cast<double>(one.bytes),
-                                 static_cast<double>(constraint.lag.ns)});
-    });
+    program.for_each(
+        program.slot_of(end_of(points.task(one.op))), [&](const Constraint& constraint) {
+          if (constraint.kind == EdgeKind::kTransfer)
+            by_kind[kind].push_back(
+                {one.op, static_cast<double>(one.bytes), static_cast<double>(constraint.lag.ns)});
+        });
   }
   if (by_kind.empty())
-    return {{}, "no collective of all ranks with known bytes was matched between ranks; record all of them, "
-                "with NCCL's payloads",
+    return {{},
+            "no collective of all ranks with known bytes was matched between ranks; record all of "
+            "them, "
+            "with NCCL's payloads",
             false};
   Editor editor(predictor);
   MoreRanks result{{}, {}, true};
@@ -97,19 +101,21 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
       // What the line does not explain of this one stays.
       const double rest = one.ns - line.fixed - line.per_byte * one.bytes;
       const double ns = line.fixed * latency + line.per_byte * one.bytes * bandwidth + rest;
-      program.for_each(program.slot_of(end_of(points.task(one.op))), [&](const Constraint& constraint) {
-        if (constraint.kind == EdgeKind::kTransfer)
-          editor.set_lag(constraint.id, {std::llround(std::max(0.0, ns))});
-      });
+      program.for_each(program.slot_of(end_of(points.task(one.op))),
+                       [&](const Constraint& constraint) {
+                         if (constraint.kind == EdgeKind::kTransfer)
+                           editor.set_lag(constraint.id, {std::llround(std::max(0.0, ns))});
+                       });
     }
-    result.text += fmt::format(
-        "{}{} {} of {} ranks: {} + bytes at {:.1f} GB/s; for {}: × {:.2f} and × {:.2f}",
-        result.text.empty() ? "" : "; ", transfers.size(), escape_terminal(kind), now,
-        format_duration({std::llround(line.fixed)}),
-        line.per_byte > 0 ? 1 / line.per_byte : 0.0, ranks, latency, bandwidth);
+    result.text +=
+        fmt::format("{}{} {} of {} ranks: {} + bytes at {:.1f} GB/s; for {}: × {:.2f} and × {:.2f}",
+                    result.text.empty() ? "" : "; ", transfers.size(), escape_terminal(kind), now,
+                    format_duration({std::llround(line.fixed)}),
+                    line.per_byte > 0 ? 1 / line.per_byte : 0.0, ranks, latency, bandwidth);
   }
   result.text +=
-      "; extrapolated: each rank works as now, links between more nodes are as fast as the recorded ones";
+      "; extrapolated: each rank works as now, links between more nodes are as fast as the "
+      "recorded ones";
   result.scenario = editor.take();
   return result;
 }

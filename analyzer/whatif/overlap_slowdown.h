@@ -7,8 +7,9 @@ namespace headway::analyzer {
 
 /// How much slower kernels are while communication runs beside them, as far as the recording shows it.
 struct OverlapSlowdown {
-  double log_per_overlap = 0;  ///< ln of the stretch of a kernel that is overlapped all the time; at least 0
-  std::int64_t kernels = 0;    ///< that differ in how much they are overlapped; 0: nothing is known
+  double log_per_overlap =
+      0;  ///< ln of the stretch of a kernel that is overlapped all the time; at least 0
+  std::int64_t kernels = 0;  ///< that differ in how much they are overlapped; 0: nothing is known
 
   /// By what a kernel's time is multiplied that is overlapped for `share` of it.
   double stretch(double share) const;

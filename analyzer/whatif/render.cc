@@ -50,9 +50,10 @@ std::string fixes_text(const WhatIf& what_if) {
   }
   for (const FixPrediction& one : what_if.fixes) {
     if (!one.usual) continue;
-    out += fmt::format("{:<24} {:>9} by subtracting its exposed time, {} by the longest recorded path\n",
-                       one.fix->id, format_duration(one.usual->subtraction),
-                       format_duration(one.usual->longest_path));
+    out += fmt::format(
+        "{:<24} {:>9} by subtracting its exposed time, {} by the longest recorded path\n",
+        one.fix->id, format_duration(one.usual->subtraction),
+        format_duration(one.usual->longest_path));
   }
   for (const FixPrediction& one : what_if.fixes) {
     if (!one.applies) out += fmt::format("{:<24} does not apply: {}\n", one.fix->id, one.text);

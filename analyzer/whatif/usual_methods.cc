@@ -155,8 +155,9 @@ Scenario as_recorded(const Program& program, const Scenario& scenario) {
   result.finish();
   result.factor = scenario.factor;
   for (const Edit& edit : scenario.edits) {
-    if (!std::binary_search(result.edits.begin(), result.edits.end(), edit,
-                            [](const Edit& a, const Edit& b) { return a.constraint < b.constraint; }))
+    if (!std::binary_search(
+            result.edits.begin(), result.edits.end(), edit,
+            [](const Edit& a, const Edit& b) { return a.constraint < b.constraint; }))
       result.edits.push_back(edit);
   }
   result.finish();

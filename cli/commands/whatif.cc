@@ -38,9 +38,10 @@ class WhatIfCommand final : public Command {
                    "kernel:*gemm*=0.5; several are applied together")
         ->type_name("WHAT=FACTOR")
         ->allow_extra_args(false);
-    app.add_option("--ranks", ranks_,
-                   "Instead of fixes: the job with so many ranks, by a model of the collectives that is "
-                   "fitted to the recorded ones; together with --scale if given")
+    app.add_option(
+           "--ranks", ranks_,
+           "Instead of fixes: the job with so many ranks, by a model of the collectives that is "
+           "fitted to the recorded ones; together with --scale if given")
         ->type_name("N")
         ->check(CLI::Range(2, 1 << 20));
     app.add_flag("--compare", compare_,
@@ -58,7 +59,7 @@ class WhatIfCommand final : public Command {
     std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis);
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
-    analyzer::WhatIf result = 
+    analyzer::WhatIf result =
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
     write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
     return exit_status(ExitCode::kOk);

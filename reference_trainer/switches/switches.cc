@@ -267,7 +267,8 @@ std::vector<Switch> make_switches() {
              &S::launch_us, 0, 100000, "only what our own launch costs"),
       choice<DeviceSchedule>(
           {"device_schedule", kLaunch,
-           "How the training thread and the host device wait for each other: asleep, as with CUDA's "
+           "How the training thread and the host device wait for each other: asleep, as with "
+           "CUDA's "
            "cudaDeviceScheduleBlockingSync, or polling, as with cudaDeviceScheduleSpin. Waking "
            "takes tens of microseconds; polling takes a core."},
           &S::device_schedule,

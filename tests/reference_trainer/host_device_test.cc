@@ -29,8 +29,12 @@ struct Gate {
 
 TEST_CASE("a stream runs its work in order, whether threads sleep or poll") {
   bool poll = false;
-  SUBCASE("asleep") { poll = false; }
-  SUBCASE("polling") { poll = true; }
+  SUBCASE("asleep") {
+    poll = false;
+  }
+  SUBCASE("polling") {
+    poll = true;
+  }
   HostDevice device({1, 0, 0, poll});
   const StreamId stream = device.create_stream("s");
   std::vector<int> order;

@@ -125,7 +125,8 @@ Proposal propose(const Predictor& predictor) {
       matched = true;
       std::vector<DurationNs> theirs(peers.size());
       for (std::size_t i = 0; i < pieces.size(); ++i) {
-        std::ranges::transform(peers, theirs.begin(), [&](const auto* peer) { return (*peer)[i].own; });
+        std::ranges::transform(peers, theirs.begin(),
+                               [&](const auto* peer) { return (*peer)[i].own; });
         set_piece(editor, pieces[i], middle_of(theirs));
       }
     }
@@ -138,15 +139,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kEvenRanks{"even-ranks",
-                     "Let the slow rank do as its peers",
-                     "straggler",
-                     FixKind::kModelled,
-                     0.1,
-                     "",
-                     "Of a rank whose work takes 2 % longer than that of the rank in the middle, each op, "
-                     "call and pause takes what the same one takes on the other ranks.",
-                     "why the rank is slow",
-                     propose};
+const Fix kEvenRanks{
+    "even-ranks",
+    "Let the slow rank do as its peers",
+    "straggler",
+    FixKind::kModelled,
+    0.1,
+    "",
+    "Of a rank whose work takes 2 % longer than that of the rank in the middle, each op, "
+    "call and pause takes what the same one takes on the other ranks.",
+    "why the rank is slow",
+    propose};
 
 }  // namespace headway::analyzer

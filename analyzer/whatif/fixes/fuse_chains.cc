@@ -160,16 +160,17 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kFuseChains{"fuse-chains",
-                      "Fuse runs of memory-bound kernels",
-                      "unfused-elementwise",
-                      FixKind::kModelled,
-                      0.3,
-                      "--fused-bn on, --graph-compiler on",
-                      "A run of at most 16 kernels with one reduction, or several of rows, is launched once, reads "
-                      "each tensor once and writes only what other ops read; without an op graph "
-                      "it takes as long as its longest kernel.",
-                      "whether a compiler finds the same runs",
-                      propose};
+const Fix kFuseChains{
+    "fuse-chains",
+    "Fuse runs of memory-bound kernels",
+    "unfused-elementwise",
+    FixKind::kModelled,
+    0.3,
+    "--fused-bn on, --graph-compiler on",
+    "A run of at most 16 kernels with one reduction, or several of rows, is launched once, reads "
+    "each tensor once and writes only what other ops read; without an op graph "
+    "it takes as long as its longest kernel.",
+    "whether a compiler finds the same runs",
+    propose};
 
 }  // namespace headway::analyzer

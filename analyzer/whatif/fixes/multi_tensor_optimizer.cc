@@ -92,7 +92,8 @@ Proposal propose(const Predictor& predictor) {
       sum += ops.interval(op).length();
     }
     DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
-    if (const auto data = by_bytes(trace, update, shortest)) fused = std::min(fused, shortest + *data);
+    if (const auto data = by_bytes(trace, update, shortest))
+      fused = std::min(fused, shortest + *data);
     for (std::size_t k = 0; k < update.size(); ++k) {
       if (k > 0) editor.drop_launch(update[k]);
       const double own = static_cast<double>(ops.interval(update[k]).length().ns);

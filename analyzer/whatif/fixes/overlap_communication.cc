@@ -195,17 +195,18 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kOverlapCommunication{"overlap-communication",
-                                "Overlap communication with the backward pass",
-                                "comm-exposed",
-                                FixKind::kModelled,
-                                0.1,
-                                "--overlap on",
-                                "Each collective starts when its gradients are there (by the op "
-                                "graph; without one they come evenly "
-                                "over the backward pass) and the link is free; what is left after "
-                                "the backward pass is exposed.",
-                                "how much kernels slow down beside it, unless some of the recorded ones run so",
-                                propose};
+const Fix kOverlapCommunication{
+    "overlap-communication",
+    "Overlap communication with the backward pass",
+    "comm-exposed",
+    FixKind::kModelled,
+    0.1,
+    "--overlap on",
+    "Each collective starts when its gradients are there (by the op "
+    "graph; without one they come evenly "
+    "over the backward pass) and the link is free; what is left after "
+    "the backward pass is exposed.",
+    "how much kernels slow down beside it, unless some of the recorded ones run so",
+    propose};
 
 }  // namespace headway::analyzer

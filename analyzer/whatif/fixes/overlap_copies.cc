@@ -56,7 +56,8 @@ const Fix kOverlapCopies{
     "--h2d prefetch --pinned on",
     "Copies to the device take no time on their stream and keep nobody waiting; "
     "a step lasts at least as long as its copies together.",
-    "how much kernels slow down while copies use the memory",
+    "how much kernels slow down while copies use the memory, and whether the host gets to issue "
+    "the copies early: one that waits for the device often does not",
     propose};
 
 }  // namespace headway::analyzer

@@ -7,10 +7,9 @@ namespace headway::analyzer {
 
 std::span<const Fix* const> all_fixes() {
   static constexpr std::array<const Fix*, 13> kFixes = {
-      &kFreeInput,       &kOverlapCopies, &kRemoveSyncs,          &kDeferredRead,
-      &kCudaGraph,       &kFuseChains,    &kMultiTensorOptimizer, &kTensorCores,
-      &kNoLayoutChanges, &kNoCasts,       &kCachingAllocator,     &kOverlapCommunication,
-      &kEvenRanks,
+      &kFreeInput,        &kOverlapCopies,        &kRemoveSyncs, &kDeferredRead,    &kCudaGraph,
+      &kFuseChains,       &kMultiTensorOptimizer, &kTensorCores, &kNoLayoutChanges, &kNoCasts,
+      &kCachingAllocator, &kOverlapCommunication, &kEvenRanks,
   };
   return kFixes;
 }

@@ -262,7 +262,8 @@ TEST_CASE("a launch into a full queue returns when an op has started") {
   CHECK(ns(path, PathKind::kCompute) + ns(path, PathKind::kDeviceGap) == path.window.length().ns);
 }
 
-TEST_CASE("launches into a full queue are told by the ends of its ops where events take places, too") {
+TEST_CASE(
+    "launches into a full queue are told by the ends of its ops where events take places, too") {
   GraphTrace t;
   ProcessId p = t.process();
   ThreadId host = t.thread(p);
@@ -401,7 +402,8 @@ TEST_CASE("a worker that begins while the wait still returns had waited for room
   CHECK(edges(path, EdgeKind::kBatch).edges == 4);
 }
 
-TEST_CASE("a batch that is made at the instant at which the wait for it ends is what was waited for") {
+TEST_CASE(
+    "a batch that is made at the instant at which the wait for it ends is what was waited for") {
   GraphTrace t;
   ProcessId p = t.process();
   ThreadId host = t.thread(p);

@@ -151,13 +151,13 @@ TEST_CASE("kernels beside communication take longer where the recording shows th
       const std::int64_t begin = now;
       for (int k = 0; k < 10; ++k) {
         const auto length = static_cast<std::int64_t>((k < 4 ? slower : 1.0) * 100 * kUs);
-        builder.launch(1, begin + k * kUs, begin + k * kUs + 500, now + 20 * kUs, now + 20 * kUs + length,
-                       {.phase = Phase::kBackward});
+        builder.launch(1, begin + k * kUs, begin + k * kUs + 500, now + 20 * kUs,
+                       now + 20 * kUs + length, {.phase = Phase::kBackward});
         now += length;
       }
       const auto beside = static_cast<std::int64_t>(slower * 400 * kUs);
-      builder.launch(1, begin + 11 * kUs, begin + 12 * kUs, begin + 20 * kUs, begin + 20 * kUs + beside,
-                     {.name = "ncclDevKernel_AllReduce", .stream = 2});
+      builder.launch(1, begin + 11 * kUs, begin + 12 * kUs, begin + 20 * kUs,
+                     begin + 20 * kUs + beside, {.name = "ncclDevKernel_AllReduce", .stream = 2});
       builder.launch(1, begin + 13 * kUs, begin + 14 * kUs, now + 20 * kUs, now + 420 * kUs,
                      {.name = "ncclDevKernel_AllReduce", .stream = 2});
       builder.call(1, DeviceCallKind::kDeviceSynchronize, begin + 15 * kUs, now + 425 * kUs, 0);

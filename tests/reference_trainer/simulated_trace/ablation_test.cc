@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/analysis.h"
 #include "analyzer/whatif/whatif.h"
@@ -38,9 +38,8 @@ class Wrong {
     for (std::uint32_t s = 0; s < program_.size(); ++s) {
       if (!program_.point_of(Slot{s}).valid()) continue;
       program_.for_each(Slot{s}, [&](const Constraint& constraint) {
-        if (std::ranges::any_of(right_.edits, [&](const Edit& edit) {
-              return edit.constraint == constraint.id;
-            }))
+        if (std::ranges::any_of(right_.edits,
+                                [&](const Edit& edit) { return edit.constraint == constraint.id; }))
           return;
         change(program_.point_of(Slot{s}), constraint);
       });
@@ -146,7 +145,7 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const Switches small{{"model", "resnet"}, {"eval", "off"}, {"batch", "1"}};
-  static const Switches large{{"model", "resnet"}, {"eval", "off"},   {"width", "64"},
+  static const Switches large{{"model", "resnet"}, {"eval", "off"},  {"width", "64"},
                               {"batch", "256"},    {"workers", "8"}, {"samples", "20000"}};
   auto both = [](Switches a, const Switches& b) {
     a.insert(a.end(), b.begin(), b.end());
@@ -172,7 +171,10 @@ const std::vector<Case>& cases() {
        keep_batch_waits,
        0.2},
       {"drop the depth of the launch queue",
-       both(large, {{"link_mb_per_s", "60"}, {"h2d", "async"}, {"run_ahead", "8"}, {"fused_bn", "off"},
+       both(large, {{"link_mb_per_s", "60"},
+                    {"h2d", "async"},
+                    {"run_ahead", "8"},
+                    {"fused_bn", "off"},
                     {"fused_optimizer", "off"}}),
        {{"link_mb_per_s", "0"}},
        "overlap-copies",
@@ -218,8 +220,8 @@ TEST_CASE("every known wrong way of predicting is off where the replay is not") 
     };
     const double right = error(scenario);
     const double wrong = error(one.wrong(predictor, scenario));
-    MESSAGE(fmt::format("{}: {:+.1f} %, replay {:+.2f} % of a step of {:.3f} ms", one.name, 100 * wrong,
-                        100 * right, truth / 1e6));
+    MESSAGE(fmt::format("{}: {:+.1f} %, replay {:+.2f} % of a step of {:.3f} ms", one.name,
+                        100 * wrong, 100 * right, truth / 1e6));
     CHECK(predictor.baseline().residual < 0.001);
     CHECK(std::fabs(right) < 0.005);
     CHECK(std::fabs(wrong) > one.least_error);

@@ -22,8 +22,9 @@ using test::Switches;
 constexpr std::int64_t kSteps = 30;
 
 Switches job(const Switches& more) {
-  Switches all{{"model", "resnet"}, {"eval", "off"}, {"width", "64"}, {"batch", "64"}, {"workers", "8"},
-               {"ranks_per_node", "4"}, {"bucket_mb", "2"}, {"samples", "40000"}};
+  Switches all{{"model", "resnet"}, {"eval", "off"},     {"width", "64"},
+               {"batch", "64"},     {"workers", "8"},    {"ranks_per_node", "4"},
+               {"bucket_mb", "2"},  {"samples", "40000"}};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
