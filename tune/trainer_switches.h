@@ -14,10 +14,10 @@ namespace headway::tune {
 /// (reference_trainer/switches/switches.cc) and nowhere here.
 struct TrainerSwitch {
   std::string name;
-  std::string value;                ///< in effect
-  bool tunable = false;             ///< false: it is left as it is
-  std::vector<std::string> values;  ///< to try; none: it is doubled and halved
-  std::int64_t least = 0;           ///< bounds of the doubling
+  std::string value;                     ///< in effect
+  bool tunable = false;                  ///< false: it is left as it is
+  std::vector<std::string> values = {};  ///< to try; none: it is doubled and halved
+  std::int64_t least = 0;                ///< bounds of the doubling
   std::int64_t most = 0;
   bool when_allowed = false;  ///< changes the arithmetic
   bool matters = true;        ///< it can change this run
