@@ -87,15 +87,18 @@ Gain no_gain() {
 
 void Noise::add(const std::vector<double>& steps) {
   if (steps.size() < 2) return;
-  const double mean = typical(steps, Typical::kMean);
-  for (double step : steps) squares_ += (step / mean - 1) * (step / mean - 1);
-  degrees_ += static_cast<int>(steps.size()) - 1;
+  const double middle = median(steps);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      differences_.push_back(std::fabs(steps[i] - steps[j]) / middle);
 }
 
 double Noise::share(int pairs) const {
-  if (degrees_ == 0) return floor_;
   constexpr double kTwoSided95 = 1.96;
-  return std::max(floor_, kTwoSided95 * std::sqrt(squares_ / degrees_ * 2 / std::max(1, pairs)));
+  // The median of |x - y| of two normal values, in their standard deviations.
+  constexpr double kMedianDifference = 0.6745 * 1.41421;
+  const double deviation = median(differences_) / kMedianDifference;
+  return std::max(floor_, kTwoSided95 * deviation * std::sqrt(2.0 / std::max(1, pairs)));
 }
 
 }  // namespace headway::tune

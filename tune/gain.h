@@ -34,7 +34,8 @@ Gain chained(const Gain& first, const Gain& second);
 /// No change.
 Gain no_gain();
 
-/// How far two comparisons of the same settings differ: collects runs of like settings.
+/// How far comparisons of the same settings differ: collects runs of like settings. By the median of
+/// their differences, so that one run which something else has slowed down does not decide.
 class Noise {
  public:
   /// The least that is called a gain: what is smaller is not worth a switch.
@@ -46,8 +47,7 @@ class Noise {
 
  private:
   double floor_;
-  double squares_ = 0;
-  int degrees_ = 0;
+  std::vector<double> differences_;  ///< of any two runs of like settings, as shares of the step
 };
 
 }  // namespace headway::tune

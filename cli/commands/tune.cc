@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 
@@ -100,6 +101,7 @@ class Tune final : public Command {
 
   int run() override {
     options_.budget_s = parse_budget(budget_);
+    check_json_path();
     for (std::vector<std::string>* names : {&options_.only, &options_.allow})
       for (std::string& one : *names) std::ranges::replace(one, '-', '_');
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
@@ -118,6 +120,17 @@ class Tune final : public Command {
   }
 
  private:
+  /// Now, and not when all runs have been made.
+  void check_json_path() const {
+    if (json_.empty() || json_ == "-") return;
+    const std::filesystem::path folder = std::filesystem::path(json_).parent_path();
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+      fail_usage("--json {}: cannot be written: {}.", escape_terminal(json_),
+                 system_error_text(errno));
+    if (std::filesystem::is_directory(json_))
+      fail_usage("--json {}: this is a folder; expected a file.", escape_terminal(json_));
+  }
+
   tune::Result search(const tune::TrainerSwitches& switches,
                       const std::vector<std::string>& command,
                       const std::filesystem::path& self) const {
@@ -143,8 +156,8 @@ class Tune final : public Command {
                                .steps = steps_,
                                .repeat = options_.repeat,
                                .budget_s = options_.budget_s};
-    if (!json_.empty()) write_output(json_, render_json(result, facts));
     if (json_ != "-") write_output("-", render_text(result, facts));
+    if (!json_.empty()) write_output(json_, render_json(result, facts));
   }
 
   tune::Options options_;

@@ -83,6 +83,8 @@ def errors(folder):
     fails(2, "Did you mean '--steps'", "--", TRAIN, "--stesp", "3")
     fails(2, "too short for one comparison", "--budget", "0", "--", TRAIN, *SIM)
     fails(2, "--budget 5x", "--budget", "5x", "--", TRAIN, *SIM)
+    fails(2, "/no/such/folder/x", "--json", "/no/such/folder/x", "--", TRAIN, *SIM)
+    fails(2, "this is a folder", "--json", folder, "--", TRAIN, *SIM)
     fails(2, "--only batch", "--only", "batch", "--", TRAIN, *SIM)
     fails(3, "must be a multiple of --heads", "--", TRAIN, *SIM, "--model", "transformer", "--heads", "3")
     fails(3, "did not list its switches", "--", TRAIN, "--help")
