@@ -14,6 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// From this noise on, the reader is told where it comes from.
+constexpr double kBusy = 0.05;
+
 std::string seconds(double s) {
   return format_duration({static_cast<std::int64_t>(s * 1e9)});
 }
@@ -145,6 +148,10 @@ std::string base_text(const Result& result, const RunFacts& facts) {
           ? fmt::format(" Simulated runs repeat exactly; below {} nothing is called a gain.\n",
                         format_percent(result.noise))
           : fmt::format(" Noise of a comparison: {} of the step.\n", format_percent(result.noise));
+  if (!facts.exact && result.noise > kBusy)
+    text +=
+        "Other work on this machine makes runs differ: a quiet one, more --steps or more --repeat "
+        "would tell smaller gains.\n";
   if (!result.cannot.empty())
     text += fmt::format("Nothing was predicted, because {}.\n", escape_terminal(result.cannot));
   return text;

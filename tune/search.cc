@@ -18,8 +18,10 @@ namespace {
 /// Less is not worth a switch; on a machine where other things happen it cannot be told from them.
 constexpr double kLeastGain = 0.005;
 constexpr double kLeastExactGain = 0.001;
-/// Runs of the base from which the noise is known before anything is compared.
-constexpr int kNoiseRuns = 3;
+/// Runs of the base from which the noise is known before anything is compared: of five, one that
+/// something else has slowed down does not decide. They take this share of the budget at most.
+constexpr int kNoiseRuns = 5;
+constexpr double kNoiseShare = 0.2;
 /// A first pair that is slower by this many times the noise decides.
 constexpr double kClearly = 3;
 /// A run may take so much longer than the base before the budget ends it.
@@ -90,7 +92,8 @@ class Search {
           "--budget: too short for one comparison. The base run took {}; it is measured, recorded "
           "and compared, which takes about {}. Give more, or fewer --steps.",
           seconds(run.wall_s), seconds(run.wall_s + least));
-    while (!exact_ && std::ssize(steps) < kNoiseRuns && left_s() >= least + run.wall_s)
+    while (!exact_ && std::ssize(steps) < kNoiseRuns && left_s() >= least + run.wall_s &&
+           runs_.elapsed_s() + run.wall_s <= kNoiseShare * options_.budget_s)
       steps.push_back(typical(measure({}).steps, how_));
     noise_.add(steps);
     result_.base_step_s = typical(steps, Typical::kMean);

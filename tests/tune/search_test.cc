@@ -95,7 +95,7 @@ TEST_CASE("runs are interleaved, and a gain within the noise is not kept") {
     return Forecasts{{}, {predicted("syncs", "--sync never", 0.3)}};
   };
   const Result result = search(runs.switches, {}, runs);
-  CHECK(Words(runs.log.begin() + 3, runs.log.begin() + 10) ==
+  CHECK(Words(runs.log.begin() + 5, runs.log.begin() + 12) ==
         Words{"record ", "run ", "run --sync never", "run --sync never", "run ", "run ",
               "run --sync never"});
   CHECK(decisions(result) == Words{"--sync never: no-gain"});
