@@ -9,6 +9,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_report_command());
   commands.push_back(make_stats_command());
   commands.push_back(make_whatif_command());
+  commands.push_back(make_tune_command());
   commands.push_back(make_view_command());
   commands.push_back(make_check_command());
   commands.push_back(make_diff_command());

@@ -100,6 +100,9 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
   app.add_flag("--quiet", into.quiet, "No progress and no summary");
   app.add_flag("--explain", into.explain, "Print the effective settings and stop");
   app.add_flag("--print-graph", into.print_graph, "Print the op graph and stop");
+  app.add_flag("--switches", into.switches,
+               "Print all switches as JSON, with the values in effect and what `headway tune` may "
+               "try, and stop");
   app.add_flag("--reference", into.reference, "Print the reference of all switches and stop");
   add_switch_options(app, assignments);
   try {

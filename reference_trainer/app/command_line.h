@@ -18,6 +18,7 @@ struct CommandLine {
   bool quiet = false;
   bool explain = false;      ///< print the settings and stop
   bool print_graph = false;  ///< print the op graph and stop
+  bool switches = false;     ///< print all switches with their values as JSON and stop
   bool reference = false;    ///< print docs/reference/trainer.md and stop
 };
 

@@ -261,6 +261,10 @@ int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
     fmt::print("{}", command.settings.table());
     return 0;
   }
+  if (command.switches) {
+    fmt::print("{}", switches_json(command.settings));
+    return 0;
+  }
   if (host && !rank && command.settings.values().ranks > 1 && !command.print_graph)
     return launch_ranks(static_cast<int>(command.settings.values().ranks), argv);
   try {

@@ -20,7 +20,23 @@ struct Declaration {
   std::string_view area;
   std::string_view help;
   std::string_view provokes = {};
+  Tuning tune = {};
 };
+
+/// For the last field: `headway tune` may try these values.
+inline Tuning try_values(std::vector<std::string> values,
+                         bool (*matters)(const Settings&) = nullptr) {
+  return {.how = Tuning::How::kValues, .values = std::move(values), .matters = matters};
+}
+/// It may double and halve the value within these bounds.
+inline Tuning try_doubling(std::int64_t least, std::int64_t most,
+                           bool (*matters)(const Settings&) = nullptr) {
+  return {.how = Tuning::How::kDoubling, .least = least, .most = most, .matters = matters};
+}
+/// It may try these values when it is told to change the arithmetic.
+inline Tuning try_when_allowed(std::vector<std::string> values) {
+  return {.how = Tuning::How::kValues, .values = std::move(values), .when_allowed = true};
+}
 
 [[noreturn]] inline void fail_value(std::string_view name, const std::string& value,
                                     const std::string& legal, const std::string& hint = {}) {
@@ -54,7 +70,7 @@ Switch choice(Declaration d, T Settings::*member, Choices<T> choices) {
     }
     s.*member = found->second;
   };
-  return {d.name, d.area, values, d.help, d.provokes, get, set};
+  return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
 inline Switch flag(Declaration d, bool Settings::*member) {
@@ -79,7 +95,7 @@ inline Switch integer(Declaration d, std::int64_t Settings::*member, std::int64_
       fail_value(d.name, value, values);
     s.*member = number;
   };
-  return {d.name, d.area, values, d.help, d.provokes, get, set};
+  return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
 inline Switch number(Declaration d, double Settings::*member, double least, double most,
@@ -93,13 +109,13 @@ inline Switch number(Declaration d, double Settings::*member, double least, doub
       fail_value(d.name, value, values);
     s.*member = parsed;
   };
-  return {d.name, d.area, values, d.help, d.provokes, get, set};
+  return {d.name, d.area, values, d.help, d.provokes, get, set, d.tune};
 }
 
 inline Switch text(Declaration d, std::string Settings::*member, std::string values) {
   auto get = [=](const Settings& s) { return s.*member; };
   auto set = [=](Settings& s, const std::string& value) { s.*member = value; };
-  return {d.name, d.area, std::move(values), d.help, d.provokes, get, set};
+  return {d.name, d.area, std::move(values), d.help, d.provokes, get, set, d.tune};
 }
 
 /// An integer of a list.

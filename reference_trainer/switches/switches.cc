@@ -16,6 +16,13 @@ constexpr std::string_view kLaunch = "Launches and synchronisation";
 constexpr std::string_view kRanks = "Ranks and communication";
 constexpr std::string_view kDevice = "Device";
 
+bool several_ranks(const Settings& s) {
+  return s.ranks > 1;
+}
+bool on_host(const Settings& s) {
+  return s.device == DeviceKind::kHost;
+}
+
 Switch sync_switch() {
   const std::string values = "never, op, or n (a number of ops)";
   auto get = [](const Settings& s) {
@@ -37,7 +44,8 @@ Switch sync_switch() {
           "How often the host waits for the device: after every op, after every n-th, or never.",
           "host-sync",
           get,
-          set};
+          set,
+          try_values({"never"})};
 }
 
 std::vector<Switch> make_switches() {
@@ -103,7 +111,7 @@ std::vector<Switch> make_switches() {
                                "Kernels of the update: one for all parameters, one per parameter, "
                                "or four (SGD) to seven (AdamW) elementwise ones per parameter "
                                "(published: a fused Adam saves 5 to 45 % of the step).",
-                               "unfused-optimizer"},
+                               "unfused-optimizer", try_values({"multi-tensor"})},
                               &S::fused_optimizer,
                               {{"multi-tensor", OptimizerFusion::kMultiTensor},
                                {"parameter", OptimizerFusion::kParameter},
@@ -111,38 +119,38 @@ std::vector<Switch> make_switches() {
       flag({"fused_bn", kFusion,
             "Run batch norm, the residual add and ReLU in one pass over memory instead of two or "
             "three (published: 660 to 1060 images/s at batch 32).",
-            "unfused-elementwise"},
+            "unfused-elementwise", try_values({"on"})},
            &S::fused_bn),
       flag({"fused_ln", kFusion,
             "Run layer norm, and the residual add before it, as one kernel instead of nine "
             "elementwise ones (published: 4 % of the step).",
-            "unfused-elementwise"},
+            "unfused-elementwise", try_values({"on"})},
            &S::fused_ln),
       flag(
           {"fused_attention", kFusion,
            "Run attention as one kernel that keeps the scores in the cache, instead of seven (nine "
            "with shifted windows).",
-           "unfused-attention"},
+           "unfused-attention", try_values({"on"})},
           &S::fused_attention),
       flag({"fused_bias_act", kFusion,
             "Add biases inside the product before, or inside the GELU after them, instead of in "
             "kernels of their own.",
-            "unfused-elementwise"},
+            "unfused-elementwise", try_values({"on"})},
            &S::fused_bias_act),
       choice<bool>(
           {"rnn", kFusion,
            "A recurrent layer as one persistent kernel over all time steps, or as a product "
            "and a cell for each of them.",
-           "rnn-not-persistent"},
+           "rnn-not-persistent", try_values({"persistent"})},
           &S::persistent_rnn, {{"persistent", true}, {"standard", false}}),
       flag({"fused_loss", kFusion,
             "Softmax and cross entropy as one kernel each way instead of two.",
-            "unfused-elementwise"},
+            "unfused-elementwise", try_values({"on"})},
            &S::fused_loss),
       flag({"graph_compiler", kFusion,
             "Join elementwise ops that follow one another into one loop each, gradients included "
             "(published: XLA up to 3 times).",
-            "unfused-elementwise"},
+            "unfused-elementwise", try_values({"on"})},
            &S::graph_compiler),
       choice<Precision>(
           {"precision", kPrecision,
@@ -153,7 +161,7 @@ std::vector<Switch> make_switches() {
            "with dynamic loss scaling; BF16 with master parameters. The host device rounds FP32 "
            "numbers to the format, so it shows what precision does to the loss and to the kernels, "
            "not the speed of tensor cores (published: AMP 3 times, TF32 up to 10).",
-           "no-tensor-cores, amp-casts"},
+           "no-tensor-cores, amp-casts", try_when_allowed({"tf32", "bf16", "amp-o2"})},
           &S::precision,
           {{"fp32", Precision::kFp32},
            {"tf32", Precision::kTf32},
@@ -197,25 +205,26 @@ std::vector<Switch> make_switches() {
       choice<SourceKind>(
           {"source", kInput,
            "Where images are read from: one PNG file each, packed shards of 1000, or memory.",
-           "small-files, input-bound"},
+           "small-files, input-bound", try_values({"shards", "memory"})},
           &S::source,
           {{"files", SourceKind::kFiles},
            {"shards", SourceKind::kShards},
            {"memory", SourceKind::kMemory}}),
       choice<DecodeTime>(
           {"decode", kInput, "Decode images in every step, or once, into shards of pixels.",
-           "input-bound"},
+           "input-bound", try_values({"offline"})},
           &S::decode, {{"step", DecodeTime::kStep}, {"offline", DecodeTime::kOffline}}),
       flag(
           {"worker_reuse", kInput,
            "Keep workers from epoch to epoch, or start them anew, with nothing made across epochs.",
-           "step-outlier"},
+           "step-outlier", try_values({"on"})},
           &S::worker_reuse),
       number({"worker_start_ms", kInput, "Emulated: what starting a worker takes.", "step-outlier"},
              &S::worker_start_ms, 0, 100000, "nothing"),
-      integer({"workers", kInput, "Threads that make batches.", "input-bound"}, &S::workers, 0, 256,
-              "the training thread makes them"),
-      integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound"},
+      integer({"workers", kInput, "Threads that make batches.", "input-bound", try_doubling(1, 64)},
+              &S::workers, 0, 256, "the training thread makes them"),
+      integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound",
+               try_doubling(1, 64)},
               &S::prefetch, 1, 1024),
       flag({"shuffle", kInput, "Visit the images in another order every epoch."}, &S::shuffle),
       choice<Balance>(
@@ -233,14 +242,17 @@ std::vector<Switch> make_switches() {
       number({"storage_mb_per_s", kInput, "Emulated storage: bandwidth that all workers share.",
               "input-bound"},
              &S::storage_mb_per_s, 0, 1000000, "no limit"),
-      flag(
-          {"pinned", kInput, "Make batches in pinned memory, which the device can copy by itself."},
-          &S::pinned),
+      flag({"pinned",
+            kInput,
+            "Make batches in pinned memory, which the device can copy by itself.",
+            {},
+            try_values({"on"})},
+           &S::pinned),
       choice<CopyMode>({"h2d", kInput,
                         "Copies of batches to the device: the host waits for them, they run in the "
                         "compute stream, "
                         "or one step ahead in a stream of their own.",
-                        "copy-not-overlapped"},
+                        "copy-not-overlapped", try_values({"prefetch"})},
                        &S::h2d,
                        {{"prefetch", CopyMode::kPrefetch},
                         {"async", CopyMode::kAsync},
@@ -254,11 +266,15 @@ std::vector<Switch> make_switches() {
           {"loss_read", kLaunch,
            "Read the loss at the end of each step, waiting for the device, or later, when "
            "the step has passed anyway.",
-           "host-sync"},
+           "host-sync", try_values({"deferred"})},
           &S::loss_read, {{"deferred", LossRead::kDeferred}, {"step", LossRead::kStep}}),
       integer({"loss_every", kLaunch, "Read the loss only every so many steps."}, &S::loss_every, 1,
               1000000),
-      integer({"run_ahead", kLaunch, "Steps that the host may be ahead of the device."},
+      integer({"run_ahead",
+               kLaunch,
+               "Steps that the host may be ahead of the device.",
+               {},
+               try_doubling(1, 8)},
               &S::run_ahead, 1, 8),
       number({"launch_us", kLaunch,
               "Emulated framework: host time per kernel launch, spent spinning on the training "
@@ -270,7 +286,9 @@ std::vector<Switch> make_switches() {
            "How the training thread and the host device wait for each other: asleep, as with "
            "CUDA's "
            "cudaDeviceScheduleBlockingSync, or polling, as with cudaDeviceScheduleSpin. Waking "
-           "takes tens of microseconds; polling takes a core."},
+           "takes tens of microseconds; polling takes a core.",
+           "",
+           try_values({"spin"}, on_host)},
           &S::device_schedule,
           {{"blocking", DeviceSchedule::kBlocking}, {"spin", DeviceSchedule::kSpin}}),
       integer(
@@ -287,12 +305,14 @@ std::vector<Switch> make_switches() {
             "Exchange a bucket of gradients as soon as the backward pass has filled it, or all "
             "after "
             "the last gradient.",
-            "comm-not-overlapped"},
+            "comm-not-overlapped", try_values({"on"}, several_ranks)},
            &S::overlap),
-      number({"first_bucket_mb", kRanks, "Size of the first bucket in MiB.", "comm-too-small"},
+      number({"first_bucket_mb", kRanks, "Size of the first bucket in MiB.", "comm-too-small",
+              try_doubling(1, 256, several_ranks)},
              &S::first_bucket_mb, 0, 4096, "one gradient"),
-      number({"bucket_mb", kRanks, "Size of the others in MiB.", "comm-too-small"}, &S::bucket_mb,
-             0, 4096, "one gradient"),
+      number({"bucket_mb", kRanks, "Size of the others in MiB.", "comm-too-small",
+              try_doubling(1, 256, several_ranks)},
+             &S::bucket_mb, 0, 4096, "one gradient"),
       integer({"accumulate", kRanks,
                "Micro batches whose gradients are added up before they are exchanged and applied."},
               &S::accumulate, 1, 1024),
@@ -312,15 +332,16 @@ std::vector<Switch> make_switches() {
       integer({"dgc_warm_up", kRanks, "Steps in which dgc sends more."}, &S::dgc_warm_up, 0,
               1000000),
       integer({"powersgd_rank", kRanks, "Rank of powersgd's matrices."}, &S::powersgd_rank, 1, 64),
-      choice<Topology>({"topology", kRanks,
-                        "One ring over all ranks, rings inside nodes and across them, or "
-                        "everything through rank "
-                        "0.",
-                        "comm-slow-link, comm-exposed"},
-                       &S::topology,
-                       {{"flat", Topology::kFlat},
-                        {"hierarchical", Topology::kHierarchical},
-                        {"parameter-server", Topology::kParameterServer}}),
+      choice<Topology>(
+          {"topology", kRanks,
+           "One ring over all ranks, rings inside nodes and across them, or "
+           "everything through rank "
+           "0.",
+           "comm-slow-link, comm-exposed", try_values({"flat", "hierarchical"}, several_ranks)},
+          &S::topology,
+          {{"flat", Topology::kFlat},
+           {"hierarchical", Topology::kHierarchical},
+           {"parameter-server", Topology::kParameterServer}}),
       integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",
@@ -353,8 +374,12 @@ std::vector<Switch> make_switches() {
               "thread is the balance of a GPU between arithmetic and memory.",
               "unfused-elementwise, unfused-optimizer"},
              &S::memory_gb_per_s, 0, 100000, "what the processor has"),
-      integer({"threads", kDevice, "Processor threads that compute one op together."}, &S::threads,
-              0, 1024, "one less than the cores, at most 8"),
+      integer({"threads",
+               kDevice,
+               "Processor threads that compute one op together.",
+               {},
+               try_doubling(1, 64, on_host)},
+              &S::threads, 0, 1024, "one less than the cores, at most 8"),
   };
 }
 

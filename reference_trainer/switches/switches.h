@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +13,23 @@
 #include "reference_trainer/switches/settings.h"
 
 namespace headway::trainer {
+
+/// How `headway tune` may change a switch: by default not at all. Declared only where a value changes how
+/// a step is computed and never what (rounding apart): not the model, the data, the batch, the seed, nor
+/// what emulates slow hardware.
+struct Tuning {
+  enum class How : std::uint8_t {
+    kNever,
+    kValues,    ///< to one of `values`
+    kDoubling,  ///< to twice or half as much, and on in the direction that gains
+  };
+  How how = How::kNever;
+  std::vector<std::string> values = {};  ///< worth trying, in this order
+  std::int64_t least = 0;                ///< bounds of the doubling, within the legal ones
+  std::int64_t most = 0;
+  bool when_allowed = false;  ///< changes the arithmetic: only with `headway tune --allow NAME`
+  bool (*matters)(const Settings&) = nullptr;  ///< whether it can change this run; null: always
+};
 
 /// One switch of the trainer. The list in switches.cc is the only declaration: parser, --help,
 /// --explain, presets, the settings in traces and docs/reference/trainer.md come from it.
@@ -25,6 +43,7 @@ struct Switch {
   std::function<std::string(const Settings&)> get;
   /// Throws Error (usage) that lists the legal values.
   std::function<void(Settings&, const std::string& value)> set;
+  Tuning tune;
 };
 
 std::span<const Switch> all_switches();
@@ -76,5 +95,7 @@ class EffectiveSettings {
 
 /// docs/reference/trainer.md.
 std::string reference_markdown();
+/// The list for programs, with the values in effect: what `headway-train --switches` prints.
+std::string switches_json(const EffectiveSettings& settings);
 
 }  // namespace headway::trainer

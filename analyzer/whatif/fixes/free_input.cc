@@ -47,7 +47,7 @@ const Fix kFreeInput{"free-input",
                      "input-bound",
                      FixKind::kCeiling,
                      0.02,
-                     "--workers, --prefetch, --source",
+                     "--workers, --prefetch, --source, --decode",
                      "Waits for batches end at once, and loading on the training thread takes no "
                      "time.",
                      "whether processors and storage can make batches that fast",

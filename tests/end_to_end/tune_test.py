@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""headway tune on simulated runs, with the programs: tune_test.py BIN_FOLDER CASE. Exit status 0: passed."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = pathlib.Path(sys.argv[1])
+HEADWAY = str(BIN / "headway")
+TRAIN = str(BIN / "headway-train")
+SIM = ["--device", "sim", "--data", "generated", "--source", "memory"]
+
+
+def tune(folder, *arguments, expect=0):
+    result = subprocess.run([HEADWAY, "tune", *map(str, arguments)], capture_output=True, text=True, timeout=250,
+                            env={**os.environ, "TMPDIR": str(folder)})
+    assert result.returncode == expect, f"{arguments}: exit {result.returncode}, expected {expect}\n{result.stdout}\n{result.stderr}"
+    left = [p.name for p in folder.iterdir() if p.name.startswith("headway-tune")]
+    assert not left, f"left behind: {left}"
+    return result
+
+
+def result_of(folder, *arguments, options=()):
+    file = folder / "tune.json"
+    text = tune(folder, "--json", file, *options, "--", TRAIN, *SIM, *arguments).stdout
+    return json.loads(file.read_text()), text
+
+
+def planted(folder):
+    """Two bottlenecks, one behind the other: both are found, in this order, by what was predicted."""
+    result, text = result_of(folder, "--preset", "host-sync", "--fused-optimizer", "off")
+    kept = [t for t in result["trials"] if t["decision"] == "kept"]
+    assert [t["fix"] for t in kept] == ["remove-syncs", "multi-tensor-optimizer"], text
+    assert result["best"]["change"] == {"sync": "never", "fused_optimizer": "multi-tensor"}, text
+    for trial in kept:
+        assert abs(trial["predicted"]["share"] - trial["measured"]["share"]) < 0.02, trial
+    assert result["prediction_error"] < 0.05, text
+    assert result["best"]["gain"]["share"] > 0.8 and result["stopped"] == "done", text
+    line = result["best"]["command"]
+    assert line[-4:] == ["--sync", "never", "--fused-optimizer", "multi-tensor"] and "off" not in line, line
+    assert " ".join(line) in text, text
+    # The line does what was promised.
+    metrics = folder / "best.json"
+    subprocess.run([*line, "--steps", "60", "--quiet", "--metrics", metrics], check=True, timeout=60)
+    median = json.loads(metrics.read_text())["median_step_s"]
+    assert abs(median / result["best"]["step_s"] - 1) < 0.01, (median, result["best"])
+    # The same settings give the same search.
+    again, _ = result_of(folder, "--preset", "host-sync", "--fused-optimizer", "off")
+    for one in (result, again):
+        one.pop("used_s"), one["base"].pop("run_s")
+    assert again == result
+
+
+def healthy(folder):
+    result, text = result_of(folder, "--preset", "healthy")
+    assert result["best"]["change"] == {} and result["best"]["gain"]["share"] == 0, text
+    assert not [t for t in result["trials"] if t["fix"]], text
+    assert result["runs"] <= 4 and result["recordings"] == 1, text
+    assert "the command line as it is" in text, text
+
+
+def unpredicted(folder):
+    """A switch that no fix is about is found all the same; only what --only names is changed."""
+    result, text = result_of(folder, "--preset", "unfused-attention")
+    assert result["best"]["change"].get("fused_attention") == "on", text
+    result, text = result_of(folder, "--preset", "host-sync", "--fused-optimizer", "off", options=["--only", "fused-optimizer"])
+    assert list(result["best"]["change"]) == ["fused_optimizer"], text
+    result, text = result_of(folder, "--preset", "host-sync", options=["--allow", "precision", "--only", "precision"])
+    assert {n for t in result["trials"] for n in t["change"]} == {"precision"}, text
+
+
+def errors(folder):
+    def fails(status, part, *arguments):
+        said = tune(folder, *arguments, expect=status).stderr
+        assert part in said and said.startswith("headway: "), said
+    fails(2, "There is no command to tune")
+    fails(2, "headway whatif", "--", "python3", "train.py")
+    fails(2, "cannot be started", "--", "/no/such/headway-train")
+    fails(2, "Did you mean '--steps'", "--", TRAIN, "--stesp", "3")
+    fails(2, "too short for one comparison", "--budget", "0", "--", TRAIN, *SIM)
+    fails(2, "--budget 5x", "--budget", "5x", "--", TRAIN, *SIM)
+    fails(2, "/no/such/folder/x", "--json", "/no/such/folder/x", "--", TRAIN, *SIM)
+    fails(2, "this is a folder", "--json", folder, "--", TRAIN, *SIM)
+    fails(2, "--only batch", "--only", "batch", "--", TRAIN, *SIM)
+    fails(3, "must be a multiple of --heads", "--", TRAIN, *SIM, "--model", "transformer", "--heads", "3")
+    fails(3, "did not list its switches", "--", TRAIN, "--help")
+    text = tune(folder, "--json", "-", "--", TRAIN, *SIM, "--steps", "20").stdout
+    assert json.loads(text)["schema"] == "headway.tune"
+
+
+def children_of(folder):
+    """Processes that have the folder in their command line or environment."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int(entry.name) != os.getpid() and str(folder).encode() in (entry / "environ").read_bytes():
+                found.append((entry.name, (entry / "cmdline").read_bytes()))
+        except OSError:
+            continue
+    return found
+
+
+def interrupted(folder):
+    """Ctrl-C in the middle: the best so far, exit status 130, nothing left behind."""
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    process = subprocess.Popen([HEADWAY, "tune", "--steps", "20000", "--", TRAIN, *SIM, "--preset", "host-sync"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    deadline = time.time() + 60
+    while not list(folder.glob("headway-tune*")) and time.time() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (process.returncode, out, err)
+    assert "nterrupted" in out, out
+    assert not list(folder.glob("headway-tune*")), list(folder.iterdir())
+    for _ in range(50):
+        if not children_of(folder):
+            break
+        time.sleep(0.1)
+    assert not children_of(folder), children_of(folder)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="headway tune ") as folder:
+        globals()[sys.argv[2]](pathlib.Path(folder))
+
+
+main()

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headway::tune {
+
+/// A switch of headway-train and a value for it: {"fused_bn", "on"}.
+using Setting = std::pair<std::string, std::string>;
+/// Values that replace those of a command line; each switch once.
+using Change = std::vector<Setting>;
+
+/// `base` with the values of `more` over its own.
+Change with(Change base, const Change& more);
+/// "--fused-bn"
+std::string option_of(std::string_view name);
+/// "--h2d prefetch --fused-bn on"; empty for no change.
+std::string words_of(const Change& change);
+/// The command line with the change: options of the changed switches ("--fused-bn off", "--fused_bn=off",
+/// "--set fused_bn=off") go, the new ones are added at the end. `arguments[0]` is the program.
+std::vector<std::string> apply(std::vector<std::string> arguments, const Change& change);
+/// The command line without the options of these names ("--metrics") and their values.
+std::vector<std::string> without_options(const std::vector<std::string>& arguments,
+                                         const std::vector<std::string>& names);
+/// Joined for a shell, quoted where needed.
+std::string shell_line(const std::vector<std::string>& arguments);
+
+/// What the text of a fix names: "--sync never", "--fused-bn on, --graph-compiler on" (either), or
+/// "--workers, --prefetch" (only names).
+struct NamedSwitches {
+  std::vector<Change> alternatives;  ///< with values
+  std::vector<std::string> bare;     ///< without
+};
+NamedSwitches parse_named_switches(std::string_view text);
+
+}  // namespace headway::tune
