@@ -25,18 +25,19 @@ constexpr double kFusedBytes = 0.45;
 constexpr double kNearPeak = 0.85;
 
 /// What a fused kernel needs for the data of `update`; nothing where their bytes or the peak are not known.
-std::optional<DurationNs> by_bytes(const Trace& trace, std::span<const DeviceOpId> update) {
+std::optional<DurationNs> by_bytes(const Trace& trace, const MachineFacts& machine,
+                                   std::span<const DeviceOpId> update) {
   std::int64_t bytes = 0;
   for (DeviceOpId op : update) {
     if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
     bytes += trace.device_ops.bytes[op.value];
   }
   const StreamId stream = trace.device_ops.stream[update.front().value];
-  const double peak =
-      limits_of(trace.devices[trace.streams[stream.value].device.value], 0).memory_bytes_per_second;
-  if (peak <= 0) return std::nullopt;
-  return DurationNs{
-      std::llround(kFusedBytes * static_cast<double>(bytes) / (kNearPeak * peak) * 1e9)};
+  const Device& device = trace.devices[trace.streams[stream.value].device.value];
+  double rate = kNearPeak * limits_of(device, 0).memory_bytes_per_second;
+  if (auto measured = machine.of(device, MachineFigure::kDeviceTriad)) rate = measured->value.p50;
+  if (rate <= 0) return std::nullopt;
+  return DurationNs{std::llround(kFusedBytes * static_cast<double>(bytes) / rate * 1e9)};
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -71,7 +72,8 @@ Proposal propose(const Predictor& predictor) {
       sum += ops.interval(op).length();
     }
     DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
-    if (const auto data = by_bytes(trace, update)) fused = std::min(fused, shortest + *data);
+    if (const auto data = by_bytes(trace, predictor.machine(), update))
+      fused = std::min(fused, shortest + *data);
     for (std::size_t k = 0; k < update.size(); ++k) {
       if (k > 0) editor.drop_launch(update[k]);
       const double own = static_cast<double>(ops.interval(update[k]).length().ns);
