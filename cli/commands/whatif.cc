@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "common/format.h"
@@ -40,6 +41,7 @@ class WhatIfCommand final : public Command {
     app.add_flag("--json", json_, "Print JSON");
     app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
         ->type_name("FILE");
+    calibration_.declare(app);
     input_.declare_options(app);
   }
 
@@ -47,7 +49,8 @@ class WhatIfCommand final : public Command {
     std::vector<const Fix*> chosen;
     for (const std::string& id : fixes_) chosen.push_back(&find(id));
     std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
-    analyzer::Predictor predictor(analyzed->trace, analyzed->analysis);
+    analyzer::Predictor predictor(analyzed->trace, analyzed->analysis,
+                                  calibration_.load(analyzed->trace));
     if (!scalings_.empty()) return scale(predictor);
     analyzer::WhatIf result = chosen.empty() ? what_if(predictor) : what_if(predictor, chosen);
     write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
@@ -86,6 +89,7 @@ class WhatIfCommand final : public Command {
   std::vector<std::string> scalings_;
   bool json_ = false;
   std::string output_ = "-";
+  CalibrationOption calibration_;
   AnalysisInput input_;
 };
 
