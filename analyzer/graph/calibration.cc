@@ -32,23 +32,27 @@ constexpr std::int64_t kLaunchOutlier = 5;
 
 /// One stream's contribution. A launch counts when the stream had run dry before it; a gap counts
 /// when the op was launched before the one before it began, so that nothing else can have kept it.
+/// Only gaps between kernels: a copy has a start of its own.
 void sample_stream(const Trace& trace, StreamId stream, Samples& out) {
   const DeviceOps& ops = trace.device_ops;
   TimeNs free = TimeNs::min();
   TimeNs previous_start = TimeNs::min();
+  bool after_kernel = false;
   for (DeviceOpId op : trace.ops_of_stream[stream]) {
     CallId call = ops.call[op.value];
     TimeNs start = ops.start[op.value];
+    const bool kernel = ops.kind[op.value] == DeviceOpKind::kKernel;
     if (call.valid()) {
       TimeNs launched = trace.calls.start[call.value];
       bool graph = trace.calls.kind[call.value] == DeviceCallKind::kGraphLaunch;
       if (free <= launched && start >= launched) {
         (graph ? out.graph_launch : out.launch).push_back((start - launched).ns);
-      } else if (launched < previous_start && start >= free) {
+      } else if (kernel && after_kernel && launched < previous_start && start >= free) {
         out.stream.push_back((start - free).ns);
       }
     }
     previous_start = start;
+    after_kernel = kernel;
     free = std::max(free, ops.end[op.value]);
   }
 }

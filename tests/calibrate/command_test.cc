@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -120,6 +121,27 @@ TEST_CASE("mistakes on the command line are answered with what to do") {
       run("whatif --calibration '" + (config / "cut.json").string() + "' " + trace, config.path());
   CHECK(cut.status == 3);
   CHECK(cut.says("not JSON, or cut off"));
+}
+
+TEST_CASE("a simulated GPU's calibration is one, and of the GPU in its traces") {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "sim.sqlite").string();
+  const std::string file = (folder / "sim.json").string();
+  const std::string trainer =
+      "'" HEADWAY_BINARY_DIR
+      "/headway-train' --device sim --model transformer --data generated --eval off --layers 1 "
+      "--features 64 --batch 2 --steps 12 --precision fp32 --quiet --trace '" +
+      trace + "' --calibration '" + file + "'";
+  REQUIRE(std::system(trainer.c_str()) == 0);
+  const MachineCalibration calibration = analyzer::read_calibration(file);
+  REQUIRE(calibration.devices.size() == 1);
+  CHECK(calibration.devices[0].figures[MachineFigure::kKernelGap]);
+  const Outcome outcome =
+      run("whatif --calibration '" + file + "' --fix tensor-cores '" + trace + "'", folder.path());
+  CAPTURE(outcome.output);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.says("7.4× faster"));
+  CHECK(outcome.says("matrix products, measured 2000-01-01 on Simulated NVIDIA H200"));
 }
 
 TEST_CASE("--output - prints the file") {
