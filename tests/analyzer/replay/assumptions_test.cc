@@ -62,7 +62,9 @@ TEST_CASE("a prediction takes the kernel gap from calibration, table or default,
   const Analysis analysis = analyze(trace);
   const Predictor predictor(trace, analysis, calibrated());
   const std::vector<Assumption> assumed = predictor.assumptions();
-  REQUIRE(assumed.size() == 1);  // launch and wake-up are the recording's
+  // Launch and wake-up are the recording's; no wait ever found the device idle.
+  REQUIRE(assumed.size() == 2);
+  CHECK(assumed[1].delay == "blocking_call");
   CHECK(to_text(assumed[0]) ==
         "kernel gap 1.00 µs: measured 2026-11-22 on NVIDIA H100 80GB HBM3; this recording never "
         "shows it");
