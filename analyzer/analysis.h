@@ -10,6 +10,7 @@
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/audit.h"
 #include "analyzer/device_view.h"
+#include "analyzer/graph/assumptions.h"
 #include "analyzer/graph/critical_path.h"
 #include "analyzer/kernels/kernel_work.h"
 #include "analyzer/partition/partition.h"
@@ -55,6 +56,8 @@ struct Analysis {
   std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
   CriticalPath critical_path;               ///< of the steady steps
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
+  /// What the predicted gains of findings rest on besides the recording; empty without any.
+  std::vector<Assumption> assumed;
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
   std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;

@@ -3,18 +3,19 @@
 # without, and the folder is carried there.
 # Usage: scripts/gpu_check.sh --pack FOLDER [--build build/dev]     collects the programs and what they load (here)
 #        FOLDER/gpu_check.sh [--only STAGE,…] [--out FOLDER]         runs the stages (there); results go to FOLDER/results
-# Stages: collector (what is recorded of CUDA, against known numbers), overhead (what a launch costs while recording).
+# Stages: collector (what is recorded of CUDA, against known numbers), overhead (what a launch costs while recording),
+# calibrate (figures of headway calibrate: there, plausible, the same twice).
 # Exit code: 0 all passed, 1 something failed, 77 no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-pack='' build='build/dev' only='collector,overhead' out="$here/results"
+pack='' build='build/dev' only='collector,overhead,calibrate' out="$here/results"
 while (($#)); do
   case $1 in
     --pack) pack=$2; shift 2 ;;
     --build) build=$2; shift 2 ;;
     --only) only=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
-    -h | --help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,9s/^# //p' "$0"; exit 0 ;;
     *) echo "gpu_check.sh: unknown option '$1' (known: --pack, --build, --only, --out)" >&2; exit 2 ;;
   esac
 done
@@ -42,7 +43,7 @@ mkdir -p "$out"
 status=0
 for stage in ${only//,/ }; do
   check="$here/check_$stage.py"
-  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: collector, overhead)" >&2; exit 2; }
+  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: collector, overhead, calibrate)" >&2; exit 2; }
   echo "== $stage"
   code=0
   timeout --kill-after=10 300 python3 "$check" "$here" "$out" 2>&1 | tee "$out/$stage.txt" || code=${PIPESTATUS[0]}

@@ -2,19 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "analyzer/hardware/machine_facts.h"
 #include "common/time.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
 
-/// A delay that the machine adds, as measured in this trace.
+/// A delay that the machine adds: as measured in this trace, else what is known of the machine.
 struct Delay {
   DurationNs p5;
   DurationNs p50;
   DurationNs p95;
-  std::int64_t samples = 0;  ///< 0: too few in the trace, the values are defaults
+  std::int64_t samples = 0;  ///< 0: too few in the trace, the values are from elsewhere
+  std::int64_t seen = 0;     ///< in the trace, whether enough of them or not
+  FactOrigin origin = FactOrigin::kRecording;
+  std::string source;  ///< of what is not from the recording: "measured 2026-11-22 on NVIDIA H200"
 };
 
 /// The delays of one device.
@@ -31,6 +37,9 @@ struct Calibration {
   Delay batch;                        ///< from a batch being made to the wait for it ending
   std::vector<DurationNs>
       base_of_name;  ///< by call name: median duration of calls that did not wait
+  /// What a blocking call costs on its own when none of its name ever returned at once.
+  Delay blocking_call;
+  bool blocking_call_used = false;
 
   /// λ in use: the least a launch takes (its 5th percentile).
   DurationNs launch(trace::DeviceId device) const { return devices[device.value].launch.p5; }
@@ -41,10 +50,13 @@ struct Calibration {
   DurationNs sync(trace::DeviceId device) const { return devices[device.value].sync.p50; }
 };
 
-/// Measures λ and ε. The other delays need the edges and are filled in by the graph.
-Calibration calibrate_device_delays(const trace::Trace& trace);
+/// Measures λ and ε. The other delays need the edges and are filled in by the graph. What the trace shows
+/// fewer than 20 times is `machine`'s, else one value for all machines.
+Calibration calibrate_device_delays(const trace::Trace& trace, const MachineFacts& machine);
 
-/// Percentiles of `samples` (reordered); `fallback` when there are fewer than 20.
-Delay delay_of(std::vector<std::int64_t>& samples, DurationNs fallback);
+/// Percentiles of `samples` (reordered); `otherwise` when there are fewer than 20.
+Delay delay_of(std::vector<std::int64_t>& samples, Delay otherwise);
+/// What `known` says, else the same value at all percentiles, "default".
+Delay delay_of(const std::optional<MachineFact>& known, DurationNs fallback);
 
 }  // namespace headway::analyzer

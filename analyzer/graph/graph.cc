@@ -26,9 +26,13 @@ bool keeps_end_waiting(EdgeKind kind) {
 
 /// When nothing of a call's name ever returned at once: what a blocking call costs on its own.
 constexpr DurationNs kBlockingCallBase{5'000};
+// A blocked thread is woken in 2-10 µs when it spins, in 20-50 µs when it sleeps.
+constexpr DurationNs kSync{5'000};
+constexpr DurationNs kBatch{20'000};
 
 /// Median duration by name of the calls that did not have to wait, for names of which some did.
-std::vector<DurationNs> base_of_names(const Points& points, std::span<const NewEdge> edges) {
+void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
+                        Calibration& calibration) {
   const Calls& calls = points.trace().calls;
   std::vector<bool> waited(calls.size());
   std::vector<bool> wanted(points.trace().strings.size());
@@ -38,24 +42,27 @@ std::vector<DurationNs> base_of_names(const Points& points, std::span<const NewE
     wanted[calls.name[call.value].value] = true;
     if (points.time(edge.from) > calls.start[call.value]) waited[call.value] = true;
   }
-  std::vector<DurationNs> base(wanted.size(), kBlockingCallBase);
+  std::vector<DurationNs>& base = calibration.base_of_name;
+  base.assign(wanted.size(), calibration.blocking_call.p50);
   std::vector<std::vector<std::int64_t>> samples(wanted.size());
   for (std::size_t c = 0; c < calls.size(); ++c) {
     if (wanted[calls.name[c].value] && !waited[c])
       samples[calls.name[c].value].push_back((calls.end[c] - calls.start[c]).ns);
   }
   for (std::size_t name = 0; name < samples.size(); ++name) {
-    if (samples[name].empty()) continue;
+    if (samples[name].empty()) {
+      calibration.blocking_call_used |= wanted[name];
+      continue;
+    }
     auto middle = samples[name].begin() + static_cast<std::ptrdiff_t>(samples[name].size() / 2);
     std::nth_element(samples[name].begin(), middle, samples[name].end());
     base[name] = {*middle};
   }
-  return base;
 }
 
 /// ρ and the batch hand-over, from edges that did keep their task waiting.
 void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
-                     Calibration& calibration) {
+                     const MachineFacts& machine, Calibration& calibration) {
   const Trace& trace = points.trace();
   std::vector<std::vector<std::int64_t>> sync(trace.devices.size());
   std::vector<std::int64_t> batch;
@@ -71,16 +78,25 @@ void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
       sync[trace.streams[trace.device_ops.stream[op.value].value].device.value].push_back(delay);
     }
   }
-  // Defaults: a blocked thread is woken in 2-10 µs when it spins, in 20-50 µs when it sleeps.
-  for (std::size_t d = 0; d < sync.size(); ++d)
-    calibration.devices[d].sync = delay_of(sync[d], DurationNs{5'000});
-  calibration.batch = delay_of(batch, DurationNs{20'000});
+  std::optional<MachineFact> idle_sync;
+  for (std::size_t d = 0; d < sync.size(); ++d) {
+    const Device& device = trace.devices[d];
+    const bool cuda = device.type == DeviceType::kCuda;
+    calibration.devices[d].sync =
+        delay_of(sync[d], delay_of(cuda ? machine.of(device, MachineFigure::kSync)
+                                        : machine.of_host(trace, MachineFigure::kWakeUp),
+                                   kSync));
+    if (cuda && !idle_sync) idle_sync = machine.of(device, MachineFigure::kIdleSync);
+  }
+  calibration.batch =
+      delay_of(batch, delay_of(machine.of_host(trace, MachineFigure::kWakeUp), kBatch));
+  calibration.blocking_call = delay_of(idle_sync, kBlockingCallBase);
 }
 
 }  // namespace
 
-DependencyGraph::DependencyGraph(const Trace& trace)
-    : points_(trace, {}, {}), calibration_(calibrate_device_delays(trace)) {
+DependencyGraph::DependencyGraph(const Trace& trace, const MachineFacts& machine)
+    : points_(trace, {}, {}), calibration_(calibrate_device_delays(trace, machine)) {
   std::int64_t unmatched = 0;
   std::vector<Rendezvous> groups = find_rendezvous(trace, unmatched);
   std::vector<TimeNs> rendezvous;
@@ -113,8 +129,8 @@ DependencyGraph::DependencyGraph(const Trace& trace)
   sink.contradicted[static_cast<std::size_t>(EdgeKind::kTransfer)] += unmatched;
   for (std::size_t k = 0; k < kEdgeKindCount; ++k) counts_[k].contradicted = sink.contradicted[k];
   order_ = merge_runs(points_, runs);
-  calibrate_waits(points_, sink.edges, calibration_);
-  calibration_.base_of_name = base_of_names(points_, sink.edges);
+  calibrate_waits(points_, sink.edges, machine, calibration_);
+  find_base_of_names(points_, sink.edges, calibration_);
   build_edges(std::move(sink.edges));
 }
 

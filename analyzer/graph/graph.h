@@ -34,7 +34,8 @@ struct EdgeCount {
 /// after construction; keeps a reference to the trace.
 class DependencyGraph {
  public:
-  explicit DependencyGraph(const trace::Trace& trace);
+  /// `machine`: for the delays that the trace shows too seldom.
+  explicit DependencyGraph(const trace::Trace& trace, const MachineFacts& machine = {});
 
   const trace::Trace& trace() const { return points_.trace(); }
   const Points& points() const { return points_; }

@@ -38,13 +38,14 @@ DurationNs rounded(double ns) {
 
 }  // namespace
 
-Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis)
+Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine)
     : trace_(trace),
       analysis_(analysis),
+      machine_(std::move(machine)),
       kernels_(trace),
       names_(trace),
       facts_(trace, names_, analysis.attribution, analysis.steps),
-      graph_(trace),
+      graph_(trace, machine_),
       parts_(facts_),
       program_(graph_, parts_),
       marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/graph/assumptions.h"
 #include "analyzer/replay/scenario.h"
 #include "analyzer/replay/steps.h"
 #include "analyzer/replay/unexplained.h"
@@ -48,7 +49,8 @@ struct Prediction {
 /// graph. Thread-safe after construction. Keeps references to trace and analysis.
 class Predictor {
  public:
-  Predictor(const trace::Trace& trace, const Analysis& analysis);
+  /// `machine`: what is known of it besides the recording.
+  Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine = {});
 
   /// Why nothing can be predicted: "no steps were found, …"; empty when it can.
   const std::string& missing() const { return marked_.missing; }
@@ -59,6 +61,9 @@ class Predictor {
   const std::vector<Part>& parts() const { return parts_.all(); }
   const MarkedSteps& steps() const { return marked_; }
   const KernelNames& kernels() const { return kernels_; }
+  const MachineFacts& machine() const { return machine_; }
+  /// Delays in use that are not from the recording.
+  std::vector<Assumption> assumptions() const { return assumptions_of(graph_); }
 
   /// `model_error`: how far a formula of the scenario may be off, as a share of the gain.
   Prediction predict(const Scenario& scenario, double model_error = 0) const;
@@ -77,6 +82,7 @@ class Predictor {
 
   const trace::Trace& trace_;
   const Analysis& analysis_;
+  MachineFacts machine_;
   KernelNames kernels_;
   RangeNames names_;
   GapFacts facts_;

@@ -132,6 +132,13 @@ std::string prediction_label(const Finding& finding) {
                      100 * gain.low, 100 * gain.high);
 }
 
+std::string assumed_label(const Analysis& analysis) {
+  std::string out;
+  for (const Assumption& one : analysis.assumed)
+    out += (out.empty() ? "predicted gains assume " : "; ") + to_text(one);
+  return out;
+}
+
 std::string advice_line(const Advice& advice) {
   std::string line = fmt::format("{}: {}", advice.framework, advice.text);
   if (!advice.knob.empty()) line += fmt::format(" [{}]", advice.knob);

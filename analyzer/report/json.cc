@@ -171,6 +171,14 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
   json["kernels"] = to_json(tables[1])["rows"];
   json["collectives"] = to_json(tables[2])["rows"];
   json["findings"] = findings_section(trace, analysis);
+  json["assumed"] = Json::array();
+  for (const Assumption& one : analysis.assumed)
+    json["assumed"].push_back({{"delay", one.delay},
+                               {"ns", one.value.ns},
+                               {"origin", origin_id(one.origin)},
+                               {"source", text(one.source)},
+                               {"seen", one.seen},
+                               {"devices", one.devices}});
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)
     json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});

@@ -132,6 +132,7 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
   if (number == 0)
     out +=
         fmt::format("  none above 5 % of the {}\n", analysis.steps.all.empty() ? "span" : "step");
+  if (!analysis.assumed.empty()) out += "\n" + wrap(assumed_label(analysis), width, "  ", "  ");
   for (Status status : {Status::kCannotTell, Status::kFine}) {
     bool first = true;
     for (const Finding& finding : analysis.findings) {

@@ -22,13 +22,13 @@ PredictedGain as_shares(const Fix& fix, const Prediction& prediction, DurationNs
 
 }  // namespace
 
-void predict_findings(const trace::Trace& trace, Analysis& analysis) {
+void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine) {
   std::vector<const Fix*> wanted;
   for (const Fix* fix : all_fixes())
     if (std::ranges::any_of(analysis.findings, [&](const Finding& f) { return answers(*fix, f); }))
       wanted.push_back(fix);
   if (wanted.empty()) return;
-  const Predictor predictor(trace, analysis);
+  const Predictor predictor(trace, analysis, std::move(machine));
   if (!predictor.missing().empty()) return;
   for (const Fix* fix : wanted) {
     const Proposal proposal = fix->propose(predictor);
@@ -39,6 +39,7 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis) {
     for (Finding& finding : analysis.findings)
       if (answers(*fix, finding) && (!finding.predicted || finding.predicted->share < gain.share))
         finding.predicted = gain;
+    analysis.assumed = predictor.assumptions();
   }
 }
 

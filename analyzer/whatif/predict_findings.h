@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/analysis.h"
+#include "analyzer/hardware/machine_facts.h"
 
 namespace headway::analyzer {
 
@@ -12,6 +13,6 @@ inline constexpr std::size_t kPredictedUnasked = 200'000;
 /// Gives each finding whose cause has a known fix what that would gain; of several fixes the best one's
 /// gain. Does nothing where there is no such finding, or nothing can be predicted (`headway whatif` says
 /// why).
-void predict_findings(const trace::Trace& trace, Analysis& analysis);
+void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine = {});
 
 }  // namespace headway::analyzer

@@ -76,6 +76,27 @@ std::string late_text(const WhatIf& what_if, const Predictor& predictor) {
   return out;
 }
 
+/// What the replay takes from elsewhere than the recording.
+std::string assumed_text(const Predictor& predictor) {
+  std::string out;
+  for (const Assumption& one : predictor.assumptions())
+    out += fmt::format("{} {}\n", out.empty() ? "Assumed:" : "        ",
+                       escape_terminal(to_text(one)));
+  return out;
+}
+
+Json assumed_json(const Predictor& predictor) {
+  Json json = Json::array();
+  for (const Assumption& one : predictor.assumptions())
+    json.push_back({{"delay", one.delay},
+                    {"ns", one.value.ns},
+                    {"origin", origin_id(one.origin)},
+                    {"source", one.source},
+                    {"seen", one.seen},
+                    {"devices", one.devices}});
+  return json;
+}
+
 Json prediction_json(const Prediction& prediction, DurationNs step) {
   return {{"step_ns", prediction.step.ns},
           {"gain_ns", prediction.gain.ns},
@@ -98,7 +119,7 @@ std::string render_text(const WhatIf& what_if, const Predictor& predictor) {
       fmt::format("{} steady steps, {} each; replayed {}: {} of the step has no recorded cause\n",
                   baseline.steps, format_duration(baseline.recorded),
                   format_duration(baseline.replayed), format_percent(baseline.residual));
-  out += late_text(what_if, predictor) + "\n";
+  out += late_text(what_if, predictor) + assumed_text(predictor) + "\n";
   out += fixes_text(what_if);
   out +=
       "Basis: of the predicted critical path, what was measured, what is a delay of this "
@@ -136,14 +157,16 @@ std::string render_scaling(const Prediction& prediction, std::string_view text,
                         {"step_ns", baseline.recorded.ns},
                         {"replayed_ns", baseline.replayed.ns},
                         {"residual", baseline.residual}};
+    root["assumed"] = assumed_json(predictor);
     root["scaled"] = prediction_json(prediction, baseline.recorded);
     if (!text.empty()) root["scaled"]["text"] = text;
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
-  return fmt::format("Step {} → {} ({}; gain {} of the step, 95 %)\n{}{}",
+  return fmt::format("Step {} → {} ({}; gain {} of the step, 95 %)\n{}{}{}",
                      format_duration(baseline.recorded), format_duration(prediction.step),
                      change(prediction.gain, baseline.recorded),
-                     interval_text(prediction, baseline.recorded), text, text.empty() ? "" : "\n");
+                     interval_text(prediction, baseline.recorded), text, text.empty() ? "" : "\n",
+                     assumed_text(predictor));
 }
 
 std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
@@ -163,6 +186,7 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
                     {"after", info(one.after).id},
                     {"ns_per_step", one.time.ns}});
   }
+  root["assumed"] = assumed_json(predictor);
   Json& fixes = root["fixes"] = Json::array();
   for (const FixPrediction& one : what_if.fixes) {
     Json fix{{"id", one.fix->id},         {"title", one.fix->title},

@@ -11,6 +11,7 @@ namespace headway::cli {
 std::unique_ptr<Command> make_record_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_stats_command();
+std::unique_ptr<Command> make_calibrate_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_doctor_command();

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analyzer/whatif/predict_findings.h"
+#include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/version.h"
@@ -49,6 +50,7 @@ class ReportCommand final : public Command {
         ->type_name("WHEN")
         ->check(CLI::IsMember({"auto", "yes", "no"}))
         ->capture_default_str();
+    calibration_.declare(app);
     app.add_option("--rows", options_.max_rows, "Rows shown of each table (JSON has all)")
         ->type_name("N")
         ->capture_default_str();
@@ -69,7 +71,9 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
-    if (is_predicted(*analyzed)) analyzer::predict_findings(analyzed->trace, analyzed->analysis);
+    if (is_predicted(*analyzed))
+      analyzer::predict_findings(analyzed->trace, analyzed->analysis,
+                                 calibration_.load(analyzed->trace));
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -119,6 +123,7 @@ class ReportCommand final : public Command {
   bool json_ = false;
   std::size_t width_ = 0;
   analyzer::ReportOptions options_;
+  CalibrationOption calibration_;
   AnalysisInput input_;
 };
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/whatif/more_ranks.h"
+#include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "common/format.h"
@@ -50,6 +51,7 @@ class WhatIfCommand final : public Command {
     app.add_flag("--json", json_, "Print JSON");
     app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
         ->type_name("FILE");
+    calibration_.declare(app);
     input_.declare_options(app);
   }
 
@@ -57,7 +59,8 @@ class WhatIfCommand final : public Command {
     std::vector<const Fix*> chosen;
     for (const std::string& id : fixes_) chosen.push_back(&find(id));
     std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
-    analyzer::Predictor predictor(analyzed->trace, analyzed->analysis);
+    analyzer::Predictor predictor(analyzed->trace, analyzed->analysis,
+                                  calibration_.load(analyzed->trace));
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result =
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
@@ -106,6 +109,7 @@ class WhatIfCommand final : public Command {
   bool compare_ = false;
   bool json_ = false;
   std::string output_ = "-";
+  CalibrationOption calibration_;
   AnalysisInput input_;
 };
 

@@ -93,6 +93,10 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
   app.add_option("--trace", into.trace,
                  "Write the trace of a simulated run; %r in the name: one per rank")
       ->option_text("FILE");
+  app.add_option("--calibration", into.calibration,
+                 "Write what `headway calibrate` would measure of the simulated GPU, for `headway "
+                 "whatif --calibration`")
+      ->option_text("FILE");
   app.add_option("--oracle", into.oracle,
                  "Write what is known to be true about the run as JSON: what was planted, what it "
                  "costs; for simulated runs also every dependency and each step's time by cause")

@@ -11,10 +11,11 @@ namespace headway::trainer {
 /// What the command line asks for.
 struct CommandLine {
   EffectiveSettings settings;
-  std::string text;     ///< the arguments, joined by spaces
-  std::string metrics;  ///< file; empty: none
-  std::string trace;    ///< file of a simulated run's trace; empty: none
-  std::string oracle;   ///< file of what is known to be true about the run; empty: none
+  std::string text;         ///< the arguments, joined by spaces
+  std::string metrics;      ///< file; empty: none
+  std::string trace;        ///< file of a simulated run's trace; empty: none
+  std::string calibration;  ///< file of the simulated GPU's figures; empty: none
+  std::string oracle;       ///< file of what is known to be true about the run; empty: none
   bool quiet = false;
   bool explain = false;      ///< print the settings and stop
   bool print_graph = false;  ///< print the op graph and stop

@@ -179,6 +179,7 @@ RunResult train_simulated(const CommandLine& command, const DataSetup& data, Pro
     fmt::print("simulated {}, {} rank{}: {}\n", run.gpu.model->id, run.ranks,
                run.ranks == 1 ? "" : "s", escape_terminal(data.description()));
   if (!command.trace.empty()) parts.write_trace(run, command.trace);
+  if (!command.calibration.empty()) parts.write_calibration(run, command.calibration);
   if (!command.oracle.empty()) {
     OracleFacts facts{&command.settings, &run.result, &run, {}};
     // The truth about a fix is the same run with it.
@@ -200,6 +201,10 @@ int train(CommandLine& command, const ProgramParts& parts,
         "--trace is for simulated runs (--device sim), whose clock no tool can see. Record a run "
         "on "
         "the host with `headway record -o FILE -- headway-train ...`.");
+  if (!command.calibration.empty() && !simulated)
+    fail_usage(
+        "--calibration is for simulated runs (--device sim). Measure this machine with `headway "
+        "calibrate`.");
   handle_signals();
   nvtx::name_this_thread("training");
   Progress progress(command.quiet);

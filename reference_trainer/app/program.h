@@ -5,9 +5,10 @@
 
 namespace headway::trainer {
 
-/// What the program uses and the trainer must not know: who writes traces of simulated runs.
+/// What the program uses and the trainer must not know: who writes files of simulated runs for Headway.
 struct ProgramParts {
   sim::WriteTrace write_trace;
+  sim::WriteTrace write_calibration;
 };
 
 /// `headway-train` with these arguments; returns its exit status. Errors have been reported.

@@ -27,13 +27,16 @@ constexpr double kNearPeak = 0.85;
 /// A kernel of so many times the shortest one's time spends it on its bytes.
 constexpr std::int64_t kLarge = 20;
 
-/// Bytes a nanosecond that kernels reach: near the device's peak; of a device without a known one, what the
+/// Bytes a nanosecond that kernels reach: as calibrated, else near the device's peak; without either what the
 /// largest kernels of the update reach. Zero when that is not known either.
-double bytes_per_ns(const Trace& trace, std::span<const DeviceOpId> update, DurationNs shortest) {
+double bytes_per_ns(const Trace& trace, const MachineFacts& machine,
+                    std::span<const DeviceOpId> update, DurationNs shortest) {
   const DeviceOps& ops = trace.device_ops;
   const StreamId stream = ops.stream[update.front().value];
-  const double peak =
-      limits_of(trace.devices[trace.streams[stream.value].device.value], 0).memory_bytes_per_second;
+  const Device& device = trace.devices[trace.streams[stream.value].device.value];
+  if (auto measured = machine.of(device, MachineFigure::kDeviceTriad))
+    return measured->value.p50 / 1e9;
+  const double peak = limits_of(device, 0).memory_bytes_per_second;
   if (peak > 0) return kNearPeak * peak / 1e9;
   std::vector<double> rates;
   for (DeviceOpId op : update) {
@@ -48,14 +51,15 @@ double bytes_per_ns(const Trace& trace, std::span<const DeviceOpId> update, Dura
 }
 
 /// What a fused kernel needs for the data of `update`; nothing where their bytes or the rate are not known.
-std::optional<DurationNs> by_bytes(const Trace& trace, std::span<const DeviceOpId> update,
+std::optional<DurationNs> by_bytes(const Trace& trace, const MachineFacts& machine,
+                                   std::span<const DeviceOpId> update,
                                    DurationNs shortest) {
   std::int64_t bytes = 0;
   for (DeviceOpId op : update) {
     if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
     bytes += trace.device_ops.bytes[op.value];
   }
-  const double rate = bytes_per_ns(trace, update, shortest);
+  const double rate = bytes_per_ns(trace, machine, update, shortest);
   if (rate <= 0) return std::nullopt;
   return DurationNs{std::llround(kFusedBytes * static_cast<double>(bytes) / rate)};
 }
@@ -92,7 +96,7 @@ Proposal propose(const Predictor& predictor) {
       sum += ops.interval(op).length();
     }
     DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
-    if (const auto data = by_bytes(trace, update, shortest))
+    if (const auto data = by_bytes(trace, predictor.machine(), update, shortest))
       fused = std::min(fused, shortest + *data);
     for (std::size_t k = 0; k < update.size(); ++k) {
       if (k > 0) editor.drop_launch(update[k]);

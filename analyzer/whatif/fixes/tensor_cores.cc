@@ -15,6 +15,31 @@ using namespace trace;
 /// Tensor kernels reach less of their peak than general ones (memory keeps up less).
 constexpr double kShareOfPeak = 0.7;
 
+/// How much faster the matrix units are, and why.
+struct Speedup {
+  double factor = 0;  ///< 0: not known
+  std::string reason;
+};
+
+/// Rates of large products, where they were measured on this device: they have what the formula guesses.
+Speedup measured_speedup(const Device& device, const DeviceLimits& limits,
+                         const MachineFacts& machine) {
+  const auto general = machine.of(device, MachineFigure::kGemmFp32);
+  const auto matrix =
+      machine.of(device, limits.easy_is_tf32 ? MachineFigure::kGemmTf32 : MachineFigure::kGemmFp16);
+  if (!general || !matrix) return {};
+  return {std::max(1.0, matrix->value.p50 / general->value.p50),
+          fmt::format("matrix products, {}", matrix->source)};
+}
+
+Speedup speedup(const Device& device, const DeviceLimits& limits, const MachineFacts& machine) {
+  if (Speedup measured = measured_speedup(device, limits, machine); measured.factor > 0)
+    return measured;
+  if (limits.easy_tensor_flops <= 0 || limits.fp32_flops <= 0) return {};
+  return {std::max(1.0, limits.easy_tensor_flops / limits.fp32_flops * kShareOfPeak),
+          fmt::format("{} × the ratio of the peaks", kShareOfPeak)};
+}
+
 bool is_matrix(KernelFamily family) {
   return family == KernelFamily::kGemm || family == KernelFamily::kConvolution ||
          family == KernelFamily::kRecurrent;
@@ -28,9 +53,10 @@ Proposal propose(const Predictor& predictor) {
   if (!partition.device.valid()) return not_here("the steps are a host thread's");
   const DeviceLimits limits =
       limits_of(trace.devices[partition.device.value], analysis.work[at].architecture);
-  if (limits.easy_tensor_flops <= 0 || limits.fp32_flops <= 0)
-    return not_here("the device's peaks are not known");
-  const double faster = std::max(1.0, limits.easy_tensor_flops / limits.fp32_flops * kShareOfPeak);
+  const Speedup faster =
+      speedup(trace.devices[partition.device.value], limits, predictor.machine());
+  if (faster.factor <= 0)
+    return not_here("the device's peaks are not known, and it was not calibrated");
   const DurationNs least = shortest_kernel(trace.device_ops);
   Editor editor(predictor);
   std::int64_t kernels = 0;
@@ -42,7 +68,7 @@ Proposal propose(const Predictor& predictor) {
     const DeviceOpId op{i};
     if (!fits(op)) continue;
     const DurationNs now = trace.device_ops.interval(op).length();
-    const double arithmetic = static_cast<double>((now - least).ns) / faster;
+    const double arithmetic = static_cast<double>((now - least).ns) / faster.factor;
     editor.set_op(op, least + DurationNs{static_cast<std::int64_t>(arithmetic)}, true);
     ++kernels;
   }
@@ -51,9 +77,9 @@ Proposal propose(const Predictor& predictor) {
     return fits(op) ? trace.device_ops.interval(op).length() : DurationNs{};
   });
   return {true,
-          fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {})",
-                      format_duration(time), faster, limits.easy_is_tf32 ? "TF32" : "FP16",
-                      limits.model ? limits.model->id : "this device"),
+          fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {}; {})",
+                      format_duration(time), faster.factor, limits.easy_is_tf32 ? "TF32" : "FP16",
+                      limits.model ? limits.model->id : "this device", faster.reason),
           editor.take()};
 }
 
@@ -66,8 +92,9 @@ const Fix kTensorCores{
     FixKind::kModelled,
     0.35,
     "--precision tf32",
-    "Matrix kernels on general cores get faster by 0.7 × the ratio of the peaks, but for what the "
-    "shortest kernel takes; casts are not added.",
+    "Matrix kernels on general cores get faster by the ratio of the rates that `headway calibrate` "
+    "measured, else by 0.7 × the ratio of the peaks, but for what the shortest kernel takes; "
+    "casts are not added.",
     "how much of them is limited by memory",
     propose};
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/hardware/calibration_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "common/text.h"
+
+namespace headway::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "headway.calibration";
+/// A hundred times what a machine of eight kinds of GPU needs.
+constexpr std::uintmax_t kMostBytes = 1 << 20;
+
+Json figures_json(const FigureSet& figures, bool of_device) {
+  Json json = Json::object();
+  for (const MachineFigureInfo& one : machine_figures()) {
+    const std::optional<FigureValue>& value = figures[one.figure];
+    if (one.of_device != of_device || !value) continue;
+    json[std::string(one.id)] = {{"unit", unit_name(one.unit)},
+                                 {"p5", value->p5},
+                                 {"p50", value->p50},
+                                 {"p95", value->p95},
+                                 {"samples", value->samples}};
+  }
+  return json;
+}
+
+Json absent_json(const std::vector<AbsentFigure>& absent) {
+  Json json = Json::object();
+  for (const AbsentFigure& one : absent)
+    json[std::string(info(one.figure).id)] = to_valid_utf8(one.why);
+  return json;
+}
+
+/// Reads the parts of one file; every complaint names it and the place.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void refuse(const std::string& place, const std::string& what) const {
+    fail_input("{}: {}: {}. Run `headway calibrate` again to write it anew.", file_, place, what);
+  }
+
+  const Json& child(const Json& parent, const std::string& place, const char* key) const {
+    auto found = parent.find(key);
+    if (found == parent.end()) refuse(join(place, key), "expected, but missing");
+    return *found;
+  }
+  const Json& object(const Json& parent, const std::string& place, const char* key) const {
+    const Json& json = child(parent, place, key);
+    if (!json.is_object()) refuse(join(place, key), "expected an object, found " + shown(json));
+    return json;
+  }
+  std::string text(const Json& parent, const std::string& place, const char* key) const {
+    const Json& json = child(parent, place, key);
+    if (!json.is_string()) refuse(join(place, key), "expected a text, found " + shown(json));
+    return json.get<std::string>();
+  }
+  std::int64_t count(const Json& parent, const std::string& place, const char* key) const {
+    const Json& json = child(parent, place, key);
+    if (!json.is_number_integer() || json.get<std::int64_t>() < 0)
+      refuse(join(place, key), "expected a whole number from 0 on, found " + shown(json));
+    return json.get<std::int64_t>();
+  }
+  double number(const Json& parent, const std::string& place, const char* key) const {
+    const Json& json = child(parent, place, key);
+    if (!json.is_number() || !std::isfinite(json.get<double>()) || json.get<double>() < 0)
+      refuse(join(place, key), "expected a number from 0 on, found " + shown(json));
+    return json.get<double>();
+  }
+
+  FigureSet figures(const Json& parent, const std::string& place, bool of_device) const {
+    FigureSet figures;
+    for (const auto& [id, json] : object(parent, place, "figures").items()) {
+      const std::string where = join(place, "figures." + id);
+      const MachineFigureInfo& one = figure(id, where, of_device);
+      if (!json.is_object()) refuse(where, "expected an object, found " + shown(json));
+      if (text(json, where, "unit") != unit_name(one.unit))
+        refuse(where + ".unit", fmt::format("expected \"{}\"", unit_name(one.unit)));
+      const FigureValue value{number(json, where, "p5"), number(json, where, "p50"),
+                              number(json, where, "p95"), count(json, where, "samples")};
+      if (value.p50 <= 0 || value.p5 > value.p50 || value.p50 > value.p95)
+        refuse(where, "expected p5 <= p50 <= p95 and p50 over 0");
+      if (value.samples < 1) refuse(where + ".samples", "expected at least 1");
+      figures[one.figure] = value;
+    }
+    return figures;
+  }
+  std::vector<AbsentFigure> absent(const Json& parent, const std::string& place,
+                                   bool of_device) const {
+    std::vector<AbsentFigure> absent;
+    const Json& all = object(parent, place, "absent");
+    for (auto one = all.begin(); one != all.end(); ++one)
+      absent.push_back({figure(one.key(), join(place, "absent." + one.key()), of_device).figure,
+                        text(all, join(place, "absent"), one.key().c_str())});
+    return absent;
+  }
+
+ private:
+  static std::string join(const std::string& place, const std::string& key) {
+    return place.empty() ? key : place + "." + key;
+  }
+  static std::string shown(const Json& json) {
+    return shorten(escape_terminal(json.dump(-1, ' ', false, Json::error_handler_t::replace)), 40);
+  }
+  const MachineFigureInfo& figure(const std::string& id, const std::string& place,
+                                  bool of_device) const {
+    std::string known;
+    for (const MachineFigureInfo& one : machine_figures()) {
+      if (one.of_device != of_device) continue;
+      if (one.id == id) return one;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", one.id);
+    }
+    refuse(place, "no such figure (known: " + known + ")");
+  }
+
+  std::string file_;
+};
+
+Json parse(const std::filesystem::path& file, const std::string& name) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  if (!error && size > kMostBytes)
+    fail_input("{}: {} bytes are too many for what `headway calibrate` writes.", name, size);
+  std::ifstream in(file, std::ios::binary);
+  errno = 0;
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (error || !in)
+    fail_input("{}: cannot be read{}. `headway calibrate -o {}` writes it.", name,
+               error ? ": " + error.message() : "", name);
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& bad) {
+    fail_input(
+        "{}: byte {} of {}: not JSON, or cut off; expected what `headway calibrate` writes. Run it "
+        "again to write the file anew.",
+        name, bad.byte, text.size());
+  }
+}
+
+}  // namespace
+
+std::string to_json(const MachineCalibration& calibration) {
+  const MeasuredHost& host = calibration.host;
+  Json json{{"schema", kSchema},
+            {"version", kCalibrationVersion},
+            {"measured", calibration.measured},
+            {"headway_version", calibration.tool_version}};
+  json["host"] = {
+      {"name", to_valid_utf8(host.name)},     {"processor", to_valid_utf8(host.processor)},
+      {"system", to_valid_utf8(host.system)}, {"processors", host.processors},
+      {"memory_bytes", host.memory_bytes},    {"figures", figures_json(host.figures, false)},
+      {"absent", absent_json(host.absent)}};
+  json["devices"] = Json::array();
+  for (const MeasuredDevice& device : calibration.devices)
+    json["devices"].push_back({{"name", to_valid_utf8(device.name)},
+                               {"driver", device.driver},
+                               {"memory_bytes", device.memory_bytes},
+                               {"figures", figures_json(device.figures, true)},
+                               {"absent", absent_json(device.absent)}});
+  return json.dump(2) + "\n";
+}
+
+MachineCalibration read_calibration(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  const Json json = parse(file, name);
+  const Reader reader(name);
+  if (!json.is_object() || json.value("schema", Json()) != kSchema)
+    reader.refuse("schema", fmt::format("expected \"{}\": this is no calibration", kSchema));
+  if (const std::int64_t version = reader.count(json, "", "version"); version > kCalibrationVersion)
+    fail_input(
+        "{}: version {}: written by a newer Headway, this one reads up to {}. Update it, or run "
+        "its own `headway calibrate`.",
+        name, version, kCalibrationVersion);
+  MachineCalibration result;
+  result.measured = reader.text(json, "", "measured");
+  result.tool_version = reader.text(json, "", "headway_version");
+  const Json& host = reader.object(json, "", "host");
+  result.host.name = reader.text(host, "host", "name");
+  result.host.processor = reader.text(host, "host", "processor");
+  result.host.system = reader.text(host, "host", "system");
+  result.host.processors = static_cast<std::int32_t>(reader.count(host, "host", "processors"));
+  result.host.memory_bytes = reader.count(host, "host", "memory_bytes");
+  result.host.figures = reader.figures(host, "host", false);
+  result.host.absent = reader.absent(host, "host", false);
+  const Json& devices = reader.child(json, "", "devices");
+  if (!devices.is_array()) reader.refuse("devices", "expected a list");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string place = fmt::format("devices[{}]", i);
+    if (!devices[i].is_object()) reader.refuse(place, "expected an object");
+    MeasuredDevice& device = result.devices.emplace_back();
+    device.name = reader.text(devices[i], place, "name");
+    device.driver = reader.text(devices[i], place, "driver");
+    device.memory_bytes = reader.count(devices[i], place, "memory_bytes");
+    device.figures = reader.figures(devices[i], place, true);
+    device.absent = reader.absent(devices[i], place, true);
+  }
+  return result;
+}
+
+std::filesystem::path default_calibration_file() {
+  auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value ? value : "");
+  };
+  // The specification: a relative path there is to be ignored.
+  std::filesystem::path folder = variable("XDG_CONFIG_HOME");
+  if (!folder.is_absolute()) {
+    folder = variable("HOME");
+    if (!folder.is_absolute()) return {};
+    folder /= ".config";
+  }
+  return folder / "headway" / "calibration.json";
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/machine_figures.h"
+
+/// The file that `headway calibrate` writes: JSON, described in docs/user-guide/calibrate.md.
+namespace headway::analyzer {
+
+inline constexpr int kCalibrationVersion = 1;
+
+std::string to_json(const MachineCalibration& calibration);
+
+/// Throws Error(kBadInput) that names the file, the place in it, what was expected and what to do, when it
+/// cannot be read, is no such file, is damaged, or was written by a newer Headway.
+MachineCalibration read_calibration(const std::filesystem::path& file);
+
+/// $XDG_CONFIG_HOME/headway/calibration.json, else that of ~/.config; empty when neither variable is set.
+std::filesystem::path default_calibration_file();
+
+}  // namespace headway::analyzer

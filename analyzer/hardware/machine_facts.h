@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/machine_figures.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+/// Where a figure is from. Stable ids: "recording", "calibration", "table", "default".
+enum class FactOrigin : std::uint8_t {
+  kRecording,    ///< the recording itself shows it often enough
+  kCalibration,  ///< `headway calibrate` measured it
+  kTable,        ///< the table of figures by model, with a source
+  kDefault,      ///< one for all machines
+};
+std::string_view origin_id(FactOrigin origin);
+
+struct MachineFact {
+  FigureValue value;
+  FactOrigin origin = FactOrigin::kDefault;
+  std::string source;  ///< "measured 2026-11-22 on NVIDIA H200", "table: h100-sxm, …"
+};
+
+/// What is known of machines besides what a recording shows: a calibration where it is of the machine that
+/// was recorded, else the table by model. Immutable.
+class MachineFacts {
+ public:
+  /// Without a calibration.
+  MachineFacts() = default;
+  explicit MachineFacts(MachineCalibration calibration) : calibration_(std::move(calibration)) {}
+
+  /// Of a device, by its name.
+  std::optional<MachineFact> of(const trace::Device& device, MachineFigure figure) const;
+  /// Of the recorded host, when the recording tells its processor.
+  std::optional<MachineFact> of_host(const trace::Trace& trace, MachineFigure figure) const;
+  /// Whether the calibration is of a device or of the processor that the recording has.
+  bool fits(const trace::Trace& trace) const;
+
+ private:
+  const MeasuredDevice* measured(const trace::Device& device) const;
+  bool is_host(const trace::Trace& trace) const;
+
+  std::optional<MachineCalibration> calibration_;
+};
+
+}  // namespace headway::analyzer

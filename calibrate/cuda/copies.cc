@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <vector>
+
+#include "calibrate/cuda/measurements.h"
+
+namespace headway::calibrate {
+namespace {
+
+constexpr std::size_t kBytes = 64 << 20;
+constexpr int kRepetitions = 10;
+
+/// Page-locked memory; freed at the end of its life.
+class PinnedMemory {
+ public:
+  PinnedMemory(const Driver& driver, std::size_t bytes) : driver_(driver) {
+    HEADWAY_CU(driver_, cuMemHostAlloc, &address_, bytes, 0);
+  }
+  ~PinnedMemory() { driver_.cuMemFreeHost_(address_); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  void* address() const { return address_; }
+
+ private:
+  const Driver& driver_;
+  void* address_ = nullptr;
+};
+
+std::optional<FigureValue> rates(Session& session, const std::function<void()>& copy) {
+  session.time(copy);  // warms up
+  std::vector<double> samples;
+  for (int i = 0; i < kRepetitions; ++i)
+    samples.push_back(static_cast<double>(kBytes) / session.time(copy));
+  return figure_of(std::move(samples));
+}
+
+}  // namespace
+
+void measure_copies(Session& session, FigureSet& figures) {
+  const Driver& driver = session.driver();
+  const DeviceMemory device(session, kBytes);
+  auto to_device = [&](const void* from) {
+    return rates(session, [&] {
+      HEADWAY_CU(driver, cuMemcpyHtoDAsync, device.address(), from, kBytes, session.stream());
+    });
+  };
+  auto from_device = [&](void* to) {
+    return rates(session, [&] {
+      HEADWAY_CU(driver, cuMemcpyDtoHAsync, to, device.address(), kBytes, session.stream());
+    });
+  };
+  std::vector<char> pageable(kBytes, 'h');
+  figures[MachineFigure::kToDevicePageable] = to_device(pageable.data());
+  figures[MachineFigure::kFromDevicePageable] = from_device(pageable.data());
+  const PinnedMemory pinned(driver, kBytes);
+  std::copy(pageable.begin(), pageable.end(), static_cast<char*>(pinned.address()));
+  figures[MachineFigure::kToDevicePinned] = to_device(pinned.address());
+  figures[MachineFigure::kFromDevicePinned] = from_device(pinned.address());
+}
+
+}  // namespace headway::calibrate

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <string>
+
+namespace headway::calibrate {
+
+/// The driver's functions that the measurements use: what cuda.h declares, found at run time, so that the
+/// program runs where there is no driver.
+#define HEADWAY_DRIVER_FUNCTIONS(_) \
+  _(cuInit)                         \
+  _(cuDriverGetVersion)             \
+  _(cuGetErrorName)                 \
+  _(cuDeviceGetCount)               \
+  _(cuDeviceGet)                    \
+  _(cuDeviceGetName)                \
+  _(cuDeviceTotalMem)               \
+  _(cuDeviceGetAttribute)           \
+  _(cuDevicePrimaryCtxRetain)       \
+  _(cuDevicePrimaryCtxRelease)      \
+  _(cuCtxSetCurrent)                \
+  _(cuCtxSynchronize)               \
+  _(cuStreamCreate)                 \
+  _(cuStreamDestroy)                \
+  _(cuStreamSynchronize)            \
+  _(cuEventCreate)                  \
+  _(cuEventDestroy)                 \
+  _(cuEventRecord)                  \
+  _(cuEventSynchronize)             \
+  _(cuEventElapsedTime)             \
+  _(cuMemAlloc)                     \
+  _(cuMemFree)                      \
+  _(cuMemGetInfo)                   \
+  _(cuMemHostAlloc)                 \
+  _(cuMemFreeHost)                  \
+  _(cuMemcpyHtoD)                   \
+  _(cuMemcpyHtoDAsync)              \
+  _(cuMemcpyDtoHAsync)              \
+  _(cuModuleLoadData)               \
+  _(cuModuleUnload)                 \
+  _(cuModuleGetFunction)            \
+  _(cuLaunchKernel)
+
+struct Driver {
+#define HEADWAY_DECLARE(name) decltype(&::name) name##_ = nullptr;
+  HEADWAY_DRIVER_FUNCTIONS(HEADWAY_DECLARE)
+#undef HEADWAY_DECLARE
+  int version = 0;  ///< 13000: CUDA 13.0
+
+  /// Throws Error(kInternal) naming the call and the driver's error.
+  void check(CUresult result, const char* call) const;
+};
+
+/// Loads and starts the driver; null with the reason in `why` when there is none or no GPU.
+std::unique_ptr<Driver> load_driver(std::string& why);
+
+}  // namespace headway::calibrate
+
+// Calls a function of the driver `d` and throws when it fails.
+#define HEADWAY_CU(d, name, ...) (d).check((d).name##_(__VA_ARGS__), #name)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace headway::calibrate {
+
+/// How much is done for each figure. Tests take less of it.
+struct Effort {
+  std::int64_t array_bytes = 0;  ///< 0: larger than the caches, as far as memory allows
+  int repetitions = 15;
+  int wake_ups = 400;
+};
+
+}  // namespace headway::calibrate

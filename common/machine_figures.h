@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What `headway calibrate` measures of a machine: no recording tells it, or only when it happens to show
+/// enough of it. calibrate/ fills the figures in, the analyzer keeps them in a file and uses them.
+namespace headway {
+
+/// The order is that of the file and of what is printed.
+enum class MachineFigure : std::uint8_t {
+  // of the host
+  kWakeUp,
+  kClockRead,
+  kHostCopy,
+  kHostCopyAll,
+  kHostTriad,
+  kHostFp32,
+  // of a device
+  kLaunch,
+  kKernelGap,
+  kSync,
+  kKernelPeriod,
+  kRoundTrip,
+  kIdleSync,
+  kToDevicePinned,
+  kToDevicePageable,
+  kFromDevicePinned,
+  kFromDevicePageable,
+  kDeviceTriad,
+  kGemmFp32,
+  kGemmTf32,
+  kGemmFp16,
+  kGemmBf16,
+  kCollective,
+  kCount_,
+};
+inline constexpr std::size_t kMachineFigureCount = static_cast<std::size_t>(MachineFigure::kCount_);
+
+enum class FigureUnit : std::uint8_t { kNs, kBytesPerSecond, kFlops };
+std::string_view unit_name(FigureUnit unit);  ///< "ns", "bytes/s", "flop/s"
+
+struct MachineFigureInfo {
+  MachineFigure figure;
+  std::string_view id;  ///< "kernel_gap": stable
+  bool of_device;       ///< else of the host
+  FigureUnit unit;
+  std::string_view label;  ///< "kernel gap"
+  std::string_view doc;    ///< what was measured, one sentence
+};
+/// By MachineFigure.
+std::span<const MachineFigureInfo> machine_figures();
+const MachineFigureInfo& info(MachineFigure figure);
+
+/// What was measured of one figure, in its unit. Rates: of repetitions, so p95 is the fastest but a few.
+struct FigureValue {
+  double p5 = 0;
+  double p50 = 0;
+  double p95 = 0;
+  std::int64_t samples = 0;
+};
+
+/// Percentiles of `samples`; nullopt of none.
+std::optional<FigureValue> figure_of(std::vector<double> samples);
+
+/// "1.30 µs", "4.21 TB/s", "62.1 TFLOP/s".
+std::string format_figure(FigureUnit unit, double value);
+
+class FigureSet {
+ public:
+  const std::optional<FigureValue>& operator[](MachineFigure figure) const {
+    return of_[static_cast<std::size_t>(figure)];
+  }
+  std::optional<FigureValue>& operator[](MachineFigure figure) {
+    return of_[static_cast<std::size_t>(figure)];
+  }
+
+ private:
+  std::array<std::optional<FigureValue>, kMachineFigureCount> of_;
+};
+
+/// A figure that was not measured, and why: it has no value then, never a guess.
+struct AbsentFigure {
+  MachineFigure figure;
+  std::string why;
+};
+
+struct MeasuredDevice {
+  std::string name;    ///< as the driver tells it, and as recordings have it: "NVIDIA H200"
+  std::string driver;  ///< "CUDA 13.0"
+  std::int64_t memory_bytes = 0;
+  FigureSet figures;
+  std::vector<AbsentFigure> absent;
+};
+
+struct MeasuredHost {
+  std::string name;       ///< host name
+  std::string processor;  ///< as recordings have it: "AMD EPYC 9654"
+  std::string system;     ///< "Linux 6.1.0 x86_64"
+  std::int32_t processors = 0;
+  std::int64_t memory_bytes = 0;
+  FigureSet figures;
+  std::vector<AbsentFigure> absent;
+};
+
+/// One run of `headway calibrate`.
+struct MachineCalibration {
+  std::string measured;      ///< when, UTC: "2026-11-22T09:10:00Z"
+  std::string tool_version;  ///< of Headway
+  MeasuredHost host;
+  std::vector<MeasuredDevice> devices;  ///< one of each name; may be empty
+};
+
+}  // namespace headway

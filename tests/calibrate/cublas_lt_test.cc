@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What is declared by hand or kept as text, against the toolkit where there is one.
+#include "calibrate/cuda/cublas_lt.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "calibrate/cuda/kernels.h"
+#include "tests/support/temporary_folder.h"
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
+
+namespace headway::calibrate {
+
+#ifdef CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA
+using namespace cublas_lt;
+static_assert(static_cast<int>(Type::kFp32) == CUDA_R_32F);
+static_assert(static_cast<int>(Type::kFp16) == CUDA_R_16F);
+static_assert(static_cast<int>(Type::kBf16) == CUDA_R_16BF);
+static_assert(static_cast<int>(Compute::kFp32) == CUBLAS_COMPUTE_32F);
+static_assert(static_cast<int>(Compute::kTf32) == CUBLAS_COMPUTE_32F_FAST_TF32);
+static_assert(kMaxWorkspaceBytes == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+static_assert(sizeof(Algorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(Heuristic, status) == offsetof(cublasLtMatmulHeuristicResult_t, state));
+
+TEST_CASE("cuBLASLt's interface is as its header has it") {}  // the assertions above
+#else
+TEST_CASE("cuBLASLt's interface is as its header has it") {
+  MESSAGE("[skipped] no cublasLt.h here");
+}
+#endif
+
+TEST_CASE("the kernels are PTX that the assembler takes, for each generation of GPUs") {
+#ifdef HEADWAY_PTXAS
+  const test::TemporaryFolder folder;
+  const std::string text = folder / "kernels.ptx";
+  const std::string binary = folder / "kernels.cubin";
+  std::ofstream(text) << kKernels;
+  for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
+    CAPTURE(architecture);
+    CHECK(std::system((std::string("'" HEADWAY_PTXAS "' -arch=") + architecture + " '" + text +
+                       "' -o '" + binary + "'")
+                          .c_str()) == 0);
+  }
+#else
+  MESSAGE("[skipped] no ptxas here");
+#endif
+}
+
+}  // namespace headway::calibrate
