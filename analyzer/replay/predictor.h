@@ -59,6 +59,9 @@ class Predictor {
   const std::vector<Part>& parts() const { return parts_.all(); }
   const MarkedSteps& steps() const { return marked_; }
   const KernelNames& kernels() const { return kernels_; }
+  Interval recorded(const MarkedStep& step) const;
+  /// The length of a step (index into `steps().steps`) in the replay without any change.
+  DurationNs replayed(std::size_t step) const;
 
   /// `model_error`: how far a formula of the scenario may be off, as a share of the gain.
   Prediction predict(const Scenario& scenario, double model_error = 0) const;
