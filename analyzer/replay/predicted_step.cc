@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/replay/predictor.h"
 #include "analyzer/replay/replayer.h"
 
 namespace headway::analyzer {
@@ -210,8 +211,7 @@ class Reader {
     const Interval recorded = trace_.ranges.interval(range);
     const Interval when{moved(knots, recorded.begin), moved(knots, recorded.end)};
     if (!overlap(when, window_)) return;
-    const bool gone = when.empty() && !recorded.empty();
-    result_.tasks.push_back({event, recorded, when, gone ? Fate::kGone : Fate::kStays, true});
+    result_.tasks.push_back({event, recorded, when, Fate::kStays, true});
   }
 
   const Predictor& predictor_;

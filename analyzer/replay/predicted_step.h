@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "analyzer/event_ref.h"
-#include "analyzer/replay/predictor.h"
 
 namespace headway::analyzer {
+
+class Predictor;
+struct Scenario;
 
 /// What becomes of a task under a scenario.
 enum class Fate : std::uint8_t {
