@@ -226,26 +226,46 @@ class Reader {
   PredictedStep result_;
 };
 
-}  // namespace
-
-std::size_t typical_step(const Predictor& predictor) {
+/// Gains may differ a lot from step to step (a host that runs ahead waits for input in one of them):
+/// of the steps of usual length the one that gains what all gain on average.
+std::size_t typical_step(const Predictor& predictor, const Scenario& scenario,
+                         const std::vector<std::int64_t>& times) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
-  std::vector<std::pair<DurationNs, std::size_t>> lengths;
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    lengths.emplace_back(predictor.recorded(steps[i]).length(), i);
+  auto length = [&](std::size_t i) { return predictor.recorded(steps[i]).length().ns; };
+  auto gain = [&](std::size_t i) {
+    const std::int64_t predicted = time_of(steps[i].end, times) - time_of(steps[i].begin, times);
+    return predictor.replayed(i).ns - std::max(predicted, scenario.at_least.ns);
+  };
+  std::vector<std::int64_t> lengths;
+  std::vector<std::size_t> order;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    lengths.push_back(length(i));
+    order.push_back(i);
+    sum += gain(i);
+  }
   std::sort(lengths.begin(), lengths.end());
-  // Of equal ones the first; of an even number the shorter of the two in the middle.
-  const DurationNs median = lengths[(lengths.size() - 1) / 2].first;
-  return std::lower_bound(lengths.begin(), lengths.end(), std::pair(median, std::size_t{0}))
-      ->second;
+  const std::int64_t median = lengths[(lengths.size() - 1) / 2];
+  const std::int64_t mean = sum / static_cast<std::int64_t>(steps.size());
+  auto closest = [&](auto end, auto distance) {
+    std::stable_sort(order.begin(), end,
+                     [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+  };
+  closest(order.end(), [&](std::size_t i) { return std::abs(length(i) - median); });
+  closest(order.begin() + static_cast<std::ptrdiff_t>((order.size() + 1) / 2),
+          [&](std::size_t i) { return std::abs(gain(i) - mean); });
+  return order.front();
 }
 
+}  // namespace
+
 PredictedStep predict_timeline(const Predictor& predictor, const Scenario& scenario,
-                               std::size_t step) {
+                               std::optional<std::size_t> step) {
   Replayer replayer(predictor.program());
-  PredictedStep result =
-      Reader(predictor, scenario, predictor.steps().steps[step], replayer.run(scenario)).read();
-  result.replayed = predictor.replayed(step);
+  const std::vector<std::int64_t>& times = replayer.run(scenario);
+  const std::size_t which = step ? *step : typical_step(predictor, scenario, times);
+  PredictedStep result = Reader(predictor, scenario, predictor.steps().steps[which], times).read();
+  result.replayed = predictor.replayed(which);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyzer/event_ref.h"
@@ -48,13 +49,11 @@ struct PredictedStep {
   Interval predicted_interval() const { return {recorded.begin, recorded.begin + predicted}; }
 };
 
-/// Index into `Predictor::steps().steps`: the step whose recorded length is closest to the median.
-/// Needs a predictor that misses nothing, as all of these.
-std::size_t typical_step(const Predictor& predictor);
-
-/// The timeline of a step (index into `Predictor::steps().steps`). One replay; besides it only what
-/// lies in the step is looked at, and the batches and waits for input.
+/// The timeline of a step (index into `Predictor::steps().steps`); without one of the most typical: of
+/// the half of the steps that are closest to the median in length, the one whose gain is closest to the
+/// mean. Needs a predictor that misses nothing. One replay; besides it only what lies in the step is
+/// looked at, and the batches and waits for input.
 PredictedStep predict_timeline(const Predictor& predictor, const Scenario& scenario,
-                               std::size_t step);
+                               std::optional<std::size_t> step = std::nullopt);
 
 }  // namespace headway::analyzer

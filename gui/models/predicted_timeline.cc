@@ -131,7 +131,7 @@ Interval PredictedTimeline::view() const {
   const TimeNs end = std::max(step.recorded.end, step.predicted_interval().end);
   // At the end there is room for the flag that says so.
   const DurationNs air = (end - step.recorded.begin) / 20;
-  return {step.recorded.begin - air, end + air * 3};
+  return {step.recorded.begin - air, end + air * 4};
 }
 
 RowId PredictedTimeline::first_row() const {
@@ -143,22 +143,23 @@ RowId PredictedTimeline::first_row() const {
 
 std::string PredictedTimeline::gain_text() const {
   const DurationNs gain = step.gain();
-  return fmt::format("{} ({}) {}", format_duration(DurationNs{std::abs(gain.ns)}),
-                     format_percent(ratio(DurationNs{std::abs(gain.ns)}, step.replayed)),
+  return fmt::format("{} {}", format_duration(DurationNs{std::abs(gain.ns)}),
                      gain.ns >= 0 ? "less" : "more");
 }
 
 std::string PredictedTimeline::sentence() const {
+  const DurationNs gain = step.gain();
   std::string text = fmt::format(
-      "Step {} with “{}”: {} instead of {}", session->analysis.steps.all[step.step].number,
-      fix->title, format_duration(step.predicted), format_duration(step.recorded.length()));
+      "Step {} with “{}”: {} instead of {}, {} ({})", session->analysis.steps.all[step.step].number,
+      fix->title, format_duration(step.predicted), format_duration(step.recorded.length()),
+      gain_text(), format_percent(ratio(DurationNs{std::abs(gain.ns)}, step.recorded.length())));
+  // What the replay leaves out without any change, too, is no gain.
+  const DurationNs off{std::abs((step.recorded.length() - step.replayed).ns)};
+  if (off.ns * 20 > std::abs(gain.ns) && off.ns * 1000 > step.replayed.ns)
+    text += fmt::format("; {} have no recorded cause", format_duration(off));
   if (step.replayed_tasks < step.predicted)
-    text += fmt::format(". What is drawn would take {}; a copy engine or a link needs longer",
+    text += fmt::format("; what is drawn takes {}, a copy engine or link needs longer",
                         format_duration(step.replayed_tasks));
-  const DurationNs off = step.recorded.length() - step.replayed;
-  if (std::abs(off.ns) * 100 > step.replayed.ns)
-    text += fmt::format(". {} of the recorded step have no recorded cause and are in neither",
-                        format_duration(DurationNs{std::abs(off.ns)}));
   return text;
 }
 
@@ -180,8 +181,7 @@ PredictionOrReason predict_step_with(std::shared_ptr<const Session> session, std
   if (!predictor.missing().empty()) return {nullptr, predictor.missing()};
   const analyzer::Proposal proposal = known->propose(predictor);
   if (!proposal.applies) return {nullptr, proposal.text};
-  analyzer::PredictedStep step =
-      analyzer::predict_timeline(predictor, proposal.scenario, analyzer::typical_step(predictor));
+  analyzer::PredictedStep step = analyzer::predict_timeline(predictor, proposal.scenario);
   return {add_prediction(std::move(session), *known, std::move(step)), ""};
 }
 

@@ -35,9 +35,9 @@ struct PredictedTimeline {
   Interval view() const;
   /// The first predicted row that has something; none when nothing of the step has a row.
   RowId first_row() const;
-  /// "Step 12 with “Do not wait for the device”: 2.00 ms instead of 2.40 ms".
+  /// "Step 12 with “Do not wait for the device”: 2.00 ms instead of 2.40 ms, 400 µs less (16.7 %)".
   std::string sentence() const;
-  /// "400 µs (16.7 %) less".
+  /// "400 µs less".
   std::string gain_text() const;
 
   struct Line {
@@ -53,7 +53,7 @@ std::shared_ptr<const PredictedTimeline> add_prediction(std::shared_ptr<const Se
                                                         const analyzer::Fix& fix,
                                                         analyzer::PredictedStep step);
 
-/// Replays the session's trace with a fix (its id) and takes the step that is most like the median.
+/// Replays the session's trace with a fix (its id) and takes the most typical step.
 /// Where that cannot be done `missing` tells why. Takes as long as `headway whatif`: not for the UI
 /// thread.
 struct PredictionOrReason {

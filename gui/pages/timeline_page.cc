@@ -392,10 +392,9 @@ void TimelinePage::show_prediction_note() {
   prediction_->setChecked(shown != nullptr);
   prediction_note_->setVisible(shown != nullptr);
   if (!shown) return;
-  prediction_note_->setText(tr("%1: %2 – hide (%3)")
-                                .arg(QString::fromStdString(shown->sentence()),
-                                     QString::fromStdString(shown->gain_text()),
-                                     keys_text(Command::kPredictedStep)));
+  prediction_note_->setText(
+      tr("%1 – hide (%2)")
+          .arg(QString::fromStdString(shown->sentence()), keys_text(Command::kPredictedStep)));
 }
 
 void TimelinePage::open_in_ops() {
