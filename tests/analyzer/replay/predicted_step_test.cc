@@ -208,7 +208,7 @@ TEST_CASE("a resource that the graph does not have makes the step longer than it
   CHECK(step.replayed_tasks.ns == 20 * 70 * kUs);
 }
 
-TEST_CASE("the step that is shown is as long as most, and gains what all gain on average") {
+TEST_CASE("the step that is shown is as long as most, and gains as much as they do") {
   Run run([](TraceBuilder& builder, std::int64_t now, int number) {
     // Steps 4 and 9 are far off; of the others those with odd numbers are 1 µs longer.
     now = step_with_syncs(builder, now, number);
@@ -217,10 +217,8 @@ TEST_CASE("the step that is shown is as long as most, and gains what all gain on
   const PredictedStep step = run.predict();
   CHECK(step.recorded.length().ns <= 2401 * kUs);
   CHECK(run.analysis.steps.all[step.step].steady);
-  const Proposal proposal = find_fix("remove-syncs")->propose(*run.predictor);
-  const double mean = static_cast<double>(run.predictor->predict(proposal.scenario).gain.ns);
-  CHECK(static_cast<double>(run.predict(proposal.scenario).gain().ns) ==
-        doctest::Approx(mean).epsilon(0.15));
+  // Not what the two that are far off gain.
+  CHECK(run.fix("remove-syncs").gain().ns / 1e3 == doctest::Approx(400).epsilon(0.05));
 }
 
 }  // namespace headway::analyzer
