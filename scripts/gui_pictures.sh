@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Pictures of every page of headway-gui for docs/gui and docs/user-guide/three-clicks.md: of a recorded input-bound run (compared
 # with a healthy one), and of the real recordings that are there. Look at each before you commit it.
-# Usage: scripts/gui_pictures.sh [--build FOLDER] [--traces FOLDER] [--run FILE --healthy FILE] [--output FOLDER]
+# Usage: scripts/gui_pictures.sh [--build FOLDER] [--traces FOLDER] [--run FILE --healthy FILE --waiting FILE] [--output FOLDER]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 bin=$root/build/dev/bin
@@ -9,14 +9,16 @@ traces=${HEADWAY_TRACES:-$root/../shared/traces}
 out=$root/docs/gui
 run=
 healthy=
+waiting=
 while [ $# -gt 0 ]; do
   case $1 in
     --build) bin=$(realpath "${2:?--build needs a folder}")/bin; shift ;;
     --traces) traces=${2:?--traces needs a folder}; shift ;;
     --run) run=${2:?--run needs a file}; shift ;;
     --healthy) healthy=${2:?--healthy needs a file}; shift ;;
+    --waiting) waiting=${2:?--waiting needs a file}; shift ;;
     --output) out=$(realpath -m "${2:?--output needs a folder}"); shift ;;
-    *) echo "gui_pictures.sh: unknown option '$1' (known: --build, --traces, --run, --healthy, --output)" >&2; exit 2 ;;
+    *) echo "gui_pictures.sh: unknown option '$1' (known: --build, --traces, --run, --healthy, --waiting, --output)" >&2; exit 2 ;;
   esac
   shift
 done
@@ -30,6 +32,8 @@ record() {
 }
 if [ -z "$run" ]; then record input-bound input-bound; run=$work/input-bound.sqlite; fi
 if [ -z "$healthy" ]; then record healthy healthy; healthy=$work/healthy.sqlite; fi
+
+if [ -z "$waiting" ]; then record waiting host-sync; waiting=$work/waiting.sqlite; fi
 
 # shrink FILE: 64 colours are enough for these pages and a third of the size; without pngquant it stays as it is.
 shrink() {
@@ -68,6 +72,8 @@ all_pages input-bound "$run" "$healthy"
 picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
 # What the second click of three-clicks.md leads to.
 picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
+# A step as it would be without the waits for the device.
+picture "$out/waiting/predicted.png" "$waiting" --finding host-sync --predicted
 # From a copy: a page may show where its trace lies, and that is nobody's business.
 for trace in nsys/h100_2gpu_1s.sqlite kineto/a100_control.json.gz; do
   [ -f "$traces/$trace" ] || continue

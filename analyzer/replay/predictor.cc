@@ -51,11 +51,8 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
   if (!marked_.missing.empty()) return;
   std::vector<double> recorded;
-  for (const MarkedStep& step : marked_.steps) {
-    TimeNs begin = program_.recorded(step.begin.slot) + step.begin.after;
-    TimeNs end = program_.recorded(step.end.slot) + step.end.after;
-    recorded.push_back(static_cast<double>((end - begin).ns));
-  }
+  for (const MarkedStep& step : marked_.steps)
+    recorded.push_back(static_cast<double>(this->recorded(step).length().ns));
   Replayer replayer(program_);
   replayed_ = step_lengths(replayer.run({}), {});
   baseline_.steps = static_cast<std::int64_t>(marked_.steps.size());
@@ -69,6 +66,15 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   std::vector<DurationNs> path = path_of_parts();
   for (std::size_t part = 0; part < path.size(); ++part)
     baseline_.path[parts_.all()[part].time_class] += path[part];
+}
+
+Interval Predictor::recorded(const MarkedStep& step) const {
+  return {program_.recorded(step.begin.slot) + step.begin.after,
+          program_.recorded(step.end.slot) + step.end.after};
+}
+
+DurationNs Predictor::replayed(std::size_t step) const {
+  return rounded(replayed_[step]);
 }
 
 std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& times,

@@ -64,6 +64,9 @@ class Predictor {
   const MachineFacts& machine() const { return machine_; }
   /// Delays in use that are not from the recording.
   std::vector<Assumption> assumptions() const { return assumptions_of(graph_); }
+  Interval recorded(const MarkedStep& step) const;
+  /// The length of a step (index into `steps().steps`) in the replay without any change.
+  DurationNs replayed(std::size_t step) const;
 
   /// `model_error`: how far a formula of the scenario may be off, as a share of the gain.
   Prediction predict(const Scenario& scenario, double model_error = 0) const;

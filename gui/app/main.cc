@@ -80,7 +80,12 @@ void show_finding(MainWindow& window, const Options& options) {
     fail_usage("--finding '{}': no rule has this name; docs/reference/rules.md lists them.",
                options.finding);
   const int index = static_cast<int>(found - findings.begin());
-  if (*options.page != Page::kTimeline) {
+  if (options.predicted) {
+    if (!found->predicted)
+      fail_usage("--predicted: the gain of a fix for '{}' is not known in this trace.",
+                 options.finding);
+    window.go_to({.page = Page::kTimeline, .finding = index, .predicted = true});
+  } else if (*options.page != Page::kTimeline) {
     window.go_to({.page = Page::kFindings, .finding = index});
   } else if (!found->evidence.empty()) {
     window.go_to({.page = Page::kTimeline, .finding = index, .evidence = 0});

@@ -101,6 +101,8 @@ Options parse_options(int argc, char** argv) {
       "--finding", options.finding,
       "Show what this rule found, e.g. input-bound; with --page timeline where its first "
       "evidence is");
+  app.add_flag("--predicted", options.predicted,
+               "With --finding: show a step as it would be with the fix, beside the recorded one");
   app.add_option("--step-range", options.analysis.steps.range,
                  "Name of the ranges that are training steps; a trailing * matches any ending");
   app.add_option("--theme", theme, "Colours: light or dark");
@@ -131,6 +133,11 @@ Options parse_options(int argc, char** argv) {
     options.page = Page::kCompare;
   if (options.second && options.source.files.empty())
     fail_usage("--compare {}: name the first trace too, as in headway-gui A --compare B.", second);
+  if (options.predicted && options.finding.empty())
+    fail_usage("--predicted: name the finding whose fix is meant, e.g. --finding host-sync.");
+  if (options.predicted && options.page.value_or(Page::kTimeline) != Page::kTimeline)
+    fail_usage("--predicted is for the timeline: leave --page out or say --page timeline.");
+  if (options.predicted) options.page = Page::kTimeline;
   if (!options.finding.empty() && !options.page) options.page = Page::kFindings;
   if (options.csv && !options.page) options.page = Page::kTimeline;
   if (options.csv && options.source.files.empty())

@@ -24,8 +24,9 @@ struct Options {
   std::optional<Interval> range;
   std::optional<bool> dark;
   analyzer::AnalysisOptions analysis;
-  std::string find;     ///< a name to search for and select
-  std::string finding;  ///< a rule: its finding, or on the timeline its first evidence
+  std::string find;        ///< a name to search for and select
+  std::string finding;     ///< a rule: its finding, or on the timeline its first evidence
+  bool predicted = false;  ///< with `finding`: a step as it would be with its fix
 
   /// Nothing is shown: files are written, and the program ends.
   bool writes_files() const { return screenshot || csv; }

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analyzer/event_ref.h"
+#include "analyzer/replay/predicted_step.h"
 #include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/event_statistics.h"
@@ -47,6 +48,10 @@ std::string title_of(const TimelineModel& model, const Target& target) {
       return fmt::format("Step {}", model.analysis->steps.all[target.index].number);
     case Target::Kind::kOverhead:
       return display_text(model.trace->strings[model.trace->overheads[target.index].name]);
+    case Target::Kind::kPrediction:
+      if (!model.predicted) return "";
+      return display_text(
+          analyzer::name_of(*model.trace, model.predicted->tasks[target.index].event));
     case Target::Kind::kNone:
       break;
   }
@@ -79,6 +84,9 @@ class Description {
         break;
       case Target::Kind::kOverhead:
         overhead(trace_.overheads[target.index]);
+        break;
+      case Target::Kind::kPrediction:
+        if (model_.predicted) prediction(*model_.predicted, target.index);
         break;
       case Target::Kind::kNone:
         break;
@@ -328,6 +336,34 @@ class Description {
     }
   }
 
+  void prediction(const analyzer::PredictedStep& step, std::uint32_t index) {
+    const analyzer::PredictedTask& task = step.tasks[index];
+    // Times count from the begin of the step: that is what the two timelines have in common.
+    auto at = [&](TimeNs time) {
+      const DurationNs since = time - step.recorded.begin;
+      return fmt::format("{}{}", since.ns < 0 ? "−" : "+",
+                         format_duration(DurationNs{std::abs(since.ns)}));
+    };
+    auto times = [&](Interval when) {
+      return fmt::format("{} in the step, takes {}", at(when.begin),
+                         format_duration(when.length()));
+    };
+    add("Predicted", times(task.predicted));
+    add("Recorded", times(task.recorded));
+    const DurationNs moved = task.predicted.end - task.recorded.end;
+    if (moved.ns != 0) {
+      add("Ends", fmt::format("{} {}", format_duration(DurationNs{std::abs(moved.ns)}),
+                              moved.ns < 0 ? "earlier" : "later"));
+    }
+    if (task.fate == analyzer::Fate::kJoined)
+      add("Note", "no longer launched on its own: part of another op or of a graph");
+    if (task.recorded.begin >= step.recorded.end)
+      add("Note", "recorded in a later step: the host is further ahead");
+    if (task.recorded.end <= step.recorded.begin) add("Note", "recorded in an earlier step");
+    if (task.interpolated) add("Note", "placed between the calls of its thread");
+    if (!brief_) add("Event", "as it was recorded", Target::of(task.event));
+  }
+
   void selection(Interval when) {
     add("Length", format_duration(when.length()));
     add("From", format_time(when.begin, {1}));
@@ -435,6 +471,7 @@ std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& t
   Description description(model, true);
   description.target(target);
   std::vector<Detail> all = description.take();
+  if (target.kind == Target::Kind::kPrediction) return all;
   std::erase_if(all, [](const Detail& detail) {
     return std::find(kWanted.begin(), kWanted.end(), detail.label) == kWanted.end();
   });

@@ -102,6 +102,7 @@ Target find_again(const Session& from, const Target& target, const Session& to) 
     bool same = from.analysed && to.analysed && &from.trace == &to.trace;
     return same ? target : Target{};
   }
+  if (target.kind == Target::Kind::kPrediction) return {};
   if (target.kind != Target::Kind::kEvent || &from.trace == &to.trace) return target;
   analyzer::EventRef event = target.event;
   switch (event.kind) {

@@ -22,7 +22,25 @@ RowLayout::RowLayout(const TimelineModel& model, RowMetrics metrics)
       sequence_(model.rows.size()) {
   for (const Row& row : model.rows) folded_.push_back(row.starts_folded);
   for (std::size_t i = 0; i < sequence_.size(); ++i) sequence_[i] = RowId::from(i);
+  place_companions();
   arrange();
+}
+
+/// From where they are to directly behind the row that they belong to.
+void RowLayout::place_companions() {
+  for (std::size_t i = model_->rows.size(); i-- > 0;) {
+    const RowId beside = model_->rows[i].companion_of;
+    if (!beside.valid()) continue;
+    auto from = sequence_.begin() + static_cast<std::ptrdiff_t>(place_of(RowId::from(i)));
+    auto to = sequence_.begin() + static_cast<std::ptrdiff_t>(place_of(beside)) + 1;
+    if (from >= to) {
+      std::rotate(to, from, from + 1);
+    } else {
+      std::rotate(from, from + 1, to);
+    }
+    if (is_pinned(beside) && !is_pinned(RowId::from(i)) && model_->rows[i].parent != beside)
+      pinned_.insert(std::find(pinned_.begin(), pinned_.end(), beside) + 1, RowId::from(i));
+  }
 }
 
 void RowLayout::adopt(const TimelineModel& model, const std::vector<RowId>& matches) {
@@ -50,6 +68,7 @@ void RowLayout::adopt(const TimelineModel& model, const std::vector<RowId>& matc
       break;
     }
   }
+  place_companions();
   arrange();
 }
 
@@ -197,7 +216,9 @@ std::vector<std::uint8_t> RowLayout::wanted() const {
     const Row& row = model_->rows[i];
     bool by_name = filter_.empty() || contains_ignoring_case(row.label, filter_) ||
                    contains_ignoring_case(row.detail, filter_);
-    bool fits = by_name && (!only_ || (*only_)[i]);
+    bool fits = by_name && (!only_ || (i < only_->size() && (*only_)[i]));
+    // A prediction is there to be compared.
+    if (!fits && row.companion_of.valid() && (wanted[row.companion_of.value] & kShown)) fits = true;
     // What is below a row that is named so comes with it.
     if (!fits && !only_ && row.parent.valid() && (wanted[row.parent.value] & kShown)) fits = true;
     wanted[i] = fits || kept_[i] ? kShown : 0;

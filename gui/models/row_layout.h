@@ -34,6 +34,7 @@ class RowLayout {
   };
 
   RowLayout() = default;
+  /// Rows in the order of the model, companions directly behind theirs.
   RowLayout(const TimelineModel& model, RowMetrics metrics);
 
   /// Shows another timeline as this one was shown; `matches`: for each of its rows the row of the
@@ -93,6 +94,7 @@ class RowLayout {
   bool is_filtered() const { return !filter_.empty() || only_.has_value(); }
   /// Per row: 1 it is shown, 2 it leads to one that is, so it is unfolded.
   std::vector<std::uint8_t> wanted() const;
+  void place_companions();
   void arrange();
   void add(RowId row, std::uint8_t depth, bool pinned);
   /// Adds the rows of `sequence_` from `at` that stand below `depth`, with what is below them.

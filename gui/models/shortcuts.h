@@ -36,6 +36,7 @@ enum class Command : std::uint8_t {
   kPreviousOnLane,
   kFollowLink,
   kCriticalPath,
+  kPredictedStep,
   kBookmark,
   kNextBookmark,
   kPreviousBookmark,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gui/models/timeline_model.h"
 
+#include "analyzer/replay/predicted_step.h"
+
 namespace headway::gui {
 
 using analyzer::EventRef;
@@ -66,6 +68,12 @@ std::optional<Place> TimelineModel::find(const Target& target) const {
           return place;
       }
       return std::nullopt;
+    case Target::Kind::kPrediction:
+      for (std::size_t i = rows.size(); i-- > 0 && rows[i].kind == RowKind::kPredicted;) {
+        if (auto place = find_in(*this, RowId::from(i), interval_of(target).begin, target.index))
+          return place;
+      }
+      return std::nullopt;
     case Target::Kind::kNone:
       break;
   }
@@ -97,6 +105,8 @@ Target TimelineModel::target_of(RowId id, std::uint32_t trace_row) const {
       return Target::of(EventRef::of(trace::RangeId{trace_row}));
     case RowKind::kCalls:
       return Target::of(EventRef::of(trace::CallId{trace_row}));
+    case RowKind::kPredicted:
+      return Target::prediction(trace_row);
     default:
       return {};
   }
@@ -112,6 +122,10 @@ Interval TimelineModel::interval_of(const Target& target) const {
       return analysis->steps.all[target.index].host;
     case Target::Kind::kOverhead:
       return trace->overheads[target.index].interval;
+    case Target::Kind::kPrediction:
+      // What reaches out of the predicted step is cut off there: beyond it nothing is predicted.
+      if (!predicted) return {};
+      return intersect(predicted->tasks[target.index].predicted, predicted->predicted_interval());
     case Target::Kind::kNone:
       break;
   }

@@ -12,6 +12,10 @@
 #include "gui/models/lane.h"
 #include "trace/trace.h"
 
+namespace headway::analyzer {
+struct PredictedStep;
+}
+
 namespace headway::gui {
 
 using RowId = Id<struct RowTag>;
@@ -31,6 +35,7 @@ enum class RowKind : std::uint8_t {
   kOverheads,    ///< what CUDA and the profiler took of a process; subject: ProcessId or none
   kCounters,     ///< heading
   kCounter,      ///< subject: index into TimelineModel::counters
+  kPredicted,    ///< another row as a fix would have it; subject: that row. See PredictedTimeline
 };
 
 /// A row of the timeline: a heading, a group of lanes, or a counter.
@@ -44,23 +49,26 @@ struct Row {
   std::string detail;       ///< beside the label, less important
   std::vector<Lane> lanes;  ///< rows of their entries: see TimelineModel::target_of
   bool starts_folded = false;
+  RowId companion_of;  ///< the row that it stands directly behind; none: its place in the model
 
   bool is_heading() const { return lanes.empty() && kind != RowKind::kCounter; }
   bool can_fold() const { return descendants > 0 || lanes.size() > 1; }
   /// Shows what other rows show, seen another way; events are not counted on it.
   bool is_derived() const {
     return kind == RowKind::kPartition || kind == RowKind::kCollectives ||
-           kind == RowKind::kWaits || kind == RowKind::kReads || kind == RowKind::kOverheads;
+           kind == RowKind::kWaits || kind == RowKind::kReads || kind == RowKind::kOverheads ||
+           kind == RowKind::kPredicted;
   }
 };
 
 /// Something on the timeline that can be selected.
 struct Target {
-  enum class Kind : std::uint8_t { kNone, kEvent, kSegment, kStep, kOverhead };
+  enum class Kind : std::uint8_t { kNone, kEvent, kSegment, kStep, kOverhead, kPrediction };
   Kind kind = Kind::kNone;
   analyzer::EventRef event;     ///< kEvent
   std::uint32_t partition = 0;  ///< kSegment: index into Analysis::partitions
-  /// kSegment: of the segment; kStep: into Steps::all; kOverhead: into Trace::overheads
+  /// kSegment: of the segment; kStep: into Steps::all; kOverhead: into Trace::overheads;
+  /// kPrediction: into the tasks of TimelineModel::predicted
   std::uint32_t index = 0;
 
   static Target of(analyzer::EventRef event) {
@@ -72,6 +80,7 @@ struct Target {
   }
   static Target step(std::uint32_t index) { return {Kind::kStep, {}, 0, index}; }
   static Target overhead(std::uint32_t index) { return {Kind::kOverhead, {}, 0, index}; }
+  static Target prediction(std::uint32_t index) { return {Kind::kPrediction, {}, 0, index}; }
   explicit operator bool() const { return kind != Kind::kNone; }
   bool operator==(const Target&) const = default;
 };
@@ -89,9 +98,10 @@ struct TimelineModel {
   const trace::Trace* trace = nullptr;
   const analyzer::Analysis* analysis = nullptr;
   Interval bounds;                    ///< from the first to the last thing in the trace
-  std::vector<Row> rows;              ///< depth first
+  std::vector<Row> rows;              ///< depth first; companions behind all others
   std::vector<CounterLane> counters;  ///< by row
   Lane steps;                         ///< rows: index into Analysis::steps.all
+  const analyzer::PredictedStep* predicted = nullptr;  ///< what rows of kPredicted show; null: none
 
   std::vector<RowId> row_of_thread;  ///< by ThreadId; none: no ranges
   std::vector<RowId> row_of_calls;   ///< by ThreadId

@@ -22,6 +22,7 @@ class DetailsPanel : public QScrollArea {
   /// `links`: of the target, as far as they are known.
   void show_target(const Target& target, std::vector<EventLink> links = {});
   void show_range(Interval range);
+  void show_lines(const QString& title, const std::vector<Detail>& lines);
   /// "Label: value" lines of what is shown.
   QString text() const;
 
@@ -29,7 +30,6 @@ class DetailsPanel : public QScrollArea {
   void followed(const headway::gui::Target& target);
 
  private:
-  void show_lines(const QString& title, const std::vector<Detail>& lines);
   void show_hint();
 
   bool is_large() const;

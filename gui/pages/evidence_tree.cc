@@ -72,6 +72,13 @@ void EvidenceTree::set_session(std::shared_ptr<const Session> session, const The
   }
 }
 
+int EvidenceTree::current_finding() const {
+  const QTreeWidgetItem* item = currentItem();
+  if (item && item->parent()) item = item->parent();
+  const QVariant finding = item ? item->data(0, Qt::UserRole) : QVariant();
+  return finding.isValid() ? finding.toInt() : -1;
+}
+
 void EvidenceTree::set_current(int finding, int evidence) {
   for (int i = 0; i < topLevelItemCount(); ++i) {
     QTreeWidgetItem* item = topLevelItem(i);

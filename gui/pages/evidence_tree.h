@@ -18,6 +18,8 @@ class EvidenceTree : public QTreeWidget {
   void set_session(std::shared_ptr<const Session> session, const Theme& theme);
   /// Marks an evidence as the current one without following it.
   void set_current(int finding, int evidence);
+  /// The finding that is selected, or one of whose evidence is; -1: none.
+  int current_finding() const;
 
  signals:
   void evidence_followed(int finding, int evidence);

@@ -3,6 +3,7 @@
 
 #include <QFontDatabase>
 #include <QFrame>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "analyzer/report/facts.h"
@@ -82,6 +83,12 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
     gain->setObjectName(QStringLiteral("predicted gain"));
     layout->addSpacing(6);
     layout->addWidget(gain);
+    QPushButton* show = new QPushButton(tr("Show predicted step"));
+    show->setObjectName(QStringLiteral("predicted step"));
+    show->setToolTip(
+        tr("A step on the timeline, as it was recorded and as it would be with the fix"));
+    connect(show, &QPushButton::clicked, this, [this] { emit prediction_followed(finding_); });
+    layout->addWidget(show, 0, Qt::AlignLeft);
   }
   if (!finding.evidence.empty()) {
     layout->addSpacing(12);

@@ -20,6 +20,8 @@ class FindingDetail : public QScrollArea {
 
  signals:
   void evidence_followed(int finding, int evidence);
+  /// A step as it would be with the finding's fix.
+  void prediction_followed(int finding);
 
  private:
   QWidget* page_of(const analyzer::Finding& finding);

@@ -31,6 +31,9 @@ FindingsPage::FindingsPage(QWidget* parent)
   connect(detail_, &FindingDetail::evidence_followed, this, [this](int finding, int evidence) {
     emit followed({.page = Page::kTimeline, .finding = finding, .evidence = evidence});
   });
+  connect(detail_, &FindingDetail::prediction_followed, this, [this](int finding) {
+    emit followed({.page = Page::kTimeline, .finding = finding, .predicted = true});
+  });
 }
 
 void FindingsPage::set_session(std::shared_ptr<const Session> session) {

@@ -18,6 +18,7 @@ struct Link {
   std::optional<Interval> view = {};  ///< the time to show around it; none: as much as it needs
   int finding = -1;                   ///< index into Analysis::findings
   int evidence = -1;                  ///< index into its evidence
+  bool predicted = false;             ///< a step with the finding's fix, beside the recorded one
 };
 
 /// A page of an open trace. Filled when it is first shown, so opening a trace pays for one page.

@@ -3,6 +3,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 
+#include "analyzer/whatif/fix.h"
 #include "common/format.h"
 #include "gui/models/details.h"
 #include "gui/models/display_text.h"
@@ -60,6 +61,15 @@ void TimelinePage::open_menu(const Hit& hit, const QPoint& global) {
     entry(tr("Set a mark to measure from"), Command::kMark);
     entry(tr("Go to …"), Command::kGoTo);
   }
+  if (view_->predicted()) {
+    entry(tr("Hide the predicted step"), Command::kPredictedStep);
+  } else if (const int finding = finding_to_predict(); finding >= 0) {
+    const auto& of = session_->analysis.findings[static_cast<std::size_t>(finding)];
+    const std::string_view title = analyzer::find_fix(of.predicted->fix)->title;
+    entry(tr("Show a step with “%1”")
+              .arg(QString::fromUtf8(title.data(), static_cast<qsizetype>(title.size()))),
+          Command::kPredictedStep);
+  }
   if (hit.row.valid()) add_row_actions(menu, hit.row);
   menu.popup(global);
 }
@@ -100,7 +110,8 @@ void TimelinePage::add_range_actions(QMenu& menu) {
 
 void TimelinePage::add_row_actions(QMenu& menu, RowId row) {
   menu.addSeparator();
-  const QString name = QString::fromStdString(display_text(session_->timeline.row(row).label, 40));
+  const QString name =
+      QString::fromStdString(display_text(view_->frame().model->row(row).label, 40));
   const bool pinned = view_->layout().is_pinned(row);
   add_entry(menu,
             pinned ? tr("Let go of row “%1”").arg(name) : tr("Pin row “%1” to the top").arg(name),
@@ -129,8 +140,8 @@ void TimelinePage::add_bookmark() {
   if (!view_->range().empty()) {
     when = view_->range();
   } else if (view_->selection()) {
-    when = session_->timeline.interval_of(view_->selection());
-    note = title_of(session_->timeline, view_->selection());
+    when = view_->frame().model->interval_of(view_->selection());
+    note = title_of(*view_->frame().model, view_->selection());
   }
   bookmarks_->add(when, std::move(note));
   tabs_->setCurrentWidget(bookmarks_);
@@ -154,7 +165,8 @@ void TimelinePage::copy(const QString& text, const QString& what) {
 
 void TimelinePage::copy_events() {
   Interval when = view_->range();
-  if (when.empty() && view_->selection()) when = session_->timeline.interval_of(view_->selection());
+  if (when.empty() && view_->selection())
+    when = view_->frame().model->interval_of(view_->selection());
   if (when.empty()) return tell(tr("Select a time range first: Shift+drag"));
   std::string text = events_as_text(session_->timeline, when);
   copy(QString::fromStdString(text), tr("the events of the time range"));

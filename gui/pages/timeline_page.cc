@@ -7,9 +7,12 @@
 #include <QKeyEvent>
 #include <QVBoxLayout>
 
+#include "analyzer/whatif/fix.h"
 #include "common/error.h"
 #include "common/format.h"
+#include "gui/models/details.h"
 #include "gui/models/findings.h"
+#include "gui/models/predicted_timeline.h"
 #include "gui/pages/labels.h"
 #include "gui/timeline/key_bindings.h"
 
@@ -48,12 +51,19 @@ TimelinePage::TimelinePage(QWidget* parent)
       hidden_(new LinkLabel({})),
       path_(new QToolButton),
       only_hits_(new QToolButton),
+      prediction_(new QToolButton),
+      prediction_note_(new LinkLabel({})),
+      predicting_(new BackgroundTask(this)),
       pointed_(new QLabel),
       span_(new QLabel) {
   QWidget* left = new QWidget;
   QVBoxLayout* left_layout = new QVBoxLayout(left);
   left_layout->setContentsMargins(0, 0, 0, 0);
   left_layout->setSpacing(0);
+  prediction_note_->setObjectName(QStringLiteral("prediction"));
+  prediction_note_->setContentsMargins(10, 4, 10, 4);
+  prediction_note_->hide();
+  left_layout->addWidget(prediction_note_);
   left_layout->addWidget(view_, 1);
   hidden_->setContentsMargins(10, 4, 10, 4);
   hidden_->hide();
@@ -101,6 +111,17 @@ void TimelinePage::connect_parts() {
   });
   connect(only_hits_, &QToolButton::toggled, view_, &TimelineView::show_only_hits);
   connect(path_, &QToolButton::toggled, view_, &TimelineView::show_path);
+  connect(prediction_, &QToolButton::clicked, this, &TimelinePage::toggle_prediction);
+  connect(prediction_note_, &LinkLabel::followed, this, [this] {
+    view_->show_predicted(nullptr);
+    prediction_note_->hide();
+    view_->setFocus();
+  });
+  connect(view_, &TimelineView::predicted_changed, this, &TimelinePage::show_prediction_note);
+  connect(predicting_, &BackgroundTask::failed, this, [this](const QString& why) {
+    prediction_->setChecked(false);
+    prediction_note_->setText(tr("Nothing was predicted: %1").arg(why));
+  });
   connect(row_filter_, &QLineEdit::textChanged, this,
           [this](const QString& text) { view_->set_row_filter(text.toStdString()); });
   connect(row_filter_, &QLineEdit::returnPressed, view_, [this] { view_->setFocus(); });
@@ -121,7 +142,14 @@ void TimelinePage::connect_parts() {
 
 void TimelinePage::show_details() {
   if (!view_->range().empty()) return details_->show_range(view_->range());
-  details_->show_target(view_->selection(), view_->overlay().links);
+  const Target& target = view_->selection();
+  if (target.kind == Target::Kind::kPrediction) {
+    const TimelineModel& model = *view_->frame().model;
+    return details_->show_lines(
+        tr("%1 (predicted)").arg(QString::fromStdString(title_of(model, target))),
+        describe(model, target));
+  }
+  details_->show_target(target, view_->overlay().links);
 }
 
 /// The page knows more commands than the view alone.
@@ -168,7 +196,14 @@ QWidget* TimelinePage::toolbar() {
   only_hits_->setToolTip(tr("Show only the rows on which the search found something"));
   only_hits_->setAccessibleName(tr("Only rows with hits"));
   only_hits_->hide();
-  for (QToolButton* toggle : {path_, only_hits_}) {
+  prediction_->setText(tr("Predicted step"));
+  prediction_->setToolTip(
+      QStringLiteral("%1 (%2)").arg(tr("A step as it would be with the fix of the finding that is "
+                                       "selected, beside the recorded one"),
+                                    keys_text(Command::kPredictedStep)));
+  prediction_->setAccessibleName(tr("Predicted step"));
+  prediction_->hide();
+  for (QToolButton* toggle : {path_, prediction_, only_hits_}) {
     toggle->setCheckable(true);
     toggle->setAutoRaise(true);
   }
@@ -180,6 +215,7 @@ QWidget* TimelinePage::toolbar() {
   row_filter_->setMaximumWidth(170);
   row_filter_->installEventFilter(this);
   layout->addWidget(path_);
+  layout->addWidget(prediction_);
   layout->addSpacing(8);
   layout->addWidget(row_filter_, 1);
   layout->addWidget(search_, 4);
@@ -214,6 +250,8 @@ QWidget* TimelinePage::side() {
 }
 
 void TimelinePage::set_session(std::shared_ptr<const Session> session) {
+  predicting_->cancel();
+  prediction_note_->hide();
   details_->set_session(session);
   search_->set_session(session);
   view_->set_bookmarks(nullptr);
@@ -223,12 +261,15 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   legend_->set_classes(session ? used_classes(*session) : std::vector<analyzer::TimeClass>());
   session_ = session;
   view_->set_session(session);
+  prediction_->setVisible(finding_to_predict() >= 0);
   bookmarks_->set_session(std::move(session));
   show_span();
 }
 
 void TimelinePage::update_session(std::shared_ptr<const Session> session) {
   if (!session_ || !session) return set_session(std::move(session));
+  predicting_->cancel();
+  prediction_note_->hide();
   Interval range = view_->range();
   details_->set_session(session);
   search_->update_session(session);
@@ -236,6 +277,7 @@ void TimelinePage::update_session(std::shared_ptr<const Session> session) {
   legend_->set_classes(used_classes(*session));
   session_ = session;
   view_->update_session(std::move(session));
+  prediction_->setVisible(finding_to_predict() >= 0);
   if (range.empty()) {
     details_->show_target(view_->selection());
   } else {
@@ -258,7 +300,9 @@ void TimelinePage::show_span() {
 }
 
 void TimelinePage::open(const Link& link) {
-  if (link.evidence >= 0) {
+  if (link.predicted) {
+    show_prediction(link.finding);
+  } else if (link.evidence >= 0) {
     show_evidence(link.finding, link.evidence);
   } else if (link.target.kind == Target::Kind::kStep && link.view) {
     show_step(link.target.index, *link.view);
@@ -300,6 +344,59 @@ void TimelinePage::show_step(std::uint32_t step, Interval where) {
   view_->jump_to(Target::step(step), {both.begin - air, both.end + air});
 }
 
+/// The selected finding where its gain is known, else the one whose fix gains most; -1: none.
+int TimelinePage::finding_to_predict() const {
+  if (!session_) return -1;
+  const int current = evidence_->current_finding();
+  const std::vector<analyzer::Finding>& findings = session_->analysis.findings;
+  if (current >= 0 && findings[static_cast<std::size_t>(current)].predicted) return current;
+  return best_predicted_finding(session_->analysis);
+}
+
+void TimelinePage::toggle_prediction() {
+  if (view_->predicted() || predicting_->is_running()) {
+    predicting_->cancel();
+    view_->show_predicted(nullptr);
+    return show_prediction_note();
+  }
+  show_prediction(finding_to_predict());
+}
+
+void TimelinePage::show_prediction(int finding) {
+  prediction_->setChecked(view_->predicted() != nullptr);
+  if (!session_ || finding < 0) return tell(tr("No finding of this trace has a predicted gain"));
+  const auto& predicted =
+      session_->analysis.findings.at(static_cast<std::size_t>(finding)).predicted;
+  if (!predicted) return tell(tr("The gain of this finding's fix is not known"));
+  const std::string_view fix = predicted->fix;
+  const auto& shown = view_->predicted();
+  if (shown && shown->fix->id == fix) return view_->show_predicted(shown);
+  view_->show_predicted(nullptr);
+  prediction_->setChecked(true);
+  prediction_note_->setText(tr("Replaying the recording with the fix …"));
+  prediction_note_->show();
+  predicting_->start([this, fix, session = session_](const std::atomic<bool>&) {
+    return [this, result = predict_step_with(session, fix)] {
+      view_->show_predicted(result.timeline);
+      if (result.timeline) return;
+      prediction_->setChecked(false);
+      prediction_note_->setText(
+          tr("Nothing was predicted: %1").arg(QString::fromStdString(result.missing)));
+    };
+  });
+}
+
+/// What the predicted rows are, as long as they are there.
+void TimelinePage::show_prediction_note() {
+  const auto& shown = view_->predicted();
+  prediction_->setChecked(shown != nullptr);
+  prediction_note_->setVisible(shown != nullptr);
+  if (!shown) return;
+  prediction_note_->setText(
+      tr("%1 – hide (%2)")
+          .arg(QString::fromStdString(shown->sentence()), keys_text(Command::kPredictedStep)));
+}
+
 void TimelinePage::open_in_ops() {
   Target target = view_->selection();
   if (target.kind == Target::Kind::kEvent && target.event.kind == analyzer::EventRef::Kind::kCall)
@@ -338,6 +435,9 @@ bool TimelinePage::run(Command command) {
       return true;
     case Command::kCriticalPath:
       path_->toggle();
+      return true;
+    case Command::kPredictedStep:
+      toggle_prediction();
       return true;
     case Command::kBookmark:
       add_bookmark();

@@ -37,6 +37,9 @@ class TimelinePage : public PageWidget {
   void show_evidence(int finding, int evidence);
   void show_target(const Target& target);
   void show_step(std::uint32_t step, Interval where);
+  /// A step as it would be with the finding's fix, beside the recorded one; nothing for findings
+  /// without a prediction. Replays on another thread first.
+  void show_prediction(int finding);
   /// False for commands that are not the timeline's.
   bool run(Command command);
 
@@ -48,6 +51,7 @@ class TimelinePage : public PageWidget {
   GoToBar& go_to() { return *go_to_; }
   QLineEdit& row_filter() { return *row_filter_; }
   LinkLabel& hidden_rows() { return *hidden_; }
+  LinkLabel& prediction_note() { return *prediction_note_; }
   /// The menu that is open; null: none.
   QMenu* menu() { return menu_; }
   /// Bookmarks are kept in files below this folder; without one they last as long as the window.
@@ -64,6 +68,9 @@ class TimelinePage : public PageWidget {
   void show_hidden_rows();
   void show_details();
   void open_in_ops();
+  int finding_to_predict() const;
+  void toggle_prediction();
+  void show_prediction_note();
   void open_menu(const Hit& hit, const QPoint& global);
   void add_event_actions(QMenu& menu);
   void add_range_actions(QMenu& menu);
@@ -89,6 +96,9 @@ class TimelinePage : public PageWidget {
   LinkLabel* hidden_;
   QToolButton* path_;
   QToolButton* only_hits_;
+  QToolButton* prediction_;
+  LinkLabel* prediction_note_;
+  BackgroundTask* predicting_;
   QTabWidget* tabs_ = nullptr;
   QPointer<QMenu> menu_;
   QLabel* pointed_;

@@ -7,6 +7,7 @@
 
 #include "gui/models/hit_marks.h"
 #include "gui/models/path_lanes.h"
+#include "gui/models/predicted_timeline.h"
 #include "gui/models/row_layout.h"
 #include "gui/models/time_mapping.h"
 #include "gui/models/timeline_model.h"
@@ -27,9 +28,10 @@ struct Frame {
   QSize size;
   int gutter = 220;  ///< width of the names
   double pixel_ratio = 1;
-  const HitMarks* hits = nullptr;   ///< of a search; null: none
-  const PathLanes* path = nullptr;  ///< the critical path; null: not shown
-  RowId current_row = {};           ///< the one that keys work on; none: no such row
+  const HitMarks* hits = nullptr;                ///< of a search; null: none
+  const PathLanes* path = nullptr;               ///< the critical path; null: not shown
+  const PredictedTimeline* predicted = nullptr;  ///< `model` is of it; null: as recorded
+  RowId current_row = {};                        ///< the one that keys work on; none: no such row
 
   int overview_height() const { return 20; }
   int ruler_height() const { return layout->metrics().heading + 2; }

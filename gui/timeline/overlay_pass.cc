@@ -226,6 +226,66 @@ void paint_measure(QPainter& painter, const Frame& frame, const Overlay& overlay
   painter.drawText(label, Qt::AlignCenter, text);
 }
 
+/// The end of the recorded and of the predicted step, and between them what the fix gains: on the
+/// predicted rows nothing is left there.
+void paint_prediction(QPainter& painter, const Frame& frame) {
+  const PredictedTimeline& predicted = *frame.predicted;
+  const Interval recorded = predicted.step.recorded;
+  const TimeNs end = predicted.step.predicted_interval().end;
+  const bool shorter = end <= recorded.end;
+  const QColor color = shorter ? frame.theme->good : frame.theme->warning;
+  const double from = frame.gutter + frame.mapping.x_of(std::min(end, recorded.end));
+  const double to = frame.gutter + frame.mapping.x_of(std::max(end, recorded.end));
+  const double left = std::clamp<double>(from, frame.gutter - 4, frame.size.width() + 4);
+  const double right = std::clamp<double>(to, frame.gutter - 4, frame.size.width() + 4);
+  const QString text = QString::fromStdString(predicted.gain_text());
+  const QFontMetrics metrics(frame.font);
+  const int width = metrics.horizontalAdvance(text) + 12;
+  bool told = false;
+  painter.setFont(frame.font);
+  for (const RowLayout::Shown& shown : frame.layout->shown()) {
+    if (frame.model->row(shown.row).kind != RowKind::kPredicted) continue;
+    const QRectF box(left, frame.screen_y(shown.y), right - left, shown.height - 1);
+    if (box.bottom() < frame.header_height() || box.top() > frame.size.height()) continue;
+    painter.setClipRect(clip_of(frame, shown.row));
+    QColor ground = color;
+    ground.setAlpha(frame.theme->dark ? 56 : 40);
+    painter.fillRect(box, ground);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(QBrush(color, Qt::BDiagPattern));
+    painter.drawRect(box);
+    if (told || right < frame.gutter || left > frame.size.width()) continue;
+    // Once, on the first of them: in the stretch, else behind it.
+    told = true;
+    const double middle = box.center().x() - width / 2.0;
+    const double x =
+        width <= box.width() ? middle : std::min<double>(right + 3, frame.size.width() - width);
+    const QRectF label(x, box.top(), width, std::min<double>(box.height(), metrics.height() + 2));
+    painter.setBrush(color);
+    painter.drawRoundedRect(label, 3, 3);
+    painter.setPen(frame.theme->palette().color(QPalette::HighlightedText));
+    painter.drawText(label, Qt::AlignCenter, text);
+  }
+  painter.setClipRect(
+      QRect(frame.gutter, frame.overview_height(), frame.area_width(), frame.size.height()));
+  auto flag = [&](TimeNs time, const QString& name, const QColor& ink, bool before) {
+    const double x = frame.gutter + frame.mapping.x_of(time);
+    if (x < frame.gutter - 1 || x > frame.size.width()) return;
+    const int top = frame.ruler_rect().top();
+    painter.setPen(QPen(ink, 1, Qt::DashLine));
+    painter.drawLine(QPointF(x, top), QPointF(x, frame.size.height()));
+    const int wide = metrics.horizontalAdvance(name) + 8;
+    const double left_edge = std::min<double>(before ? x - wide : x, frame.size.width() - wide);
+    const QRectF at(left_edge, top, wide, metrics.height() + 1);
+    painter.fillRect(at, ink);
+    painter.setPen(frame.theme->palette().color(QPalette::HighlightedText));
+    painter.drawText(at, Qt::AlignCenter, name);
+  };
+  flag(recorded.end, QStringLiteral("recorded end"), frame.theme->dim_text, !shorter);
+  flag(end, QStringLiteral("predicted end"), color, shorter);
+  flag(recorded.begin, QStringLiteral("step begins"), frame.theme->dim_text, false);
+}
+
 /// Those that can be seen, but no more than a ruler has room for.
 void paint_bookmarks(QPainter& painter, const Frame& frame,
                      const std::vector<Bookmark>& bookmarks) {
@@ -252,6 +312,8 @@ void paint_bookmarks(QPainter& painter, const Frame& frame,
 }  // namespace
 
 Target linked(const TimelineModel& model, const Target& target) {
+  if (target.kind == Target::Kind::kPrediction && model.predicted)
+    return Target::of(model.predicted->tasks[target.index].event);
   if (target.kind != Target::Kind::kEvent) return {};
   std::vector<EventLink> launch = launch_links(*model.trace, target.event);
   if (launch.empty()) return {};
@@ -295,6 +357,10 @@ void paint_overlay(QPainter& painter, const Frame& frame, const Overlay& overlay
   if (frame.path && !frame.path->empty()) {
     painter.setClipRect(area);
     paint_path_steps(painter, frame);
+  }
+  if (frame.predicted) {
+    paint_prediction(painter, frame);
+    painter.setClipRect(below_overview);
   }
   if (overlay.hovered && overlay.hovered != overlay.selection)
     paint_target(painter, frame, overlay.hovered, frame.theme->text, 1);

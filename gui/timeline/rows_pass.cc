@@ -20,6 +20,8 @@ trace::StringId name_of_entry(const TimelineModel& model, RowId row, std::uint32
   using analyzer::EventRef;
   Target target = model.target_of(row, trace_row);
   if (target.kind == Target::Kind::kOverhead) return model.trace->overheads[target.index].name;
+  if (target.kind == Target::Kind::kPrediction)
+    target = Target::of(model.predicted->tasks[target.index].event);
   switch (target.event.kind) {
     case EventRef::Kind::kDeviceOp:
       return model.trace->device_ops.name[target.event.index];
@@ -228,6 +230,8 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
 void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                            const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Row& row = frame.model->row(shown.row);
+  const bool predicted = row.kind == RowKind::kPredicted;
+  const Theme& theme = predicted ? frame.theme->predicted() : *frame.theme;
   for (std::uint32_t l = 0; l < shown.lanes; ++l) {
     int y = frame.screen_y(frame.layout->lane_y(shown, l));
     int height = frame.layout->metrics().lane;
@@ -236,14 +240,37 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
     QRect band(frame.gutter, y, frame.area_width(), height - 1);
     QRect device = device_rect(band, frame.pixel_ratio);
     const std::vector<LaneItem>& items =
-        image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, *frame.theme)
-                       : lanes_.paint(image, device, row.lanes[l], grid, *frame.theme);
+        image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, theme)
+                       : lanes_.paint(image, device, row.lanes[l], grid, theme);
+    if (predicted && !image.isNull()) paint_edges(image, frame, device, items);
     paint_labels(painter, frame, labels, shown.row, row.lanes[l], band, items);
     if (image.isNull()) continue;
+    if (const Lane* gone = frame.predicted ? frame.predicted->gone(shown.row, l) : nullptr)
+      paint_gone(image, frame, *gone, device, grid);
     if (frame.hits) paint_hits(image, frame, shown.row, l, device, items);
     if (const Lane* path = frame.path ? frame.path->lane(shown.row, l) : nullptr)
       paint_path(image, frame, *path, device, grid);
   }
+}
+
+/// A line in the full colour below what is predicted, so that the class is seen.
+void RowsPass::paint_edges(QImage& image, const Frame& frame, const QRect& band,
+                           const std::vector<LaneItem>& items) {
+  const int height = std::max(2, static_cast<int>(std::lround(2 * frame.pixel_ratio)));
+  for (const LaneItem& item : items)
+    fill_device(image, band.left() + item.x, band.bottom() + 1 - height, item.width, height,
+                frame.theme->role[static_cast<std::size_t>(item.color)]);
+}
+
+/// A line through what the fix takes away.
+void RowsPass::paint_gone(QImage& image, const Frame& frame, const Lane& gone, const QRect& band,
+                          const ColumnGrid& grid) {
+  path_items_.clear();
+  gone.collect(grid, 0, grid.width(), path_items_);
+  const int height = std::max(2, static_cast<int>(std::lround(2 * frame.pixel_ratio)));
+  for (const LaneItem& item : path_items_)
+    fill_device(image, band.left() + item.x, band.center().y() - height / 2, item.width, height,
+                frame.theme->error.rgb());
 }
 
 /// A bar above what a search found.
@@ -280,7 +307,8 @@ void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& l
   for (const LaneItem& item : items) {
     double width = item.width * per_pixel;
     if (width < kLeastLabel || item.count != 1) continue;
-    QRgb color = frame.theme->role_text[static_cast<std::size_t>(item.color)];
+    const Theme& theme = row.kind == RowKind::kPredicted ? frame.theme->predicted() : *frame.theme;
+    QRgb color = theme.role_text[static_cast<std::size_t>(item.color)];
     if (color != pen) painter.setPen(QColor::fromRgb(pen = color));
     double x = frame.gutter + item.x * per_pixel + kPadding;
     std::uint32_t trace_row = lane.rows(item.entry).front();

@@ -35,6 +35,10 @@ class RowsPass {
                   const QRect& band, const std::vector<LaneItem>& items);
   void paint_path(QImage& image, const Frame& frame, const Lane& path, const QRect& band,
                   const ColumnGrid& grid);
+  void paint_gone(QImage& image, const Frame& frame, const Lane& gone, const QRect& band,
+                  const ColumnGrid& grid);
+  void paint_edges(QImage& image, const Frame& frame, const QRect& band,
+                   const std::vector<LaneItem>& items);
   void paint_name(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown);
   void paint_scale(QPainter& painter, const Frame& frame, const RowLayout::Shown& shown,
                    const CounterLane& counter);

@@ -145,6 +145,21 @@ Hatch Theme::hatch(ColorRole role) {
   }
 }
 
+const Theme& Theme::predicted() const {
+  static const auto faint = [](const Theme& theme) {
+    Theme t = theme;
+    for (std::size_t i = 0; i < kColorRoleCount; ++i) {
+      t.role[i] = blend(theme.role[i], theme.base.rgb(), 0.5);
+      t.role_text[i] = theme.text.rgb();
+      t.stripe[i] = blend(theme.stripe[i], theme.base.rgb(), 0.5);
+    }
+    return t;
+  };
+  static const Theme on_light = faint(light());
+  static const Theme on_dark = faint(dark_theme());
+  return dark ? on_dark : on_light;
+}
+
 QBrush Theme::brush(ColorRole r) const {
   const Hatch lines = hatch(r);
   if (lines == Hatch::kNone) return QBrush(color(r));

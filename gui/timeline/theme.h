@@ -47,6 +47,9 @@ struct Theme {
   QPalette palette() const;
   QString style_sheet() const;
 
+  /// This theme with the colours of what was not recorded but predicted: half as strong.
+  const Theme& predicted() const;
+
   static const Theme& light();
   static const Theme& dark_theme();
 };

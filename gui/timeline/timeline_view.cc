@@ -62,6 +62,7 @@ TimelineView::TimelineView(QWidget* parent)
 TimelineView::~TimelineView() = default;
 
 void TimelineView::set_session(std::shared_ptr<const Session> session) {
+  set_predicted(nullptr);
   session_ = std::move(session);
   frame_.model = session_ ? &session_->timeline : &empty_model();
   layout_ = RowLayout(*frame_.model, metrics_for(frame_.font));
@@ -86,6 +87,7 @@ void TimelineView::set_session(std::shared_ptr<const Session> session) {
 
 void TimelineView::update_session(std::shared_ptr<const Session> session) {
   if (!session_ || !session) return set_session(std::move(session));
+  set_predicted(nullptr);
   const std::shared_ptr<const Session> old = std::exchange(session_, std::move(session));
   const std::vector<RowId> matches = match_rows(old->timeline, session_->timeline);
   const Interval before = old->timeline.bounds;
@@ -126,6 +128,46 @@ void TimelineView::update_session(std::shared_ptr<const Session> session) {
   }
   follow_end(before, visible);
   emit view_changed();
+}
+
+/// Another timeline of the same session: its rows keep their ids, those of a prediction come behind
+/// them and go again.
+void TimelineView::set_predicted(std::shared_ptr<const PredictedTimeline> predicted) {
+  if (predicted == predicted_) return;
+  // Until the end of this function the rows before are still looked at.
+  const std::shared_ptr<const PredictedTimeline> before = std::exchange(predicted_, predicted);
+  frame_.predicted = predicted_.get();
+  frame_.model = predicted_ ? &predicted_->model : &session_->timeline;
+  std::vector<RowId> matches(frame_.model->rows.size());
+  for (std::size_t i = 0; i < session_->timeline.rows.size(); ++i) matches[i] = RowId::from(i);
+  layout_.adopt(*frame_.model, matches);
+  if (only_hits_ && hits_) layout_.set_only(hits_->rows());
+  if (frame_.current_row.valid() && frame_.current_row.value >= session_->timeline.rows.size())
+    frame_.current_row = {};
+  if (overlay_.hovered.kind == Target::Kind::kPrediction) overlay_.hovered = {};
+  if (overlay_.selection.kind == Target::Kind::kPrediction) select({}, false);
+  card_->hide();
+  arranged();
+  emit predicted_changed();
+}
+
+void TimelineView::show_predicted(std::shared_ptr<const PredictedTimeline> predicted) {
+  if (!session_ || (predicted && predicted->session != session_)) return;
+  set_predicted(std::move(predicted));
+  if (!predicted_) return;
+  select({}, false);
+  select_range({});
+  show_interval(predicted_->view());
+  for (std::size_t i = frame_.model->rows.size(); i-- > session_->timeline.rows.size();) {
+    layout_.reveal(RowId::from(i), 0);
+    layout_.set_folded(RowId::from(i), false);
+  }
+  arranged();
+  const RowId first = predicted_->first_row();
+  if (!first.valid()) return;
+  // With the row that it is to be compared with above it.
+  if (std::optional<std::size_t> index = layout_.index_of(frame_.model->row(first).companion_of))
+    set_scroll(layout_.shown()[*index].y - frame_.sticky_height() - layout_.metrics().heading);
 }
 
 /// Moves a view that showed the end of a trace that has grown since.
@@ -464,7 +506,8 @@ void TimelineView::clear_one() {
     overlay_.measured_to.reset();
     return viewport()->update();
   }
-  if (overlay_.selection) select({}, false);
+  if (overlay_.selection) return select({}, false);
+  if (predicted_) show_predicted(nullptr);
 }
 
 /// From an event to the other end of its link: the launch where it has one, else the nearest.

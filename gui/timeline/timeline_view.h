@@ -87,6 +87,10 @@ class TimelineView : public QAbstractScrollArea {
   void show_all_rows();
   void show_path(bool show);
   bool shows_path() const { return path_shown_; }
+  /// Adds the rows of a predicted step of this session beneath those of the recorded one and goes
+  /// there; null: takes them away again.
+  void show_predicted(std::shared_ptr<const PredictedTimeline> predicted);
+  const std::shared_ptr<const PredictedTimeline>& predicted() const { return predicted_; }
   /// Null: none. They must outlive the view, or be taken away; call again when they change.
   void set_bookmarks(const std::vector<Bookmark>* bookmarks);
 
@@ -101,6 +105,8 @@ class TimelineView : public QAbstractScrollArea {
   void view_changed();
   /// Rows were folded, moved, hidden or filtered.
   void rows_arranged();
+  /// The rows of a predicted step came or went.
+  void predicted_changed();
   /// Links and critical path are known now.
   void relations_found();
   /// A menu is wanted for what is under a point of the view; the second is where, on the screen.
@@ -136,6 +142,7 @@ class TimelineView : public QAbstractScrollArea {
   void rows_changed();
   void follow_end(Interval before, Interval visible);
   void arranged();
+  void set_predicted(std::shared_ptr<const PredictedTimeline> predicted);
   void repaint_picture();
   void update_font();
   void remember_place();
@@ -169,6 +176,7 @@ class TimelineView : public QAbstractScrollArea {
   void paint_vectors(QPainter& painter);
 
   std::shared_ptr<const Session> session_;
+  std::shared_ptr<const PredictedTimeline> predicted_;
   std::shared_ptr<const HitMarks> hits_;
   RelationsFinder* finder_;
   bool path_shown_ = false;

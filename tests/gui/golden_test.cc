@@ -107,6 +107,21 @@ TEST_CASE("golden pictures: two runs compared") {
   compare_with_golden(*w, "training-compare");
 }
 
+TEST_CASE("golden pictures: a step as it would be with a fix, beside the recorded one") {
+  GoldenFont font;
+  if (!font.there()) {
+    MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
+    return;
+  }
+  auto w = test::open_window(test::waiting_file(), {1280, 800});
+  w->show_page(Page::kTimeline);
+  w->timeline().run(Command::kPredictedStep);
+  compare_with_golden(*w, "waiting-predicted");
+  w->set_dark(true);
+  compare_with_golden(*w, "waiting-predicted-dark");
+  w->set_dark(false);
+}
+
 TEST_CASE("golden pictures notice another colour and a row that is missing") {
   GoldenFont font;
   if (!font.there() || std::getenv("HEADWAY_UPDATE_GOLDEN")) {

@@ -16,7 +16,64 @@ void build(TraceBuilder& builder, const TrainingTrace& run) {
   builder.save();
 }
 
+/// Steps of 2.5 ms: 8 layers forward and backward and an update, each a kernel of 90 to 160 µs that the
+/// host waits for.
+void build_waiting(TraceBuilder& builder) {
+  constexpr std::int64_t kUs = 1000;
+  builder.thread_name(1, "trainer");
+  std::int64_t now = 5000 * kUs;
+  for (int step = 0; step < 16; ++step) {
+    const std::int64_t begin = now;
+    builder.launch(1, now, now + 8 * kUs, now + 12 * kUs, now + 72 * kUs,
+                   {.name = "copy batch",
+                    .stream = 2,
+                    .kind = trace::DeviceOpKind::kCopyHostToDevice,
+                    .bytes = 1'200'000,
+                    .source = trace::MemoryKind::kPinned});
+    now += 10 * kUs;
+    auto layer = [&](const char* name, const char* kernel, int k, trace::Phase phase) {
+      const std::int64_t enter = now;
+      const std::int64_t length = (90 + 10 * (k % 8) + step % 3) * kUs;
+      builder.launch(1, now + 4 * kUs, now + 14 * kUs, now + 20 * kUs, now + 20 * kUs + length,
+                     {.name = kernel, .phase = phase});
+      builder.call(1, trace::DeviceCallKind::kStreamSynchronize, now + 15 * kUs,
+                   now + 26 * kUs + length);
+      now += 30 * kUs + length;
+      builder.range(1, name, enter, now);
+    };
+    auto phase = [&](const char* name, trace::Phase phase, auto body) {
+      const std::int64_t enter = now;
+      body();
+      builder.range(1, name, enter, now, {.kind = trace::RangeKind::kPhase, .phase = phase});
+    };
+    phase("forward", trace::Phase::kForward, [&] {
+      for (int k = 0; k < 8; ++k) layer("linear", "gemm_f16", k, trace::Phase::kForward);
+    });
+    phase("backward", trace::Phase::kBackward, [&] {
+      for (int k = 8; k-- > 0;) layer("linear grad", "gemm_f16_nt", k, trace::Phase::kBackward);
+    });
+    phase("update", trace::Phase::kUpdate,
+          [&] { layer("sgd", "sgd_update", 0, trace::Phase::kUpdate); });
+    builder.range(1, "step", begin, now, {.kind = trace::RangeKind::kStep, .step = step});
+  }
+}
+
 }  // namespace
+
+std::filesystem::path waiting_file() {
+  static TraceBuilder builder;
+  static std::once_flag built;
+  std::call_once(built, [] {
+    build_waiting(builder);
+    builder.save();
+  });
+  return builder.save();
+}
+
+std::shared_ptr<const gui::Session> waiting_session() {
+  static std::shared_ptr<const gui::Session> session = gui::open_session(waiting_file());
+  return session;
+}
 
 std::filesystem::path training_file() {
   static TraceBuilder builder;

@@ -19,6 +19,11 @@ std::filesystem::path training_file();
 std::shared_ptr<const gui::Session> faster_session();
 std::filesystem::path faster_file();
 
+/// A run whose host waits for the device after every kernel, with a small copy stream beside it: the
+/// fix of its finding gains a good part of the step.
+std::shared_ptr<const gui::Session> waiting_session();
+std::filesystem::path waiting_file();
+
 std::shared_ptr<const gui::Session> session_of(TraceBuilder& builder);
 
 /// The first event with that name.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/event_ref.h"
+
+namespace headway::analyzer {
+
+class Predictor;
+struct Scenario;
+
+/// What becomes of a task under a scenario.
+enum class Fate : std::uint8_t {
+  kStays,
+  kJoined,  ///< an op that is launched no longer on its own: part of another one, or of a graph
+  kGone,    ///< takes no time of its own any more: a call that is not made, an op that is not run
+};
+
+/// A recorded event and when it would have come.
+struct PredictedTask {
+  EventRef event;
+  Interval recorded;
+  /// Moved so that the predicted step begins when the recorded one did; empty for what is gone.
+  Interval predicted;
+  Fate fate = Fate::kStays;
+  /// A range that is no task: its ends are placed between those of its thread's calls.
+  bool interpolated = false;
+};
+
+/// The timeline of one step under a scenario, beside what was recorded.
+struct PredictedStep {
+  std::uint32_t step = 0;  ///< index into Steps::all
+  Interval recorded;       ///< of the device or training thread that predictions are about
+  DurationNs replayed;     ///< the step replayed without any change; the gain is over this
+  DurationNs predicted;
+  /// What `tasks` take: less than `predicted` when a resource that the graph does not have (a link,
+  /// a copy engine) needs longer.
+  DurationNs replayed_tasks;
+  /// What runs in the recorded or in the predicted step: device ops of the step's device, calls and
+  /// ranges of the threads that launch them, batches and waits for input. By predicted begin.
+  std::vector<PredictedTask> tasks;
+  std::vector<trace::ThreadId>
+      threads;  ///< whose calls and ranges are in `tasks`, the first trains
+
+  DurationNs gain() const { return replayed - predicted; }
+  Interval predicted_interval() const { return {recorded.begin, recorded.begin + predicted}; }
+};
+
+/// The timeline of a step (index into `Predictor::steps().steps`); without one of the most typical: of
+/// the half of the steps that are closest to the median in length, the one whose gain is closest to the
+/// mean. Needs a predictor that misses nothing. One replay; besides it only what lies in the step is
+/// looked at, and the batches and waits for input.
+PredictedStep predict_timeline(const Predictor& predictor, const Scenario& scenario,
+                               std::optional<std::size_t> step = std::nullopt);
+
+}  // namespace headway::analyzer

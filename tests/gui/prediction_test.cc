@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// A predicted step on the timeline: how one gets there, what it says, how it goes away.
+#include <doctest/doctest.h>
+
+#include <QAction>
+#include <QLabel>
+#include <QPushButton>
+
+#include "analyzer/whatif/fix.h"
+#include "gui/background_task.h"
+#include "gui/pages/findings_page.h"
+#include "gui/pages/timeline_page.h"
+#include "tests/gui/support/application.h"
+#include "tests/gui/support/sessions.h"
+
+namespace headway::gui {
+namespace {
+
+struct Window {
+  Window() : window(test::open_window(test::waiting_file(), {1280, 900})) {
+    window->show_page(Page::kTimeline);
+  }
+  TimelinePage& page() { return window->timeline(); }
+  TimelineView& view() { return page().view(); }
+  void wait() {
+    REQUIRE(test::wait_until([] { return !BackgroundTask::any_running(); }));
+    QApplication::processEvents();
+  }
+  void show() {
+    QTest::keyClick(&view(), Qt::Key_X);
+    wait();
+    REQUIRE(view().predicted());
+  }
+  /// The middle of a predicted box that is wide enough to be hit.
+  QPoint box_of_prediction(Target* target) {
+    const RowId row = view().predicted()->first_row();
+    const Lane& lane = view().frame().model->row(row).lanes.front();
+    *target = Target::prediction(lane.rows(2).front());
+    return box_of(view().frame(), *target)->center().toPoint();
+  }
+
+  std::unique_ptr<MainWindow> window;
+};
+
+}  // namespace
+
+TEST_CASE("the button of a finding leads to the predicted step beside the recorded one") {
+  Window w;
+  w.window->show_page(Page::kFindings);
+  int with_prediction = -1;
+  const auto& findings = w.window->session()->analysis.findings;
+  for (std::size_t i = 0; i < findings.size() && with_prediction < 0; ++i)
+    if (findings[i].predicted) with_prediction = static_cast<int>(i);
+  REQUIRE(with_prediction >= 0);
+  w.window->go_to({.page = Page::kFindings, .finding = with_prediction});
+  QPushButton* button = w.window->findings().findChild<QPushButton*>("predicted step");
+  REQUIRE(button);
+  button->click();
+  CHECK(w.window->page() == Page::kTimeline);
+  w.wait();
+  REQUIRE(w.view().predicted());
+  CHECK(w.view().predicted()->fix->id ==
+        findings[static_cast<std::size_t>(with_prediction)].predicted->fix);
+  // Both steps are in view, and so is the first predicted row.
+  const Interval visible = w.view().mapping().visible();
+  const analyzer::PredictedStep& step = w.view().predicted()->step;
+  CHECK(visible.begin <= step.recorded.begin);
+  CHECK(visible.end >= std::max(step.recorded.end, step.predicted_interval().end));
+  const auto row = w.view().layout().index_of(w.view().predicted()->first_row());
+  REQUIRE(row);
+  const int y = w.view().frame().screen_y(w.view().layout().shown()[*row].y);
+  CHECK(y > w.view().frame().header_height());
+  CHECK(y < w.view().height());
+  CHECK(w.page().prediction_note().isVisible());
+  CHECK(w.page().prediction_note().text().contains(" instead of "));
+}
+
+TEST_CASE("the key shows and hides it, Escape and the note hide it, and nothing of it stays") {
+  Window w;
+  const std::size_t rows = w.view().layout().shown().size();
+  w.show();
+  CHECK(w.view().layout().shown().size() > rows);
+  QTest::keyClick(&w.view(), Qt::Key_X);
+  CHECK(!w.view().predicted());
+  CHECK(w.view().layout().shown().size() == rows);
+  CHECK(!w.page().prediction_note().isVisible());
+  w.show();
+  Target target;
+  QTest::mouseClick(w.view().viewport(), Qt::LeftButton, {}, w.box_of_prediction(&target));
+  CHECK(w.view().selection() == target);
+  // First the selection, then the prediction.
+  QTest::keyClick(&w.view(), Qt::Key_Escape);
+  CHECK(!w.view().selection());
+  CHECK(w.view().predicted());
+  QTest::keyClick(&w.view(), Qt::Key_Escape);
+  CHECK(!w.view().predicted());
+  w.show();
+  QTest::mouseClick(w.view().viewport(), Qt::LeftButton, {}, w.box_of_prediction(&target));
+  emit w.page().prediction_note().followed();
+  CHECK(!w.view().predicted());
+  CHECK(!w.view().selection());
+  CHECK(w.view().frame().model == &w.window->session()->timeline);
+}
+
+TEST_CASE("a predicted box tells recorded and predicted times and leads to its event") {
+  Window w;
+  w.show();
+  Target target;
+  QTest::mouseClick(w.view().viewport(), Qt::LeftButton, {}, w.box_of_prediction(&target));
+  REQUIRE(w.view().selection() == target);
+  const QString details = w.page().details().text();
+  CHECK(details.contains("(predicted)"));
+  CHECK(details.contains("Predicted: +"));
+  CHECK(details.contains("Recorded: "));
+  QTest::keyClick(&w.view(), Qt::Key_G);
+  CHECK(w.view().selection() == Target::of(w.view().predicted()->step.tasks[target.index].event));
+  // Bookmarks, copies and rows work with predicted boxes as with any other.
+  QTest::mouseClick(w.view().viewport(), Qt::LeftButton, {}, w.box_of_prediction(&target));
+  for (Command command : {Command::kBookmark, Command::kCopy, Command::kCopyEvents,
+                          Command::kNextOnLane, Command::kFilterToName, Command::kShowInOps,
+                          Command::kZoomToSelection, Command::kNextSameName})
+    w.page().run(command);
+  CHECK(w.view().predicted());
+}
+
+TEST_CASE("the menu of the timeline offers the predicted step") {
+  Window w;
+  const auto entry = [&](const QString& text) {
+    const TimelineModel& model = *w.view().frame().model;
+    w.view().select(model.target_of(model.row_of_stream[0], 0), true);
+    w.page().run(Command::kMenu);
+    REQUIRE(w.page().menu());
+    QAction* found = nullptr;
+    for (QAction* action : w.page().menu()->actions())
+      if (action->text().startsWith(text)) found = action;
+    return found;
+  };
+  QAction* show = entry("Show a step with “");
+  REQUIRE(show);
+  show->trigger();
+  w.wait();
+  CHECK(w.view().predicted());
+  CHECK(entry("Hide the predicted step"));
+}
+
+TEST_CASE("searching, filtering, folding and the critical path go on beside predicted rows") {
+  Window w;
+  w.page().run(Command::kCriticalPath);
+  w.show();
+  w.page().search().search_for("gemm");
+  w.wait();
+  w.view().show_only_hits(true);
+  QApplication::processEvents();
+  CHECK(w.window->grab().width() > 0);
+  w.view().show_only_hits(false);
+  w.view().set_row_filter("stream");
+  CHECK(w.view().layout().shown().size() >= 4);
+  w.view().set_row_filter("");
+  w.page().run(Command::kFoldAll);
+  w.page().run(Command::kUnfoldAll);
+  CHECK(w.window->grab().width() > 0);
+  QTest::keyClick(&w.view(), Qt::Key_X);
+  CHECK(!w.view().predicted());
+  CHECK(w.window->grab().width() > 0);
+}
+
+TEST_CASE("another trace takes the prediction of the former with it") {
+  Window w;
+  w.show();
+  w.window->open(test::training_file());
+  REQUIRE(test::wait_until([&] { return w.window->session()->trace.event_count() > 2000; }));
+  CHECK(!w.view().predicted());
+  CHECK(!w.page().prediction_note().isVisible());
+}
+
+}  // namespace headway::gui
