@@ -2,6 +2,7 @@
 #include "analyzer/graph/calibration.h"
 
 #include <algorithm>
+#include <span>
 #include <cmath>
 #include <utility>
 
@@ -32,12 +33,15 @@ constexpr std::int64_t kLaunchOutlier = 5;
 
 /// One stream's contribution. A launch counts when the stream had run dry before it; a gap counts
 /// when the op was launched before the one before it began, so that nothing else can have kept it.
-/// Only gaps between kernels: a copy has a start of its own.
-void sample_stream(const Trace& trace, StreamId stream, Samples& out) {
+/// Only gaps between kernels: a copy has a start of its own. What was enqueued behind a wait for an
+/// event (`waits`: when, sorted) tells nothing.
+void sample_stream(const Trace& trace, StreamId stream, std::span<const TimeNs> waits,
+                   Samples& out) {
   const DeviceOps& ops = trace.device_ops;
   TimeNs free = TimeNs::min();
   TimeNs previous_start = TimeNs::min();
   bool after_kernel = false;
+  auto wait = waits.begin();
   for (DeviceOpId op : trace.ops_of_stream[stream]) {
     CallId call = ops.call[op.value];
     TimeNs start = ops.start[op.value];
@@ -45,7 +49,12 @@ void sample_stream(const Trace& trace, StreamId stream, Samples& out) {
     if (call.valid()) {
       TimeNs launched = trace.calls.start[call.value];
       bool graph = trace.calls.kind[call.value] == DeviceCallKind::kGraphLaunch;
-      if (free <= launched && start >= launched) {
+      const auto after = std::upper_bound(wait, waits.end(), launched);
+      const bool waited = after != wait;
+      wait = after;
+      if (waited) {
+        // Between the waits and the launch there was nothing on the stream: it is what waits.
+      } else if (free <= launched && start >= launched) {
         (graph ? out.graph_launch : out.launch).push_back((start - launched).ns);
       } else if (kernel && after_kernel && launched < previous_start && start >= free) {
         out.stream.push_back((start - free).ns);
@@ -88,8 +97,13 @@ Delay delay_of(std::vector<std::int64_t>& samples, Delay otherwise) {
 
 Calibration calibrate_device_delays(const Trace& trace, const MachineFacts& machine) {
   std::vector<Samples> samples(trace.devices.size());
+  std::vector<std::vector<TimeNs>> waits(trace.streams.size());
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    if (trace.calls.kind[c] == DeviceCallKind::kStreamWaitEvent && trace.calls.stream[c].valid())
+      waits[trace.calls.stream[c].value].push_back(trace.calls.start[c]);
+  }
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s)
-    sample_stream(trace, StreamId{s}, samples[trace.streams[s].device.value]);
+    sample_stream(trace, StreamId{s}, waits[s], samples[trace.streams[s].device.value]);
   Calibration result;
   for (std::uint32_t d = 0; d < trace.devices.size(); ++d) {
     const Device& device = trace.devices[d];
