@@ -255,7 +255,7 @@ def main():
         section = arguments.device + (", calibrated" if arguments.calibrated else "")
         replace_section(arguments.markdown, section, markdown(rows, known, ranked, tau))
     if arguments.check:
-        wrong = [row["case"] for row in rows if abs(row["predicted_error"]) > tolerance(row) or row["residual"] > 0.01]
+        wrong = [row["case"] for row in rows if abs(row["predicted_error"]) > tolerance(row, known) or row["residual"] > 0.01]
         if wrong:
             sys.exit(f"off by more than the tolerance: {', '.join(wrong)}")
         if tau < 0.8:

@@ -2,8 +2,8 @@
 #include "analyzer/graph/calibration.h"
 
 #include <algorithm>
-#include <span>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace headway::analyzer {

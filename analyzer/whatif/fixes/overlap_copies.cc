@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Input is copied ahead, on a stream of its own and from pinned memory: neither the kernels nor the host
-// wait for it. The copies still need the link.
+// wait for it. The copies still need the link; and the host issues one when it has launched the step before,
+// so that no more of it is hidden than the device had left to do then.
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -12,6 +16,34 @@ namespace {
 
 using namespace trace;
 
+/// What the device had left to do when the host had made its last launch before a copy, by the copy's op.
+/// Zero when nothing was launched before.
+class TimeAhead {
+ public:
+  explicit TimeAhead(const Trace& trace) : trace_(trace), before_(trace.calls.size()) {
+    std::vector<CallId> last(trace.threads.size());
+    for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+      CallId& its = last[trace.calls.thread[c].value];
+      before_[c] = its;
+      if (is_kernel(trace.calls.op[c])) its = CallId{c};
+    }
+  }
+  DurationNs of(DeviceOpId copy) const {
+    const CallId call = trace_.device_ops.call[copy.value];
+    const CallId launch = call.valid() ? before_[call.value] : CallId::none();
+    if (!launch.valid()) return {0};
+    const TimeNs done = trace_.device_ops.end[trace_.calls.op[launch.value].value];
+    return std::max(DurationNs{0}, done - trace_.calls.end[launch.value]);
+  }
+
+ private:
+  bool is_kernel(DeviceOpId op) const {
+    return op.valid() && trace_.device_ops.kind[op.value] == DeviceOpKind::kKernel;
+  }
+  const Trace& trace_;
+  std::vector<CallId> before_;  ///< by call: the last one of its thread that launched a kernel
+};
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
@@ -21,11 +53,12 @@ Proposal propose(const Predictor& predictor) {
   };
   Editor editor(predictor);
   std::int64_t copies = 0;
+  const TimeAhead ahead(trace);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const DeviceOpId op{i};
     if (!is_input(op)) continue;
     ++copies;
-    editor.set_op(op, {0});
+    editor.set_op(op, std::max(DurationNs{0}, ops.interval(op).length() - ahead.of(op)));
     if (CallId call = ops.call[i]; call.valid()) {
       editor.remove_edges(end_of(points.task(call)), EdgeKind::kHostSync);
       // A copy from pageable memory is made by the call itself.
@@ -54,10 +87,10 @@ const Fix kOverlapCopies{
     FixKind::kStructural,
     0.05,
     "--h2d prefetch --pinned on",
-    "Copies to the device take no time on their stream and keep nobody waiting; "
-    "a step lasts at least as long as its copies together.",
-    "how much kernels slow down while copies use the memory, and whether the host gets to issue "
-    "the copies early: one that waits for the device often does not",
+    "Copies to the device keep nobody waiting, but for what is left of one when the device has "
+    "done what had "
+    "been launched before it; a step lasts at least as long as its copies together.",
+    "how much kernels slow down while copies use the memory",
     propose};
 
 }  // namespace headway::analyzer
