@@ -287,8 +287,7 @@ std::vector<Switch> make_switches() {
            "CUDA's "
            "cudaDeviceScheduleBlockingSync, or polling, as with cudaDeviceScheduleSpin. Waking "
            "takes tens of microseconds; polling takes a core.",
-           "",
-           try_values({"spin"}, on_host)},
+           "", try_values({"spin"}, on_host)},
           &S::device_schedule,
           {{"blocking", DeviceSchedule::kBlocking}, {"spin", DeviceSchedule::kSpin}}),
       integer(
