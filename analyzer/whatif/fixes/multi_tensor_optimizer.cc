@@ -52,8 +52,7 @@ double bytes_per_ns(const Trace& trace, const MachineFacts& machine,
 
 /// What a fused kernel needs for the data of `update`; nothing where their bytes or the rate are not known.
 std::optional<DurationNs> by_bytes(const Trace& trace, const MachineFacts& machine,
-                                   std::span<const DeviceOpId> update,
-                                   DurationNs shortest) {
+                                   std::span<const DeviceOpId> update, DurationNs shortest) {
   std::int64_t bytes = 0;
   for (DeviceOpId op : update) {
     if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
