@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def planted(folder):
     assert result["best"]["gain"]["share"] > 0.8 and result["stopped"] == "done", text
     line = result["best"]["command"]
     assert line[-4:] == ["--sync", "never", "--fused-optimizer", "multi-tensor"] and "off" not in line, line
-    assert " ".join(line) in text, text
+    assert shlex.join(line) in text, text
     # The line does what was promised.
     metrics = folder / "best.json"
     subprocess.run([*line, "--steps", "60", "--quiet", "--metrics", metrics], check=True, timeout=60)
