@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <iterator>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "analyzer/whatif/editor.h"
@@ -19,75 +22,83 @@ using namespace trace;
 /// A rank is slow when its work takes this much more than that of the rank in the middle.
 constexpr double kSlow = 1.02;
 
-/// What one point of a rank adds: an op's or call's own time, or a pause of its thread (cut in parts).
+/// What one point of a rank adds: an op's or call's own time, or a pause of its thread. The pause may be cut:
+/// the slots from `first` to `last`.
 struct Piece {
-  std::vector<Constraint> parts;
+  Slot first;
+  Slot last;
   DurationNs own;
 };
 
-/// The pieces of one rank: by stream or thread, in the order in which the process made those.
-struct RankWork {
-  std::int32_t rank = -1;
-  std::map<std::pair<bool, std::uint32_t>, std::vector<Piece>> rows;  ///< of a thread?, which
-  DurationNs total;
+/// A stream or thread of a process, in the order in which the process made those.
+struct Row {
+  bool thread = false;
+  std::uint32_t which = 0;
+  auto operator<=>(const Row&) const = default;
 };
+using Rows = std::map<Row, std::vector<Piece>>;
 
-class Collector {
+bool is_own(const Constraint& constraint) {
+  return constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
+}
+
+/// The pieces of all ranks in the order of time.
+class Pieces {
  public:
-  explicit Collector(const Predictor& predictor)
+  explicit Pieces(const Predictor& predictor)
       : program_(predictor.program()),
         points_(program_.graph().points()),
         trace_(predictor.trace()),
-        launches_(trace_.threads.size()),
-        work_(trace_.processes.size()) {
-    for (ThreadId thread : trace_.calls.thread) launches_[thread.value] = true;
-    for (std::size_t p = 0; p < work_.size(); ++p) work_[p].rank = trace_.processes[p].rank;
-    std::vector<Constraint> parts;
+        which_(trace_.threads.size(), kNone) {
+    for (ThreadId thread : trace_.calls.thread) which_[thread.value] = 0;
+    std::vector<std::uint32_t> next(trace_.processes.size());
+    for (std::size_t t = 0; t < which_.size(); ++t) {
+      if (which_[t] != kNone) which_[t] = next[trace_.threads[t].process.value]++;
+    }
+  }
+
+  /// Calls `visit` with the process, the row and the piece. Threads that launch nothing are left out, and so
+  /// are processes that are no ranks.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    Piece piece{{0}, {0}, {}};
     for (std::uint32_t s = 0; s < program_.size(); ++s) {
       program_.for_each(Slot{s}, [&](const Constraint& constraint) {
-        if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder)
-          parts.push_back(constraint);
+        if (is_own(constraint)) piece.own += constraint.lag;
       });
       const PointId point = program_.point_of(Slot{s});
       if (!point.valid()) continue;
-      add(task_of(point), parts);
-      parts.clear();
+      piece.last = Slot{s};
+      ProcessId process;
+      Row row;
+      if (place(task_of(point), process, row) && trace_.processes[process.value].rank >= 0)
+        visit(process, row, piece);
+      piece = {Slot{s + 1}, Slot{s + 1}, {}};
     }
-  }
-  /// Of the processes that are ranks.
-  std::vector<RankWork> take() {
-    std::erase_if(work_, [](const RankWork& one) { return one.rank < 0 || one.rows.empty(); });
-    return std::move(work_);
   }
 
  private:
-  void add(TaskId task, const std::vector<Constraint>& parts) {
-    Piece piece{parts, {}};
-    for (const Constraint& part : parts) piece.own += part.lag;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  bool place(TaskId task, ProcessId& process, Row& row) const {
     if (const DeviceOpId op = points_.op_of(task); op.valid()) {
       const Stream& stream = trace_.streams[trace_.device_ops.stream[op.value].value];
-      put(stream.process, false, static_cast<std::uint32_t>(stream.ordinal), std::move(piece));
-      return;
+      process = stream.process;
+      row = {false, static_cast<std::uint32_t>(stream.ordinal)};
+      return true;
     }
     const ThreadId thread = points_.thread_of(task);
-    if (!thread.valid() || !launches_[thread.value]) return;
-    const ProcessId process = trace_.threads[thread.value].process;
-    std::uint32_t which = 0;
-    for (std::uint32_t t = 0; t < thread.value; ++t)
-      which += trace_.threads[t].process == process && launches_[t] ? 1 : 0;
-    put(process, true, which, std::move(piece));
-  }
-  void put(ProcessId process, bool thread, std::uint32_t which, Piece piece) {
-    RankWork& work = work_[process.value];
-    work.total += piece.own;
-    work.rows[{thread, which}].push_back(std::move(piece));
+    if (!thread.valid() || which_[thread.value] == kNone) return false;
+    process = trace_.threads[thread.value].process;
+    row = {true, which_[thread.value]};
+    return true;
   }
 
   const Program& program_;
   const Points& points_;
   const Trace& trace_;
-  std::vector<bool> launches_;  ///< by thread: it makes calls of a device
-  std::vector<RankWork> work_;  ///< by process
+  std::vector<std::uint32_t>
+      which_;  ///< by thread: the how-manieth of its process; kNone: no calls
 };
 
 DurationNs middle_of(std::vector<DurationNs>& values) {
@@ -96,44 +107,69 @@ DurationNs middle_of(std::vector<DurationNs>& values) {
   return *middle;
 }
 
-void set_piece(Editor& editor, const Piece& piece, DurationNs to) {
+void set_piece(Editor& editor, const Program& program, const Piece& piece, DurationNs to) {
   const double by = piece.own.ns > 0 ? ratio(to, piece.own) : 0;
-  for (const Constraint& part : piece.parts)
-    editor.set_lag(part.id, {std::llround(by * static_cast<double>(part.lag.ns))});
+  for (std::uint32_t s = piece.first.value; s <= piece.last.value; ++s) {
+    program.for_each(Slot{s}, [&](const Constraint& constraint) {
+      if (!is_own(constraint)) return;
+      editor.set_lag(constraint.id, {std::llround(by * static_cast<double>(constraint.lag.ns))});
+    });
+  }
+}
+
+/// The processes of ranks that are slow, by what the pieces of each add up to.
+std::vector<ProcessId> slow_ranks(const Pieces& pieces, std::size_t processes) {
+  std::vector<DurationNs> total(processes);
+  pieces.for_each(
+      [&](ProcessId process, Row, const Piece& piece) { total[process.value] += piece.own; });
+  std::vector<DurationNs> ranks;
+  std::ranges::copy_if(total, std::back_inserter(ranks), [](DurationNs one) { return one.ns > 0; });
+  std::vector<ProcessId> slow;
+  if (ranks.size() < 2) return slow;
+  const DurationNs usual = middle_of(ranks);
+  for (std::size_t p = 0; p < processes; ++p) {
+    if (ratio(total[p], usual) >= kSlow) slow.push_back(ProcessId::from(p));
+  }
+  return slow;
+}
+
+/// The pieces of a slow rank's row take what those of its peers take, in the middle.
+void follow_peers(const std::vector<Piece>& pieces,
+                  std::span<const std::vector<Piece>* const> peers, const Program& program,
+                  Editor& editor) {
+  std::vector<DurationNs> theirs(peers.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::ranges::transform(peers, theirs.begin(),
+                           [&](const std::vector<Piece>* peer) { return (*peer)[i].own; });
+    set_piece(editor, program, pieces[i], middle_of(theirs));
+  }
 }
 
 Proposal propose(const Predictor& predictor) {
-  std::vector<RankWork> ranks = Collector(predictor).take();
-  if (ranks.size() < 2) return not_here("the recording has one rank");
-  std::vector<DurationNs> totals;
-  for (const RankWork& one : ranks) totals.push_back(one.total);
-  const DurationNs usual = middle_of(totals);
+  const Trace& trace = predictor.trace();
+  const Pieces pieces(predictor);
+  const std::vector<ProcessId> slow = slow_ranks(pieces, trace.processes.size());
+  if (slow.empty()) return not_here("no rank takes 2 % longer than the one in the middle");
+  std::vector<Rows> rows(trace.processes.size());
+  pieces.for_each([&](ProcessId process, Row row, const Piece& piece) {
+    rows[process.value][row].push_back(piece);
+  });
   Editor editor(predictor);
-  std::string slow;
-  bool matched = false;
-  for (const RankWork& one : ranks) {
-    if (ratio(one.total, usual) < kSlow) continue;
-    slow += fmt::format("{}{}", slow.empty() ? "" : ", ", one.rank);
-    for (const auto& [row, pieces] : one.rows) {
+  std::string names;
+  for (ProcessId one : slow) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", trace.processes[one.value].rank);
+    for (const auto& [row, its] : rows[one.value]) {
       std::vector<const std::vector<Piece>*> peers;
-      for (const RankWork& other : ranks) {
-        const auto at = other.rows.find(row);
-        if (&other != &one && at != other.rows.end() && at->second.size() == pieces.size())
+      for (std::size_t p = 0; p < rows.size(); ++p) {
+        const auto at = rows[p].find(row);
+        if (p != one.value && at != rows[p].end() && at->second.size() == its.size())
           peers.push_back(&at->second);
       }
-      if (peers.empty()) continue;
-      matched = true;
-      std::vector<DurationNs> theirs(peers.size());
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
-        std::ranges::transform(peers, theirs.begin(),
-                               [&](const auto* peer) { return (*peer)[i].own; });
-        set_piece(editor, pieces[i], middle_of(theirs));
-      }
+      if (!peers.empty()) follow_peers(its, peers, predictor.program(), editor);
     }
   }
-  if (slow.empty()) return not_here("no rank takes 2 % longer than the one in the middle");
-  if (!matched) return not_here(fmt::format("rank {} does other work than its peers", slow));
-  return {true, fmt::format("rank {} takes for each piece of work what its peers take", slow),
+  if (editor.empty()) return not_here(fmt::format("rank {} does other work than its peers", names));
+  return {true, fmt::format("rank {} takes for each piece of work what its peers take", names),
           editor.take()};
 }
 
