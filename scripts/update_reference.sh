@@ -26,7 +26,7 @@ page() {  # page FILE COMMAND...
     fail=1
   fi
 }
-for name in tables losses meta time-classes rules budgets stats cli report-json; do
+for name in tables losses meta time-classes rules fixes budgets stats cli report-json; do
   page "$name.md" "$build/bin/headway" reference "$name"
 done
 page report.schema.json "$build/bin/headway" reference report-schema

@@ -15,6 +15,7 @@ Forecast predict(const analyzer::Fix& fix, const analyzer::Predictor& predictor)
   forecast.switches = fix.trainer_switch;
   forecast.ceiling = fix.kind == analyzer::FixKind::kCeiling;
   const analyzer::Proposal proposal = fix.propose(predictor);
+  if (!proposal.setting.empty()) forecast.switches = proposal.setting;
   forecast.applies = proposal.applies;
   forecast.text = proposal.text;
   if (!proposal.applies) return forecast;

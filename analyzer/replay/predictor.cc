@@ -17,16 +17,23 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// 95 % percentile-bootstrap interval of the mean.
+/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what else the machine
+/// does lasts over many steps, and drawn one by one they would seem to tell the mean better than they do.
 Bounds bootstrap_mean(std::span<const double> values) {
   constexpr int kResamples = 1000;
-  if (values.size() < 2) return {mean(values), mean(values)};
+  const std::size_t count = values.size();
+  if (count < 2) return {mean(values), mean(values)};
+  const auto block = static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
   std::mt19937_64 random(1);
   std::vector<double> means(kResamples);
   for (double& one : means) {
     double sum = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) sum += values[random() % values.size()];
-    one = sum / static_cast<double>(values.size());
+    for (std::size_t drawn = 0; drawn < count;) {
+      const std::size_t begin = random() % count;
+      for (std::size_t i = 0; i < block && drawn < count; ++i, ++drawn)
+        sum += values[(begin + i) % count];
+    }
+    one = sum / static_cast<double>(count);
   }
   std::sort(means.begin(), means.end());
   return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
@@ -78,12 +85,12 @@ DurationNs Predictor::replayed(std::size_t step) const {
 }
 
 std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& times,
-                                            DurationNs at_least) const {
+                                            const Scenario& scenario) const {
   std::vector<double> lengths;
   lengths.reserve(marked_.steps.size());
   for (const MarkedStep& step : marked_.steps) {
     std::int64_t length = time_of(step.end, times) - time_of(step.begin, times);
-    lengths.push_back(static_cast<double>(std::max(length, at_least.ns)));
+    lengths.push_back(static_cast<double>(std::max(length, scenario.at_least.ns)) / scenario.work);
   }
   return lengths;
 }
@@ -91,7 +98,7 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
 Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
                                    double model_error) const {
   Prediction result;
-  std::vector<double> lengths = step_lengths(replayer.run(scenario), scenario.at_least);
+  std::vector<double> lengths = step_lengths(replayer.run(scenario), scenario);
   std::vector<double> gains(lengths.size());
   for (std::size_t i = 0; i < gains.size(); ++i) gains[i] = replayed_[i] - lengths[i];
   const double gain = mean(gains);

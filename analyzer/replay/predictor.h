@@ -81,7 +81,7 @@ class Predictor {
   Prediction predict_step(class Replayer& replayer, const Scenario& scenario,
                           double model_error) const;
   std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
-                                   DurationNs at_least) const;
+                                   const Scenario& scenario) const;
 
   const trace::Trace& trace_;
   const Analysis& analysis_;

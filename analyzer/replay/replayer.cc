@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/replay/served_pools.h"
+
 namespace headway::analyzer {
 namespace {
 
@@ -31,15 +33,17 @@ std::optional<DurationNs> lag_under(const Scenario& scenario, const Constraint& 
 
 const std::vector<std::int64_t>& Replayer::run(const Scenario& scenario) {
   time_.resize(program_.size());
-  if (scenario.factor.empty()) {
-    pass<false>(scenario);
+  if (!scenario.pools.empty()) {
+    pass<true, true>(scenario);
+  } else if (scenario.factor.empty()) {
+    pass<false, false>(scenario);
   } else {
-    pass<true>(scenario);
+    pass<true, false>(scenario);
   }
   return time_;
 }
 
-template <bool kFactors>
+template <bool kFactors, bool kPools>
 void Replayer::pass(const Scenario& scenario) {
   const Program& program = program_;
   std::vector<double> factor;
@@ -54,9 +58,21 @@ void Replayer::pass(const Scenario& scenario) {
   std::uint32_t next_edit =
       edit != scenario.edits.end() ? edit->constraint.value : ConstraintId::none().value;
   const std::uint32_t slots = static_cast<std::uint32_t>(program.size());
+  std::optional<ServedPools> pools;
+  if constexpr (kPools) pools.emplace(program, scenario);
   std::uint32_t c = 0;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const std::uint32_t end = program.first_[slot + 1];
+    if constexpr (kPools) {
+      if (slot == pools->next().value) {
+        time[slot] = pools->serve(time_);
+        c = end;
+        while (edit != scenario.edits.end() && edit->constraint.value < c) ++edit;
+        next_edit =
+            edit != scenario.edits.end() ? edit->constraint.value : ConstraintId::none().value;
+        continue;
+      }
+    }
     if (c == end) {
       time[slot] = program.recorded_[slot];
       continue;
@@ -89,8 +105,11 @@ std::vector<Replayer::Link> Replayer::chain(const Scenario& scenario, Slot first
     std::int64_t best = INT64_MIN;
     program_.for_each(at, [&](const Constraint& constraint) {
       std::optional<DurationNs> lag = lag_under(scenario, constraint);
-      if (!lag || time_[constraint.from.value] + lag->ns <= best) return;
-      best = time_[constraint.from.value] + lag->ns;
+      if (!lag) return;
+      const std::int64_t one = time_[constraint.from.value] + lag->ns;
+      // What would have kept it longer does not hold: another worker of a pool did it.
+      if (one <= best || one > time_[at.value]) return;
+      best = one;
       binding = constraint;
     });
     if (!binding.from.valid()) break;  // it came when it came

@@ -31,7 +31,7 @@ class Replayer {
   std::vector<Link> chain(const Scenario& scenario, Slot first, Slot last) const;
 
  private:
-  template <bool kFactors>
+  template <bool kFactors, bool kPools>
   void pass(const Scenario& scenario);
 
   const Program& program_;

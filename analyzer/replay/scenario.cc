@@ -21,6 +21,8 @@ Scenario Scenario::with(const Scenario& other) const {
   both.edits.insert(both.edits.end(), other.edits.begin(), other.edits.end());
   both.finish();
   both.at_least = std::max(at_least, other.at_least);
+  if (both.pools.empty()) both.pools = other.pools;
+  both.work *= other.work;
   return both;
 }
 

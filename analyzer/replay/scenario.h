@@ -16,8 +16,22 @@ struct Edit {
   static constexpr std::int64_t kRemoved = INT64_MIN;
 
   ConstraintId constraint;
-  std::int64_t lag = 0;   ///< ns, or kRemoved
   bool modelled = false;  ///< from a formula, not from the recording
+  std::int64_t lag = 0;   ///< ns, or kRemoved
+};
+
+/// Tasks of threads that take from one queue, as a loader's workers take batches: with another number of
+/// threads other ones do them, in another order of time. Each is taken in the order in which it was begun.
+struct Pool {
+  struct Task {
+    Slot begin;          ///< the first slot after the task before on its recorded thread
+    ConstraintId after;  ///< what ties `begin` to that task; none: it was its thread's first
+    Slot end;
+    Slot room;  ///< must have come, too, before it is begun; none: nothing
+  };
+  std::vector<Task> tasks;  ///< by `begin`
+  std::size_t workers = 1;
+  bool in_turns = false;  ///< dealt out to one after the other, not to who is free first
 };
 
 /// What is different from the recorded run. A value; empty: nothing.
@@ -28,18 +42,22 @@ struct Scenario {
   /// No step is shorter than this: what a resource needs that the graph does not have (a copy engine,
   /// a link, the workers of a loader).
   DurationNs at_least;
+  std::vector<Pool> pools;
+  /// A step does the work of so many recorded ones (a larger batch): lengths are given per recorded one.
+  double work = 1;
 
   void scale(PartId part, double by) {
     if (factor.size() <= part.value) factor.resize(std::size_t{part.value} + 1, 1.0);
     factor[part.value] *= by;
   }
   void set(ConstraintId constraint, DurationNs lag, bool modelled = false) {
-    edits.push_back({constraint, std::max<std::int64_t>(lag.ns, 0), modelled});
+    edits.push_back({constraint, modelled, std::max<std::int64_t>(lag.ns, 0)});
   }
-  void remove(ConstraintId constraint) { edits.push_back({constraint, Edit::kRemoved, false}); }
+  void remove(ConstraintId constraint) { edits.push_back({constraint, false, Edit::kRemoved}); }
   /// Sorts the edits; of several for one constraint a removal wins, then the shorter.
   void finish();
-  /// Both at once: factors multiply, of edits of one constraint the shorter counts.
+  /// Both at once: factors multiply, of edits of one constraint the shorter counts, of pools those of the
+  /// first that has any.
   Scenario with(const Scenario& other) const;
 };
 

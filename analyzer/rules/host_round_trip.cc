@@ -14,6 +14,7 @@
 
 #include "analyzer/rules/device_streams.h"
 #include "analyzer/rules/registry.h"
+#include "analyzer/rules/round_trips.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
 
@@ -22,8 +23,6 @@ namespace {
 
 using trace::DeviceOpId;
 using trace::DeviceOpKind;
-
-constexpr std::int64_t kMoreThanScalars = 64;
 
 struct Trips {
   DurationNs recoverable;
@@ -55,25 +54,9 @@ DurationNs busy(const RuleContext& context, const DevicePartition& device, Inter
 Trips measure(const RuleContext& context, const DevicePartition& device) {
   Trips result;
   const trace::DeviceOps& ops = context.trace.device_ops;
-  struct Last {
-    DeviceOpId op;
-    std::uint32_t step = 0;
-  };
-  std::vector<Last> last(context.trace.threads.size());  // enqueued by each thread
   LongestEvidence longest;
-  std::int64_t steps = for_each_steady_op(
-      context.trace, context.steps, device, [&](const DeviceStep& step, DeviceOpId op) {
-        trace::CallId call = ops.call[op.value];
-        if (!call.valid()) return;
-        Last& before = last[context.trace.calls.thread[call.value].value];
-        DeviceOpId previous = before.op;
-        bool same_step = previous.valid() && before.step == step.step;
-        before = {op, step.step};
-        if (!same_step || ops.kind[op.value] != DeviceOpKind::kCopyHostToDevice ||
-            ops.kind[previous.value] != DeviceOpKind::kCopyDeviceToHost ||
-            ops.bytes[previous.value] < kMoreThanScalars ||
-            context.trace.calls.start[call.value] < ops.end[previous.value])
-          return;
+  std::int64_t steps =
+      for_each_round_trip(context, device, [&](DeviceOpId previous, DeviceOpId op) {
         Interval where{ops.start[previous.value], ops.end[op.value]};
         result.recoverable += where.length() - busy(context, device, where);
         result.trips += 1;

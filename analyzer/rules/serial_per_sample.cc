@@ -17,17 +17,12 @@
 
 #include "analyzer/rules/device_streams.h"
 #include "analyzer/rules/registry.h"
+#include "analyzer/rules/serial_repeats.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
 namespace {
-
-using Ops = std::span<const trace::DeviceOpId>;
-
-constexpr std::size_t kShortestPeriod = 3;
-constexpr std::size_t kLongestPeriod = 64;
-constexpr std::size_t kRepetitions = 8;
 
 struct Serial {
   DurationNs recoverable;
@@ -38,73 +33,12 @@ struct Serial {
   std::vector<Evidence> evidence;
 };
 
-struct Repeat {
-  std::size_t first = 0;
-  std::size_t period = 0;
-  std::size_t count = 0;  ///< whole periods
-  std::size_t end() const { return first + period * count; }
-};
-
-/// The repetition in `ops[from..)` that covers most kernels; count 0 when there is none.
-Repeat longest_repeat(const RuleContext& context, Ops ops) {
-  Repeat best;
-  const std::vector<trace::StringId>& name = context.trace.device_ops.name;
-  for (std::size_t p = kShortestPeriod; p <= kLongestPeriod && p * kRepetitions <= ops.size();
-       ++p) {
-    std::size_t run = 0;
-    for (std::size_t i = p; i <= ops.size(); ++i) {
-      if (i < ops.size() && name[ops[i].value] == name[ops[i - p].value]) {
-        ++run;
-        continue;
-      }
-      Repeat found{i - run - p, p, (run + p) / p};
-      if (found.count >= kRepetitions && found.end() - found.first > best.end() - best.first)
-        best = found;
-      run = 0;
-    }
-  }
-  return best;
-}
-
-/// What a plain loop over parameters or layers does not have in it.
-bool has_data_dependent_work(const RuleContext& context, Ops period) {
-  bool two_names = false;
-  bool more_than_arithmetic = false;
-  for (trace::DeviceOpId op : period) {
-    two_names |= context.trace.device_ops.name[op.value] !=
-                 context.trace.device_ops.name[period.front().value];
-    switch (context.kernels.of(op).family) {
-      case KernelFamily::kGatherScatter:
-      case KernelFamily::kSort:
-      case KernelFamily::kReduction:
-      case KernelFamily::kFillCopy:
-      case KernelFamily::kPooling:
-        more_than_arithmetic = true;
-        break;
-      default:
-        break;
-    }
-  }
-  return two_names && more_than_arithmetic;
-}
-
-bool ends_a_stretch(const RuleContext& context, trace::DeviceOpId op) {
-  KernelFamily family = context.kernels.of(op).family;
-  return is_matrix_work(family) || family == KernelFamily::kOptimizer ||
-         family == KernelFamily::kCommunication ||
-         context.attribution.phase_of[op.value] == trace::Phase::kUpdate;
-}
-
 Serial measure(const RuleContext& context, const DevicePartition& device) {
   Serial result;
   LongestEvidence longest;
   const trace::DeviceOps& all = context.trace.device_ops;
-  auto judge = [&](Ops stretch) {
-    Repeat repeat = longest_repeat(context, stretch);
-    if (repeat.count < kRepetitions) return;
-    Ops ops = stretch.subspan(repeat.first, repeat.end() - repeat.first);
-    if (!has_data_dependent_work(context, ops.first(repeat.period))) return;
-    Interval where{all.start[ops.front().value], all.end[ops.back().value]};
+  std::int64_t steps = for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
+    Interval where{all.start[repeat.ops.front().value], all.end[repeat.ops.back().value]};
     auto count = static_cast<double>(repeat.count);
     result.time += where.length();
     result.recoverable += DurationNs{
@@ -113,16 +47,8 @@ Serial measure(const RuleContext& context, const DevicePartition& device) {
     result.repetitions = std::max(result.repetitions, count);
     result.kernels = static_cast<double>(repeat.period);
     if (longest.wants(where.length()))
-      longest.add(where, ops.front(),
+      longest.add(where, repeat.ops.front(),
                   fmt::format("{} kernels, {} times in a row", repeat.period, repeat.count));
-  };
-  std::int64_t steps = for_each_stream(context, device, [&](const DeviceStep&, Ops ops) {
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i <= ops.size(); ++i) {
-      if (i < ops.size() && !ends_a_stretch(context, ops[i])) continue;
-      if (i - begin >= kShortestPeriod * kRepetitions) judge(ops.subspan(begin, i - begin));
-      begin = i + 1;
-    }
   });
   if (steps == 0) return result;
   result.time = result.time / steps;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/whatif/editor.h"
 
+#include <set>
+
 namespace headway::analyzer {
 
 using namespace trace;
@@ -28,13 +30,22 @@ void Editor::drop_call(CallId call) {
   set_duration(task, {0});
   remove_edges(end_of(task), EdgeKind::kQueueFull);
   remove_edges(end_of(task), EdgeKind::kDriverLock);
-  // The pause before it, cut by cut.
-  for (Slot slot = program_.slot_of(start_of(task)); slot.valid();) {
+  change_pause(call, [&](const Constraint& constraint) {
+    return parts_[constraint.part.value].time_class == TimeClass::kLaunchGap;
+  });
+}
+
+void Editor::drop_pause(CallId call) {
+  change_pause(call, [](const Constraint&) { return true; });
+}
+
+/// Cut by cut.
+void Editor::change_pause(CallId call, auto goes) {
+  for (Slot slot = program_.slot_of(start_of(points_.task(call))); slot.valid();) {
     Slot before;
     program_.for_each(slot, [&](const Constraint& constraint) {
       if (constraint.kind != EdgeKind::kThreadOrder) return;
-      if (parts_[constraint.part.value].time_class == TimeClass::kLaunchGap)
-        scenario_.set(constraint.id, {0});
+      if (goes(constraint)) scenario_.set(constraint.id, {0});
       if (!program_.point_of(constraint.from).valid()) before = constraint.from;
     });
     slot = before;
@@ -69,13 +80,43 @@ Scenario Editor::take() {
   return std::move(scenario_);
 }
 
-DurationNs shortest_kernel(const DeviceOps& ops) {
-  DurationNs shortest{INT64_MAX};
-  for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (ops.kind[i] == DeviceOpKind::kKernel)
-      shortest = std::min(shortest, ops.interval(DeviceOpId{i}).length());
+RuleContext rule_context(const Predictor& predictor) {
+  const Analysis& analysis = predictor.analysis();
+  return {predictor.trace(),
+          analysis.steps,
+          analysis.attribution,
+          analysis.partitions,
+          predictor.baseline().recorded,
+          predictor.kernels(),
+          analysis.work};
+}
+
+void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenario& scenario) {
+  const Trace& trace = predictor.trace();
+  std::set<StringId> names;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (info && info->kind == stage) names.insert(trace.ranges.name[r]);
   }
-  return shortest.ns == INT64_MAX ? DurationNs{0} : shortest;
+  for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
+    const Part& part = predictor.parts()[p];
+    if (part.kind == Part::Kind::kHost && info(part.time_class).group == TimeGroup::kInput &&
+        names.contains(part.name))
+      scenario.scale(PartId::from(p), by);
+  }
+}
+
+DurationNs shortest_kernel(const DeviceOps& ops) {
+  // More than this is work, if no kernel took less.
+  constexpr DurationNs kMost{5'000};
+  DurationNs shortest = kMost;
+  bool any = false;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != DeviceOpKind::kKernel) continue;
+    any = true;
+    shortest = std::min(shortest, ops.interval(DeviceOpId{i}).length());
+  }
+  return any ? shortest : DurationNs{0};
 }
 
 }  // namespace headway::analyzer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/rule.h"
 #include "analyzer/whatif/fix.h"
 
 namespace headway::analyzer {
@@ -24,6 +25,8 @@ class Editor {
   void drop_launch(trace::DeviceOpId op);
   /// The op is not run, nor is it launched; what waited for it waits for what it waited for.
   void drop_op(trace::DeviceOpId op);
+  /// The thread goes on with the call at once, whatever it did before it.
+  void drop_pause(trace::CallId call);
   /// As set_duration for a device op; a collective's is its transfer.
   void set_op(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
 
@@ -31,6 +34,8 @@ class Editor {
   Scenario take();
 
  private:
+  void change_pause(trace::CallId call, auto goes);
+
   const Program& program_;
   const Points& points_;
   const trace::Trace& trace_;
@@ -38,7 +43,14 @@ class Editor {
   Scenario scenario_;
 };
 
-/// What a kernel takes at least, all start and end: the shortest of the recording. Zero without kernels.
+/// What the rules see of the predictor's trace.
+RuleContext rule_context(const Predictor& predictor);
+
+/// Multiplies what host threads do in the ranges of a loader's stage.
+void scale_stage(const Predictor& predictor, trace::RangeKind stage, double by, Scenario& scenario);
+
+/// What a kernel takes at least, all start and end: the shortest of the recording, at most 5 µs. Zero without
+/// kernels.
 DurationNs shortest_kernel(const trace::DeviceOps& ops);
 
 /// Mean per steady step of a sum over the device ops that start in those steps.

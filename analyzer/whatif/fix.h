@@ -23,6 +23,7 @@ struct Proposal {
   bool applies = false;
   std::string text;  ///< what is changed, with figures; or why it does not apply
   Scenario scenario;
+  std::string setting = {};  ///< of headway-train that makes just this change; empty: see Fix
 };
 
 /// A known remedy: one file of analyzer/whatif/fixes/, listed in registry.cc.

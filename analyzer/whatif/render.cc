@@ -192,7 +192,8 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
     Json fix{{"id", one.fix->id},         {"title", one.fix->title},
              {"rule", one.fix->rule},     {"kind", fix_kind_id(one.fix->kind)},
              {"applies", one.applies},    {"text", one.text},
-             {"change", one.fix->change}, {"cannot_know", one.fix->cannot_know}};
+             {"change", one.fix->change}, {"cannot_know", one.fix->cannot_know},
+             {"setting", one.setting}};
     if (one.applies) fix.update(prediction_json(one.prediction, step));
     if (one.usual)
       fix["usual_methods"] = {{"subtraction_step_ns", one.usual->subtraction.ns},

@@ -80,20 +80,82 @@ class Side {
   std::vector<bool> uses_;
 };
 
+/// Calls `visit(slot, task)` for slots from `first` up to `end`; a cut belongs to the point that it leads to.
+void for_each_slot(const Program& program, std::size_t first, std::size_t end, auto visit) {
+  for (std::size_t s = first; s < end; ++s) {
+    const PointId point = program.point_of(Slot::from(s));
+    if (!point.valid()) continue;
+    for (; first <= s; ++first) visit(Slot::from(first), task_of(point));
+  }
+}
+
+/// Lags that are a task's or a pause's own time.
+bool is_own(EdgeKind kind) {
+  return kind == EdgeKind::kDuration || kind == EdgeKind::kTransfer ||
+         kind == EdgeKind::kThreadOrder;
+}
+
+/// The making of batches: what it takes, the training thread waits for.
+class BatchMaking {
+ public:
+  BatchMaking(const Program& program, const Scenario& scenario)
+      : points_(program.graph().points()), makes_(points_.trace().threads.size()) {
+    const Trace& trace = points_.trace();
+    for (RangeId range : points_.ranges()) {
+      if (trace.info(range)->kind == RangeKind::kBatch)
+        makes_[trace.ranges.thread[range.value].value] = true;
+    }
+    for (ThreadId thread : trace.calls.thread) makes_[thread.value] = false;  // it trains, too
+    DurationNs before;
+    DurationNs after;
+    for_each_slot(program, 0, program.size(), [&](Slot slot, TaskId task) {
+      if (!has(task)) return;
+      program.for_each(slot, [&](const Constraint& constraint) {
+        if (!is_own(constraint.kind)) return;
+        before += constraint.lag;
+        after += lag_under(scenario, constraint).value_or(DurationNs{0});
+      });
+    });
+    shorter_ = before.ns > 0 ? 1 - ratio(after, before) : 0;
+    for (const Pool& pool : scenario.pools) {
+      const auto now = static_cast<double>(std::ranges::count_if(
+          pool.tasks, [](const Pool::Task& task) { return !task.after.valid(); }));
+      shorter_ = std::max(shorter_, 1 - now / static_cast<double>(pool.workers));
+    }
+  }
+  /// Whether it is on a thread that makes batches and does nothing else.
+  bool has(TaskId task) const {
+    const ThreadId thread = points_.thread_of(task);
+    return thread.valid() && makes_[thread.value];
+  }
+  /// The share of a wait that goes away, if it is in proportion.
+  double shorter() const { return shorter_; }
+
+ private:
+  const Points& points_;
+  std::vector<bool> makes_;
+  double shorter_ = 0;
+};
+
 /// What the scenario takes of the exposed time that a slot had.
-double exposed_saving(const Program& program, const Scenario& scenario, const Load& load, Slot slot,
-                      TaskId task) {
+double exposed_saving(const Program& program, const Scenario& scenario, const Load& load,
+                      const BatchMaking& making, Slot slot, TaskId task) {
   const Points& points = program.graph().points();
   bool wait_removed = false;
+  bool batch_wait = false;
+  bool batch_removed = false;
   program.for_each(slot, [&](const Constraint& constraint) {
-    wait_removed |= constraint.kind == EdgeKind::kHostSync && !lag_under(scenario, constraint);
+    const bool removed = !lag_under(scenario, constraint);
+    wait_removed |= constraint.kind == EdgeKind::kHostSync && removed;
+    batch_wait |= constraint.kind == EdgeKind::kBatch;
+    batch_removed |= constraint.kind == EdgeKind::kBatch && removed;
   });
-  if (wait_removed) return static_cast<double>(load.idle(points.interval(task)).ns);
+  const auto idle = [&] { return static_cast<double>(load.idle(points.interval(task)).ns); };
+  if (wait_removed) return idle();
+  if (batch_wait) return idle() * (batch_removed ? 1 : making.shorter());
   double saved = 0;
   program.for_each(slot, [&](const Constraint& constraint) {
-    if (constraint.kind != EdgeKind::kDuration && constraint.kind != EdgeKind::kTransfer &&
-        constraint.kind != EdgeKind::kThreadOrder)
-      return;
+    if (!is_own(constraint.kind)) return;
     const DurationNs lag = lag_under(scenario, constraint).value_or(DurationNs{0});
     const Interval interval{program.recorded(constraint.from), program.recorded(slot)};
     if (lag == constraint.lag || interval.length().ns <= 0) return;
@@ -110,21 +172,17 @@ DurationNs subtracted_step(const Predictor& predictor, const Scenario& scenario)
   const DeviceId device = predictor.analysis().partitions[marked.partition].device;
   const Load load(predictor.trace(), device);
   const Side side(program.graph().points(), device);
+  const BatchMaking making(program, scenario);
   double saved = 0;
-  std::uint32_t first = marked.steps.front().begin.slot.value + 1;
-  for (std::uint32_t s = first; s <= marked.steps.back().end.slot.value; ++s) {
-    const PointId point = program.point_of(Slot{s});
-    if (!point.valid()) continue;  // a cut: it belongs to the point that it leads to
-    if (const TaskId task = task_of(point); side.has(task)) {
-      for (; first <= s; ++first)
-        saved += exposed_saving(program, scenario, load, Slot{first}, task);
-    }
-    first = s + 1;
-  }
+  for_each_slot(program, marked.steps.front().begin.slot.value + std::size_t{1},
+                marked.steps.back().end.slot.value + std::size_t{1}, [&](Slot slot, TaskId task) {
+                  if (side.has(task) && !making.has(task))
+                    saved += exposed_saving(program, scenario, load, making, slot, task);
+                });
   const Baseline& baseline = predictor.baseline();
   const double step = static_cast<double>(baseline.recorded.ns) -
                       saved / static_cast<double>(std::max<std::int64_t>(1, baseline.steps));
-  return {std::llround(std::max(0.0, step))};
+  return {std::llround(std::max(0.0, step / scenario.work))};
 }
 
 /// Of what may keep an op from starting the recorded graph has only what did, with the recorded gap as
@@ -154,6 +212,8 @@ Scenario as_recorded(const Program& program, const Scenario& scenario) {
   }
   result.finish();
   result.factor = scenario.factor;
+  result.pools = scenario.pools;
+  result.work = scenario.work;
   for (const Edit& edit : scenario.edits) {
     if (!std::binary_search(
             result.edits.begin(), result.edits.end(), edit,

@@ -100,6 +100,7 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
     Proposal proposal = chosen[i]->propose(predictor);
     one.applies = proposal.applies;
     one.text = std::move(proposal.text);
+    one.setting = proposal.setting.empty() ? chosen[i]->trainer_switch : proposal.setting;
     if (!one.applies) return;
     one.prediction = predictor.predict(proposal.scenario, chosen[i]->model_error);
     if (compare) one.usual = usual_methods(predictor, proposal.scenario);
@@ -107,7 +108,8 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
   });
   std::vector<std::pair<const Fix*, Scenario>> open;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (result.fixes[i].applies && chosen[i]->kind != FixKind::kCeiling)
+    // Lengths per recorded batch do not mix with others.
+    if (result.fixes[i].applies && chosen[i]->kind != FixKind::kCeiling && scenarios[i].work == 1)
       open.emplace_back(chosen[i], std::move(scenarios[i]));
   }
   std::stable_sort(result.fixes.begin(), result.fixes.end(),

@@ -15,7 +15,8 @@ namespace headway::analyzer {
 struct FixPrediction {
   const Fix* fix = nullptr;
   bool applies = false;
-  std::string text;  ///< what was changed, or why nothing was
+  std::string text;     ///< what was changed, or why nothing was
+  std::string setting;  ///< of headway-train that makes just this change
   Prediction prediction;
   std::optional<UsualMethods> usual;  ///< on demand
 };

@@ -12,6 +12,7 @@
 #include "analyzer/report/json_keys.h"
 #include "analyzer/rules/rule.h"
 #include "analyzer/stats/tables.h"
+#include "analyzer/whatif/fix.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "trace/loss_counters.h"
@@ -106,6 +107,27 @@ std::string rules_page() {
   return out;
 }
 
+std::string fixes_page() {
+  std::string out = header("fixes", "Fixes that can be predicted",
+                           "For `headway whatif` and for the findings of the rule ([user "
+                           "guide](../user-guide/whatif.md)). "
+                           "*Structural* ones take waits or tasks away, *modelled* ones give new "
+                           "durations by a formula, a "
+                           "*ceiling* is the most that any fix of its kind could gain. *Doubt*: "
+                           "how far the formula may be off, "
+                           "as a share of the gain; it widens the interval. How far they are off: "
+                           "[accuracy](../accuracy.md).");
+  out +=
+      "\n| fix | for | kind | doubt | what is changed | what no recording shows | headway-train |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const analyzer::Fix* fix : analyzer::all_fixes())
+    out += fmt::format("| `{}` | {} | {} | {:.0f} % | {} | {} | {} |\n", fix->id, fix->rule,
+                       analyzer::fix_kind_id(fix->kind), 100 * fix->model_error, cell(fix->change),
+                       cell(fix->cannot_know),
+                       fix->trainer_switch.empty() ? "" : fmt::format("`{}`", fix->trainer_switch));
+  return out;
+}
+
 std::string budgets_page() {
   std::string out = header("budgets", "Metrics that a budget may limit",
                            "For `headway check` ([user guide](../user-guide/check.md)).");
@@ -165,11 +187,12 @@ struct Page {
   std::string_view name;
   std::string (*make)();
 };
-constexpr std::array<Page, 10> kPages = {{{"tables", tables_page},
+constexpr std::array<Page, 11> kPages = {{{"tables", tables_page},
                                           {"losses", losses_page},
                                           {"meta", meta_page},
                                           {"time-classes", classes_page},
                                           {"rules", rules_page},
+                                          {"fixes", fixes_page},
                                           {"budgets", budgets_page},
                                           {"stats", stats_page},
                                           {"cli", cli_page},

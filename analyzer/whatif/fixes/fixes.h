@@ -6,18 +6,26 @@
 // Each is defined in the file of its name; registry.cc lists them.
 namespace headway::analyzer {
 
+extern const Fix kBatchSamples;
 extern const Fix kCachingAllocator;
 extern const Fix kCudaGraph;
+extern const Fix kDecodeOffline;
 extern const Fix kDeferredRead;
 extern const Fix kEvenRanks;
 extern const Fix kFreeInput;
+extern const Fix kFullClock;
 extern const Fix kFuseChains;
+extern const Fix kLargerBatch;
+extern const Fix kMoreWorkers;
 extern const Fix kMultiTensorOptimizer;
 extern const Fix kNoCasts;
 extern const Fix kNoLayoutChanges;
 extern const Fix kOverlapCommunication;
 extern const Fix kOverlapCopies;
+extern const Fix kPackFiles;
+extern const Fix kPinnedCopies;
 extern const Fix kRemoveSyncs;
+extern const Fix kStayOnDevice;
 extern const Fix kTensorCores;
 
 }  // namespace headway::analyzer

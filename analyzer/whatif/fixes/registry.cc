@@ -6,10 +6,28 @@
 namespace headway::analyzer {
 
 std::span<const Fix* const> all_fixes() {
-  static constexpr std::array<const Fix*, 13> kFixes = {
-      &kFreeInput,        &kOverlapCopies,        &kRemoveSyncs, &kDeferredRead,    &kCudaGraph,
-      &kFuseChains,       &kMultiTensorOptimizer, &kTensorCores, &kNoLayoutChanges, &kNoCasts,
-      &kCachingAllocator, &kOverlapCommunication, &kEvenRanks,
+  static constexpr std::array kFixes = {
+      &kFreeInput,
+      &kMoreWorkers,
+      &kDecodeOffline,
+      &kPackFiles,
+      &kOverlapCopies,
+      &kPinnedCopies,
+      &kRemoveSyncs,
+      &kDeferredRead,
+      &kCudaGraph,
+      &kFuseChains,
+      &kMultiTensorOptimizer,
+      &kTensorCores,
+      &kNoLayoutChanges,
+      &kNoCasts,
+      &kCachingAllocator,
+      &kBatchSamples,
+      &kStayOnDevice,
+      &kLargerBatch,
+      &kFullClock,
+      &kOverlapCommunication,
+      &kEvenRanks,
   };
   return kFixes;
 }

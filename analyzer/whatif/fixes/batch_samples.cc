@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// A few kernels that run once per sample run once for all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/hardware/gpus.h"
+#include "analyzer/rules/device_streams.h"
+#include "analyzer/rules/serial_repeats.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// How much longer a kernel works on `times` samples: as many times as its grid fills the multiprocessors more often.
+double longer(std::int64_t blocks, std::int64_t times, std::int32_t multiprocessors) {
+  if (blocks <= 0 || multiprocessors <= 0)
+    return 1;  // the rule's thumb: small samples fill nothing
+  const auto waves = [&](std::int64_t grid) {
+    return std::ceil(static_cast<double>(grid) / multiprocessors);
+  };
+  return waves(blocks * times) / waves(blocks);
+}
+
+Proposal propose(const Predictor& predictor) {
+  const RuleContext context = rule_context(predictor);
+  const DevicePartition& device = context.partitions[predictor.steps().partition];
+  if (!device.device.valid()) return not_here("the steps are a host thread's");
+  const DeviceOps& ops = context.trace.device_ops;
+  const Points& points = predictor.program().graph().points();
+  const std::int32_t processors = limits_of(context, device).multiprocessors;
+  const DurationNs least = shortest_kernel(ops);
+  Editor editor(predictor);
+  std::size_t most = 0;
+  std::int64_t dropped = 0;
+  const std::int64_t steps =
+      for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
+        most = std::max(most, repeat.count);
+        for (std::size_t i = 0; i < repeat.ops.size(); ++i) {
+          const DeviceOpId op = repeat.ops[i];
+          if (i >= repeat.period) {
+            editor.drop_op(op);
+            ++dropped;
+            continue;
+          }
+          const auto working = static_cast<double>((ops.interval(op).length() - least).ns);
+          const double times =
+              longer(ops.blocks[op.value], static_cast<std::int64_t>(repeat.count), processors);
+          editor.set_duration(points.task(op), least + DurationNs{std::llround(working * times)},
+                              true);
+        }
+      });
+  if (dropped == 0) return not_here("no few kernels run many times in a row");
+  return {true,
+          fmt::format("{} kernels per step go away: what ran {} times in a row runs once",
+                      dropped / std::max<std::int64_t>(1, steps), most),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kBatchSamples{"batch-samples",
+                        "Work on all samples at once",
+                        "serial-per-sample",
+                        FixKind::kModelled,
+                        0.3,
+                        "",
+                        "Of kernels that run many times in a row the first round stays, longer by "
+                        "how often its grid then "
+                        "fills the multiprocessors; the others are neither run nor launched.",
+                        "whether the samples are of one size",
+                        propose};
+
+}  // namespace headway::analyzer

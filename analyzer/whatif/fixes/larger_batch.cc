@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A step takes twice the samples: kernels fill the device better, and what a step costs whatever its batch
+// (launches, the update, the exchange of gradients) is paid half as often. Lengths are given per recorded batch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/hardware/gpus.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+constexpr std::int64_t kTimes = 2;
+
+/// The share of the multiprocessors that a grid keeps busy over its waves.
+double fill(std::int64_t blocks, std::int32_t multiprocessors) {
+  if (blocks <= 0 || multiprocessors <= 0) return 1;
+  const double waves = static_cast<double>(blocks) / multiprocessors;
+  return waves / std::ceil(waves);
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const Analysis& analysis = predictor.analysis();
+  const std::size_t at = predictor.steps().partition;
+  const DevicePartition& partition = analysis.partitions[at];
+  if (!partition.device.valid()) return not_here("the steps are a host thread's");
+  const DeviceOps& ops = trace.device_ops;
+  const Points& points = predictor.program().graph().points();
+  const DurationNs least = shortest_kernel(ops);
+  Editor editor(predictor);
+  std::int64_t update = 0;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    const DeviceOpId op{i};
+    const DurationNs now = ops.interval(op).length();
+    const bool to_device = ops.kind[i] == DeviceOpKind::kCopyHostToDevice;
+    if (ops.kind[i] != DeviceOpKind::kKernel && !to_device) continue;
+    if (analysis.attribution.phase_of[i] == Phase::kUpdate) {
+      ++update;
+      continue;
+    }
+    if (analysis.attribution.class_of[i] == TimeClass::kCommTransfer) continue;
+    const DeviceId device = trace.streams[ops.stream[i].value].device;
+    const std::int32_t processors =
+        limits_of(trace.devices[device.value], analysis.work[at].architecture).multiprocessors;
+    const double better =
+        fill(ops.blocks[i] * kTimes, processors) / fill(ops.blocks[i], processors);
+    const auto working = static_cast<double>(std::max<std::int64_t>(0, (now - least).ns));
+    editor.set_duration(points.task(op),
+                        now + DurationNs{std::llround(working * (kTimes / better - 1))}, true);
+  }
+  if (editor.empty()) return not_here("no kernels were recorded");
+  if (update == 0)
+    return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
+  Proposal proposal{true,
+                    fmt::format("a step takes {} times the samples; per recorded batch", kTimes),
+                    editor.take()};
+  for (RangeKind stage :
+       {RangeKind::kRead, RangeKind::kDecode, RangeKind::kAugment, RangeKind::kCollate})
+    scale_stage(predictor, stage, kTimes, proposal.scenario);
+  proposal.scenario.work = kTimes;
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kLargerBatch{"larger-batch",
+                       "Double the batch",
+                       "low-occupancy",
+                       FixKind::kModelled,
+                       0.2,
+                       "",  // --batch changes the training: nothing to be tried for speed alone
+                       "Kernels but those of the update and of communication, copies to the device "
+                       "and the making of batches take "
+                       "twice their time beyond the shortest one's, less what their grid fills the "
+                       "multiprocessors better; launches "
+                       "stay. Lengths are per recorded batch.",
+                       "whether memory suffices, and what the batch does to the training's quality",
+                       propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What the host computes from device data and copies back is computed on the device.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analyzer/rules/round_trips.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// A call that only issues work.
+constexpr DurationNs kIssue{5'000};
+
+/// What the thread of `back` called after `out`: it waited for the copy.
+std::vector<CallId> calls_between(const Trace& trace, CallId out, CallId back) {
+  std::vector<CallId> result;
+  const auto calls = trace.calls_of_thread[trace.calls.thread[back.value]];
+  auto call = std::ranges::lower_bound(calls, back);
+  while (call != calls.begin() && *(call - 1) != out && out.valid() && *(call - 1) > out)
+    result.push_back(*--call);
+  return result;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const RuleContext context = rule_context(predictor);
+  const DevicePartition& device = context.partitions[predictor.steps().partition];
+  if (!device.device.valid()) return not_here("the steps are a host thread's");
+  const Points& points = predictor.program().graph().points();
+  const DeviceOps& ops = context.trace.device_ops;
+  const DurationNs kernel = shortest_kernel(ops);
+  Editor editor(predictor);
+  double trips = 0;
+  const std::int64_t steps =
+      for_each_round_trip(context, device, [&](DeviceOpId to_host, DeviceOpId to_device) {
+        ++trips;
+        // The copy to the host becomes the kernel, its call the launch.
+        editor.set_op(to_host, kernel, true);
+        const CallId out = ops.call[to_host.value];
+        const CallId back = ops.call[to_device.value];
+        if (out.valid()) {
+          editor.remove_edges(end_of(points.task(out)), EdgeKind::kHostSync);
+          const DurationNs now = context.trace.calls.interval(out).length();
+          editor.set_duration(points.task(out), std::min(kIssue, now), true);
+        }
+        for (CallId call : calls_between(context.trace, out, back)) {
+          editor.remove_edges(end_of(points.task(call)), EdgeKind::kHostSync);
+          editor.set_duration(points.task(call), {0});
+          editor.drop_pause(call);
+        }
+        editor.drop_pause(back);
+        editor.drop_op(to_device);
+      });
+  if (trips == 0) return not_here("no data goes to the host and right back");
+  return {true,
+          fmt::format("{:.1f} round trips per step through the host become a kernel each",
+                      trips / static_cast<double>(std::max<std::int64_t>(1, steps))),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kStayOnDevice{"stay-on-device",
+                        "Compute it on the device",
+                        "host-round-trip",
+                        FixKind::kCeiling,
+                        0.2,
+                        "",
+                        "A copy to the host, what the host does then, and the copy back become one "
+                        "kernel as short as the "
+                        "shortest, which nobody waits for.",
+                        "how long the device takes for what the host did",
+                        propose};
+
+}  // namespace headway::analyzer

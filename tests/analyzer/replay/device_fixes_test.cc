@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Fixes of copies, clocks and batches, against runs that are simulated with the change in place.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/whatif.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+struct Predicted {
+  Predicted(const TextRun& run, std::string_view fix)
+      : predictor(run.trace, run.analysis), proposal(find_fix(fix)->propose(predictor)) {}
+  double step_us() const {
+    return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e3;
+  }
+  double recorded_us() const { return static_cast<double>(predictor.baseline().recorded.ns) / 1e3; }
+  Predictor predictor;
+  Proposal proposal;
+};
+
+/// 20 MB are copied to the device and the kernels wait for them.
+TextRun with_copy(const std::string& how) {
+  return TextRun(
+      fmt::format("thread main\n  steps 30\n    copy h2d 20MB stream=compute {}\n", how) +
+      test::healthy_step());
+}
+
+TextRun with_kernels(int us, int batch, int blocks, const std::string& meta = "") {
+  return TextRun(
+      fmt::format("{}thread main\n  steps 30\n    repeat 20\n      host 4us\n"
+                  "      launch s16816gemm {}us math=tensor blocks={}\n"
+                  "    launch tiny 2us blocks=1\n"
+                  "    launch adam 100us blocks=320 phase=update\n    sync stream\n",
+                  meta, us * batch, blocks));
+}
+
+}  // namespace
+
+TEST_CASE("copies from pinned memory take what they take at its rate, and the host goes on") {
+  const TextRun now = with_copy("memory=pageable rate=4GB/s");
+  const Predicted pageable(now, "pinned-copies");
+  REQUIRE(pageable.proposal.applies);
+  // Nothing pinned was recorded: 12 GB/s, of PCIe 3.0 x16.
+  CHECK(pageable.proposal.text.find("no pinned copy was recorded") != std::string::npos);
+  const TextRun then = with_copy("memory=pinned rate=12GB/s");
+  const Predicted pinned(then, "pinned-copies");
+  CHECK_FALSE(pinned.proposal.applies);
+  CHECK(pageable.step_us() == doctest::Approx(pinned.recorded_us()).epsilon(0.005));
+}
+
+TEST_CASE("at the full clock kernels take less in proportion, where samples show a lower one") {
+  const TextRun half =
+      with_kernels(500, 1, 864, "counter gpu.sm_clock 705M..705M unit=Hz device=0 every=10ms\n");
+  const Predicted predicted(half, "full-clock");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(find_fix("full-clock")->kind == FixKind::kCeiling);
+  const TextRun full = with_kernels(250, 1, 864);
+  const Predicted none(full, "full-clock");
+  CHECK_FALSE(none.proposal.applies);
+  CHECK(predicted.step_us() ==
+        doctest::Approx(none.recorded_us() - 51).epsilon(0.005));  // tiny and adam halve, too
+}
+
+TEST_CASE(
+    "twice the batch takes twice the time of full kernels, and that of half-empty ones stays") {
+  const TextRun full = with_kernels(500, 1, 864);
+  const Predicted twice_full(full, "larger-batch");
+  REQUIRE(twice_full.proposal.applies);
+  const TextRun then = with_kernels(500, 2, 1728);
+  const Predicted larger(then, "larger-batch");
+  // Per recorded batch; the update is made once for both.
+  CHECK(twice_full.step_us() == doctest::Approx(larger.recorded_us() / 2).epsilon(0.005));
+
+  const TextRun narrow = with_kernels(500, 1, 54);
+  const Predicted twice_narrow(narrow, "larger-batch");
+  REQUIRE(twice_narrow.proposal.applies);
+  // 54 blocks leave half of 108 multiprocessors idle: 108 blocks take as long.
+  CHECK(twice_narrow.step_us() == doctest::Approx(twice_narrow.recorded_us() / 2).epsilon(0.005));
+}
+
+TEST_CASE("what the host computed from device data takes a kernel on the device") {
+  const std::string kernels = "      launch s16816gemm 500us math=tensor blocks=864\n";
+  auto run = [&](const std::string& middle) {
+    return TextRun(
+        "thread main\n  steps 30\n    repeat 8\n" + kernels + middle + "    repeat 8\n" + kernels +
+        "    launch tiny 10us blocks=1\n    launch adam 100us blocks=320 phase=update\n");
+  };
+  const TextRun trip =
+      run("    copy d2h 2MB memory=pinned stream=compute\n    sync stream\n    host 800us\n"
+          "    copy h2d 1MB memory=pinned stream=compute\n");
+  const Predicted predicted(trip, "stay-on-device");
+  REQUIRE(predicted.proposal.applies);
+  const TextRun kernel = run("    launch index 10us blocks=1\n");
+  const Predicted none(kernel, "stay-on-device");
+  CHECK_FALSE(none.proposal.applies);
+  CHECK(predicted.step_us() == doctest::Approx(none.recorded_us()).epsilon(0.005));
+}
+
+TEST_CASE(
+    "what runs once per sample runs once for all, as long as it then takes to fill the device") {
+  auto run = [](int repeat, int us, int blocks) {
+    std::string one;
+    for (const char* name : {"indexSelectLargeIndex", "MulFunctor", "CatArrayBatchedCopy"})
+      one += fmt::format("      launch \"void at::native::{}<float>(x)\" {}us blocks={}\n", name,
+                         us, blocks);
+    return TextRun(
+        fmt::format("thread main\n  steps 30\n    repeat {}\n{}    repeat 10\n"
+                    "      launch s16816gemm 300us math=tensor blocks=864\n"
+                    "    launch tiny 2us blocks=1\n    sync stream\n",
+                    repeat, one));
+  };
+  const TextRun serial = run(64, 8, 4);
+  const Predicted predicted(serial, "batch-samples");
+  REQUIRE(predicted.proposal.applies);
+  // 256 blocks on 108 multiprocessors: three waves of 6 µs beyond the shortest kernel.
+  const TextRun batched = run(1, 20, 256);
+  const Predicted none(batched, "batch-samples");
+  CHECK_FALSE(none.proposal.applies);
+  CHECK(predicted.step_us() == doctest::Approx(none.recorded_us()).epsilon(0.01));
+}
+
+TEST_CASE("a larger batch is not added to other fixes: its lengths are per recorded batch") {
+  const TextRun narrow = with_kernels(500, 1, 54);
+  const Predictor predictor(narrow.trace, narrow.analysis);
+  const WhatIf result = what_if(predictor);
+  CHECK(result.fixes.front().fix->id == "larger-batch");
+  for (const Combination& one : result.best) CHECK(one.fix->id != "larger-batch");
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Fixes of the input pipeline, against runs that are simulated with the change in place.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "analyzer/replay/replayer.h"
+#include "analyzer/whatif/fix.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+/// A step of 20 kernels of 500 µs behind a loader.
+TextRun run_with(const std::string& loader, const std::string& meta = "") {
+  return TextRun(meta + "loader " + loader + "thread main\n  steps 60\n    input\n" +
+                 test::healthy_step());
+}
+
+double recorded_us(const TextRun& run) {
+  return static_cast<double>(Predictor(run.trace, run.analysis).baseline().recorded.ns) / 1e3;
+}
+
+struct Predicted {
+  Predicted(const TextRun& run, std::string_view fix)
+      : predictor(run.trace, run.analysis), proposal(find_fix(fix)->propose(predictor)) {}
+  double step_us() const {
+    return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e3;
+  }
+  Predictor predictor;
+  Proposal proposal;
+};
+
+constexpr const char* kStages = "\n  read 12ms bytes=1MB\n  decode 24ms\n";
+
+}  // namespace
+
+TEST_CASE("more workers: the step with them is that of a run that has them") {
+  for (const char* kind : {"", " processes"}) {
+    CAPTURE(kind);
+    const TextRun one =
+        run_with(fmt::format("1 prefetch=2{}{}", kind, kStages), "meta cpu_count 16\n");
+    const Predicted predicted(one, "more-workers");
+    REQUIRE(predicted.proposal.applies);
+    // 36 ms a batch, 10 ms a step, a fifth more than needed: five.
+    CHECK(predicted.proposal.setting.starts_with("--workers 5 "));
+    const TextRun five =
+        run_with(fmt::format("5 prefetch=6{}{}", kind, kStages), "meta cpu_count 16\n");
+    CHECK(recorded_us(one) == doctest::Approx(36'000).epsilon(0.02));
+    CHECK(predicted.step_us() == doctest::Approx(recorded_us(five)).epsilon(0.005));
+  }
+}
+
+TEST_CASE("more workers: one processor stays for training, and the rest may not be enough") {
+  const TextRun one = run_with(fmt::format("1 prefetch=2{}", kStages), "meta cpu_count 3\n");
+  const Predicted predicted(one, "more-workers");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(predicted.proposal.setting.starts_with("--workers 2 "));
+  const TextRun two = run_with(fmt::format("2 prefetch=3{}", kStages), "meta cpu_count 3\n");
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(two)).epsilon(0.02));
+  // A batch takes 36 ms, so two workers give one every 18.
+  CHECK(predicted.step_us() == doctest::Approx(18'000).epsilon(0.02));
+
+  const Predicted none(two, "more-workers");
+  CHECK_FALSE(none.proposal.applies);
+  CHECK(none.proposal.text == "2 workers take all processors but one");
+}
+
+TEST_CASE("more workers are not proposed where nobody waits, or nobody makes batches") {
+  const TextRun fast = run_with("4 prefetch=4\n  decode 20ms\n");
+  const Predicted enough(fast, "more-workers");
+  CHECK_FALSE(enough.proposal.applies);
+  const TextRun without("thread main\n  steps 20\n" + test::healthy_step());
+  const Predicted nobody(without, "more-workers");
+  CHECK_FALSE(nobody.proposal.applies);
+  CHECK(nobody.proposal.text == "no workers are seen that make batches");
+}
+
+TEST_CASE("decoding ahead takes the decoding from the workers") {
+  const TextRun now = run_with(fmt::format("2 prefetch=2{}", kStages));
+  const Predicted predicted(now, "decode-offline");
+  REQUIRE(predicted.proposal.applies);
+  const TextRun then = run_with("2 prefetch=2\n  read 12ms bytes=1MB\n");
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(then)).epsilon(0.005));
+  const Predicted none(then, "decode-offline");
+  CHECK_FALSE(none.proposal.applies);
+}
+
+TEST_CASE("packed files are read at the rate of large reads") {
+  // 1 MB in 40 ms is 25 MB/s; at 100 MB/s it would be 10 ms.
+  const TextRun now = run_with("1 prefetch=2\n  read 40ms bytes=1MB pieces=20\n  decode 5ms\n");
+  const Predicted predicted(now, "pack-files");
+  REQUIRE(predicted.proposal.applies);
+  const TextRun then = run_with("1 prefetch=2\n  read 10ms bytes=1MB\n  decode 5ms\n");
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(then)).epsilon(0.01));
+  const TextRun large = run_with("1 prefetch=2\n  read 40ms bytes=8MB\n  decode 5ms\n");
+  CHECK_FALSE(Predicted(large, "pack-files").proposal.applies);
+}
+
+TEST_CASE("a pool with its recorded number of workers replays as recorded") {
+  const TextRun run = run_with(fmt::format("3 prefetch=4{}", kStages));
+  const Predictor predictor(run.trace, run.analysis);
+  const Predicted more(run, "more-workers");
+  REQUIRE(more.proposal.applies);
+  Scenario same = more.proposal.scenario;
+  same.pools.front().workers = 3;
+  CHECK(static_cast<double>(predictor.predict(same).gain.ns) ==
+        doctest::Approx(0).scale(predictor.baseline().recorded.ns).epsilon(0.001));
+  // Each worker more helps, or changes nothing.
+  DurationNs before = predictor.baseline().replayed;
+  for (std::size_t workers = 3; workers <= 8; ++workers) {
+    same.pools.front().workers = workers;
+    const DurationNs step = predictor.predict(same).step;
+    CHECK(step <= before + DurationNs{10});
+    before = step;
+  }
+}
+
+}  // namespace headway::analyzer
