@@ -18,11 +18,15 @@ SLOW_DISK = ["--source", "files", "--storage-latency-ms", "3", "--storage-mb-per
 # Kernels bounded by the memory of a GPU in proportion to its arithmetic, as the preset `unfused` has it.
 GPU_MEMORY = ["--memory-gb-per-s", "6", "--launch-us", "2"]
 
+RANKS = ["--model", "resnet", "--batch", "8", "--samples", "2000", "--threads", "1", "--ranks", "2"]
+
 # name: (setting of both sides, the bad value, the good value)
 CASES = {
     "workers": (IMAGES + SLOW_DISK, ["--workers", "1"], ["--workers", "4"]),
     "prefetch": (IMAGES + ["--source", "files", "--storage-latency-ms", "1", "--workers", "2"], ["--prefetch", "1"], ["--prefetch", "4"]),
     "source": (IMAGES + ["--storage-latency-ms", "3", "--storage-mb-per-s", "50"], ["--source", "files"], ["--source", "shards"]),
+    "decode": (IMAGES + ["--data", "generated-pictures", "--image-size", "32", "--samples", "1000", "--source", "shards", "--workers", "1", "--batch", "64", "--width", "8"],
+               ["--decode", "step"], ["--decode", "offline"]),
     "pinned": (IMAGES + ["--h2d", "async", "--link-mb-per-s", "5"], ["--pinned", "off"], ["--pinned", "on"]),
     "h2d": (IMAGES + ["--link-mb-per-s", "2"], ["--h2d", "async"], ["--h2d", "prefetch"]),
     "sync": (IMAGES + ["--batch", "1", "--launch-us", "8"], ["--sync", "op"], ["--sync", "never"]),
@@ -36,6 +40,11 @@ CASES = {
     "fused_attention windows": (TEXT + ["--window", "32"], ["--fused-attention", "off"], ["--fused-attention", "on"]),
     "fused_bias_act": (TEXT + ["--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"]),
     "fused_loss": (TEXT + ["--layers", "1", "--features", "64"] + GPU_MEMORY, ["--fused-loss", "off"], ["--fused-loss", "on"]),
+    "overlap": (RANKS + ["--network-gb-per-s", "0.01", "--ranks-per-node", "1", "--bucket-mb", "0.25", "--first-bucket-mb", "0.1"], ["--overlap", "off"], ["--overlap", "on"]),
+    "bucket_mb": (RANKS + ["--network-us", "1000", "--ranks-per-node", "1", "--first-bucket-mb", "0"], ["--bucket-mb", "0"], ["--bucket-mb", "25"]),
+    "compress": (RANKS + ["--network-gb-per-s", "0.01", "--ranks-per-node", "1"], ["--compress", "none"], ["--compress", "fp16"]),
+    "topology": (RANKS + ["--ranks", "4", "--ranks-per-node", "2", "--network-gb-per-s", "0.01"], ["--topology", "flat"], ["--topology", "hierarchical"]),
+    "balance": (["--model", "gnmt", "--layers", "2", "--features", "64", "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"]),
     "graph_compiler": (TEXT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
 }
 

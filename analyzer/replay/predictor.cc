@@ -57,13 +57,13 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       program_(graph_, parts_),
       marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
   if (!marked_.missing.empty()) return;
-  std::vector<double> recorded;
   for (const MarkedStep& step : marked_.steps)
-    recorded.push_back(static_cast<double>(this->recorded(step).length().ns));
+    recorded_.push_back(static_cast<double>(recorded(step).length().ns));
   Replayer replayer(program_);
   replayed_ = step_lengths(replayer.run({}), {});
   baseline_.steps = static_cast<std::int64_t>(marked_.steps.size());
-  baseline_.recorded = rounded(mean(recorded));
+  baseline_.recorded = rounded(mean(recorded_));
+  baseline_.median = rounded(median(recorded_));
   baseline_.replayed = rounded(mean(replayed_));
   baseline_.residual =
       ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
@@ -104,6 +104,8 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   const double gain = mean(gains);
   result.gain = rounded(gain);
   result.step = std::max(DurationNs{0}, baseline_.recorded - result.gain);
+  for (std::size_t i = 0; i < gains.size(); ++i) lengths[i] = recorded_[i] - gains[i];
+  result.median = std::max(DurationNs{0}, rounded(median(lengths)));
   result.gain_ns = bootstrap_mean(gains);
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual);
   result.gain_ns.low -= doubt;

@@ -28,6 +28,7 @@ enum class Basis : std::uint8_t {
 struct Baseline {
   std::int64_t steps = 0;
   DurationNs recorded;  ///< mean steady step
+  DurationNs median;    ///< steady step as recorded
   DurationNs replayed;  ///< the same steps replayed
   /// |replayed - recorded| / recorded: what no recorded cause explains. Predictions are differences
   /// of replays, so it bounds what they may miss.
@@ -39,6 +40,9 @@ struct Baseline {
 /// How long the steps would be.
 struct Prediction {
   DurationNs step;  ///< mean
+  /// Of what each recorded step becomes: less its difference of the two replays. What seldom happens to a
+  /// step (a thread that lost its processor) counts in means and not here.
+  DurationNs median;
   DurationNs gain;  ///< per step, recorded less predicted; negative: slower
   Bounds gain_ns;   ///< 95 % interval of the gain
   /// Shares of the predicted critical path by Basis.
@@ -94,7 +98,8 @@ class Predictor {
   Program program_;
   MarkedSteps marked_;
   Baseline baseline_;
-  std::vector<double> replayed_;  ///< lengths of the steady steps, ns
+  std::vector<double> recorded_;  ///< lengths of the steady steps, ns
+  std::vector<double> replayed_;  ///< likewise
 };
 
 }  // namespace headway::analyzer

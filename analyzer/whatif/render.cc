@@ -97,8 +97,17 @@ Json assumed_json(const Predictor& predictor) {
   return json;
 }
 
+Json baseline_json(const Baseline& baseline) {
+  return {{"steps", baseline.steps},
+          {"step_ns", baseline.recorded.ns},
+          {"median_step_ns", baseline.median.ns},
+          {"replayed_ns", baseline.replayed.ns},
+          {"residual", baseline.residual}};
+}
+
 Json prediction_json(const Prediction& prediction, DurationNs step) {
   return {{"step_ns", prediction.step.ns},
+          {"median_step_ns", prediction.median.ns},
           {"gain_ns", prediction.gain.ns},
           {"gain_low_ns", std::llround(prediction.gain_ns.low)},
           {"gain_high_ns", std::llround(prediction.gain_ns.high)},
@@ -153,10 +162,7 @@ std::string render_scaling(const Prediction& prediction, std::string_view text,
   const Baseline& baseline = predictor.baseline();
   if (json) {
     Json root{{"schema", "headway.whatif"}, {"version", 1}, {"trace", predictor.trace().path}};
-    root["baseline"] = {{"steps", baseline.steps},
-                        {"step_ns", baseline.recorded.ns},
-                        {"replayed_ns", baseline.replayed.ns},
-                        {"residual", baseline.residual}};
+    root["baseline"] = baseline_json(baseline);
     root["assumed"] = assumed_json(predictor);
     root["scaled"] = prediction_json(prediction, baseline.recorded);
     if (!text.empty()) root["scaled"]["text"] = text;
@@ -176,10 +182,7 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   const DurationNs step = what_if.baseline.recorded;
-  root["baseline"] = {{"steps", what_if.baseline.steps},
-                      {"step_ns", step.ns},
-                      {"replayed_ns", what_if.baseline.replayed.ns},
-                      {"residual", what_if.baseline.residual}};
+  root["baseline"] = baseline_json(what_if.baseline);
   Json& late = root["baseline"]["late"] = Json::array();
   for (const Unexplained& one : what_if.baseline.late) {
     late.push_back({{"name", predictor.trace().strings[one.name]},

@@ -14,8 +14,7 @@ class SteadyHostClock final : public HostClock {
   void spend(std::chrono::nanoseconds duration) override {
     if (duration.count() <= 0) return;
     const Clock::time_point end = Clock::now() + duration;
-    while (Clock::now() < end) {
-    }
+    while (Clock::now() < end) pause_processor();
   }
   void rest(std::chrono::nanoseconds duration) override {
     if (duration.count() > 0) std::this_thread::sleep_for(duration);

@@ -21,4 +21,14 @@ class HostClock {
 /// The processor's own clock.
 HostClock& steady_host_clock();
 
+/// Tells the processor that this thread only waits. What emulates work, or polls, says it all the time: where two
+/// threads share a core, one that spins slows the other one's kernels down, which a GPU's would not be.
+inline void pause_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 }  // namespace headway::trainer

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "common/error.h"
+#include "reference_trainer/devices/host_clock.h"
 
 namespace headway::trainer {
 namespace {
@@ -15,15 +16,6 @@ using Clock = std::chrono::steady_clock;
 /// How long a spinning stream polls for its next kernel: longer than a host needs between two
 /// launches of a step.
 constexpr std::chrono::microseconds kSpinForKernel{500};
-
-/// Tells the processor that this thread polls.
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// Copies, and takes as long as the link would: the rest of the time is slept, because a copy
 /// engine does not use the processor.
@@ -45,8 +37,7 @@ void run_kernel(const KernelTask& task) {
   task.kernel->run(task.arguments);
   if (task.at_least.count() == 0) return;
   if (end - Clock::now() > 2 * kSleepSlack) std::this_thread::sleep_until(end - kSleepSlack);
-  while (Clock::now() < end) {
-  }
+  while (Clock::now() < end) pause_processor();
 }
 
 }  // namespace
@@ -97,7 +88,7 @@ std::uint64_t HostStream::submit(HostTask task) {
 }
 
 void HostStream::wait_for(std::uint64_t sequence) {
-  while (spin_ && !completed(sequence)) pause();
+  while (spin_ && !completed(sequence)) pause_processor();
   sleep_for(sequence);
 }
 
@@ -141,7 +132,7 @@ void HostStream::run(const std::function<void()>& on_start) {
 bool HostStream::wait_for_work(std::uint64_t next) {
   if (spin_ && after_kernel_) {
     const Clock::time_point end = Clock::now() + kSpinForKernel;
-    while (submitted() < next && Clock::now() < end) pause();
+    while (submitted() < next && Clock::now() < end) pause_processor();
   }
   if (submitted() >= next) return true;
   std::unique_lock lock(mutex_);
