@@ -98,6 +98,7 @@ class Predictor {
   Program program_;
   MarkedSteps marked_;
   Baseline baseline_;
+  bool on_threads_ = false;       ///< the steps' device is one of host threads
   std::vector<double> recorded_;  ///< lengths of the steady steps, ns
   std::vector<double> replayed_;  ///< likewise
 };
