@@ -33,7 +33,9 @@ void Editor::drop_call(CallId call) {
     Slot before;
     program_.for_each(slot, [&](const Constraint& constraint) {
       if (constraint.kind != EdgeKind::kThreadOrder) return;
-      if (parts_[constraint.part.value].time_class == TimeClass::kLaunchGap)
+      // What the communication library prepares is for its launch, too.
+      const TimeClass its = parts_[constraint.part.value].time_class;
+      if (its == TimeClass::kLaunchGap || its == TimeClass::kCommTransfer)
         scenario_.set(constraint.id, {0});
       if (!program_.point_of(constraint.from).valid()) before = constraint.from;
     });
@@ -61,6 +63,13 @@ void Editor::set_op(DeviceOpId op, DurationNs duration, bool modelled) {
   program_.for_each(program_.slot_of(end_of(points_.task(op))), [&](const Constraint& constraint) {
     if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kTransfer)
       scenario_.set(constraint.id, std::min(duration, constraint.lag), modelled);
+  });
+}
+
+void Editor::set_transfer(DeviceOpId op, DurationNs duration, bool modelled) {
+  program_.for_each(program_.slot_of(end_of(points_.task(op))), [&](const Constraint& constraint) {
+    if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kTransfer)
+      scenario_.set(constraint.id, duration, modelled);
   });
 }
 

@@ -7,16 +7,21 @@
 namespace headway::analyzer {
 
 extern const Fix kCachingAllocator;
+extern const Fix kCompressGradients;
 extern const Fix kCudaGraph;
 extern const Fix kDeferredRead;
 extern const Fix kEvenRanks;
 extern const Fix kFreeInput;
 extern const Fix kFuseChains;
+extern const Fix kFusedAttention;
+extern const Fix kHierarchicalAllReduce;
+extern const Fix kLargerBuckets;
 extern const Fix kMultiTensorOptimizer;
 extern const Fix kNoCasts;
 extern const Fix kNoLayoutChanges;
 extern const Fix kOverlapCommunication;
 extern const Fix kOverlapCopies;
+extern const Fix kPersistentRnn;
 extern const Fix kRemoveSyncs;
 extern const Fix kTensorCores;
 

@@ -6,12 +6,23 @@
 namespace headway::analyzer {
 
 std::span<const Fix* const> all_fixes() {
-  static constexpr std::array<const Fix*, 13> kFixes = {
-      &kFreeInput,        &kOverlapCopies,        &kRemoveSyncs, &kDeferredRead,    &kCudaGraph,
-      &kFuseChains,       &kMultiTensorOptimizer, &kTensorCores, &kNoLayoutChanges, &kNoCasts,
-      &kCachingAllocator, &kOverlapCommunication, &kEvenRanks,
+  static constexpr std::array<const Fix*, 18> kFixes = {
+      &kFreeInput,       &kOverlapCopies,  &kRemoveSyncs,          &kDeferredRead,
+      &kCudaGraph,       &kFuseChains,     &kMultiTensorOptimizer, &kTensorCores,
+      &kNoLayoutChanges, &kNoCasts,        &kCachingAllocator,     &kOverlapCommunication,
+      &kEvenRanks,       &kLargerBuckets,  &kCompressGradients,    &kHierarchicalAllReduce,
+      &kPersistentRnn,   &kFusedAttention,
   };
   return kFixes;
+}
+
+bool answers(const Fix& fix, std::string_view rule) {
+  for (std::string_view rest = fix.rule; !rest.empty();) {
+    const std::size_t comma = rest.find(", ");
+    if (rest.substr(0, comma) == rule) return true;
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 2);
+  }
+  return false;
 }
 
 const Fix* find_fix(std::string_view id) {
