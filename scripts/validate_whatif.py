@@ -26,6 +26,12 @@ INPUT_BOUND = [*LARGE, "--workers", "1", "--source", "files", "--storage-latency
 # Computing takes little.
 FAST = [*IMAGES, "--width", "16", "--batch", "1024"]
 RANKS = [*LARGE, "--ranks", "4", "--ranks-per-node", "2", "--bucket-mb", "2"]
+# Nodes of two ranks, with gradients that weigh as much as the computation beside them.
+MESSAGES = [*IMAGES, "--width", "64", "--batch", "64", "--workers", "8", "--ranks", "4", "--ranks-per-node", "2"]
+ATTENTION = ["--model", "transformer", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "256", "--sequence", "512", "--batch", "16"]
+LSTM = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--features", "64", "--sequence", "32", "--batch", "4"]
+SINGLE = ["--first-bucket-mb", "0", "--bucket-mb", "0"]
+BUCKETS = ["--first-bucket-mb", "1", "--bucket-mb", "25"]
 
 # name: (setting of both sides, bad value, good value or None for what the prediction names, fix)
 SIM = {
@@ -61,6 +67,17 @@ SIM = {
     "TF32, input-bound": (INPUT_BOUND, ["--precision", "fp32"], ["--precision", "tf32"], "tensor-cores"),
     "batch norm, fused": ([*IMAGES, "--width", "16", "--batch", "1024", "--source", "memory", "--workers", "16"], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
     "graph compiler": ([*TEXT, "--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"], "fuse-chains"),
+    "buckets": ([*MESSAGES, "--network-us", "20", "--network-gb-per-s", "100"], SINGLE, BUCKETS, "larger-buckets"),
+    "buckets, not overlapped": ([*MESSAGES, "--network-us", "20", "--overlap", "off"], SINGLE, BUCKETS, "larger-buckets"),
+    "buckets, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], SINGLE, BUCKETS, "larger-buckets"),
+    "half gradients": ([*RANKS, "--network-gb-per-s", "4"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
+    "half gradients, fast network": ([*RANKS, "--network-gb-per-s", "50", "--overlap", "off"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
+    "nodes": ([*RANKS, "--network-gb-per-s", "2"], ["--topology", "flat"], ["--topology", "hierarchical"], "hierarchical-allreduce"),
+    "nodes of eight": ([*LARGE, "--ranks", "16", "--ranks-per-node", "8", "--bucket-mb", "2", "--network-gb-per-s", "8"], ["--topology", "flat"], ["--topology", "hierarchical"], "hierarchical-allreduce"),
+    "LSTM, small batches": (LSTM, ["--rnn", "standard"], ["--rnn", "persistent"], "persistent-rnn"),
+    "LSTM, large batches": ([*LSTM, "--features", "512", "--batch", "128"], ["--rnn", "standard"], ["--rnn", "persistent"], "persistent-rnn"),
+    "attention": (ATTENTION, ["--fused-attention", "off"], ["--fused-attention", "on"], "fused-attention"),
+    "attention, windows": ([*ATTENTION, "--window", "64"], ["--fused-attention", "off"], ["--fused-attention", "on"], "fused-attention"),
 }
 # Cases that are known to miss: by how much at most, and why.
 NO_GAP = "a device that is waited for after every op never shows the gap between two kernels; 1.3 µs are assumed, and it has 1.0 (off by 0.03 % with --calibrated)"

@@ -23,7 +23,7 @@ std::string objection(const Setting& setting, const TrainerSwitches& switches,
   const TrainerSwitch* one = switches.find(name);
   const std::string option = words_of({setting});
   if (!one) return "this headway-train has no such switch";
-  if (!one->tunable || !contains(one->values, value))
+  if (!one->tunable || !one->may_be(value))
     return fmt::format("{} changes what is computed, or how the machine is emulated", option);
   if (!options.only.empty() && !contains(options.only, name)) return "not among --only";
   if (one->when_allowed && !contains(options.allow, name))

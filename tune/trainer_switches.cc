@@ -20,6 +20,14 @@ std::string TrainerSwitches::value(std::string_view name) const {
   return one ? one->value : std::string();
 }
 
+bool TrainerSwitch::may_be(const std::string& wanted) const {
+  if (!values.empty()) return std::ranges::find(values, wanted) != values.end();
+  char* end = nullptr;
+  const double number = std::strtod(wanted.c_str(), &end);
+  return !wanted.empty() && *end == '\0' && number >= static_cast<double>(least) &&
+         number <= static_cast<double>(most);
+}
+
 TrainerSwitches parse_switches(std::string_view text) {
   try {
     const auto root = nlohmann::json::parse(text);

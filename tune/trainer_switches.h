@@ -21,6 +21,9 @@ struct TrainerSwitch {
   std::int64_t most = 0;
   bool when_allowed = false;  ///< changes the arithmetic
   bool matters = true;        ///< it can change this run
+
+  /// Whether `wanted` is a value to try, or a number within the bounds of the doubling.
+  bool may_be(const std::string& wanted) const;
 };
 
 /// What headway-train says about a command line.

@@ -11,6 +11,7 @@
 // Source: FlashAttention; PyTorch's scaled_dot_product_attention.
 #include <fmt/format.h>
 
+#include "analyzer/rules/attention_kernels.h"
 #include "analyzer/rules/device_streams.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
@@ -19,29 +20,12 @@
 namespace headway::analyzer {
 namespace {
 
-constexpr std::size_t kReach = 8;
-
 struct Unfused {
   DurationNs recoverable;
   double places = 0;
   double kernels = 0;
   std::vector<Evidence> evidence;
 };
-
-/// Index of the GEMM that `from` is joined to over memory-bound kernels, going by `step` (+1, -1);
-/// ops.size() when there is none within reach.
-std::size_t gemm_beside(const RuleContext& context, std::span<const trace::DeviceOpId> ops,
-                        std::size_t from, std::ptrdiff_t step) {
-  std::size_t i = from;
-  for (std::size_t n = 0; n <= kReach; ++n) {
-    i += static_cast<std::size_t>(step);  // below 0 wraps to beyond the end
-    if (i >= ops.size()) break;
-    KernelFamily family = context.kernels.of(ops[i]).family;
-    if (family == KernelFamily::kGemm) return i;
-    if (!is_fusible(family) || family == KernelFamily::kNormalisation) break;
-  }
-  return ops.size();
-}
 
 Unfused measure(const RuleContext& context, const DevicePartition& device, const KernelWork& work) {
   Unfused result;
@@ -54,8 +38,8 @@ Unfused measure(const RuleContext& context, const DevicePartition& device, const
         for (std::size_t i = 0; i < ops.size(); ++i) {
           if (i < counted_to || context.kernels.of(ops[i]).family != KernelFamily::kSoftmax)
             continue;
-          std::size_t first = gemm_beside(context, ops, i, -1);
-          std::size_t last = gemm_beside(context, ops, i, +1);
+          std::size_t first = product_beside(context.kernels, ops, i, -1);
+          std::size_t last = product_beside(context.kernels, ops, i, +1);
           if (first == ops.size() || last == ops.size()) continue;
           for (std::size_t k = first + 1; k < last; ++k)
             result.recoverable += duration(context, ops[k]);

@@ -31,7 +31,9 @@ void Editor::drop_call(CallId call) {
   remove_edges(end_of(task), EdgeKind::kQueueFull);
   remove_edges(end_of(task), EdgeKind::kDriverLock);
   change_pause(call, [&](const Constraint& constraint) {
-    return parts_[constraint.part.value].time_class == TimeClass::kLaunchGap;
+    // What the communication library prepares is for its launch, too.
+    const TimeClass its = parts_[constraint.part.value].time_class;
+    return its == TimeClass::kLaunchGap || its == TimeClass::kCommTransfer;
   });
 }
 
@@ -72,6 +74,13 @@ void Editor::set_op(DeviceOpId op, DurationNs duration, bool modelled) {
   program_.for_each(program_.slot_of(end_of(points_.task(op))), [&](const Constraint& constraint) {
     if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kTransfer)
       scenario_.set(constraint.id, std::min(duration, constraint.lag), modelled);
+  });
+}
+
+void Editor::set_transfer(DeviceOpId op, DurationNs duration, bool modelled) {
+  program_.for_each(program_.slot_of(end_of(points_.task(op))), [&](const Constraint& constraint) {
+    if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kTransfer)
+      scenario_.set(constraint.id, duration, modelled);
   });
 }
 

@@ -30,6 +30,10 @@ class Editor {
   /// As set_duration for a device op; a collective's is its transfer.
   void set_op(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
 
+  /// What a collective takes once all ranks have come, shorter or longer than recorded; of one that was not
+  /// matched with other ranks, all that it takes.
+  void set_transfer(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
+
   bool empty() const { return scenario_.edits.empty() && scenario_.factor.empty(); }
   Scenario take();
 

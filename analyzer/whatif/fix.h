@@ -30,7 +30,8 @@ struct Proposal {
 struct Fix {
   std::string_view id;     ///< "remove-syncs": stable
   std::string_view title;  ///< "Do not wait for the device"
-  std::string_view rule;   ///< the rule whose finding it answers
+  std::string_view
+      rule;  ///< the rule whose finding it answers; several: "comm-exposed, comm-slow-link"
   FixKind kind;
   double model_error;               ///< how far its formula may be off, as a share of the gain
   std::string_view trainer_switch;  ///< of headway-train that realises it; empty: none
@@ -38,6 +39,8 @@ struct Fix {
   std::string_view cannot_know;     ///< what no recording shows of it, one sentence
   Proposal (*propose)(const Predictor& predictor);
 };
+
+bool answers(const Fix& fix, std::string_view rule);
 
 /// All fixes. The order breaks ties between equal gains.
 std::span<const Fix* const> all_fixes();

@@ -11,7 +11,7 @@ namespace headway::analyzer {
 namespace {
 
 bool answers(const Fix& fix, const Finding& finding) {
-  return finding.status == Status::kFound && fix.rule == finding.rule;
+  return finding.status == Status::kFound && answers(fix, finding.rule);
 }
 
 PredictedGain as_shares(const Fix& fix, const Prediction& prediction, DurationNs step) {

@@ -114,6 +114,13 @@ void load_collectives(Context& context) {
     collective.peer = static_cast<std::int32_t>(row.peer.value_or(-1));
     context.trace.collectives.push_back(collective);
   });
+  // A file of several ranks has them rank by rank.
+  const Trace& trace = context.trace;
+  auto start = [&](const Collective& c) {
+    return c.op.valid() ? trace.device_ops.start[c.op.value] : trace.ranges.start[c.range.value];
+  };
+  std::stable_sort(context.trace.collectives.begin(), context.trace.collectives.end(),
+                   [&](const Collective& a, const Collective& b) { return start(a) < start(b); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace headway::analyzer {
 
 extern const Fix kBatchSamples;
 extern const Fix kCachingAllocator;
+extern const Fix kCompressGradients;
 extern const Fix kCudaGraph;
 extern const Fix kDecodeOffline;
 extern const Fix kDeferredRead;
@@ -15,7 +16,10 @@ extern const Fix kEvenRanks;
 extern const Fix kFreeInput;
 extern const Fix kFullClock;
 extern const Fix kFuseChains;
+extern const Fix kFusedAttention;
+extern const Fix kHierarchicalAllReduce;
 extern const Fix kLargerBatch;
+extern const Fix kLargerBuckets;
 extern const Fix kMoreWorkers;
 extern const Fix kMultiTensorOptimizer;
 extern const Fix kNoCasts;
@@ -23,6 +27,7 @@ extern const Fix kNoLayoutChanges;
 extern const Fix kOverlapCommunication;
 extern const Fix kOverlapCopies;
 extern const Fix kPackFiles;
+extern const Fix kPersistentRnn;
 extern const Fix kPinnedCopies;
 extern const Fix kRemoveSyncs;
 extern const Fix kStayOnDevice;

@@ -167,7 +167,7 @@ Proposal propose(const Predictor& predictor) {
 const Fix kMoreWorkers{
     "more-workers",
     "Let more workers make batches",
-    "input-bound",
+    "input-bound, workers-starved",
     FixKind::kStructural,
     0.05,
     "--workers",

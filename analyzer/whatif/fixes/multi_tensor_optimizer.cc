@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -21,23 +21,20 @@ using namespace trace;
 /// Fewer kernels than this are a multi-tensor update already.
 constexpr std::size_t kFew = 12;
 /// Of the bytes that the passes of an update move one by one, the share that a fused one moves: Adam 28 of 72
-/// a parameter, SGD with momentum 20 of 44; and how near to the peak it moves them.
+/// a parameter, SGD with momentum 20 of 44.
 constexpr double kFusedBytes = 0.45;
-constexpr double kNearPeak = 0.85;
 /// A kernel of so many times the shortest one's time spends it on its bytes.
 constexpr std::int64_t kLarge = 20;
 
 /// Bytes a nanosecond that kernels reach: as calibrated, else near the device's peak; without either what the
 /// largest kernels of the update reach. Zero when that is not known either.
-double bytes_per_ns(const Trace& trace, const MachineFacts& machine,
-                    std::span<const DeviceOpId> update, DurationNs shortest) {
+double bytes_per_ns(const Predictor& predictor, std::span<const DeviceOpId> update,
+                    DurationNs shortest) {
+  const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   const StreamId stream = ops.stream[update.front().value];
-  const Device& device = trace.devices[trace.streams[stream.value].device.value];
-  if (auto measured = machine.of(device, MachineFigure::kDeviceTriad))
-    return measured->value.p50 / 1e9;
-  const double peak = limits_of(device, 0).memory_bytes_per_second;
-  if (peak > 0) return kNearPeak * peak / 1e9;
+  const double known = memory_bytes_per_ns(predictor, trace.streams[stream.value].device);
+  if (known > 0) return known;
   std::vector<double> rates;
   for (DeviceOpId op : update) {
     const DurationNs length = ops.interval(op).length();
@@ -51,14 +48,15 @@ double bytes_per_ns(const Trace& trace, const MachineFacts& machine,
 }
 
 /// What a fused kernel needs for the data of `update`; nothing where their bytes or the rate are not known.
-std::optional<DurationNs> by_bytes(const Trace& trace, const MachineFacts& machine,
-                                   std::span<const DeviceOpId> update, DurationNs shortest) {
+std::optional<DurationNs> by_bytes(const Predictor& predictor, std::span<const DeviceOpId> update,
+                                   DurationNs shortest) {
+  const Trace& trace = predictor.trace();
   std::int64_t bytes = 0;
   for (DeviceOpId op : update) {
     if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
     bytes += trace.device_ops.bytes[op.value];
   }
-  const double rate = bytes_per_ns(trace, machine, update, shortest);
+  const double rate = bytes_per_ns(predictor, update, shortest);
   if (rate <= 0) return std::nullopt;
   return DurationNs{std::llround(kFusedBytes * static_cast<double>(bytes) / rate)};
 }
@@ -95,7 +93,7 @@ Proposal propose(const Predictor& predictor) {
       sum += ops.interval(op).length();
     }
     DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
-    if (const auto data = by_bytes(trace, predictor.machine(), update, shortest))
+    if (const auto data = by_bytes(predictor, update, shortest))
       fused = std::min(fused, shortest + *data);
     for (std::size_t k = 0; k < update.size(); ++k) {
       if (k > 0) editor.drop_launch(update[k]);

@@ -28,8 +28,22 @@ std::span<const Fix* const> all_fixes() {
       &kFullClock,
       &kOverlapCommunication,
       &kEvenRanks,
+      &kLargerBuckets,
+      &kCompressGradients,
+      &kHierarchicalAllReduce,
+      &kPersistentRnn,
+      &kFusedAttention,
   };
   return kFixes;
+}
+
+bool answers(const Fix& fix, std::string_view rule) {
+  for (std::string_view rest = fix.rule; !rest.empty();) {
+    const std::size_t comma = rest.find(", ");
+    if (rest.substr(0, comma) == rule) return true;
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 2);
+  }
+  return false;
 }
 
 const Fix* find_fix(std::string_view id) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Gradients travel in half precision: half the bytes, for two more kernels a message.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/transfers.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Rounding reads a value (4 bytes) and what earlier steps left of it (4), and writes the half (2) and the new
+/// remainder (4); widening reads 2 and writes 4.
+constexpr double kRoundBytes = 14;
+constexpr double kWidenBytes = 6;
+constexpr double kValueBytes = 4;
+
+/// "f32", "Float", "ncclFloat32"; what is not said is taken to be.
+bool is_single(std::string_view dtype) {
+  if (dtype.empty()) return true;
+  if (dtype.find("16") != std::string_view::npos || dtype.find("64") != std::string_view::npos ||
+      dtype.find('8') != std::string_view::npos)
+    return false;
+  return dtype.find("32") != std::string_view::npos || dtype == "Float" || dtype == "float" ||
+         dtype == "ncclFloat";
+}
+
+/// The call also launches the two kernels.
+void launch_more(const Predictor& predictor, DeviceOpId op, Editor& editor) {
+  const DependencyGraph& graph = predictor.program().graph();
+  const CallId call = predictor.trace().device_ops.call[op.value];
+  if (!call.valid()) return;
+  const TaskId task = graph.points().task(call);
+  editor.set_duration(task, graph.base(task) * 3, true);
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  std::vector<Transfer> all = main_all_reduces(predictor);
+  if (all.empty()) return not_here("no all-reduce of known size was recorded");
+  const TransferLine line = fit_transfers(all);
+  const bool told_apart = differ_in_size(all);
+  std::erase_if(all, [&](const Transfer& one) { return !is_single(trace.strings[one.dtype]); });
+  if (all.empty()) return not_here("the gradients do not travel in single precision");
+  const DependencyGraph& graph = predictor.program().graph();
+  const DurationNs least = shortest_kernel(trace.device_ops);
+  Editor editor(predictor);
+  for (const Transfer& one : all) {
+    const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
+    const double rate = memory_bytes_per_ns(predictor, device);
+    if (rate <= 0)
+      return not_here("the rate of the device's memory is not known, and it was not calibrated");
+    const double values = one.bytes / kValueBytes;
+    const double kernels = values * (kRoundBytes + kWidenBytes) / rate;
+    const double ns = one.ns - line.per_byte * one.bytes / 2 + kernels;
+    const DurationNs starts = (least + graph.calibration().stream(device)) * 2;
+    editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
+                        true);
+    launch_more(predictor, one.op, editor);
+  }
+  return {true,
+          fmt::format("{}; half the bytes, and kernels that round and widen{}{}",
+                      describe(line, all.size()),
+                      told_apart ? "" : "; of one size: all of their time is taken to be for bytes",
+                      all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kCompressGradients{
+    "compress-gradients",
+    "Exchange gradients in half precision",
+    "comm-exposed, comm-slow-link",
+    FixKind::kModelled,
+    0.1,
+    "--compress fp16",
+    "Half the bytes at the bandwidth that is fitted to the recorded all-reduces; before each a "
+    "kernel that "
+    "rounds (14 bytes a value, with what rounding took away before), after it one that widens (6).",
+    "whether the model learns as well, and whether kernels round and widen beside computation",
+    propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Attention in one kernel: the scores stay on the chip. What is left is its inputs and its result, and the products.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analyzer/rules/attention_kernels.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_rates.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// A fused backward pass makes the scores again: five products instead of four (Dao et al. 2022, FlashAttention).
+constexpr double kBackwardProducts = 5.0 / 4;
+/// Under a causal mask half of the scores count, and a fused kernel does not make the others.
+constexpr double kCausal = 0.5;
+/// Ops without a kernel in a row; a graph of a broken file may have circles.
+constexpr int kMostViews = 8;
+
+/// The kernels of one attention in one pass, in order on their stream.
+struct Attention {
+  std::vector<DeviceOpId> kernels;
+  bool backward = false;
+  bool masked = false;
+};
+
+/// Attentions told from the order on each stream: a softmax between products, and what only moves data beside
+/// those. In the backward pass each product has two gradients.
+class Finder {
+ public:
+  explicit Finder(const Predictor& predictor) : predictor_(predictor) {}
+
+  std::vector<Attention> all() const {
+    const Trace& trace = predictor_.trace();
+    std::vector<Attention> result;
+    for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+      std::vector<DeviceOpId> ops;
+      for (DeviceOpId op : trace.ops_of_stream[StreamId{s}])
+        if (trace.device_ops.kind[op.value] != DeviceOpKind::kMemset) ops.push_back(op);
+      std::size_t taken = 0;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        if (family(ops[i]) != KernelFamily::kSoftmax) continue;
+        std::size_t first = product_beside(predictor_.kernels(), ops, i, -1);
+        std::size_t last = product_beside(predictor_.kernels(), ops, i, +1);
+        if (first == ops.size() || last == ops.size() || first < taken) continue;
+        const bool backward = phase(ops[i]) == Phase::kBackward;
+        if (backward && first > taken && is_product(ops[first - 1])) --first;
+        if (backward && last + 1 < ops.size() && is_product(ops[last + 1])) ++last;
+        while (first > taken && moves(ops[first - 1]) && phase(ops[first - 1]) == phase(ops[i]))
+          --first;
+        while (last + 1 < ops.size() && moves(ops[last + 1]) &&
+               phase(ops[last + 1]) == phase(ops[i]))
+          ++last;
+        taken = last + 1;
+        Attention one{{ops.begin() + static_cast<std::ptrdiff_t>(first),
+                       ops.begin() + static_cast<std::ptrdiff_t>(taken)},
+                      backward,
+                      false};
+        one.masked = std::ranges::any_of(one.kernels, [&](DeviceOpId op) { return masks(op); });
+        result.push_back(std::move(one));
+        i = last;
+      }
+    }
+    return result;
+  }
+
+ private:
+  KernelFamily family(DeviceOpId op) const { return predictor_.kernels().of(op).family; }
+  Phase phase(DeviceOpId op) const { return predictor_.analysis().attribution.phase_of[op.value]; }
+  bool is_product(DeviceOpId op) const { return family(op) == KernelFamily::kGemm; }
+  bool moves(DeviceOpId op) const {
+    return family(op) == KernelFamily::kLayoutTransform || family(op) == KernelFamily::kFillCopy;
+  }
+  bool masks(DeviceOpId op) const {
+    const std::string_view name =
+        predictor_.trace().strings[predictor_.trace().device_ops.name[op.value]];
+    return name.find("mask") != std::string_view::npos &&
+           name.find("padding") == std::string_view::npos;
+  }
+
+  const Predictor& predictor_;
+};
+
+/// What the op graph says of the bytes that a fused kernel still moves; 0 without a graph.
+class Bytes {
+ public:
+  Bytes(const Predictor& predictor, std::span<const Attention> all) : predictor_(predictor) {
+    for (const GraphOp& op : predictor.trace().graph_ops) graph_[{op.process.value, op.op}] = &op;
+    std::set<Key> ran;
+    OpId last;
+    for (OpId op : predictor.analysis().attribution.op_of) {
+      if (std::exchange(last, op) == op) continue;
+      if (const GraphOp* its = graph_of(op)) ran.insert({its->process.value, its->op});
+    }
+    for (const auto& [key, op] : graph_) {
+      if (!ran.contains(key)) continue;
+      for (std::int64_t input : op->inputs) {
+        // What has no kernel (a change of view, a rounding inside the product) hands on what it got.
+        Key from{key.first, input};
+        for (int i = 0; i < kMostViews && !ran.contains(from); ++i) {
+          const auto made = graph_.find(from);
+          if (made == graph_.end() || made->second->inputs.size() != 1) break;
+          from.second = made->second->inputs.front();
+        }
+        inputs_[key].insert(from.second);
+        readers_[from].insert(key.second);
+      }
+    }
+    // The same in every step.
+    std::map<OpId, const Attention*> distinct;
+    for (const Attention& one : all) distinct.emplace(first_op(one), &one);
+    for (const auto& [op, one] : distinct)
+      for (const Key& key : ops_of(*one)) inside_.insert(key);
+    for (const auto& [op, one] : distinct) {
+      if (one->backward) continue;
+      const double bytes = own(*one);
+      for (const Key& key : ops_of(*one)) forward_[key] = bytes;
+    }
+    for (const auto& [op, one] : distinct)
+      of_[op] = stored_share(*one) * (own(*one) + (one->backward ? of_forward(*one) : 0));
+  }
+
+  /// Its inputs and results. The backward pass reads those of the forward pass, too, instead of what that kept.
+  double of(const Attention& attention) const { return of_.at(first_op(attention)); }
+
+ private:
+  using Key = std::pair<std::uint32_t, std::int64_t>;  // process, op
+
+  OpId first_op(const Attention& attention) const {
+    return predictor_.analysis().attribution.op_of[attention.kernels.front().value];
+  }
+
+  const GraphOp* graph_of(OpId op) const {
+    const GraphOpId its = predictor_.analysis().attribution.ops[op.value].graph_op;
+    return its.valid() ? &predictor_.trace().graph_ops[its.value] : nullptr;
+  }
+
+  const std::set<std::int64_t>& inputs_of(const Key& op) const {
+    static const std::set<std::int64_t> kNone;
+    const auto its = inputs_.find(op);
+    return its != inputs_.end() ? its->second : kNone;
+  }
+
+  std::set<Key> ops_of(const Attention& attention) const {
+    std::set<Key> ops;
+    for (DeviceOpId op : attention.kernels)
+      if (const GraphOp* its = graph_of(predictor_.analysis().attribution.op_of[op.value]))
+        ops.insert({its->process.value, its->op});
+    return ops;
+  }
+
+  /// Kernels may store shorter numbers than the graph has.
+  double stored_share(const Attention& attention) const {
+    double recorded = 0;
+    for (DeviceOpId op : attention.kernels)
+      recorded += static_cast<double>(predictor_.trace().device_ops.bytes[op.value]);
+    double in_graph = 0;
+    for (const Key& op : ops_of(attention)) in_graph += static_cast<double>(graph_.at(op)->bytes);
+    return recorded > 0 && in_graph > 0 ? std::min(1.0, recorded / in_graph) : 1;
+  }
+
+  double of_forward(const Attention& backward) const {
+    for (const Key& op : ops_of(backward)) {
+      for (std::int64_t input : inputs_of(op)) {
+        const auto forward = forward_.find({op.first, input});
+        if (forward != forward_.end()) return forward->second;
+      }
+    }
+    return 0;
+  }
+
+  double own(const Attention& attention) const {
+    const std::set<Key> ops = ops_of(attention);
+    std::set<Key> tensors;
+    for (const Key& op : ops) {
+      for (std::int64_t input : inputs_of(op))
+        if (!inside_.contains({op.first, input})) tensors.insert({op.first, input});
+      const auto readers = readers_.find(op);
+      if (readers == readers_.end()) continue;
+      for (std::int64_t reader : readers->second)
+        if (!inside_.contains({op.first, reader})) tensors.insert(op);
+    }
+    double bytes = 0;
+    for (const Key& tensor : tensors)
+      if (const auto made = graph_.find(tensor); made != graph_.end())
+        bytes += static_cast<double>(made->second->output_bytes);
+    return bytes;
+  }
+
+  const Predictor& predictor_;
+  std::map<Key, const GraphOp*> graph_;
+  std::map<Key, std::set<std::int64_t>> inputs_;
+  std::map<Key, std::set<std::int64_t>> readers_;
+  std::set<Key> inside_;           ///< ops of any attention
+  std::map<Key, double> forward_;  ///< by op of a forward attention: its bytes
+  std::map<OpId, double> of_;      ///< by the op of the first kernel
+};
+
+/// What the products take: as recorded, or less where flops and rate say so (a product may wait for its scores to be
+/// written).
+double products_ns(const Predictor& predictor, const ProductRates& rates,
+                   const Attention& attention, DurationNs least, bool causal) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  double sum = 0;
+  for (DeviceOpId op : attention.kernels) {
+    if (predictor.kernels().of(op).family != KernelFamily::kGemm) continue;
+    double own = static_cast<double>((ops.interval(op).length() - least).ns);
+    const double rate = rates.of(op);
+    if (ops.flops[op.value] > 0 && rate > 0)
+      own = std::min(own, static_cast<double>(ops.flops[op.value]) / rate);
+    sum += own;
+  }
+  return sum * (attention.backward ? kBackwardProducts : 1) * (causal ? kCausal : 1);
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const std::vector<Attention> all = Finder(predictor).all();
+  if (all.empty())
+    return not_here("no softmax between two products: attention is fused, or there is none");
+  // A backward pass has no mask of its own: its gradient is passed on where the scores counted.
+  const bool causal = std::ranges::any_of(all, &Attention::masked);
+  const Bytes bytes(predictor, all);
+  const ProductRates rates(predictor);
+  const DurationNs least = shortest_kernel(ops);
+  Editor editor(predictor);
+  DurationNs before;
+  DurationNs after;
+  std::size_t kernels = 0;
+  for (const Attention& one : all) {
+    const DeviceId device = trace.streams[ops.stream[one.kernels.front().value].value].device;
+    const double rate = memory_bytes_per_ns(predictor, device);
+    const double moving = rate > 0 ? bytes.of(one) / rate : 0;
+    DurationNs sum;
+    for (DeviceOpId op : one.kernels) sum += ops.interval(op).length();
+    const DurationNs fused =
+        std::min(sum, least + DurationNs{std::llround(std::max(
+                                  moving, products_ns(predictor, rates, one, least, causal)))});
+    for (DeviceOpId op : one.kernels) {
+      if (op != one.kernels.front()) editor.drop_launch(op);
+      const double own = static_cast<double>(ops.interval(op).length().ns);
+      editor.set_op(op, {std::llround(own * ratio(fused, sum))}, true);
+    }
+    before += sum;
+    after += fused;
+    kernels += one.kernels.size();
+  }
+  const auto count = static_cast<std::int64_t>(all.size());
+  return {true,
+          fmt::format("{} kernels in {} attentions become one each: {} → {}{}", kernels, count,
+                      format_duration(before / count), format_duration(after / count),
+                      causal ? "; the mask is taken to be causal" : ""),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kFusedAttention{
+    "fused-attention",
+    "Run attention as one kernel",
+    "unfused-attention",
+    FixKind::kModelled,
+    0.3,
+    "--fused-attention on",
+    "A softmax between products, with what moves data beside them, becomes one kernel. It takes "
+    "what its products "
+    "take, five instead of four in the backward pass and half of each under a mask, or by the op "
+    "graph what its "
+    "inputs and results need.",
+    "whether a mask is causal, and how near a fused kernel comes to the rate of large products",
+    propose};
+
+}  // namespace headway::analyzer

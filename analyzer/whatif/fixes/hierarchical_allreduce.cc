@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// A sum first inside each node, then between nodes, then back: each byte crosses the network once a node, not once
+// a rank.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "analyzer/rules/links.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/transfers.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// What tests of the library reach of a link, as in rule comm-slow-link.
+constexpr double kReachable = 0.7;
+/// Of a ring over NVLink with the protocol of large messages: to start, and a hop. NCCL's own model of itself
+/// (src/include/tuning.h: baseLat, hwLat).
+constexpr double kStartNs = 8'400;
+constexpr double kHopNs = 3'400;
+
+int number(std::string_view text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Ranks that share a node: what the program says of its nodes, else what launched it; 0 unknown.
+int ranks_per_node(const Trace& trace) {
+  if (const int said = number(trace.setting("ranks_per_node")); said > 0) return said;
+  for (const char* key :
+       {"env.LOCAL_WORLD_SIZE", "env.OMPI_COMM_WORLD_LOCAL_SIZE", "env.MV2_COMM_WORLD_LOCAL_SIZE"})
+    if (const int said = number(trace.meta_value(key)); said > 0) return said;
+  return 0;
+}
+
+/// The job's shape and its links.
+struct Nodes {
+  int ranks = 0;
+  int per_node = 0;
+  double inner_bytes_per_ns = 0;
+  int count() const { return ranks / per_node; }
+};
+
+/// A reduce-scatter or an all-gather of the whole message inside the node.
+double inside_ns(const Nodes& nodes, double bytes) {
+  return kStartNs + kHopNs * (nodes.per_node - 1) +
+         bytes * moved_share(nodes.per_node) / nodes.inner_bytes_per_ns;
+}
+
+/// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another,
+/// each with the share of the network that it has in the flat ring.
+double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes) {
+  return flat.fixed * hops_of(nodes.count(), true) / hops_of(nodes.ranks, true) +
+         flat.per_byte * bytes / nodes.per_node * moved_share(nodes.count()) /
+             moved_share(nodes.ranks);
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const std::vector<Transfer> all = main_all_reduces(predictor);
+  if (all.empty()) return not_here("no all-reduce of known size was recorded");
+  if (!all.front().matched)
+    return not_here("the all-reduces were not matched between ranks: record all of them");
+  Nodes nodes{all.front().ranks > 0 ? all.front().ranks : trace.world_size, ranks_per_node(trace)};
+  if (nodes.per_node == 0)
+    return not_here("the recording does not tell how many ranks a node has (LOCAL_WORLD_SIZE)");
+  if (nodes.per_node >= nodes.ranks) return not_here("all ranks are on one node");
+  if (nodes.per_node == 1) return not_here("each rank is on a node of its own");
+  if (nodes.ranks % nodes.per_node != 0)
+    return not_here(fmt::format("{} ranks do not fill nodes of {}", nodes.ranks, nodes.per_node));
+  const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
+  const Link* link = link_of(trace.devices[device.value].name);
+  if (!link) return not_here("the link between the devices of a node is not known");
+  nodes.inner_bytes_per_ns = kReachable * link->bytes_per_s / 1e9;
+  const TransferLine line = fit_transfers(all);
+  const DependencyGraph& graph = predictor.program().graph();
+  Editor editor(predictor);
+  for (const Transfer& one : all) {
+    const double ns = 2 * inside_ns(nodes, one.bytes) + across_ns(nodes, line, one.bytes);
+    editor.set_transfer(
+        one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
+        true);
+    // Three collectives are launched instead of one.
+    const CallId call = trace.device_ops.call[one.op.value];
+    if (!call.valid()) continue;
+    const TaskId task = graph.points().task(call);
+    editor.set_duration(task, graph.base(task) * 3, true);
+  }
+  return {true,
+          fmt::format("{} nodes of {} ranks: {}; inside a node {:.0f} GB/s, {} of {}",
+                      nodes.count(), nodes.per_node, describe(line, all.size()),
+                      nodes.inner_bytes_per_ns, format_percent(kReachable), link->label),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kHierarchicalAllReduce{"hierarchical-allreduce",
+                                 "Sum inside the nodes first",
+                                 "comm-slow-link, comm-exposed",
+                                 FixKind::kModelled,
+                                 0.2,
+                                 "--topology hierarchical",
+                                 "Reduce-scatter and all-gather inside each node at 70 % of its "
+                                 "link, and between them an all-reduce of each "
+                                 "rank's part across nodes, at the latency and bandwidth that are "
+                                 "fitted to the recorded all-reduces.",
+                                 "whether the recorded rings cross the network once a rank; rings "
+                                 "that are ordered by node do not, and gain "
+                                 "nothing",
+                                 propose};
+
+}  // namespace headway::analyzer

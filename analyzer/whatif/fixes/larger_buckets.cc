@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Gradients travel in few large messages: one after the other they fill buckets, and a bucket goes when the last
+// of its gradients is there.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/transfers.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket starts early.
+constexpr double kFirstBucket = 1 << 20;
+constexpr double kBucket = 25 << 20;
+
+using Ops = std::vector<DeviceOpId>;
+
+/// Places of transfers that share a bucket: [begin, end).
+struct Bucket {
+  std::size_t begin;
+  std::size_t end;
+};
+
+std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers) {
+  std::vector<Bucket> buckets;
+  double bytes = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    bytes += transfers[i].bytes;
+    if (bytes < (buckets.empty() ? kFirstBucket : kBucket) && i + 1 < transfers.size()) continue;
+    buckets.push_back({begin, i + 1});
+    begin = i + 1;
+    bytes = 0;
+  }
+  return buckets;
+}
+
+/// The kernels that go with the transfers of a stream in a step: of each name one for each of them (packing
+/// into the message, and unpacking).
+std::vector<Ops> companions(const Predictor& predictor, StreamId stream, Interval step,
+                            std::size_t transfers) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const auto all = trace.ops_of_stream[stream];
+  std::map<StringId, Ops> by_name;
+  auto op = std::ranges::lower_bound(all, step.begin, {},
+                                     [&](DeviceOpId one) { return ops.start[one.value]; });
+  for (; op != all.end() && ops.start[op->value] < step.end; ++op) {
+    if (ops.kind[op->value] == DeviceOpKind::kKernel &&
+        predictor.kernels().of(*op).family != KernelFamily::kCommunication)
+      by_name[ops.name[op->value]].push_back(*op);
+  }
+  std::vector<Ops> result;
+  for (auto& [name, its] : by_name)
+    if (its.size() == transfers) result.push_back(std::move(its));
+  return result;
+}
+
+/// The calls right before the launches of a transfer that make its stream wait for the gradients: records of events and
+/// waits for them.
+std::vector<CallId> waits_before(const Trace& trace, DeviceOpId transfer) {
+  std::vector<CallId> waits;
+  const CallId launch = trace.device_ops.call[transfer.value];
+  if (!launch.valid()) return waits;
+  const auto calls = trace.calls_of_thread[trace.calls.thread[launch.value]];
+  const StreamId stream = trace.device_ops.stream[transfer.value];
+  auto call = std::ranges::lower_bound(calls, trace.calls.start[launch.value], {},
+                                       [&](CallId one) { return trace.calls.start[one.value]; });
+  while (call != calls.begin()) {
+    --call;
+    const DeviceCallKind kind = trace.calls.kind[call->value];
+    const DeviceOpId op = trace.calls.op[call->value];
+    if (kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent) {
+      waits.push_back(*call);
+    } else if (!op.valid() || trace.device_ops.stream[op.value] != stream || !waits.empty() ||
+               trace.device_ops.kind[op.value] == DeviceOpKind::kCommunication) {
+      break;
+    }
+  }
+  return waits;
+}
+
+class Merger {
+ public:
+  Merger(const Predictor& predictor, const TransferLine& line)
+      : predictor_(predictor),
+        line_(line),
+        least_(shortest_kernel(predictor.trace().device_ops)),
+        editor_(predictor) {}
+
+  void merge(const std::vector<Transfer>& transfers, Interval step) {
+    const Trace& trace = predictor_.trace();
+    const StreamId stream = trace.device_ops.stream[transfers.front().op.value];
+    const auto beside = companions(predictor_, stream, step, transfers.size());
+    for (const Bucket& bucket : fill_buckets(transfers)) {
+      ++messages_;
+      if (bucket.end - bucket.begin < 2) continue;
+      double bytes = 0;
+      const bool waits = !waits_before(trace, transfers[bucket.end - 1].op).empty();
+      for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
+        bytes += transfers[i].bytes;
+        if (i + 1 == bucket.end) break;
+        drop(transfers[i].op);
+        if (!waits) continue;  // one wait before all of them: the bucket's now
+        for (CallId call : waits_before(trace, transfers[i].op)) editor_.drop_call(call);
+      }
+      const Transfer& last = transfers[bucket.end - 1];
+      editor_.set_transfer(last.op, {std::llround(last.wait + line_.of(bytes))}, true);
+      for (const Ops& its : beside)
+        merge_kernels({its.begin() + static_cast<std::ptrdiff_t>(bucket.begin),
+                       its.begin() + static_cast<std::ptrdiff_t>(bucket.end)});
+    }
+  }
+
+  bool empty() const { return editor_.empty(); }
+  Scenario take() { return editor_.take(); }
+  std::int64_t messages() const { return messages_; }
+
+ private:
+  /// Nor do the ranks meet for it.
+  void drop(DeviceOpId op) {
+    editor_.drop_op(op);
+    editor_.remove_edges(end_of(predictor_.program().graph().points().task(op)),
+                         EdgeKind::kTransfer);
+  }
+
+  /// The last one does the work of all: what they take beyond the shortest kernel, or what their bytes need at the
+  /// memory's rate where both are known and that is less (small kernels leave most of a device idle).
+  void merge_kernels(const Ops& kernels) {
+    const DeviceOps& ops = predictor_.trace().device_ops;
+    DurationNs data;
+    std::int64_t bytes = 0;
+    bool known = true;
+    for (DeviceOpId op : kernels) {
+      data += ops.interval(op).length() - least_;
+      bytes += ops.bytes[op.value];
+      known &= ops.bytes[op.value] > 0;
+      if (op != kernels.back()) editor_.drop_op(op);
+    }
+    const StreamId stream = ops.stream[kernels.back().value];
+    const double rate =
+        memory_bytes_per_ns(predictor_, predictor_.trace().streams[stream.value].device);
+    if (known && rate > 0)
+      data = std::min(data, DurationNs{std::llround(static_cast<double>(bytes) / rate)});
+    editor_.set_duration(predictor_.program().graph().points().task(kernels.back()), least_ + data,
+                         true);
+  }
+
+  const Predictor& predictor_;
+  const TransferLine line_;
+  const DurationNs least_;
+  Editor editor_;
+  std::int64_t messages_ = 0;
+};
+
+Proposal propose(const Predictor& predictor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const std::vector<Transfer> all = main_all_reduces(predictor);
+  if (all.empty()) return not_here("no all-reduce of known size was recorded");
+  if (!all.front().matched)
+    return not_here("the all-reduces were not matched between ranks: record all of them");
+  if (!differ_in_size(all))
+    return not_here("all messages have one size: latency and bandwidth cannot be told apart");
+  const TransferLine line = fit_transfers(all);
+  Merger merger(predictor, line);
+  std::int64_t before = 0;
+  std::int64_t steps = 0;
+  for (const DevicePartition& partition : predictor.analysis().partitions) {
+    if (!partition.device.valid()) continue;
+    for (const DeviceStep& step : partition.steps) {
+      std::map<StreamId, std::vector<Transfer>> of_stream;
+      auto one = std::ranges::lower_bound(all, step.interval.begin, {},
+                                          [&](const Transfer& t) { return ops.start[t.op.value]; });
+      for (; one != all.end() && ops.start[one->op.value] < step.interval.end; ++one) {
+        const StreamId stream = ops.stream[one->op.value];
+        if (predictor.trace().streams[stream.value].device == partition.device)
+          of_stream[stream].push_back(*one);
+      }
+      for (const auto& [stream, transfers] : of_stream) {
+        merger.merge(transfers, step.interval);
+        before += static_cast<std::int64_t>(transfers.size());
+        ++steps;
+      }
+    }
+  }
+  if (merger.empty())
+    return not_here("no two messages of a step fit into one bucket of 25 MiB (the first: 1 MiB)");
+  return {true,
+          fmt::format("{} all-reduces per step become {}: {}", before / steps,
+                      (merger.messages() + steps - 1) / steps, describe(line, all.size())),
+          merger.take()};
+}
+
+}  // namespace
+
+const Fix kLargerBuckets{"larger-buckets",
+                         "Exchange gradients in larger buckets",
+                         "comm-too-small",
+                         FixKind::kModelled,
+                         0.1,
+                         "--bucket-mb 25 --first-bucket-mb 1",
+                         "The all-reduces of a step fill buckets of 25 MiB, the first of 1 MiB; a "
+                         "bucket goes with its last "
+                         "gradient and takes latency + bytes / bandwidth, fitted to the recorded "
+                         "ones; kernels that pack and unpack "
+                         "become one of each for a bucket.",
+                         "whether the library takes another algorithm for larger messages",
+                         propose};
+
+}  // namespace headway::analyzer

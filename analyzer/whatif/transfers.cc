@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/transfers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analyzer/ranks/job.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+
+using namespace trace;
+
+namespace {
+
+/// A trace of one rank of a job: what the job's analysis says of such collectives is their transfer, the rest waiting.
+void match_by_job(const JobAnalysis& job, Transfer& transfer) {
+  for (const CollectiveFigures& figures : job.collectives) {
+    if (figures.group.kind != transfer.kind || figures.transfer.ns <= 0 ||
+        static_cast<double>(figures.bytes) != transfer.bytes ||
+        (transfer.ranks != 0 && figures.ranks != transfer.ranks))
+      continue;
+    const double ns = std::min(transfer.ns, static_cast<double>(figures.transfer.ns));
+    transfer.wait = transfer.ns - ns;
+    transfer.ns = ns;
+    transfer.matched = true;
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<Transfer> transfers_of(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const Program& program = predictor.program();
+  const Points& points = program.graph().points();
+  std::vector<Transfer> all;
+  for (const Collective& one : trace.collectives) {
+    const std::string_view kind = trace.strings[one.kind];
+    if (!one.op.valid() || one.bytes <= 0 || kind == "send" || kind == "recv") continue;
+    Transfer transfer{one.op,    kind,      one.communicator,
+                      one.dtype, one.ranks, static_cast<double>(one.bytes)};
+    program.for_each(program.slot_of(end_of(points.task(one.op))), [&](const Constraint& to) {
+      if (to.kind != EdgeKind::kTransfer && (to.kind != EdgeKind::kDuration || transfer.matched))
+        return;
+      transfer.matched = to.kind == EdgeKind::kTransfer;
+      transfer.ns = static_cast<double>(to.lag.ns);
+    });
+    if (!transfer.matched && predictor.analysis().job)
+      match_by_job(*predictor.analysis().job, transfer);
+    all.push_back(transfer);
+  }
+  return all;
+}
+
+TransferLine fit_transfers(std::span<const Transfer> transfers) {
+  double bytes = 0;
+  double ns = 0;
+  for (const Transfer& one : transfers) {
+    bytes += one.bytes;
+    ns += one.ns;
+  }
+  const auto count = static_cast<double>(transfers.size());
+  double both = 0;
+  double square = 0;
+  for (const Transfer& one : transfers) {
+    both += (one.bytes - bytes / count) * (one.ns - ns / count);
+    square += (one.bytes - bytes / count) * (one.bytes - bytes / count);
+  }
+  TransferLine line;
+  line.per_byte = square > 0 ? std::max(0.0, both / square) : ns / std::max(1.0, bytes);
+  line.fixed = std::max(0.0, ns / count - line.per_byte * bytes / count);
+  return line;
+}
+
+bool differ_in_size(std::span<const Transfer> transfers) {
+  return std::ranges::any_of(
+      transfers, [&](const Transfer& one) { return one.bytes != transfers.front().bytes; });
+}
+
+std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
+  std::vector<Transfer> all = transfers_of(predictor);
+  const bool matched = std::ranges::any_of(
+      all, [](const Transfer& one) { return one.kind == "allreduce" && one.matched; });
+  std::map<std::int32_t, double> bytes;
+  std::erase_if(all, [&](const Transfer& one) {
+    return one.kind != "allreduce" || (matched && !one.matched);
+  });
+  for (const Transfer& one : all) bytes[one.ranks] += one.bytes;
+  const auto most = std::ranges::max_element(
+      bytes, [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == bytes.end()) return all;
+  std::erase_if(all, [&](const Transfer& one) { return one.ranks != most->first; });
+  return all;
+}
+
+double hops_of(int ranks, bool all_reduce) {
+  const double ring = ranks - 1;
+  const double tree = 2 * std::ceil(std::log2(std::max(2, ranks)));
+  return all_reduce ? std::min(2 * ring, 2 * tree) : std::min(ring, tree);
+}
+
+double moved_share(int ranks) {
+  return static_cast<double>(ranks - 1) / ranks;
+}
+
+std::string describe(const TransferLine& line, std::size_t transfers) {
+  const std::string rate =
+      line.per_byte > 0 ? fmt::format("{:.1f} GB/s", 1 / line.per_byte) : "no time for bytes";
+  return fmt::format("latency {}, {}, fitted to {} all-reduces",
+                     format_duration({std::llround(line.fixed)}), rate, transfers);
+}
+
+}  // namespace headway::analyzer

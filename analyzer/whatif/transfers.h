@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/replay/predictor.h"
+
+namespace headway::analyzer {
+
+/// One rank's part in a recorded collective: what it moved, and how long the transfer took.
+struct Transfer {
+  trace::DeviceOpId op;
+  std::string_view kind;  ///< "allreduce"
+  trace::StringId communicator;
+  trace::StringId dtype;
+  std::int32_t ranks = 0;  ///< members of the communicator; 0 unknown
+  double bytes = 0;        ///< of the full message, over 0
+  double ns = 0;           ///< once all ranks had come; of an unmatched one, since this one came
+  double wait = 0;         ///< before, in ns, where that is part of the op's own time in this trace
+  bool matched = false;  ///< with the parts of other ranks, in this trace or by the job's analysis
+};
+/// The collectives of known size that have a device op, by their start. Points from rank to rank are no
+/// collectives.
+std::vector<Transfer> transfers_of(const Predictor& predictor);
+
+/// time = fixed + bytes · per_byte, in ns.
+struct TransferLine {
+  double fixed = 0;
+  double per_byte = 0;
+  double of(double bytes) const { return fixed + per_byte * bytes; }
+};
+/// Least squares; both at least 0. Of one size alone nothing tells latency from bandwidth: all is taken to be
+/// bandwidth.
+TransferLine fit_transfers(std::span<const Transfer> transfers);
+/// Whether they have two sizes or more.
+bool differ_in_size(std::span<const Transfer> transfers);
+
+/// Hops of the better of a ring and a double tree.
+double hops_of(int ranks, bool all_reduce);
+/// The share of a message that each rank of a ring passes on in one round: (n-1)/n. An all-reduce has two.
+double moved_share(int ranks);
+
+/// The all-reduces of gradients: of the communicators of one size, that which moved most bytes.
+/// Matched ones where there are any.
+std::vector<Transfer> main_all_reduces(const Predictor& predictor);
+
+/// "latency 65.0 µs, 0.6 GB/s, fitted to 1920 all-reduces".
+std::string describe(const TransferLine& line, std::size_t transfers);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The fixes of the gradients' exchange: when they apply, and what they say. Four ranks whose all-reduces have a
+// latency of 40 µs and 100 GB/s.
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+#include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/predict_findings.h"
+#include "analyzer/whatif/transfers.h"
+#include "tests/analyzer/ranks/planted_job.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::string job(const std::string& collectives, const std::string& head = "") {
+  return "plants: nothing\nexpect: nothing\njitter 0%\nranks 4\n" + head +
+         "thread main\n  steps 12\n"
+         "    repeat 5\n      launch bwd 1ms blocks=800 bytes=8MB phase=backward\n"
+         "    record ready\n    await ready stream=comm\n" +
+         collectives +
+         "    record reduced stream=comm\n    await reduced\n"
+         "    launch sgd 300us bytes=100MB phase=update\n    launch tiny 2us phase=update\n"
+         "    sync stream\n";
+}
+
+const std::string kSmall = "    repeat 20\n      collective allreduce 64KB 40640ns\n";
+const std::string kLarge =
+    "    collective allreduce 100MB 1040us\n    collective allreduce 64KB 40640ns\n";
+const std::string kNodes = "setting ranks_per_node 2\n";
+
+struct Asked {
+  Asked(const std::string& text, std::string_view fix, std::string_view dtype = "")
+      : trace(test::planted_trace(text)) {
+    if (!dtype.empty())
+      for (trace::Collective& one : trace.collectives) one.dtype = trace.strings.add(dtype);
+    analysis = analyze(trace);
+    predictor.emplace(trace, analysis);
+    REQUIRE(predictor->missing().empty());
+    proposal = find_fix(fix)->propose(*predictor);
+  }
+  double gain_us() const {
+    REQUIRE(proposal.applies);
+    return static_cast<double>(predictor->predict(proposal.scenario).gain.ns) / 1e3;
+  }
+
+  trace::Trace trace;
+  Analysis analysis;
+  std::optional<Predictor> predictor;
+  Proposal proposal;
+};
+
+std::string why_not(const std::string& text, std::string_view fix, std::string_view dtype = "") {
+  const Asked asked(text, fix, dtype);
+  CHECK(!asked.proposal.applies);
+  return asked.proposal.text;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("small messages fill buckets: a megabyte first, then all that is left") {
+  const Asked asked(job(kSmall + "    collective allreduce 10MB 140us\n"), "larger-buckets");
+  CAPTURE(asked.proposal.text);
+  CHECK(contains(asked.proposal.text, "21 all-reduces per step become 2"));
+  CHECK(contains(asked.proposal.text, "latency 40.0 µs, 100.0 GB/s"));
+  // 20 · 40.64 + 140 µs become 40 + 10.88 and 40 + 101.92 µs; 19 pauses between messages go as well.
+  CHECK(asked.gain_us() > 760);
+  CHECK(asked.gain_us() < 760 + 19 * 3);
+}
+
+TEST_CASE(
+    "buckets do not apply where nothing tells latency from bandwidth, nor where messages are "
+    "large") {
+  CHECK(contains(why_not(job(kSmall), "larger-buckets"), "one size"));
+  CHECK(contains(
+      why_not(job("    collective allreduce 30MB 340us\n    collective allreduce 60MB 640us\n"),
+              "larger-buckets"),
+      "fit into one bucket"));
+  CHECK(contains(why_not(job("    collective allgather 30MB 340us\n"), "larger-buckets"),
+                 "no all-reduce"));
+}
+
+TEST_CASE("half gradients halve what bytes take, and add two kernels a message") {
+  const Asked asked(job(kLarge), "compress-gradients");
+  // Bytes: 500 µs less; 25 million values of 14 + 6 bytes at 85 % of 2 TB/s: 294 µs more, and the starts of four kernels.
+  CHECK(asked.gain_us() < 500 - 294);
+  CHECK(asked.gain_us() > 500 - 294 - 4 * 3);
+  CHECK(contains(why_not(job(kLarge), "compress-gradients", "ncclFloat16"), "single precision"));
+  CHECK(contains(why_not(job(kLarge), "compress-gradients", "BFloat16"), "single precision"));
+  CHECK(Asked(job(kLarge), "compress-gradients", "Float").proposal.applies);
+  CHECK(contains(
+      why_not(job(kLarge, "device cuda \"Some Accelerator\" sms=100\n"), "compress-gradients"),
+      "memory is not known"));
+}
+
+TEST_CASE("a sum inside the nodes first needs to know the nodes and their link") {
+  const Asked asked(job(kLarge, kNodes), "hierarchical-allreduce");
+  CHECK(contains(asked.proposal.text, "2 nodes of 2 ranks"));
+  CHECK(contains(asked.proposal.text, "NVLink 3"));
+  // Across: 40 · 2/6 + 1000/2 · (1/2)/(3/4) = 347 µs; inside, twice 11.8 + 50 MB at 210 GB/s = 250 µs; two pauses.
+  // The small one takes 13 + 2 · 12 µs.
+  CHECK(asked.gain_us() == doctest::Approx(1040 - 347 - 500 + 40.6 - 37 - 4).epsilon(0.03));
+  auto reason = [](const std::string& head) {
+    return why_not(job(kLarge, head), "hierarchical-allreduce");
+  };
+  CHECK(contains(reason(""), "how many ranks a node has"));
+  CHECK(contains(reason("setting ranks_per_node 4\n"), "on one node"));
+  CHECK(contains(reason("setting ranks_per_node 1\n"), "node of its own"));
+  CHECK(contains(reason("setting ranks_per_node 3\n"), "do not fill"));
+  CHECK(contains(reason(kNodes + "device cuda \"Some Accelerator\" sms=100\n"), "link between"));
+  CHECK(Asked(job(kLarge, "meta env.LOCAL_WORLD_SIZE 2\n"), "hierarchical-allreduce")
+            .proposal.applies);
+}
+
+TEST_CASE("a finding on one rank of a job carries what the fix gains, from the job's transfers") {
+  auto report = test::analyze_planted(
+      job(kSmall + kSmall + kSmall + "    collective allreduce 10MB 140us\n"));
+  predict_findings(report->trace, report->analysis);
+  const Finding& small = test::finding(*report, "comm-too-small");
+  REQUIRE(small.status == Status::kFound);
+  REQUIRE(small.predicted);
+  CHECK(small.predicted->fix == "larger-buckets");
+  // 60 messages of 40 µs become one of 1 MiB and one with all that is left.
+  const double gained = 59 * 40.0 / static_cast<double>(report->analysis.job->step.ns) * 1e3;
+  CHECK(small.predicted->share == doctest::Approx(gained).epsilon(0.06));
+}
+
+TEST_CASE("a fix may answer several rules") {
+  const Fix& fix = *find_fix("compress-gradients");
+  CHECK(answers(fix, "comm-exposed"));
+  CHECK(answers(fix, "comm-slow-link"));
+  CHECK(!answers(fix, "comm-too-small"));
+  CHECK(!answers(fix, "comm"));
+}
+
+TEST_CASE("transfers lie on a line whose ends are never negative") {
+  auto of = [](double bytes, double ns) {
+    Transfer one;
+    one.bytes = bytes;
+    one.ns = ns;
+    return one;
+  };
+  const std::vector<Transfer> exact{of(1000, 50), of(2000, 60), of(3000, 70)};
+  CHECK(fit_transfers(exact).fixed == doctest::Approx(40));
+  CHECK(fit_transfers(exact).per_byte == doctest::Approx(0.01));
+  const std::vector<Transfer> one_size{of(1000, 50), of(1000, 70)};
+  CHECK(!differ_in_size(one_size));
+  CHECK(fit_transfers(one_size).fixed == doctest::Approx(0));
+  CHECK(fit_transfers(one_size).of(1000) == doctest::Approx(60));
+  const std::vector<Transfer> falling{of(1000, 80), of(2000, 60)};
+  CHECK(fit_transfers(falling).per_byte == 0);
+  CHECK(fit_transfers(falling).fixed == doctest::Approx(70));
+}
+
+}  // namespace headway::analyzer
