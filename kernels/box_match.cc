@@ -84,7 +84,8 @@ void best_anchors(const BoxMatchShape& s, const float* overlaps, std::int32_t* b
     for (std::int64_t box = begin; box < end; ++box) {
       const float* from = overlaps + box * s.anchors;
       const float* most = std::max_element(from, from + s.anchors);
-      best[box] = most != from + s.anchors && *most > 0 ? static_cast<std::int32_t>(most - from) : -1;
+      best[box] =
+          most != from + s.anchors && *most > 0 ? static_cast<std::int32_t>(most - from) : -1;
     }
   });
 }

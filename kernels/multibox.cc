@@ -90,7 +90,8 @@ void multibox_loss_forward(const MultiboxShape& s, const float* log_probabilitie
     for (std::int64_t k = 4 * row; k < 4 * row + 4; ++k)
       loss += smooth_l1(double{offsets[k]} - double{targets[k]});
   }
-  figures->loss = static_cast<float>(loss / static_cast<double>(std::max<std::int64_t>(1, positives)));
+  figures->loss =
+      static_cast<float>(loss / static_cast<double>(std::max<std::int64_t>(1, positives)));
   figures->correct = static_cast<float>(correct);
   figures->counted = static_cast<float>(positives);
 }

@@ -24,7 +24,8 @@ TrainAndTest load_images(const Settings& s, std::string& note) {
         "--data text is for --model transformer or gnmt; resnet takes fashion-mnist, pictures or "
         "generated ones.");
   if (s.data == DataKind::kCoco)
-    fail_usage("--data coco is for --model ssd; resnet takes fashion-mnist, pictures or generated ones.");
+    fail_usage(
+        "--data coco is for --model ssd; resnet takes fashion-mnist, pictures or generated ones.");
   const auto seed = static_cast<std::uint64_t>(s.seed);
   const std::int64_t train = s.samples > 0 ? s.samples : kGeneratedTrain;
   if (s.data == DataKind::kGenerated) return generate_images(seed, train, kGeneratedTest);

@@ -37,12 +37,12 @@ conventions::RangePayload stage_payload(conventions::RangeKind kind, std::int64_
 enum class BoxStage : std::uint8_t {
   kRead,
   kDecode,
-  kCrop,       ///< which part, by the overlap with boxes
-  kResize,     ///< that part to the size that is trained
-  kFlip,       ///< pixels and boxes
-  kJitter,     ///< colours
+  kCrop,    ///< which part, by the overlap with boxes
+  kResize,  ///< that part to the size that is trained
+  kFlip,    ///< pixels and boxes
+  kJitter,  ///< colours
   kNormalise,
-  kEncode,     ///< boxes as targets of anchors
+  kEncode,  ///< boxes as targets of anchors
   kCollate,
 };
 struct BoxStageName {

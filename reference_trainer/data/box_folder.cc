@@ -30,9 +30,10 @@ class Annotations {
   explicit Annotations(const fs::path& path) : path_(path) {
     dom::element root;
     if (const auto error = parser_.load(path.string()).get(root))
-      fail("{}. A folder of pictures with boxes has this file in COCO's form; name another one with "
-           "--box-dir, or use --data auto",
-           simdjson::error_message(error));
+      fail(
+          "{}. A folder of pictures with boxes has this file in COCO's form; name another one with "
+          "--box-dir, or use --data auto",
+          simdjson::error_message(error));
     read_categories(list(root, "categories"));
     read_images(list(root, "images"));
     read_boxes(list(root, "annotations"));
@@ -59,8 +60,8 @@ class Annotations {
   T field(dom::element entry, const char* name, const char* list, std::size_t number) const {
     T value{};
     if (entry[name].get(value))
-      fail("entry {} of \"{}\" has no usable \"{}\". Correct it or leave the entry out", number, list,
-           name);
+      fail("entry {} of \"{}\" has no usable \"{}\". Correct it or leave the entry out", number,
+           list, name);
     return value;
   }
 
@@ -102,8 +103,10 @@ class Annotations {
     const auto image = images_.find(field<std::int64_t>(each, "image_id", kList, number));
     const auto label = class_of_.find(field<std::int64_t>(each, "category_id", kList, number));
     if (image == images_.end() || label == class_of_.end())
-      fail("entry {} of \"annotations\" names {} that is not there. Correct it or leave the entry out",
-           number, image == images_.end() ? "an image" : "a category");
+      fail(
+          "entry {} of \"annotations\" names {} that is not there. Correct it or leave the entry "
+          "out",
+          number, image == images_.end() ? "an image" : "a category");
     std::int64_t crowd = 0;
     if (!each["iscrowd"].get(crowd) && crowd != 0) return;
     std::vector<double> edges;
@@ -112,9 +115,11 @@ class Annotations {
       if (!edge.get(value)) edges.push_back(value);
     }
     if (edges.size() != 4)
-      fail("entry {} of \"annotations\" has a \"bbox\" that is not four numbers. Correct it or leave the "
-           "entry out",
-           number);
+      fail(
+          "entry {} of \"annotations\" has a \"bbox\" that is not four numbers. Correct it or "
+          "leave the "
+          "entry out",
+          number);
     Entry& entry = image->second;
     auto part = [](double pixels, double extent) {
       return static_cast<float>(std::clamp(pixels / extent, 0.0, 1.0));
@@ -136,8 +141,10 @@ std::int64_t size_of_picture(const fs::path& path) {
   std::error_code code;
   const auto bytes = static_cast<std::int64_t>(fs::file_size(path, code));
   if (code)
-    fail_input("{}: {} names this picture, and it cannot be read: {}. Put it there, or leave its entry out.",
-               escape_terminal(path.string()), kAnnotations, code.message());
+    fail_input(
+        "{}: {} names this picture, and it cannot be read: {}. Put it there, or leave its entry "
+        "out.",
+        escape_terminal(path.string()), kAnnotations, code.message());
   return bytes;
 }
 
@@ -176,8 +183,8 @@ BoxSet read_boxes(const fs::path& root, bool test, std::int64_t most) {
   }
   set.pictures.name =
       fmt::format("boxes-{:08x}", static_cast<std::uint32_t>(identity ^ (identity >> 32)));
-  set.pictures.description = fmt::format("{} ({} classes of objects)", escape_terminal(root.string()),
-                                         set.pictures.classes.size());
+  set.pictures.description = fmt::format(
+      "{} ({} classes of objects)", escape_terminal(root.string()), set.pictures.classes.size());
   return set;
 }
 

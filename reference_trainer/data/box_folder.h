@@ -12,8 +12,9 @@ namespace headway::trainer {
 
 /// Pictures with the boxes of the objects in them.
 struct BoxSet {
-  PictureSet pictures;                  ///< `label` of the files means nothing
-  std::vector<std::vector<Box>> boxes;  ///< by file; `label` is the place of the class among `classes`
+  PictureSet pictures;  ///< `label` of the files means nothing
+  std::vector<std::vector<Box>>
+      boxes;  ///< by file; `label` is the place of the class among `classes`
   /// Boxes of the picture with most of them.
   std::int64_t most_boxes() const;
 };

@@ -134,8 +134,8 @@ void paste(const Cutout& cutout, int left, int top, Picture& on) {
         continue;
       std::uint8_t* to = &on.rgb[static_cast<std::size_t>(to_y * on.width + to_x) * 3];
       for (std::size_t c = 0; c < 3; ++c)
-        to[c] = static_cast<std::uint8_t>(
-            std::min(255, cutout.picture.rgb[from * 3 + c] + to[c] * (255 - cutout.alpha[from]) / 255));
+        to[c] = static_cast<std::uint8_t>(std::min(
+            255, cutout.picture.rgb[from * 3 + c] + to[c] * (255 - cutout.alpha[from]) / 255));
     }
 }
 
@@ -215,8 +215,7 @@ class Composer {
 
 Json categories(const std::vector<std::string>& names) {
   Json all = Json::array();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    all.push_back({{"id", i + 1}, {"name", names[i]}});
+  for (std::size_t i = 0; i < names.size(); ++i) all.push_back({{"id", i + 1}, {"name", names[i]}});
   return all;
 }
 
@@ -224,9 +223,9 @@ Json categories(const std::vector<std::string>& names) {
 
 fs::path write_composites(const CompositeOptions& options, const fs::path& cache,
                           const LayoutProgress& progress) {
-  const fs::path root = cache / fmt::format("composites-{}-{}-{}",
-                                            options.objects ? options.objects->name : "shapes",
-                                            options.seed, options.count);
+  const fs::path root =
+      cache / fmt::format("composites-{}-{}-{}", options.objects ? options.objects->name : "shapes",
+                          options.seed, options.count);
   std::error_code code;
   if (fs::exists(root / kAnnotations, code)) return root;  // it is written last
   fs::create_directories(root / "images", code);
@@ -241,10 +240,8 @@ fs::path write_composites(const CompositeOptions& options, const fs::path& cache
     const Picture picture = composer.compose(i, boxes);
     const std::string name = fmt::format("images/{:06}.jpg", i);
     write_whole_file(root / name, encode_jpeg(picture, 85));
-    images.push_back({{"id", i + 1},
-                      {"file_name", name},
-                      {"width", picture.width},
-                      {"height", picture.height}});
+    images.push_back(
+        {{"id", i + 1}, {"file_name", name}, {"width", picture.width}, {"height", picture.height}});
     for (const auto& [box, label] : boxes) {
       const int width = box.right - box.left;
       const int height = box.bottom - box.top;
@@ -257,10 +254,11 @@ fs::path write_composites(const CompositeOptions& options, const fs::path& cache
     }
     if (i % 100 == 99) progress(i + 1, options.count);
   }
-  const Json all = {{"info", {{"description", "objects on backgrounds, put together by headway-train"}}},
-                    {"images", std::move(images)},
-                    {"annotations", std::move(annotations)},
-                    {"categories", categories(composer.classes())}};
+  const Json all = {
+      {"info", {{"description", "objects on backgrounds, put together by headway-train"}}},
+      {"images", std::move(images)},
+      {"annotations", std::move(annotations)},
+      {"categories", categories(composer.classes())}};
   // Class names come from folders, whose names need not be text.
   const std::string text = all.dump(1, ' ', false, Json::error_handler_t::replace);
   write_whole_file(root / kAnnotations, std::as_bytes(std::span(text)));

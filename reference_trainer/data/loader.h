@@ -23,7 +23,8 @@ namespace headway::trainer {
 
 /// What the loader does about boxes.
 struct BoxBatches {
-  const std::vector<std::vector<Box>>* of = nullptr;  ///< by sample; null: samples have a label only
+  const std::vector<std::vector<Box>>* of =
+      nullptr;  ///< by sample; null: samples have a label only
   /// Encodes them as targets of its anchors; null: the batch has the boxes themselves.
   std::shared_ptr<const BoxEncoder> encoder;
   std::int64_t places = 0;  ///< for boxes of an image, where they are not encoded

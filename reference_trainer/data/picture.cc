@@ -131,8 +131,7 @@ Cutout decode_cutout(std::span<const std::byte> bytes, std::string_view origin) 
     cutout.alpha.assign(cutout.picture.rgb.size() / 3, 255);
     return cutout;
   }
-  const std::vector<std::uint8_t> rgba =
-      read_png(bytes, origin, PNG_FORMAT_RGBA, cutout.picture);
+  const std::vector<std::uint8_t> rgba = read_png(bytes, origin, PNG_FORMAT_RGBA, cutout.picture);
   for (std::size_t i = 0; i < rgba.size(); i += 4) {
     for (std::size_t c = 0; c < 3; ++c) cutout.picture.rgb.push_back(rgba[i + c]);
     cutout.alpha.push_back(rgba[i + 3]);

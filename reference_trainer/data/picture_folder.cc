@@ -48,9 +48,9 @@ std::vector<fs::path> sorted_entries(const fs::path& folder, bool folders) {
 void decode_to(std::span<const std::byte> bytes, std::string_view origin, Canvas canvas,
                std::span<std::uint8_t> pixels) {
   const Picture picture = decode_picture(bytes, origin);
-  const Box part = canvas.whole ? Box{0, 0, 1, 1, 0}
-                                : centred_part(picture.height, picture.width, canvas.height,
-                                               canvas.width);
+  const Box part = canvas.whole
+                       ? Box{0, 0, 1, 1, 0}
+                       : centred_part(picture.height, picture.width, canvas.height, canvas.width);
   resize(picture.rgb, picture.height, picture.width, part, canvas.height, canvas.width, pixels);
 }
 
@@ -228,8 +228,8 @@ fs::path lay_out_picture_shards(const PictureSet& set, Canvas canvas, bool decod
               {reinterpret_cast<std::uint8_t*>(pixels.data()), pixels.size()});
     return pixels;
   };
-  const std::string kind = decoded ? fmt::format("train-shards-{}x{}{}", canvas.height, canvas.width,
-                                               canvas.whole ? "-whole" : "")
+  const std::string kind = decoded ? fmt::format("train-shards-{}x{}{}", canvas.height,
+                                                 canvas.width, canvas.whole ? "-whole" : "")
                                    : std::string("train-shards");
   return lay_out_shards(contents, set.name, kind, cache, progress);
 }

@@ -25,8 +25,8 @@ struct ResnetOptions {
   int classes = 10;
   int depth = 20;  ///< 6n + 2, or 50
   int width = 16;
-  bool training = true;      ///< false: batch norm uses its running statistics
-  bool large_stem = false;   ///< the 7x7 stem whatever the depth
+  bool training = true;     ///< false: batch norm uses its running statistics
+  bool large_stem = false;  ///< the 7x7 stem whatever the depth
 };
 
 struct Model {

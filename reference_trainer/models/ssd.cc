@@ -75,8 +75,8 @@ Model build_ssd(const SsdOptions& o) {
         {o.batch, o.boxes, anchors}, encoder.anchors(), o.assign == Assign::kPerSample};
     wanted = ops::assign_boxes(graph, "assign", model.boxes, model.labels, by);
   }
-  model.figures = ops::multibox_loss(graph, "loss", scores, offsets, wanted, o.batch,
-                                     o.pick_on_processor);
+  model.figures =
+      ops::multibox_loss(graph, "loss", scores, offsets, wanted, o.batch, o.pick_on_processor);
   return model;
 }
 

@@ -20,7 +20,8 @@ enum class Assign : std::uint8_t {
 /// convolution scores the classes of every anchor and another one moves the anchors.
 struct SsdOptions {
   std::int64_t batch = 32;
-  int size = 300;  ///< pixels a side, a size of which the backbone's maps are those of ssd_feature_maps()
+  int size =
+      300;  ///< pixels a side, a size of which the backbone's maps are those of ssd_feature_maps()
   int classes = 20;  ///< without background
   int depth = 20;    ///< of the residual network, as in ResnetOptions
   int width = 16;

@@ -21,8 +21,7 @@ void differentiate_join(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   const std::vector<ValueId> parts =
       gradients.emit(kSplitMaps, id, {gradients.of(node.outputs[0])}, node.inputs);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    gradients.accumulate(id, node.inputs[i], parts[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) gradients.accumulate(id, node.inputs[i], parts[i]);
 }
 
 ValueId add_numbers(Graph& graph, const std::string& name, std::int64_t count) {

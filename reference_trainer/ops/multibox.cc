@@ -31,10 +31,9 @@ void differentiate(Gradients& gradients, NodeId id) {
   const Node node = gradients.graph().node(id);
   const ValueId log_probabilities = node.inputs[0];
   const ValueId offsets = node.inputs[2];
-  const auto outputs =
-      gradients.emit(kMultiboxLossBackward, id,
-                     {node.inputs[1], offsets, node.inputs[3], node.inputs[4]},
-                     {log_probabilities, offsets});
+  const auto outputs = gradients.emit(kMultiboxLossBackward, id,
+                                      {node.inputs[1], offsets, node.inputs[3], node.inputs[4]},
+                                      {log_probabilities, offsets});
   gradients.accumulate(id, log_probabilities, outputs[0]);
   gradients.accumulate(id, offsets, outputs[1]);
 }
@@ -65,14 +64,14 @@ ValueId pick_anchors(Graph& graph, const std::string& name, ValueId losses,
 
 }  // namespace
 
-const OpDefinition kBackgroundLosses{"background_losses",
-                                     "logarithms of the probabilities, labels -> losses as background",
-                                     background_work};
+const OpDefinition kBackgroundLosses{
+    "background_losses", "logarithms of the probabilities, labels -> losses as background",
+    background_work};
 const OpDefinition kPickAnchors{"pick_anchors", "losses -> places of the anchors that count",
                                 pick_work, nullptr, &kPickForm};
-const OpDefinition kMultiboxLoss{
-    "multibox_loss", "logarithms, labels, offsets, targets, places -> loss figures", loss_work,
-    differentiate};
+const OpDefinition kMultiboxLoss{"multibox_loss",
+                                 "logarithms, labels, offsets, targets, places -> loss figures",
+                                 loss_work, differentiate};
 const OpDefinition kMultiboxLossBackward{
     "multibox_loss_backward", "labels, offsets, targets, places -> dlogarithms, doffsets",
     loss_work};
@@ -91,9 +90,8 @@ ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, Val
   const ValueId losses = add_forward(graph, kBackgroundLosses, name + ".background",
                                      {y, targets.labels}, {shape.rows()}, shape);
   const ValueId rows = pick_anchors(graph, name + ".pick", losses, shape, pick_on_processor);
-  const ValueId figures =
-      add_forward(graph, kMultiboxLoss, name, {y, targets.labels, offsets, targets.offsets, rows},
-                  {3}, shape);
+  const ValueId figures = add_forward(
+      graph, kMultiboxLoss, name, {y, targets.labels, offsets, targets.offsets, rows}, {3}, shape);
   graph.value(figures).role = Role::kResult;
   return figures;
 }

@@ -24,6 +24,20 @@ Preset::Values ranks(const char* steps) {
   return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
 }
 
+/// A small detector whose input is decoded before.
+Preset::Values detector(const char* batch) {
+  return with(healthy(batch, "60"), {{"model", "ssd"},
+                                     {"data", "generated"},
+                                     {"samples", "500"},
+                                     {"depth", "8"},
+                                     {"width", "8"},
+                                     {"decode", "offline"},
+                                     {"prefetch", "32"}});
+}
+/// Its loader has more to do than such a network.
+const Preset::Values kDetectorOnGpu = {
+    {"launch_us", "0"}, {"workers", "32"}, {"host_cores", "40"}, {"batch", "32"}};
+
 }  // namespace
 
 // Each preset is a healthy run with the switches planted that its rule is about, and sizes at which
@@ -144,6 +158,19 @@ std::span<const Preset> all_presets() {
         {"launch_us", "5"}},
        {{"launch_us", "0"}},
        {{"rnn", "standard"}}},
+      {"assign-per-sample",
+       "A detector's boxes are matched to its anchors image by image, in kernels that fill "
+       "nothing.",
+       "serial-per-sample",
+       with(detector("32"), {{"assign", "batched"}}),
+       kDetectorOnGpu,
+       {{"assign", "per-sample"}}},
+      {"coords-on-host",
+       "The anchors that a detector's loss counts are picked on the processor; the device waits.",
+       "host-round-trip",
+       detector("8"),
+       kDetectorOnGpu,
+       {{"coords", "host-round-trip"}}},
       {"amp-casts",
        "Mixed precision by casts around every product of a narrow network.",
        "amp-casts",

@@ -160,7 +160,8 @@ std::vector<Switch> make_switches() {
            &S::graph_compiler),
       choice<Assign>(
           {"assign", kPlacement,
-           "Where ssd finds out which box each anchor is to find: the loader's workers encode it, or "
+           "Where ssd finds out which box each anchor is to find: the loader's workers encode it, "
+           "or "
            "the device, for the whole batch in three kernels, or in three for every image "
            "(published: batched 384 to 69 ms for a detector's assignment).",
            "serial-per-sample", try_values({"loader", "batched"}, is_ssd)},
@@ -170,7 +171,8 @@ std::vector<Switch> make_switches() {
            {"per-sample", Assign::kPerSample}}),
       choice<bool>(
           {"coords", kPlacement,
-           "Where ssd picks the places of the anchors that the loss counts: on the device, or on the "
+           "Where ssd picks the places of the anchors that the loss counts: on the device, or on "
+           "the "
            "processor, with copies there and back that the device waits for (published: 9.69 ms to "
            "32 µs for such an operator).",
            "host-round-trip", try_values({"device"}, is_ssd)},

@@ -89,8 +89,7 @@ void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
     form.run(node, inputs, outputs);
   } else {
     const auto elements = static_cast<double>(graph_.value(node.inputs[0]).shape.elements());
-    device_.clock().spend(
-        std::chrono::nanoseconds(std::llround(elements * form.ns_per_element)));
+    device_.clock().spend(std::chrono::nanoseconds(std::llround(elements * form.ns_per_element)));
   }
   // The next round trip's first copy waits for these, so their memory is free again by then.
   for (std::size_t i = 0; i < node.outputs.size(); ++i)

@@ -35,7 +35,8 @@ struct TrainingData {
   int canvas_width = 0;
   int classes = 0;
   PixelStatistics statistics;
-  const BoxSet* train_boxes = nullptr;  ///< of the same samples as `train`, for the model that finds boxes
+  const BoxSet* train_boxes =
+      nullptr;  ///< of the same samples as `train`, for the model that finds boxes
   const BoxSet* test_boxes = nullptr;
   const TextSet* train_text = nullptr;  ///< the models of text have these instead
   const TextSet* test_text = nullptr;

@@ -52,7 +52,8 @@ struct Example {
 
 }  // namespace
 
-TEST_CASE("what is picked is every positive row and the three times as many hardest negative ones") {
+TEST_CASE(
+    "what is picked is every positive row and the three times as many hardest negative ones") {
   for (int threads : test::thread_counts()) {
     set_max_threads(threads);
     for (const MultiboxShape& s : {MultiboxShape{1, 37, 3}, {5, 501, 7}, {3, 8732, 2}}) {
