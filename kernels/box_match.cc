@@ -55,8 +55,15 @@ void match_image(const BoxMatchShape& s, const float* boxes, const std::int32_t*
     if (best[box] >= 0) give(best[box], box);
 }
 
-std::int64_t grain(const BoxMatchShape& s) {
-  return std::max<std::int64_t>(1, kFlatGrain / 8 / std::max<std::int64_t>(1, s.anchors));
+/// Calls body(image) for every image. One image is never shared: threads of a data loader call these functions, too,
+/// and a team of threads of each of them would be in everyone's way.
+template <class Body>
+void for_each_image(const BoxMatchShape& s, const Body& body) {
+  const std::int64_t pairs = std::max<std::int64_t>(1, s.boxes * s.anchors);
+  const std::int64_t grain = std::max<std::int64_t>(1, kFlatGrain / 8 / pairs);
+  parallel_for(s.images, grain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t image = begin; image < end; ++image) body(image);
+  });
 }
 
 }  // namespace
@@ -70,8 +77,8 @@ float box_overlap(const float* a, const float* b) {
 
 void box_overlaps(const BoxMatchShape& s, const float* boxes, const std::int32_t* labels,
                   const float* anchors, float* overlaps) {
-  parallel_for(s.images * s.boxes, grain(s), max_threads(), [&](auto begin, auto end) {
-    for (std::int64_t box = begin; box < end; ++box) {
+  for_each_image(s, [&](std::int64_t image) {
+    for (std::int64_t box = image * s.boxes; box < (image + 1) * s.boxes; ++box) {
       float* to = overlaps + box * s.anchors;
       for (std::int64_t anchor = 0; anchor < s.anchors; ++anchor)
         to[anchor] = labels[box] < 0 ? 0 : box_overlap(anchors + 4 * anchor, boxes + 4 * box);
@@ -80,12 +87,12 @@ void box_overlaps(const BoxMatchShape& s, const float* boxes, const std::int32_t
 }
 
 void best_anchors(const BoxMatchShape& s, const float* overlaps, std::int32_t* best) {
-  parallel_for(s.images * s.boxes, grain(s), max_threads(), [&](auto begin, auto end) {
-    for (std::int64_t box = begin; box < end; ++box) {
+  for_each_image(s, [&](std::int64_t image) {
+    for (std::int64_t box = image * s.boxes; box < (image + 1) * s.boxes; ++box) {
       const float* from = overlaps + box * s.anchors;
       const float* most = std::max_element(from, from + s.anchors);
-      best[box] =
-          most != from + s.anchors && *most > 0 ? static_cast<std::int32_t>(most - from) : -1;
+      const bool any = s.anchors > 0 && *most > 0;
+      best[box] = any ? static_cast<std::int32_t>(most - from) : -1;
     }
   });
 }
@@ -93,11 +100,10 @@ void best_anchors(const BoxMatchShape& s, const float* overlaps, std::int32_t* b
 void match_targets(const BoxMatchShape& s, const float* boxes, const std::int32_t* labels,
                    const float* anchors, const float* overlaps, const std::int32_t* best,
                    std::int32_t* anchor_labels, float* offsets) {
-  parallel_for(s.images, grain(s), max_threads(), [&](auto begin, auto end) {
-    for (std::int64_t image = begin; image < end; ++image)
-      match_image(s, boxes + 4 * image * s.boxes, labels + image * s.boxes, anchors,
-                  overlaps + image * s.boxes * s.anchors, best + image * s.boxes,
-                  anchor_labels + image * s.anchors, offsets + 4 * image * s.anchors);
+  for_each_image(s, [&](std::int64_t image) {
+    match_image(s, boxes + 4 * image * s.boxes, labels + image * s.boxes, anchors,
+                overlaps + image * s.boxes * s.anchors, best + image * s.boxes,
+                anchor_labels + image * s.anchors, offsets + 4 * image * s.anchors);
   });
 }
 

@@ -41,8 +41,12 @@ void differentiate(Gradients& gradients, NodeId id) {
 void pick_on_processor(const Node& node, std::span<void* const> inputs,
                        std::span<void* const> outputs) {
   const MultiboxShape& s = shape_of(node);
+  MultiboxShape one = s;
+  one.images = 1;  // image by image, on the calling thread alone
   std::vector<std::uint8_t> picked(static_cast<std::size_t>(s.rows()));
-  kernels::pick_hard_negatives(s, static_cast<const float*>(inputs[0]), picked.data());
+  for (std::int64_t row = 0; row < s.rows(); row += s.anchors)
+    kernels::pick_hard_negatives(one, static_cast<const float*>(inputs[0]) + row,
+                                 picked.data() + row);
   kernels::compact(s.rows(), picked.data(), static_cast<std::int32_t*>(outputs[0]));
 }
 

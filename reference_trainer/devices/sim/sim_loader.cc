@@ -181,9 +181,10 @@ void SimLoader::make_boxes(Making& making) {
   const auto images = static_cast<double>(options_.batch);
   const std::int64_t bytes = options_.batch * options_.height * options_.width * 3;
   const std::int64_t targets = 20 * options_.batch * options_.boxes.per_image();
-  const auto canvas = static_cast<double>(options_.canvas_height * options_.canvas_width);
-  const double decode = decoded_ ? images * canvas * costs_.copy_per_pixel
-                                 : static_cast<double>(bytes_per_batch_) * costs_.encoded_per_byte;
+  const double source_pixels =
+      decoded_ ? images * options_.canvas_height * options_.canvas_width
+               : static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
+  const double decode = decoded_ ? costs_.copy_per_pixel : costs_.jpeg_decode_per_pixel;
   struct Cost {
     double nanoseconds;
     std::int64_t bytes;
@@ -193,11 +194,12 @@ void SimLoader::make_boxes(Making& making) {
       case BoxStage::kRead:
         break;
       case BoxStage::kDecode:
-        return {decode, bytes_per_batch_};
+        return {source_pixels * decode, static_cast<std::int64_t>(3 * source_pixels)};
       case BoxStage::kCrop:
         return {images * costs_.crop_per_image, targets};
       case BoxStage::kResize:
-        return {pixels * costs_.resize_per_pixel, bytes};
+        return {pixels * costs_.resize_per_pixel + source_pixels * costs_.resize_per_source_pixel,
+                bytes};
       case BoxStage::kFlip:
         return {pixels * costs_.flip_per_pixel, bytes};
       case BoxStage::kJitter:
