@@ -114,6 +114,18 @@ std::int64_t generated_pictures(const Settings& s) {
   return s.samples > 0 ? s.samples * 10 / 9 + 100 : kUsual;
 }
 
+/// Whether composites show pictures of picture_dir.
+bool has_objects(const Settings& s) {
+  std::error_code ignored;
+  return (s.data == DataKind::kAuto || s.data == DataKind::kPictures) &&
+         std::filesystem::is_directory(s.picture_dir, ignored);
+}
+
+std::string composites_description(const Settings& s) {
+  return fmt::format("{} on backgrounds (seed {})",
+                     has_objects(s) ? "pictures of " + s.picture_dir : "generated shapes", s.seed);
+}
+
 /// The folder of pictures put together from those of picture_dir, or from generated shapes.
 std::filesystem::path composites(const Settings& s, const LayoutProgress& progress,
                                  std::string& note) {
@@ -123,15 +135,11 @@ std::filesystem::path composites(const Settings& s, const LayoutProgress& progre
   CompositeOptions options;
   options.seed = static_cast<std::uint64_t>(s.seed);
   options.count = generated_pictures(s);
-  std::error_code ignored;
   std::optional<PictureSet> objects;
-  if (s.data == DataKind::kAuto || s.data == DataKind::kPictures) {
-    if (std::filesystem::is_directory(s.picture_dir, ignored)) {
-      objects = list_pictures(s.picture_dir, false, 0);
-      options.objects = &*objects;
-    } else {
-      note = no_pictures(s);
-    }
+  if (has_objects(s)) {
+    options.objects = &objects.emplace(list_pictures(s.picture_dir, false, 0));
+  } else if (s.data == DataKind::kAuto || s.data == DataKind::kPictures) {
+    note = no_pictures(s);
   }
   return write_composites(options, cache_folder(s), progress);
 }
@@ -245,7 +253,8 @@ void DataSetup::open_boxes(const Settings& s, const LayoutProgress& progress, st
   canvas_ = {size_ * 8 / 7, size_ * 8 / 7, true};
   train_boxes_ = read_boxes(root, false, s.samples);
   test_boxes_ = read_boxes(root, true, 0);
-  description_ = train_boxes_->pictures.description;
+  description_ =
+      s.data == DataKind::kCoco ? train_boxes_->pictures.description : composites_description(s);
   classes_ = static_cast<int>(train_boxes_->pictures.classes.size());
   train_ = open_training_pictures(s, train_boxes_->pictures, progress);
   test_ = open_picture_files(test_boxes_->pictures, canvas_, test_storage_);
