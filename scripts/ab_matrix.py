@@ -14,7 +14,8 @@ import time
 
 IMAGES = ["--model", "resnet", "--batch", "16", "--samples", "2000", "--launch-us", "5"]
 TEXT = ["--model", "transformer", "--data", "generated", "--layers", "2", "--features", "128", "--batch", "8", "--sequence", "128", "--launch-us", "5"]
-BOXES = ["--model", "ssd", "--data", "generated", "--samples", "500", "--depth", "8", "--width", "8", "--batch", "32", "--decode", "offline"]
+BOXES = ["--model", "ssd", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
+         "--augment", "off", "--prefetch", "32"]
 SLOW_DISK = ["--source", "files", "--storage-latency-ms", "3", "--storage-mb-per-s", "50", "--workers", "1"]
 # Kernels bounded by the memory of a GPU in proportion to its arithmetic, as the preset `unfused` has it.
 GPU_MEMORY = ["--memory-gb-per-s", "6", "--launch-us", "2"]
@@ -37,8 +38,8 @@ CASES = {
     "fused_attention windows": (TEXT + ["--window", "32"], ["--fused-attention", "off"], ["--fused-attention", "on"]),
     "fused_bias_act": (TEXT + ["--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"]),
     "fused_loss": (TEXT + ["--layers", "1", "--features", "64"] + GPU_MEMORY, ["--fused-loss", "off"], ["--fused-loss", "on"]),
-    "assign": (BOXES + ["--launch-us", "5"], ["--assign", "per-sample"], ["--assign", "batched"]),
-    "coords": (BOXES, ["--coords", "host-round-trip"], ["--coords", "device"]),
+    "assign": (BOXES + ["--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"]),
+    "coords": (BOXES + ["--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"]),
     "graph_compiler": (TEXT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
 }
 

@@ -164,7 +164,8 @@ float learning_rate_of(const Settings& s) {
   if (s.learning_rate > 0) return static_cast<float>(s.learning_rate);
   switch (optimizer_of(s)) {
     case OptimizerKind::kSgd:
-      return 0.05F;
+      // A detector's loss is a sum over four anchors and their offsets for each that is matched.
+      return s.model == ModelKind::kSsd ? 0.01F : 0.05F;
     case OptimizerKind::kAdam:
       return 2e-3F;
     case OptimizerKind::kLamb:
