@@ -265,7 +265,8 @@ std::vector<Switch> make_switches() {
            "is as long as its longest.",
            "uneven-batches, step-outlier"},
           &S::balance, {{"sorted", Balance::kSorted}, {"random", Balance::kRandom}}),
-      flag({"augment", kInput, "Random shifts or crops, flips, and colours of pictures."}, &S::augment),
+      flag({"augment", kInput, "Random shifts or crops, flips, and colours of pictures."},
+           &S::augment),
       number({"storage_latency_ms", kInput,
               "Emulated storage: time that every open and every read takes, overlapping between "
               "workers.",
