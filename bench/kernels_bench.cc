@@ -14,7 +14,9 @@
 #include "kernels/attention.h"
 #include "kernels/batch_norm.h"
 #include "kernels/bias_gelu.h"
+#include "kernels/box_match.h"
 #include "kernels/layer_norm.h"
+#include "kernels/multibox.h"
 #include "kernels/parallel.h"
 #include "kernels/relu.h"
 #include "kernels/sgd_momentum.h"
@@ -178,6 +180,63 @@ void bench_transformer() {
   fmt::print("adam_one_pass_gain: {:.2f} x\n", passes / together);
 }
 
+/// SSD300 at batch 8: three boxes in each image, and the loss over 81 classes.
+void bench_detection() {
+  constexpr BoxMatchShape kBoxes{8, 3, 8732};
+  constexpr MultiboxShape kLoss{8, 8732, 81};
+  std::vector<float> anchors,
+      boxes = {0.1F, 0.1F, 0.4F, 0.5F, 0.5F, 0.2F, 0.9F, 0.9F, 0.3F, 0.6F, 0.6F, 0.8F};
+  for (std::int64_t i = 0; i < kBoxes.anchors; ++i) {
+    const float x = static_cast<float>(i % 93) / 100;
+    const float y = static_cast<float>(i / 93) / 100;
+    anchors.insert(anchors.end(), {x, y, x + 0.2F, y + 0.2F});
+  }
+  for (int doubling = 0; doubling < 3; ++doubling)
+    boxes.insert(boxes.end(), boxes.begin(), boxes.end());
+  std::vector<std::int32_t> classes(24, 5), best(24), labels(8 * 8732), rows = labels;
+  std::vector<float> overlaps(static_cast<std::size_t>(kBoxes.pairs())), offsets(4 * labels.size());
+  print("box_overlaps",
+        median_seconds(repeats,
+                       [&] {
+                         box_overlaps(kBoxes, boxes.data(), classes.data(), anchors.data(),
+                                      overlaps.data());
+                       }),
+        box_overlaps_work(kBoxes));
+  print("best_anchors",
+        median_seconds(repeats, [&] { best_anchors(kBoxes, overlaps.data(), best.data()); }),
+        best_anchors_work(kBoxes));
+  print("match_targets",
+        median_seconds(repeats,
+                       [&] {
+                         match_targets(kBoxes, boxes.data(), classes.data(), anchors.data(),
+                                       overlaps.data(), best.data(), labels.data(), offsets.data());
+                       }),
+        match_targets_work(kBoxes));
+  const std::vector<float> logarithms = filled(kLoss.rows() * kLoss.classes, -3);
+  std::vector<float> losses(labels.size()), dlogarithms(logarithms.size()),
+      doffsets(offsets.size());
+  std::vector<std::uint8_t> picked(labels.size());
+  print("background_losses",
+        median_seconds(
+            repeats,
+            [&] { background_losses(kLoss, logarithms.data(), labels.data(), losses.data()); }),
+        background_losses_work(kLoss));
+  print("pick_hard_negatives",
+        median_seconds(repeats, [&] { pick_hard_negatives(kLoss, losses.data(), picked.data()); }),
+        pick_hard_negatives_work(kLoss));
+  print("compact",
+        median_seconds(repeats, [&] { compact(kLoss.rows(), picked.data(), rows.data()); }),
+        compact_work(kLoss.rows()));
+  print("multibox_loss_backward",
+        median_seconds(repeats,
+                       [&] {
+                         multibox_loss_backward(kLoss, labels.data(), offsets.data(),
+                                                offsets.data(), rows.data(), dlogarithms.data(),
+                                                doffsets.data());
+                       }),
+        multibox_loss_backward_work(kLoss));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,6 +257,7 @@ int main(int argc, char** argv) {
   bench_normalisation();
   bench_optimizer();
   bench_transformer();
+  bench_detection();
   constexpr SoftmaxCrossEntropyShape kLoss{64, 10};
   std::vector<float> logits = filled(640, 0), probabilities = logits;
   std::vector<std::int32_t> labels(64, 3);

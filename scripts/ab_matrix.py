@@ -14,6 +14,8 @@ import time
 
 IMAGES = ["--model", "resnet", "--batch", "16", "--samples", "2000", "--launch-us", "5"]
 TEXT = ["--model", "transformer", "--data", "generated", "--layers", "2", "--features", "128", "--batch", "8", "--sequence", "128", "--launch-us", "5"]
+BOXES = ["--model", "ssd", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
+         "--augment", "off", "--prefetch", "32"]
 SLOW_DISK = ["--source", "files", "--storage-latency-ms", "3", "--storage-mb-per-s", "50", "--workers", "1"]
 # Kernels bounded by the memory of a GPU in proportion to its arithmetic, as the preset `unfused` has it.
 GPU_MEMORY = ["--memory-gb-per-s", "6", "--launch-us", "2"]
@@ -45,6 +47,8 @@ CASES = {
     "compress": (RANKS + ["--network-gb-per-s", "0.01", "--ranks-per-node", "1"], ["--compress", "none"], ["--compress", "fp16"]),
     "topology": (RANKS + ["--ranks", "4", "--ranks-per-node", "2", "--network-gb-per-s", "0.01"], ["--topology", "flat"], ["--topology", "hierarchical"]),
     "balance": (["--model", "gnmt", "--layers", "2", "--features", "64", "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"]),
+    "assign": (BOXES + ["--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"]),
+    "coords": (BOXES + ["--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"]),
     "graph_compiler": (TEXT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
 }
 

@@ -20,3 +20,4 @@ for step in json.load(open(sys.argv[1]))["steps"][::20]:
 record transformer --model transformer --layers 2 --heads 2 --features 32 --sequence 32 --batch 8
 record resnet --depth 8 --width 8 --batch 16 --samples 2000 --source memory
 record gnmt --model gnmt --layers 2 --features 32 --sequence 24 --batch 16 --dropout 0
+record ssd --model ssd --depth 8 --width 8 --batch 16 --samples 1000 --cache-dir "$folder"

@@ -98,6 +98,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.7;
   finding.evidence = std::move(trips.evidence);
   finding.advice = {
+      {"headway-train", "Pick the anchors that the loss counts on the device.", "--coords device",
+       settings(context.trace, {"coords"})},
       {"PyTorch",
        "Compute it on the device; where the size depends on data, keep the largest size and mask.",
        "replace .cpu()/.numpy()/.tolist() and indexing with Python lists by tensor ops "

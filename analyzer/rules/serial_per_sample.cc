@@ -78,6 +78,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.55;  // that the repetitions are samples is inferred
   finding.evidence = std::move(serial.evidence);
   finding.advice = {
+      {"headway-train", "Match the boxes of all images together, or in the loader's workers.",
+       "--assign batched", settings(context.trace, {"assign"})},
       {"PyTorch",
        "Do it for the whole batch: pad to the largest sample and mask, or vectorise the function.",
        "torch.vmap(per_sample), torch.nested, padded tensors with a mask", ""},

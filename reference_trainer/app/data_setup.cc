@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
+#include "reference_trainer/data/composites.h"
 #include "reference_trainer/switches/switches.h"
 
 namespace headway::trainer {
@@ -22,6 +23,9 @@ TrainAndTest load_images(const Settings& s, std::string& note) {
     fail_usage(
         "--data text is for --model transformer or gnmt; resnet takes fashion-mnist, pictures or "
         "generated ones.");
+  if (s.data == DataKind::kCoco)
+    fail_usage(
+        "--data coco is for --model ssd; resnet takes fashion-mnist, pictures or generated ones.");
   const auto seed = static_cast<std::uint64_t>(s.seed);
   const std::int64_t train = s.samples > 0 ? s.samples : kGeneratedTrain;
   if (s.data == DataKind::kGenerated) return generate_images(seed, train, kGeneratedTest);
@@ -97,6 +101,49 @@ Storage::Speed storage_speed(const Settings& s) {
           s.storage_mb_per_s * 1e6};
 }
 
+std::string no_pictures(const Settings& s) {
+  return fmt::format(
+      "There are no pictures in {} (Debian package openclipart-png); using "
+      "generated ones.",
+      escape_terminal(s.picture_dir));
+}
+
+/// Of which a tenth is for testing.
+std::int64_t generated_pictures(const Settings& s) {
+  constexpr std::int64_t kUsual = 2000;
+  return s.samples > 0 ? s.samples * 10 / 9 + 100 : kUsual;
+}
+
+/// Whether composites show pictures of picture_dir.
+bool has_objects(const Settings& s) {
+  std::error_code ignored;
+  return (s.data == DataKind::kAuto || s.data == DataKind::kPictures) &&
+         std::filesystem::is_directory(s.picture_dir, ignored);
+}
+
+std::string composites_description(const Settings& s) {
+  return fmt::format("{} on backgrounds (seed {})",
+                     has_objects(s) ? "pictures of " + s.picture_dir : "generated shapes", s.seed);
+}
+
+/// The folder of pictures put together from those of picture_dir, or from generated shapes.
+std::filesystem::path composites(const Settings& s, const LayoutProgress& progress,
+                                 std::string& note) {
+  if (s.data == DataKind::kFashionMnist || s.data == DataKind::kText)
+    fail_usage("--data {} has no boxes; ssd takes pictures, coco, generated or auto.",
+               find_switch("data").get(s));
+  CompositeOptions options;
+  options.seed = static_cast<std::uint64_t>(s.seed);
+  options.count = generated_pictures(s);
+  std::optional<PictureSet> objects;
+  if (has_objects(s)) {
+    options.objects = &objects.emplace(list_pictures(s.picture_dir, false, 0));
+  } else if (s.data == DataKind::kAuto || s.data == DataKind::kPictures) {
+    note = no_pictures(s);
+  }
+  return write_composites(options, cache_folder(s), progress);
+}
+
 }  // namespace
 
 std::filesystem::path cache_folder(const Settings& settings) {
@@ -128,7 +175,9 @@ void DataSetup::set_up_images(const Settings& s, const LayoutProgress& progress,
   if (s.decode == DecodeTime::kOffline && s.source == SourceKind::kFiles)
     fail_usage(
         "decode: images that are decoded offline are packed into shards; use --source shards.");
-  if (s.data == DataKind::kPictures || s.data == DataKind::kGeneratedPictures) {
+  if (s.model == ModelKind::kSsd) {
+    open_boxes(s, progress, note);
+  } else if (s.data == DataKind::kPictures || s.data == DataKind::kGeneratedPictures) {
     open_pictures(s, progress, note);
   } else {
     open_images(s, progress, note);
@@ -169,32 +218,46 @@ void DataSetup::open_pictures(const Settings& s, const LayoutProgress& progress,
   std::error_code ignored;
   const bool missing = !std::filesystem::is_directory(root, ignored);
   if (s.data == DataKind::kGeneratedPictures || missing) {
-    constexpr std::int64_t kGeneratedPictures = 2000;
-    if (s.data == DataKind::kPictures)
-      note = fmt::format(
-          "There are no pictures in {} (Debian package openclipart-png); using "
-          "generated ones.",
-          escape_terminal(s.picture_dir));
-    // A tenth is for testing.
-    const std::int64_t count = s.samples > 0 ? s.samples * 10 / 9 + 100 : kGeneratedPictures;
-    root = generate_pictures(static_cast<std::uint64_t>(s.seed), count, cache_folder(s), progress);
+    if (s.data == DataKind::kPictures) note = no_pictures(s);
+    root = generate_pictures(static_cast<std::uint64_t>(s.seed), generated_pictures(s),
+                             cache_folder(s), progress);
   }
   size_ = static_cast<int>(s.image_size);
   // The usual ratio: 256 pixels for crops of 224.
   canvas_ = {size_ * 8 / 7, size_ * 8 / 7};
-  const bool decoded = s.decode == DecodeTime::kOffline;
   const PictureSet train = list_pictures(root, false, s.samples);
   description_ = train.description;
   classes_ = static_cast<int>(train.classes.size());
-  if (s.source == SourceKind::kFiles) {
-    train_ = open_picture_files(train, canvas_, storage_);
-  } else {
-    train_ = open_picture_shards(
-        lay_out_picture_shards(train, canvas_, decoded, cache_folder(s), progress),
-        static_cast<std::int64_t>(train.files.size()), canvas_, decoded, storage_,
-        static_cast<int>(s.workers));
-  }
+  train_ = open_training_pictures(s, train, progress);
   test_ = open_picture_files(list_pictures(root, true, 0), canvas_, test_storage_);
+}
+
+std::unique_ptr<SampleSource> DataSetup::open_training_pictures(const Settings& s,
+                                                                const PictureSet& train,
+                                                                const LayoutProgress& progress) {
+  if (s.source == SourceKind::kFiles) return open_picture_files(train, canvas_, storage_);
+  const bool decoded = s.decode == DecodeTime::kOffline;
+  return open_picture_shards(
+      lay_out_picture_shards(train, canvas_, decoded, cache_folder(s), progress),
+      static_cast<std::int64_t>(train.files.size()), canvas_, decoded, storage_,
+      static_cast<int>(s.workers));
+}
+
+void DataSetup::open_boxes(const Settings& s, const LayoutProgress& progress, std::string& note) {
+  if (s.source == SourceKind::kMemory)
+    fail_usage("source: pictures come from files or shards; use --source files or shards.");
+  const std::filesystem::path root =
+      s.data == DataKind::kCoco ? std::filesystem::path(s.box_dir) : composites(s, progress, note);
+  size_ = static_cast<int>(s.image_size);
+  // Boxes are found in all of a picture, so a canvas has all of it.
+  canvas_ = {size_ * 8 / 7, size_ * 8 / 7, true};
+  train_boxes_ = read_boxes(root, false, s.samples);
+  test_boxes_ = read_boxes(root, true, 0);
+  description_ =
+      s.data == DataKind::kCoco ? train_boxes_->pictures.description : composites_description(s);
+  classes_ = static_cast<int>(train_boxes_->pictures.classes.size());
+  train_ = open_training_pictures(s, train_boxes_->pictures, progress);
+  test_ = open_picture_files(test_boxes_->pictures, canvas_, test_storage_);
 }
 
 std::string DataSetup::description() const {
@@ -226,6 +289,10 @@ TrainingData DataSetup::data() const {
   data.height = size_;
   data.width = size_;
   data.channels = 3;
+  if (train_boxes_) {
+    data.train_boxes = &*train_boxes_;
+    data.test_boxes = &*test_boxes_;
+  }
   data.canvas_height = canvas_.height;
   data.canvas_width = canvas_.width;
   return data;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "reference_trainer/data/box_folder.h"
 #include "reference_trainer/data/images.h"
 #include "reference_trainer/data/layout.h"
 #include "reference_trainer/data/pairs.h"
@@ -34,6 +35,11 @@ class DataSetup {
   void set_up_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
   void open_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
   void open_pictures(const Settings& settings, const LayoutProgress& progress, std::string& note);
+  void open_boxes(const Settings& settings, const LayoutProgress& progress, std::string& note);
+  /// Small files or shards of `train`, as the switches say.
+  std::unique_ptr<SampleSource> open_training_pictures(const Settings& settings,
+                                                       const PictureSet& train,
+                                                       const LayoutProgress& progress);
 
   std::optional<TrainAndTestPairs> pairs_;  ///< for the models of translations
   std::optional<TrainAndTestText> text_;    ///< for the models of text; else images
@@ -41,6 +47,8 @@ class DataSetup {
   Canvas canvas_;                           ///< of pictures
   int size_ = 0;                            ///< likewise, as trained
   int classes_ = 0;
+  std::optional<BoxSet> train_boxes_;  ///< for the model that finds boxes
+  std::optional<BoxSet> test_boxes_;
   TrainAndTest images_;
   Storage storage_;
   Storage test_storage_;  ///< as fast as it is

@@ -81,6 +81,9 @@ void publish_settings(const EffectiveSettings& settings) {
 
 std::string model_name(const Settings& s) {
   if (s.model == ModelKind::kResnet) return fmt::format("ResNet-{} of width {}", s.depth, s.width);
+  if (s.model == ModelKind::kSsd)
+    return fmt::format("SSD behind ResNet-{} of width {}, {} pixels", s.depth, s.width,
+                       s.image_size);
   if (s.model == ModelKind::kGnmt)
     return fmt::format("gnmt of {} + {} layers, {} features, {} tokens", s.layers, s.layers,
                        s.features, s.sequence);

@@ -6,16 +6,20 @@
 #include <cmath>
 
 #include "common/error.h"
+#include "kernels/box_match.h"
 
 namespace headway::trainer {
 namespace {
 
-constexpr float kCentreVariance = 0.1F;
-constexpr float kSizeVariance = 0.2F;
+/// Appends the box about a point, as far as it lies in the image.
+void add_anchor(std::vector<float>& anchors, float x, float y, float width, float height) {
+  for (float edge : {x - width / 2, y - height / 2, x + width / 2, y + height / 2})
+    anchors.push_back(std::clamp(edge, 0.0F, 1.0F));
+}
 
-Box around(float x, float y, float width, float height) {
-  return {std::clamp(x - width / 2, 0.0F, 1.0F), std::clamp(y - height / 2, 0.0F, 1.0F),
-          std::clamp(x + width / 2, 0.0F, 1.0F), std::clamp(y + height / 2, 0.0F, 1.0F), 0};
+/// As kernels take boxes.
+std::array<float, 4> edges(const Box& box) {
+  return {box.left, box.top, box.right, box.bottom};
 }
 
 bool holds_centre(const Box& part, const Box& box) {
@@ -27,11 +31,7 @@ bool holds_centre(const Box& part, const Box& box) {
 }  // namespace
 
 float iou(const Box& a, const Box& b) {
-  const Box both{std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
-                 std::min(a.bottom, b.bottom), 0};
-  const float shared = both.area();
-  const float all = a.area() + b.area() - shared;
-  return all > 0 ? shared / all : 0;
+  return kernels::box_overlap(edges(a).data(), edges(b).data());
 }
 
 Box random_iou_crop(std::span<const Box> boxes, Random& random) {
@@ -84,84 +84,73 @@ void flip_boxes(std::span<Box> boxes) {
 }
 
 BoxEncoder::BoxEncoder(std::span<const FeatureMap> maps) {
+  std::vector<float> anchors;
   for (const FeatureMap& map : maps) {
     for (int row = 0; row < map.cells; ++row) {
       for (int column = 0; column < map.cells; ++column) {
         const float x = (static_cast<float>(column) + 0.5F) / static_cast<float>(map.cells);
         const float y = (static_cast<float>(row) + 0.5F) / static_cast<float>(map.cells);
         const float between = std::sqrt(map.scale * map.next_scale);
-        anchors_.push_back(around(x, y, map.scale, map.scale));
-        anchors_.push_back(around(x, y, between, between));
+        add_anchor(anchors, x, y, map.scale, map.scale);
+        add_anchor(anchors, x, y, between, between);
         for (float ratio : map.aspect_ratios) {
           const float root = std::sqrt(ratio);
-          anchors_.push_back(around(x, y, map.scale * root, map.scale / root));
-          anchors_.push_back(around(x, y, map.scale / root, map.scale * root));
+          add_anchor(anchors, x, y, map.scale * root, map.scale / root);
+          add_anchor(anchors, x, y, map.scale / root, map.scale * root);
         }
       }
     }
   }
+  anchors_ = std::make_shared<const std::vector<float>>(std::move(anchors));
 }
 
-BoxEncoder BoxEncoder::ssd300() {
+std::vector<BoxEncoder::FeatureMap> ssd_feature_maps(int size) {
   // Scales in pixels of 300 as in the paper's COCO setting: 21, 45, 99, 153, 207, 261, 315.
-  constexpr float kPixels[] = {21, 45, 99, 153, 207, 261, 315};
-  constexpr int kCells[] = {38, 19, 10, 5, 3, 1};
-  const bool three[] = {false, true, true, true, false, false};
-  std::vector<FeatureMap> maps;
-  for (std::size_t i = 0; i < std::size(kCells); ++i) {
-    FeatureMap map{kCells[i], kPixels[i] / 300, kPixels[i + 1] / 300, {2}};
-    if (three[i]) map.aspect_ratios.push_back(3);
+  constexpr std::array<float, 7> kPixels = {21, 45, 99, 153, 207, 261, 315};
+  constexpr std::array<bool, 6> kThree = {false, true, true, true, false, false};
+  std::vector<int> cells = {(size + 7) / 8};
+  // Three cells are followed by one, as the paper's last convolution has no padding.
+  while (cells.back() > 1 && cells.size() < kThree.size())
+    cells.push_back(cells.back() == 3 ? 1 : (cells.back() + 1) / 2);
+  std::vector<BoxEncoder::FeatureMap> maps;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t at = kThree.size() - cells.size() + i;  // the coarser ones
+    BoxEncoder::FeatureMap map{cells[i], kPixels[at] / 300, kPixels[at + 1] / 300, {2}};
+    if (kThree[at]) map.aspect_ratios.push_back(3);
     maps.push_back(std::move(map));
   }
-  return BoxEncoder(maps);
+  return maps;
 }
 
 void BoxEncoder::encode(std::span<const Box> boxes, std::span<std::int32_t> labels,
                         std::span<float> offsets) const {
   HEADWAY_INVARIANT(labels.size() == count() && offsets.size() == 4 * count());
-  std::ranges::fill(labels, 0);
-  std::ranges::fill(offsets, 0.0F);
-  std::vector<float> best(count(), 0.5F);
-  std::vector<std::int32_t> owner(count(), -1);
-  for (std::size_t b = 0; b < boxes.size(); ++b) {
-    std::size_t closest = 0;
-    float most = -1;
-    for (std::size_t a = 0; a < count(); ++a) {
-      const float overlap = iou(anchors_[a], boxes[b]);
-      if (overlap > best[a]) {
-        best[a] = overlap;
-        owner[a] = static_cast<std::int32_t>(b);
-      }
-      if (overlap > most) {
-        most = overlap;
-        closest = a;
-      }
-    }
-    if (most <= 0) continue;
-    best[closest] = 2;  // nobody takes it away
-    owner[closest] = static_cast<std::int32_t>(b);
+  const kernels::BoxMatchShape shape{1, static_cast<std::int64_t>(boxes.size()),
+                                     static_cast<std::int64_t>(count())};
+  std::vector<float> places;
+  std::vector<std::int32_t> classes;
+  for (const Box& box : boxes) {
+    for (float edge : edges(box)) places.push_back(edge);
+    classes.push_back(box.label);
   }
-  for (std::size_t a = 0; a < count(); ++a) {
-    if (owner[a] < 0) continue;
-    const Box& box = boxes[static_cast<std::size_t>(owner[a])];
-    const Box& anchor = anchors_[a];
-    labels[a] = box.label + 1;
-    float* to = &offsets[4 * a];
-    to[0] = ((box.left + box.right) - (anchor.left + anchor.right)) / 2 / anchor.width() /
-            kCentreVariance;
-    to[1] = ((box.top + box.bottom) - (anchor.top + anchor.bottom)) / 2 / anchor.height() /
-            kCentreVariance;
-    to[2] = std::log(std::max(box.width(), 1e-6F) / anchor.width()) / kSizeVariance;
-    to[3] = std::log(std::max(box.height(), 1e-6F) / anchor.height()) / kSizeVariance;
-  }
+  std::vector<float> overlaps(boxes.size() * count());
+  std::vector<std::int32_t> best(boxes.size());
+  kernels::box_overlaps(shape, places.data(), classes.data(), anchors_->data(), overlaps.data());
+  kernels::best_anchors(shape, overlaps.data(), best.data());
+  kernels::match_targets(shape, places.data(), classes.data(), anchors_->data(), overlaps.data(),
+                         best.data(), labels.data(), offsets.data());
 }
 
 Box BoxEncoder::decode(std::size_t anchor, std::span<const float, 4> offsets) const {
-  const Box& a = anchors_[anchor];
-  const float x = (a.left + a.right) / 2 + offsets[0] * kCentreVariance * a.width();
-  const float y = (a.top + a.bottom) / 2 + offsets[1] * kCentreVariance * a.height();
-  const float width = a.width() * std::exp(offsets[2] * kSizeVariance);
-  const float height = a.height() * std::exp(offsets[3] * kSizeVariance);
+  using kernels::kCentreVariance;
+  using kernels::kSizeVariance;
+  const float* a = anchors_->data() + 4 * anchor;
+  const float anchor_width = a[2] - a[0];
+  const float anchor_height = a[3] - a[1];
+  const float x = (a[0] + a[2]) / 2 + offsets[0] * kCentreVariance * anchor_width;
+  const float y = (a[1] + a[3]) / 2 + offsets[1] * kCentreVariance * anchor_height;
+  const float width = anchor_width * std::exp(offsets[2] * kSizeVariance);
+  const float height = anchor_height * std::exp(offsets[3] * kSizeVariance);
   return {x - width / 2, y - height / 2, x + width / 2, y + height / 2, 0};
 }
 

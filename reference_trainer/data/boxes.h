@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,24 +43,32 @@ class BoxEncoder {
     float scale = 0.1F;                ///< of a box, in parts of the image
     float next_scale = 0.2F;           ///< of the following map: gives one more square box
     std::vector<float> aspect_ratios;  ///< each also as its reciprocal, besides squares
+
+    /// Two squares, and two for each aspect ratio.
+    std::int64_t anchors_per_cell() const {
+      return 2 + 2 * static_cast<std::int64_t>(aspect_ratios.size());
+    }
   };
   explicit BoxEncoder(std::span<const FeatureMap> maps);
-  /// The 8732 of SSD300.
-  static BoxEncoder ssd300();
 
-  std::size_t count() const { return anchors_.size(); }
-  const std::vector<Box>& anchors() const { return anchors_; }
+  std::size_t count() const { return anchors_->size() / 4; }
+  /// [count][4]: left, top, right, bottom.
+  std::shared_ptr<const std::vector<float>> anchors() const { return anchors_; }
 
-  /// Per anchor: label (0: background, else that of the box + 1), and the offsets of centre and size,
-  /// divided by 0.1 and 0.2. An anchor takes the box that it overlaps most when that is more than
-  /// half; every box has at least the anchor that overlaps it most. `offsets`: 4 per anchor.
+  /// Per anchor: label (0: background, else that of the box + 1) and four offsets of the box that it is
+  /// to find, by the rules of kernels/box_match.h.
   void encode(std::span<const Box> boxes, std::span<std::int32_t> labels,
               std::span<float> offsets) const;
   /// The box that an anchor's offsets mean.
   Box decode(std::size_t anchor, std::span<const float, 4> offsets) const;
 
  private:
-  std::vector<Box> anchors_;
+  std::shared_ptr<const std::vector<float>> anchors_;
 };
+
+/// SSD's feature maps for square images of `size` pixels behind a backbone that halves three times: each
+/// half as large as the one before, down to one cell. 300 pixels have the paper's six, 38 to 1 cells with
+/// 8732 anchors in its setting for COCO; smaller images have the coarser ones of them.
+std::vector<BoxEncoder::FeatureMap> ssd_feature_maps(int size);
 
 }  // namespace headway::trainer

@@ -131,6 +131,12 @@ fs::path lay_out(std::int64_t count, const fs::path& folder, std::string_view ex
 
 }  // namespace
 
+void write_whole_file(const fs::path& path, std::span<const std::byte> bytes) {
+  Partial partial(path.parent_path(), 0);
+  write_file(partial.path(), bytes.data(), bytes.size());
+  partial.publish(path);
+}
+
 fs::path lay_out_files(const ImageSet& images, const fs::path& cache,
                        const LayoutProgress& progress) {
   return lay_out(

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +30,9 @@ std::filesystem::path lay_out_files(const ImageSet& images, const std::filesyste
 std::filesystem::path lay_out_shards(const ImageSet& images, bool decoded,
                                      const std::filesystem::path& cache,
                                      const LayoutProgress& progress);
+
+/// Writes one file, which appears by one rename when it is whole. Throws as the others do.
+void write_whole_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// What goes into shards, record by record.
 struct ShardContents {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reference_trainer/data/augment.h"
+#include "reference_trainer/data/batch_maker.h"
 #include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/sampler.h"
 #include "reference_trainer/data/source.h"
@@ -19,6 +20,20 @@
 #include "reference_trainer/devices/device.h"
 
 namespace headway::trainer {
+
+/// What the loader does about boxes.
+struct BoxBatches {
+  const std::vector<std::vector<Box>>* of =
+      nullptr;  ///< by sample; null: samples have a label only
+  /// Encodes them as targets of its anchors; null: the batch has the boxes themselves.
+  std::shared_ptr<const BoxEncoder> encoder;
+  std::int64_t places = 0;  ///< for boxes of an image, where they are not encoded
+
+  /// Labels of an image, and a quarter of its numbers.
+  std::int64_t per_image() const {
+    return encoder ? static_cast<std::int64_t>(encoder->count()) : places;
+  }
+};
 
 struct LoaderOptions {
   std::int64_t batch = 32;
@@ -42,10 +57,13 @@ struct LoaderOptions {
   std::chrono::microseconds worker_start{0};  ///< emulated: what starting one takes
   Augmentation augmentation;
   PictureAugmentation pictures;
+  BoxBatches boxes;
 };
 
-/// Makes batches on worker threads, in stages: read, decode, augment, collate, each for the whole
-/// batch and each an NVTX range on the worker, inside the batch's own. Batches come out in order,
+/// A batch with memory for what these options make. The device may be null: then nothing lies there.
+std::unique_ptr<Batch> allocate_batch(const LoaderOptions& options, Device* device);
+
+/// Makes batches on worker threads, in stages (batch_maker.h). Batches come out in order,
 /// and what is in them depends on the seed alone. A worker's error is thrown by `next` for that
 /// batch. One consumer thread. `source` and `device` must outlive the loader.
 class Loader final : public BatchSource {
@@ -62,18 +80,14 @@ class Loader final : public BatchSource {
   void give_back(Batch* batch) override;
 
  private:
-  struct Stages;  // registered range names
-
   void work(int worker);
-  void make(Batch& batch, EncodedBatch& encoded, std::vector<std::uint8_t>& pixels,
-            std::vector<float>& floats);
+  void make(Batch& batch, BatchMaker& maker);
   bool can_claim() const;
 
   SampleSource& source_;
   const LoaderOptions options_;
   Sampler sampler_;
   std::int64_t per_epoch_ = 0;
-  std::unique_ptr<const Stages> stages_;
   std::vector<std::unique_ptr<Batch>> batches_;
 
   std::mutex mutex_;
@@ -85,9 +99,7 @@ class Loader final : public BatchSource {
   std::int64_t next_in_ = 0;   ///< to be claimed by a worker
   std::int64_t next_out_ = 0;  ///< to be handed out
   bool stopping_ = false;
-  EncodedBatch own_encoded_;  // for workers = 0
-  std::vector<std::uint8_t> own_pixels_;
-  std::vector<float> own_floats_;
+  std::unique_ptr<BatchMaker> own_maker_;  // for workers = 0
   std::vector<std::thread> threads_;
 };
 

@@ -82,7 +82,11 @@ Picture decode_jpeg(std::span<const std::byte> bytes, std::string_view origin) {
   return picture;
 }
 
-Picture decode_png_picture(std::span<const std::byte> bytes, std::string_view origin) {
+constexpr std::string_view kPngMagic = "\x89PNG";
+
+/// `pixels` in `format`, on white where that has no transparency. Sets height and width of `picture`.
+std::vector<std::uint8_t> read_png(std::span<const std::byte> bytes, std::string_view origin,
+                                   png_uint_32 format, Picture& picture) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   const std::string place = escape_terminal(origin);
@@ -92,14 +96,19 @@ Picture decode_png_picture(std::span<const std::byte> bytes, std::string_view or
     png_image_free(&image);
     fail_input("{}: more than {} pixels a side. Replace or remove the file.", place, kMostPixels);
   }
-  image.format = PNG_FORMAT_RGB;
-  Picture picture;
+  image.format = format;
   picture.height = static_cast<int>(image.height);
   picture.width = static_cast<int>(image.width);
-  picture.rgb.resize(PNG_IMAGE_SIZE(image));
+  std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(image));
   const png_color white{255, 255, 255};
-  if (!png_image_finish_read(&image, &white, picture.rgb.data(), 0, nullptr))
+  if (!png_image_finish_read(&image, &white, pixels.data(), 0, nullptr))
     fail_input("{}: damaged PNG: {}. Replace or remove the file.", place, image.message);
+  return pixels;
+}
+
+Picture decode_png_picture(std::span<const std::byte> bytes, std::string_view origin) {
+  Picture picture;
+  picture.rgb = read_png(bytes, origin, PNG_FORMAT_RGB, picture);
   return picture;
 }
 
@@ -111,8 +120,23 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
 
 Picture decode_picture(std::span<const std::byte> bytes, std::string_view origin) {
   if (starts_with(bytes, "\xFF\xD8\xFF")) return decode_jpeg(bytes, origin);
-  if (starts_with(bytes, "\x89PNG")) return decode_png_picture(bytes, origin);
+  if (starts_with(bytes, kPngMagic)) return decode_png_picture(bytes, origin);
   fail_input("{}: neither JPEG nor PNG. Remove it from the folder.", escape_terminal(origin));
+}
+
+Cutout decode_cutout(std::span<const std::byte> bytes, std::string_view origin) {
+  Cutout cutout;
+  if (!starts_with(bytes, kPngMagic)) {
+    cutout.picture = decode_picture(bytes, origin);
+    cutout.alpha.assign(cutout.picture.rgb.size() / 3, 255);
+    return cutout;
+  }
+  const std::vector<std::uint8_t> rgba = read_png(bytes, origin, PNG_FORMAT_RGBA, cutout.picture);
+  for (std::size_t i = 0; i < rgba.size(); i += 4) {
+    for (std::size_t c = 0; c < 3; ++c) cutout.picture.rgb.push_back(rgba[i + c]);
+    cutout.alpha.push_back(rgba[i + 3]);
+  }
+  return cutout;
 }
 
 std::vector<std::byte> encode_jpeg(const Picture& picture, int quality) {

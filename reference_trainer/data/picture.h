@@ -27,6 +27,14 @@ struct Picture {
 /// neither, damaged, cut off, or larger than 20000 pixels a side. Thread safe.
 Picture decode_picture(std::span<const std::byte> bytes, std::string_view origin);
 
+/// A picture with what is seen of each pixel: alpha [height][width], 0: nothing.
+struct Cutout {
+  Picture picture;
+  std::vector<std::uint8_t> alpha;
+};
+/// As decode_picture, but keeps transparency; a JPEG has none.
+Cutout decode_cutout(std::span<const std::byte> bytes, std::string_view origin);
+
 /// `quality` 1 to 100.
 std::vector<std::byte> encode_jpeg(const Picture& picture, int quality);
 

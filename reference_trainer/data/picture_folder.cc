@@ -6,24 +6,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 
 #include "common/error.h"
 #include "common/text.h"
 #include "reference_trainer/data/picture.h"
 #include "reference_trainer/data/random.h"
+#include "reference_trainer/data/shapes.h"
 #include "reference_trainer/data/transforms.h"
 
 namespace headway::trainer {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::uint64_t hash(std::string_view text, std::uint64_t value = 0xCBF29CE484222325) {
-  for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3;  // FNV-1a
-  return value;
-}
 
 bool is_picture(const fs::path& path) {
   std::string extension = path.extension().string();
@@ -53,9 +48,10 @@ std::vector<fs::path> sorted_entries(const fs::path& folder, bool folders) {
 void decode_to(std::span<const std::byte> bytes, std::string_view origin, Canvas canvas,
                std::span<std::uint8_t> pixels) {
   const Picture picture = decode_picture(bytes, origin);
-  resize(picture.rgb, picture.height, picture.width,
-         centred_part(picture.height, picture.width, canvas.height, canvas.width), canvas.height,
-         canvas.width, pixels);
+  const Box part = canvas.whole
+                       ? Box{0, 0, 1, 1, 0}
+                       : centred_part(picture.height, picture.width, canvas.height, canvas.width);
+  resize(picture.rgb, picture.height, picture.width, part, canvas.height, canvas.width, pixels);
 }
 
 std::vector<std::byte> read_whole(const fs::path& path) {
@@ -92,6 +88,9 @@ class PictureFiles final : public SampleSource {
   void decode(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) const override {
     decode_to(sample.bytes, sample.origin, canvas_, pixels);
   }
+  Picture decode_whole(const EncodedBatch::Sample& sample) const override {
+    return decode_picture(sample.bytes, sample.origin);
+  }
 
  private:
   const PictureSet::File& file(std::int64_t sample) const {
@@ -103,37 +102,6 @@ class PictureFiles final : public SampleSource {
 };
 
 // ---- generated pictures ----
-
-constexpr int kGeneratedClasses = 10;
-
-/// True inside shape number `shape` of radius 1 about the origin.
-bool inside_shape(int shape, double x, double y) {
-  const double radius = std::hypot(x, y);
-  const double angle = std::atan2(y, x);
-  switch (shape) {
-    case 0:
-      return radius < 1;
-    case 1:
-      return std::max(std::abs(x), std::abs(y)) < 0.85;
-    case 2:
-      return radius < 1 && radius > 0.6;
-    case 3:
-      return std::abs(x) < 0.28 || std::abs(y) < 0.28 ? std::max(std::abs(x), std::abs(y)) < 1
-                                                      : false;
-    case 4:
-      return y > -0.8 && y < 0.9 && std::abs(x) < (0.9 - y) * 0.55;
-    case 5:
-      return radius < 0.65 + 0.35 * std::cos(5 * angle);
-    case 6:
-      return std::abs(x) + std::abs(y) < 1;
-    case 7:
-      return std::abs(y) < 0.35 && std::abs(x) < 1;
-    case 8:
-      return radius < 1 && std::hypot(x - 0.45, y) > 0.8;
-    default:
-      return std::max(std::abs(x), std::abs(y)) < 1 && std::fmod(x + 3, 0.66) < 0.33;
-  }
-}
 
 Picture draw(int shape, Random& random) {
   Picture picture;
@@ -171,35 +139,26 @@ Picture draw(int shape, Random& random) {
   return picture;
 }
 
-void write_once(const fs::path& path, std::span<const std::byte> bytes) {
-  const fs::path partial =
-      path.parent_path() / fmt::format(".partial-{}", path.filename().string());
-  std::ofstream file(partial, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  std::error_code code;
-  if (file) fs::rename(partial, path, code);
-  if (!file || code)
-    fail_input("{}: cannot write the picture. Choose another cache with --cache-dir.",
-               escape_terminal(path.string()));
-}
-
 }  // namespace
+
+std::uint64_t fnv1a(std::string_view text, std::uint64_t value) {
+  for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  return value;
+}
 
 PictureSet list_pictures(const fs::path& root, bool test, std::int64_t most) {
   PictureSet set;
   set.root = root;
-  std::uint64_t identity = hash(root.string());
+  std::uint64_t identity = fnv1a(root.string());
   std::vector<std::pair<std::uint64_t, PictureSet::File>> mixed;
   for (const fs::path& folder : sorted_entries(root, true)) {
     const std::size_t before = mixed.size();
     for (const fs::path& path : sorted_entries(folder, false)) {
       const std::string below = fs::relative(path, root).string();
-      const std::uint64_t key = hash(below);
+      const std::uint64_t key = fnv1a(below);
       std::error_code ignored;
       const auto bytes = static_cast<std::int64_t>(fs::file_size(path, ignored));
-      identity = hash(std::to_string(bytes), identity ^ key);
+      identity = fnv1a(std::to_string(bytes), identity ^ key);
       if ((key % 10 == 0) != test) continue;
       mixed.push_back({key, {below, static_cast<std::uint8_t>(set.classes.size()), bytes}});
     }
@@ -232,17 +191,17 @@ fs::path generate_pictures(std::uint64_t seed, std::int64_t count, const fs::pat
                            const LayoutProgress& progress) {
   const fs::path root = cache / fmt::format("generated-pictures-{}", seed);
   std::error_code code;
-  for (int shape = 0; shape < kGeneratedClasses && !code; ++shape)
+  for (int shape = 0; shape < kShapes && !code; ++shape)
     fs::create_directories(root / fmt::format("shape{}", shape), code);
   if (code)
     fail_input("{}: cannot create the folder: {}. Choose another cache with --cache-dir.",
                escape_terminal(root.string()), code.message());
   for (std::int64_t i = 0; i < count; ++i) {
-    const int shape = static_cast<int>(i % kGeneratedClasses);
+    const int shape = static_cast<int>(i % kShapes);
     const fs::path path = root / fmt::format("shape{}", shape) / fmt::format("{:06}.jpg", i);
     if (fs::exists(path, code)) continue;
     Random random(seed, 0x91C7, static_cast<std::uint64_t>(i));
-    write_once(path, encode_jpeg(draw(shape, random), 85));
+    write_whole_file(path, encode_jpeg(draw(shape, random), 85));
     if (i % 100 == 99) progress(i + 1, count);
   }
   return root;
@@ -269,7 +228,8 @@ fs::path lay_out_picture_shards(const PictureSet& set, Canvas canvas, bool decod
               {reinterpret_cast<std::uint8_t*>(pixels.data()), pixels.size()});
     return pixels;
   };
-  const std::string kind = decoded ? fmt::format("train-shards-{}x{}", canvas.height, canvas.width)
+  const std::string kind = decoded ? fmt::format("train-shards-{}x{}{}", canvas.height,
+                                                 canvas.width, canvas.whole ? "-whole" : "")
                                    : std::string("train-shards");
   return lay_out_shards(contents, set.name, kind, cache, progress);
 }
@@ -284,6 +244,12 @@ std::unique_ptr<SampleSource> open_picture_shards(const fs::path& folder, std::i
                                     std::span<std::uint8_t> pixels) {
     if (decoded) return copy_pixels(sample, pixels);
     decode_to(sample.bytes, sample.origin, canvas, pixels);
+  };
+  format.decode_whole = [canvas, decoded](const EncodedBatch::Sample& sample) {
+    if (!decoded) return decode_picture(sample.bytes, sample.origin);
+    Picture picture{canvas.height, canvas.width, std::vector<std::uint8_t>(canvas_bytes(canvas))};
+    copy_pixels(sample, picture.rgb);
+    return picture;
   };
   return open_shards(folder, count, format, storage, workers);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reference_trainer/data/layout.h"
@@ -31,7 +32,11 @@ struct PictureSet {
 struct Canvas {
   int height = 0;
   int width = 0;
+  bool whole = false;  ///< all of the image, stretched, instead of its middle
 };
+
+/// FNV-1a: names of caches, and an order of files that does not depend on their folder's.
+std::uint64_t fnv1a(std::string_view text, std::uint64_t value = 0xCBF29CE484222325);
 
 /// Lists the pictures below `root`, mixed so that the first ones are of all classes, the same for the
 /// same files. Every tenth is for testing (`test`), the others for training; `most` of them, 0: all.

@@ -110,6 +110,9 @@ class ShardsSource final : public SampleSource {
   void decode(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) const override {
     format_.decode(sample, pixels);
   }
+  Picture decode_whole(const EncodedBatch::Sample& sample) const override {
+    return format_.decode_whole ? format_.decode_whole(sample) : SampleSource::decode_whole(sample);
+  }
 
  private:
   fs::path path_of(std::int64_t block) const {
@@ -158,6 +161,10 @@ ShardFormat grey_shards(int height, int width, bool decoded) {
     decode_png(sample.bytes, height, width, pixels, sample.origin);
   };
   return format;
+}
+
+Picture SampleSource::decode_whole(const EncodedBatch::Sample& sample) const {
+  fail_internal("Sample '{}' is no picture of its own size.", sample.origin);
 }
 
 void copy_pixels(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) {

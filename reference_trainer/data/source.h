@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reference_trainer/data/images.h"
+#include "reference_trainer/data/picture.h"
 #include "reference_trainer/data/storage.h"
 
 namespace headway::trainer {
@@ -39,6 +40,9 @@ class SampleSource {
   virtual void read(std::span<const std::int64_t> samples, EncodedBatch& into) = 0;
   /// Decodes one sample to pixels[height·width].
   virtual void decode(const EncodedBatch::Sample& sample, std::span<std::uint8_t> pixels) const = 0;
+  /// Decodes all of a picture in its own size, or in that of the canvas that it lies in storage with. Only
+  /// sources of pictures can.
+  virtual Picture decode_whole(const EncodedBatch::Sample& sample) const;
 };
 
 /// The images themselves, already decoded. `images` must outlive the source.
@@ -52,6 +56,7 @@ struct ShardFormat {
   int height = 0;  ///< as the shards say; 0: of any size
   int width = 0;
   std::function<void(const EncodedBatch::Sample&, std::span<std::uint8_t>)> decode;
+  std::function<Picture(const EncodedBatch::Sample&)> decode_whole;  ///< empty: no pictures
 };
 std::unique_ptr<SampleSource> open_shards(const std::filesystem::path& folder, std::int64_t count,
                                           const ShardFormat& format, Storage& storage, int workers);

@@ -49,24 +49,6 @@ float luma(const float* pixel) {
   return 0.299F * pixel[0] + 0.587F * pixel[1] + 0.114F * pixel[2];
 }
 
-/// Brightness, contrast about the mean, saturation about each pixel's grey; 0..255.
-void jitter_colours(std::span<float> rgb, float most, Random& random) {
-  auto factor = [&] { return 1 + most * (2 * static_cast<float>(random.uniform()) - 1); };
-  const float brightness = factor();
-  const float contrast = factor();
-  const float saturation = factor();
-  float mean = 0;
-  for (std::size_t i = 0; i < rgb.size(); i += 3) mean += luma(&rgb[i]);
-  mean *= 3 * brightness / static_cast<float>(rgb.size());
-  for (std::size_t i = 0; i < rgb.size(); i += 3) {
-    float* pixel = &rgb[i];
-    for (int c = 0; c < 3; ++c) pixel[c] = mean + contrast * (pixel[c] * brightness - mean);
-    const float grey = luma(pixel);
-    for (int c = 0; c < 3; ++c)
-      pixel[c] = std::clamp(grey + saturation * (pixel[c] - grey), 0.0F, 255.0F);
-  }
-}
-
 Box random_part(float least_area, Random& random) {
   for (int i = 0; i < 10; ++i) {
     const double area = least_area + (1 - least_area) * random.uniform();
@@ -125,6 +107,35 @@ Box centred_part(int from_height, int from_width, int height, int width) {
   return {(1 - x) / 2, (1 - y) / 2, (1 + x) / 2, (1 + y) / 2, 0};
 }
 
+void mirror(std::span<std::uint8_t> rgb, int width) {
+  const auto row_bytes = static_cast<std::size_t>(width) * 3;
+  for (std::size_t row = 0; row < rgb.size(); row += row_bytes)
+    for (std::size_t left = 0, right = row_bytes - 3; left < right; left += 3, right -= 3)
+      std::swap_ranges(&rgb[row + left], &rgb[row + left] + 3, &rgb[row + right]);
+}
+
+void jitter_colours(std::span<float> rgb, float most, Random& random) {
+  auto factor = [&] { return 1 + most * (2 * static_cast<float>(random.uniform()) - 1); };
+  const float brightness = factor();
+  const float contrast = factor();
+  const float saturation = factor();
+  float mean = 0;
+  for (std::size_t i = 0; i < rgb.size(); i += 3) mean += luma(&rgb[i]);
+  mean *= 3 * brightness / static_cast<float>(rgb.size());
+  for (std::size_t i = 0; i < rgb.size(); i += 3) {
+    float* pixel = &rgb[i];
+    for (int c = 0; c < 3; ++c) pixel[c] = mean + contrast * (pixel[c] * brightness - mean);
+    const float grey = luma(pixel);
+    for (int c = 0; c < 3; ++c)
+      pixel[c] = std::clamp(grey + saturation * (pixel[c] - grey), 0.0F, 255.0F);
+  }
+}
+
+void normalise(const PictureAugmentation& how, std::span<float> rgb) {
+  for (std::size_t i = 0; i < rgb.size(); ++i)
+    rgb[i] = (rgb[i] / 255 - how.mean[i % 3]) / how.deviation[i % 3];
+}
+
 void augment_picture(const PictureAugmentation& how, Random& random,
                      std::span<const std::uint8_t> canvas, int canvas_height, int canvas_width,
                      int height, int width, std::span<float> out) {
@@ -133,18 +144,10 @@ void augment_picture(const PictureAugmentation& how, Random& random,
       how.random ? random_part(how.least_area, random) : Box{0.0625F, 0.0625F, 0.9375F, 0.9375F, 0};
   std::vector<std::uint8_t> pixels(out.size());
   resize(canvas, canvas_height, canvas_width, part, height, width, pixels);
-  const bool flip = how.random && random.below(2) == 1;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      const int from = flip ? width - 1 - x : x;
-      for (int c = 0; c < 3; ++c)
-        out[static_cast<std::size_t>((y * width + x) * 3 + c)] =
-            static_cast<float>(pixels[static_cast<std::size_t>((y * width + from) * 3 + c)]);
-    }
-  }
+  if (how.random && random.below(2) == 1) mirror(pixels, width);
+  std::ranges::copy(pixels, out.begin());
   if (how.random) jitter_colours(out, how.jitter, random);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = (out[i] / 255 - how.mean[i % 3]) / how.deviation[i % 3];
+  normalise(how, out);
 }
 
 }  // namespace headway::trainer

@@ -27,6 +27,14 @@ struct PictureAugmentation {
   std::array<float, 3> deviation = {0.229F, 0.224F, 0.225F};
 };
 
+/// Mirrors left and right, in place; [height][width][3].
+void mirror(std::span<std::uint8_t> rgb, int width);
+/// Brightness, contrast about the mean, and saturation about each pixel's grey change by the share `most` at
+/// most; values of 0..255.
+void jitter_colours(std::span<float> rgb, float most, Random& random);
+/// (value/255 - mean) / deviation per channel.
+void normalise(const PictureAugmentation& how, std::span<float> rgb);
+
 /// One image: random crop of a canvas, resized to height x width, flip, colour jitter, then (value/255
 /// - mean) / deviation per channel. `random` decides all choices; out is [height][width][3].
 void augment_picture(const PictureAugmentation& how, Random& random,

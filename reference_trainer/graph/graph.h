@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "kernels/adam.h"
 #include "kernels/attention.h"
 #include "kernels/batch_norm.h"
+#include "kernels/box_match.h"
 #include "kernels/lstm.h"
 #include "kernels/max_pool.h"
+#include "kernels/multibox.h"
 #include "kernels/row_program.h"
 #include "kernels/work.h"
 #include "reference_trainer/graph/shape.h"
@@ -99,6 +102,11 @@ struct LstmAttributes {
   bool persistent = true;        ///< one kernel for all time steps
   std::int64_t first_token = 0;  ///< where the layer's tokens begin among those of the batch
 };
+struct BoxMatchAttributes {
+  kernels::BoxMatchShape shape;
+  std::shared_ptr<const std::vector<float>> anchors;  ///< [anchors][4]
+  bool per_sample = false;                            ///< kernels of its own for every image
+};
 /// How the optimizer's update of a parameter is cut into kernels.
 enum class OptimizerFusion : std::uint8_t { kOff, kParameter, kMultiTensor };
 enum class OptimizerKind : std::uint8_t { kSgd, kAdam, kLamb, kLars };
@@ -125,7 +133,8 @@ using Attributes =
     std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, RowAttributes,
                  kernels::RowProgram, EmbeddingAttributes, LayerNormAttributes,
                  kernels::AttentionShape, kernels::BatchedMatmul, kernels::MaxPoolShape,
-                 RollAttributes, SwapAttributes, LstmAttributes, OptimizerAttributes>;
+                 kernels::MultiboxShape, BoxMatchAttributes, RollAttributes, SwapAttributes,
+                 LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // ops/op.h
 
@@ -140,6 +149,9 @@ struct Node {
   Attributes attributes;
   /// Floating-point results are rounded to this as they are written (mixed precision).
   kernels::NumberFormat results = kernels::NumberFormat::kFloat32;
+  /// The op has no kernels: its operands are copied to the processor, which computes it, and its results
+  /// back (OpDefinition::on_processor).
+  bool on_processor = false;
 };
 
 /// A model as a list of ops over values: what runs, on what, in which order. Plain data without a

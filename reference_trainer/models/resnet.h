@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "reference_trainer/graph/graph.h"
 
 namespace headway::trainer {
@@ -22,16 +25,24 @@ struct ResnetOptions {
   int classes = 10;
   int depth = 20;  ///< 6n + 2, or 50
   int width = 16;
-  bool training = true;  ///< false: batch norm uses its running statistics
+  bool training = true;     ///< false: batch norm uses its running statistics
+  bool large_stem = false;  ///< the 7x7 stem whatever the depth
 };
 
 struct Model {
   Graph graph;
   ValueId images;   ///< [N,H,W,C] float
   ValueId labels;   ///< [N] int32
+  ValueId boxes;    ///< float [...,4], of models that find boxes; else none
   ValueId figures;  ///< [3]: mean loss, correct rows, counted rows
 };
 
 Model build_resnet(const ResnetOptions& options);
+
+/// The stem and the first `count` stages on `images`; returns the result of each stage.
+std::vector<ValueId> resnet_stages(Graph& graph, const ResnetOptions& options, ValueId images,
+                                   std::size_t count);
+/// A value that batches are copied to.
+ValueId add_input(Graph& graph, const std::string& name, Shape shape, DataType type);
 
 }  // namespace headway::trainer

@@ -43,10 +43,10 @@ const OpDefinition kConv2dBackwardWeights{"conv2d_backward_weights", "dy, x -> d
                                           backward_weights_work};
 
 ValueId conv2d(Graph& graph, const std::string& name, ValueId x, std::int64_t out_channels,
-               int kernel, int stride) {
+               int kernel, int stride, int padding) {
   const Shape in = graph.value(x).shape;
   require(in.rank() == 4, kConv2d, name, "an input of rank 4 (NHWC)", in);
-  const int padding = kernel / 2;
+  if (padding < 0) padding = kernel / 2;
   const std::int64_t fan_in = in[3] * kernel * kernel;
   // He initialisation: keeps the variance of activations through ReLU layers.
   const float deviation = std::sqrt(2.0F / static_cast<float>(fan_in));

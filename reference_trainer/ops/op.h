@@ -11,6 +11,13 @@ namespace headway::trainer {
 
 class Gradients;  // graph/autodiff.h
 
+/// How an op runs on the processor, where its node says so (Node::on_processor).
+struct ProcessorForm {
+  /// Operands and results in host memory, in the node's order.
+  void (*run)(const Node& node, std::span<void* const> inputs, std::span<void* const> outputs);
+  double ns_per_element = 0;  ///< of the first operand: what a simulated device takes it to cost
+};
+
 /// What an op is, apart from any device: its name in traces, its cost, its gradient. One per file
 /// of ops/ together with the builder functions that add it to a graph; devices/<device>/ops/ run
 /// it.
@@ -20,6 +27,8 @@ struct OpDefinition {
   Work (*work)(const Graph& graph, const Node& node) = nullptr;
   /// Adds the ops that compute the gradients of the node's inputs; null: not differentiable.
   void (*differentiate)(Gradients& gradients, NodeId node) = nullptr;
+  /// Null: only the device can run it.
+  const ProcessorForm* on_processor = nullptr;
 };
 
 /// Every op there is. A device that misses one says so when a graph with it is compiled.
@@ -46,6 +55,8 @@ extern const OpDefinition kAttention, kAttentionBackward, kAttentionMask, kRoll;
 extern const OpDefinition kSplitHeads, kSplitHeadsBackward, kMergeHeads, kMergeHeadsBackward;
 extern const OpDefinition kLstm, kLstmBackward, kSplitRows, kJoinRows, kSwapMajor, kPaddingMask;
 extern const OpDefinition kTanh, kTanhBackward;
+extern const OpDefinition kJoinMaps, kSplitMaps, kAssignBoxes;
+extern const OpDefinition kBackgroundLosses, kPickAnchors, kMultiboxLoss, kMultiboxLossBackward;
 extern const OpDefinition kBatchedMatmul, kSoftmax, kSoftmaxBackward;
 extern const OpDefinition kSgdMomentum, kSgdMomentumMultiTensor, kAdam, kAdamMultiTensor;
 extern const OpDefinition kLamb, kLambMultiTensor, kLars, kLarsMultiTensor;
@@ -54,9 +65,9 @@ extern const OpDefinition kUnscale, kUnscaleMultiTensor, kUpdateScale;
 // Builders: each appends one forward node called `name` (and the parameters it needs) and returns
 // its result. Shapes are checked; a mismatch is an internal error naming the node.
 
-/// x [N,H,W,C] -> [N,H/s,W/s,out]; square kernel, padding kernel/2, no bias.
+/// x [N,H,W,C] -> [N,H/s,W/s,out]; square kernel, padding kernel/2 where none is given, no bias.
 ValueId conv2d(Graph& graph, const std::string& name, ValueId x, std::int64_t out_channels,
-               int kernel, int stride);
+               int kernel, int stride, int padding = -1);
 /// x [...,C] -> same shape.
 ValueId batch_norm(Graph& graph, const std::string& name, ValueId x, bool training);
 ValueId relu(Graph& graph, const std::string& name, ValueId x);
@@ -116,6 +127,22 @@ ValueId swap_major(Graph& graph, const std::string& name, ValueId x, std::int64_
 ValueId padding_mask(Graph& graph, const std::string& name, ValueId scores, ValueId tokens,
                      std::int64_t batch);
 ValueId tanh(Graph& graph, const std::string& name, ValueId x);
+/// Maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: of each image the rows of all
+/// maps, in order.
+ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,
+                  std::int64_t columns);
+/// What each anchor of each image is to find (kernels/box_match.h).
+struct AnchorTargets {
+  ValueId labels;   ///< int32 [images·anchors], 0: background
+  ValueId offsets;  ///< [images·anchors, 4]
+};
+/// From boxes [images·boxes, 4] and their labels int32 [images·boxes], on the device.
+AnchorTargets assign_boxes(Graph& graph, const std::string& name, ValueId boxes, ValueId labels,
+                           const BoxMatchAttributes& attributes);
+/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3] (kernels/multibox.h), in
+/// parts. `pick_on_processor`: which anchors count is decided there.
+ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, ValueId offsets,
+                      const AnchorTargets& targets, std::int64_t images, bool pick_on_processor);
 
 }  // namespace ops
 }  // namespace headway::trainer

@@ -31,7 +31,12 @@ constexpr std::array kDenied = {&ops::kLogSoftmax,
                                 &ops::kRowSum,
                                 &ops::kRsqrt,
                                 &ops::kRsqrtBackward,
-                                &ops::kColumnSum};
+                                &ops::kColumnSum,
+                                &ops::kAssignBoxes,
+                                &ops::kBackgroundLosses,
+                                &ops::kPickAnchors,
+                                &ops::kMultiboxLoss,
+                                &ops::kMultiboxLossBackward};
 
 /// Casts, each value once for each format.
 class Casts {
@@ -94,7 +99,8 @@ int insert_casts(Graph& graph, const OpDefinition& op, NumberFormat format, cons
 void read_loss_scale(Graph& graph, ValueId state) {
   std::vector<Node> nodes = graph.nodes();
   for (Node& node : nodes)
-    if (node.op == &ops::kSoftmaxCrossEntropyBackward || node.op == &ops::kNllLossBackward)
+    if (node.op == &ops::kSoftmaxCrossEntropyBackward || node.op == &ops::kNllLossBackward ||
+        node.op == &ops::kMultiboxLossBackward)
       node.inputs.push_back(state);
   graph.replace_nodes(std::move(nodes));
 }
@@ -128,7 +134,11 @@ int apply_precision(Graph& graph, Precision precision, ValueId state) {
   auto product = [](const Node& node, ValueId) {
     return precision_class(*node.op) == PrecisionClass::kAllow;
   };
-  auto batch = [&](const Node&, ValueId value) { return graph.value(value).role == Role::kInput; };
+  // Boxes that only the loss reads keep their places.
+  auto batch = [&](const Node& node, ValueId value) {
+    return graph.value(value).role == Role::kInput &&
+           precision_class(*node.op) != PrecisionClass::kDeny;
+  };
   switch (precision) {
     case Precision::kFp32:
       return 0;

@@ -24,6 +24,23 @@ Preset::Values ranks(const char* steps) {
   return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
 }
 
+/// A small detector with input that is cheap to make, so that a processor has time for the planted.
+Preset::Values detector(const char* batch) {
+  return with(healthy(batch, "60"), {{"model", "ssd"},
+                                     {"data", "generated"},
+                                     {"samples", "500"},
+                                     {"image_size", "32"},
+                                     {"depth", "8"},
+                                     {"width", "8"},
+                                     {"decode", "offline"},
+                                     {"augment", "off"},
+                                     {"prefetch", "32"}});
+}
+/// Its loader has more to do than such a network.
+const Preset::Values kDetectorOnGpu = {{"batch", "32"},    {"image_size", "64"},
+                                       {"launch_us", "0"}, {"link_mb_per_s", "0"},
+                                       {"workers", "32"},  {"host_cores", "40"}};
+
 }  // namespace
 
 // Each preset is a healthy run with the switches planted that its rule is about, and sizes at which
@@ -144,6 +161,19 @@ std::span<const Preset> all_presets() {
         {"launch_us", "5"}},
        {{"launch_us", "0"}},
        {{"rnn", "standard"}}},
+      {"assign-per-sample",
+       "A detector's boxes are matched to its anchors image by image, in kernels that fill "
+       "nothing.",
+       "serial-per-sample",
+       with(detector("32"), {{"assign", "batched"}, {"launch_us", "60"}}),
+       kDetectorOnGpu,
+       {{"assign", "per-sample"}}},
+      {"coords-on-host",
+       "The anchors that a detector's loss counts are picked on the processor; the device waits.",
+       "host-round-trip",
+       with(detector("4"), {{"link_mb_per_s", "20"}}),
+       kDetectorOnGpu,
+       {{"coords", "host-round-trip"}}},
       {"amp-casts",
        "Mixed precision by casts around every product of a narrow network.",
        "amp-casts",

@@ -7,11 +7,12 @@
 #include "reference_trainer/comm/bucket.h"
 #include "reference_trainer/data/pairs.h"
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/models/ssd.h"
 #include "reference_trainer/passes/apply_precision.h"
 
 namespace headway::trainer {
 
-enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt };
+enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt, kSsd };
 enum class OptimizerChoice : std::uint8_t { kAuto, kSgd, kAdam, kLamb, kLars };
 enum class DeviceKind : std::uint8_t { kHost, kSim };
 enum class CommKind : std::uint8_t { kAuto, kShm, kMpi };
@@ -21,7 +22,8 @@ enum class DataKind : std::uint8_t {
   kText,
   kGenerated,
   kPictures,
-  kGeneratedPictures
+  kGeneratedPictures,
+  kCoco
 };
 enum class DecodeTime : std::uint8_t { kStep, kOffline };
 enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
@@ -67,6 +69,9 @@ struct Settings {
   bool fused_bias_act = true;
   bool fused_loss = true;
   bool graph_compiler = true;
+  // placement
+  Assign assign = Assign::kLoader;
+  bool coords_on_processor = false;
   // precision
   Precision precision = Precision::kFp32;
   // data
@@ -74,6 +79,7 @@ struct Settings {
   std::string data_dir = "/usr/share/datasets/fashion-mnist";
   std::string picture_dir = "/usr/share/openclipart/png";
   std::int64_t image_size = 64;  ///< of pictures
+  std::string box_dir;           ///< of pictures with annotations
   std::string pairs_dir = "/usr/share/locale/de/LC_MESSAGES";
   std::string text_dir = "/usr/share/man/man7";
   std::string cache_dir;     ///< empty: $XDG_CACHE_HOME or ~/.cache

@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kRun = "Run";
 constexpr std::string_view kModel = "Model and optimizer";
 constexpr std::string_view kFusion = "Fusion";
+constexpr std::string_view kPlacement = "Placement";
 constexpr std::string_view kPrecision = "Precision";
 constexpr std::string_view kData = "Data";
 constexpr std::string_view kInput = "Input pipeline";
@@ -18,6 +19,9 @@ constexpr std::string_view kDevice = "Device";
 
 bool several_ranks(const Settings& s) {
   return s.ranks > 1;
+}
+bool is_ssd(const Settings& s) {
+  return s.model == ModelKind::kSsd;
 }
 bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
@@ -64,15 +68,17 @@ std::vector<Switch> make_switches() {
               100000000, "all"),
       choice<ModelKind>({"model", kModel,
                          "The network: ResNet on images, a GPT-style transformer on the bytes of a "
-                         "text, or gnmt, "
-                         "LSTM layers with attention on sentences and their translations."},
+                         "text, gnmt, "
+                         "LSTM layers with attention on sentences and their translations, or ssd, "
+                         "a detector of objects in pictures behind a ResNet."},
                         &S::model,
                         {{"resnet", ModelKind::kResnet},
                          {"transformer", ModelKind::kTransformer},
-                         {"gnmt", ModelKind::kGnmt}}),
+                         {"gnmt", ModelKind::kGnmt},
+                         {"ssd", ModelKind::kSsd}}),
       one_of({"depth", kModel,
               "Layers of the residual network; 20 is ResNet-20, 50 is ResNet-50 with bottleneck "
-              "blocks."},
+              "blocks. ssd leaves out what comes after the third stage."},
              &S::depth, {8, 14, 20, 26, 32, 44, 50, 56}),
       one_of({"width", kModel, "Channels of its first stage; 16 is ResNet-20."}, &S::width,
              {8, 16, 32, 64}),
@@ -152,6 +158,25 @@ std::vector<Switch> make_switches() {
             "(published: XLA up to 3 times).",
             "unfused-elementwise", try_values({"on"})},
            &S::graph_compiler),
+      choice<Assign>(
+          {"assign", kPlacement,
+           "Where ssd finds out which box each anchor is to find: the loader's workers encode it, "
+           "or "
+           "the device, for the whole batch in three kernels, or in three for every image "
+           "(published: batched 384 to 69 ms for a detector's assignment).",
+           "serial-per-sample", try_values({"loader", "batched"}, is_ssd)},
+          &S::assign,
+          {{"loader", Assign::kLoader},
+           {"batched", Assign::kBatched},
+           {"per-sample", Assign::kPerSample}}),
+      choice<bool>(
+          {"coords", kPlacement,
+           "Where ssd picks the places of the anchors that the loss counts: on the device, or on "
+           "the "
+           "processor, with copies there and back that the device waits for (published: 9.69 ms to "
+           "32 µs for such an operator).",
+           "host-round-trip", try_values({"device"}, is_ssd)},
+          &S::coords_on_processor, {{"device", false}, {"host-round-trip", true}}),
       choice<Precision>(
           {"precision", kPrecision,
            "Number formats: FP32; TF32 operands of matrix products; AMP O1 (FP16 operands by "
@@ -173,22 +198,29 @@ std::vector<Switch> make_switches() {
            "Training data; auto takes Fashion-MNIST (images), the files of text_dir (text) or the "
            "message catalogues of pairs_dir (gnmt) where they are installed, else generated shapes "
            "or sentences, and says so. Pictures are JPEG and PNG files of any size in colour, a "
-           "folder per class; generated ones stand in where there are none."},
+           "folder per class; generated ones stand in where there are none. ssd puts such pictures "
+           "together on backgrounds (auto, pictures), generated shapes where there are none, or "
+           "reads box_dir (coco)."},
           &S::data,
           {{"auto", DataKind::kAuto},
            {"fashion-mnist", DataKind::kFashionMnist},
            {"text", DataKind::kText},
            {"generated", DataKind::kGenerated},
            {"pictures", DataKind::kPictures},
-           {"generated-pictures", DataKind::kGeneratedPictures}}),
+           {"generated-pictures", DataKind::kGeneratedPictures},
+           {"coco", DataKind::kCoco}}),
       text(
           {"data_dir", kData, "Folder of the Fashion-MNIST files (Debian: dataset-fashion-mnist)."},
           &S::data_dir, "a folder"),
       text({"picture_dir", kData,
             "Folder of the pictures (Debian: openclipart-png), a folder in it per class."},
            &S::picture_dir, "a folder"),
-      one_of({"image_size", kData, "Pixels a side that pictures are trained at."}, &S::image_size,
-             {32, 64, 96, 128, 224}),
+      one_of({"image_size", kData,
+              "Pixels a side that pictures are trained at; ssd has 8732 anchors at 300."},
+             &S::image_size, {32, 64, 96, 128, 224, 300}),
+      text({"box_dir", kData,
+            "Folder of pictures with annotations.json, the boxes in them in COCO's form, for ssd."},
+           &S::box_dir, "a folder"),
       text({"text_dir", kData,
             "Folder whose files, gzipped or not, are the text (Debian: manpages)."},
            &S::text_dir, "a folder"),
@@ -233,7 +265,8 @@ std::vector<Switch> make_switches() {
            "is as long as its longest.",
            "uneven-batches, step-outlier"},
           &S::balance, {{"sorted", Balance::kSorted}, {"random", Balance::kRandom}}),
-      flag({"augment", kInput, "Random shifts and flips."}, &S::augment),
+      flag({"augment", kInput, "Random shifts or crops, flips, and colours of pictures."},
+           &S::augment),
       number({"storage_latency_ms", kInput,
               "Emulated storage: time that every open and every read takes, overlapping between "
               "workers.",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which loader a run gets its batches from.
+#include <algorithm>
+
 #include "reference_trainer/data/loader.h"
 #include "reference_trainer/data/pair_loader.h"
 #include "reference_trainer/data/text_loader.h"
@@ -21,7 +23,7 @@ void set_training(Options& options, const Settings& s, const BatchesWanted& want
 }
 
 /// What both runs over images have in common.
-LoaderOptions image_options(const Settings& s, const TrainingData& data) {
+LoaderOptions image_options(const Settings& s, const TrainingData& data, const BoxSet* boxes) {
   LoaderOptions options;
   options.batch = s.batch;
   options.height = data.height;
@@ -29,6 +31,11 @@ LoaderOptions image_options(const Settings& s, const TrainingData& data) {
   options.channels = data.channels;
   options.canvas_height = data.canvas_height;
   options.canvas_width = data.canvas_width;
+  if (!boxes) return options;
+  options.boxes.of = &boxes->boxes;
+  options.boxes.places = box_places(data);
+  if (s.assign == Assign::kLoader)
+    options.boxes.encoder = std::make_shared<const BoxEncoder>(ssd_feature_maps(data.height));
   return options;
 }
 
@@ -48,6 +55,13 @@ PairLoaderOptions pair_options(const Settings& s) {
 }
 
 }  // namespace
+
+std::int64_t box_places(const TrainingData& data) {
+  std::int64_t most = 1;
+  for (const BoxSet* boxes : {data.train_boxes, data.test_boxes})
+    if (boxes) most = std::max(most, boxes->most_boxes());
+  return most;
+}
 
 std::int64_t sample_count(const Settings& s, const TrainingData& data) {
   if (data.train_pairs) return static_cast<std::int64_t>(data.train_pairs->pairs.size());
@@ -74,7 +88,7 @@ std::unique_ptr<BatchSource> open_training_batches(const Settings& s, Device& de
     set_training(options, s, wanted);
     return std::make_unique<PairLoader>(*data.train_pairs, device, options);
   }
-  LoaderOptions options = image_options(s, data);
+  LoaderOptions options = image_options(s, data, data.train_boxes);
   set_training(options, s, wanted);
   options.workers = static_cast<int>(s.workers);
   options.prefetch = static_cast<int>(s.prefetch);
@@ -104,7 +118,7 @@ std::unique_ptr<BatchSource> open_test_batches(const Settings& s, Device& device
     options.batches = batches;
     return std::make_unique<PairLoader>(*data.test_pairs, device, options);
   }
-  LoaderOptions options = image_options(s, data);
+  LoaderOptions options = image_options(s, data, data.test_boxes);
   options.pictures.random = false;
   options.shuffle = false;
   options.keep_last = true;

@@ -4,6 +4,7 @@
 #include "common/error.h"
 #include "reference_trainer/graph/autodiff.h"
 #include "reference_trainer/models/gnmt.h"
+#include "reference_trainer/models/ssd.h"
 #include "reference_trainer/models/transformer.h"
 #include "reference_trainer/optim/optimizer.h"
 #include "reference_trainer/passes/fuse_attention.h"
@@ -59,6 +60,20 @@ Model gnmt(const Settings& s, bool training) {
   return build_gnmt(options);
 }
 
+Model ssd(const Settings& s, const TrainingData& data, bool training) {
+  SsdOptions options;
+  options.batch = s.batch;
+  options.size = data.height;
+  options.classes = data.classes;
+  options.depth = static_cast<int>(s.depth);
+  options.width = static_cast<int>(s.width);
+  options.assign = s.assign;
+  options.boxes = box_places(data);
+  options.pick_on_processor = s.coords_on_processor;
+  options.training = training;
+  return build_ssd(options);
+}
+
 Model build_plain_model(const Settings& s, const TrainingData& data, bool training) {
   switch (s.model) {
     case ModelKind::kResnet:
@@ -67,6 +82,8 @@ Model build_plain_model(const Settings& s, const TrainingData& data, bool traini
       return transformer(s, training);
     case ModelKind::kGnmt:
       return gnmt(s, training);
+    case ModelKind::kSsd:
+      return ssd(s, data, training);
   }
   return {};
 }
@@ -86,6 +103,10 @@ void fuse(Graph& graph, const Settings& s) {
   }
   if (s.fused_attention) fuse_attention(graph);
   if (s.fused_loss) fuse_loss(graph);
+}
+
+bool trains_on_images(const Settings& s) {
+  return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
 
 /// Deep gradient compression keeps the momentum of what is sent itself.
@@ -126,7 +147,7 @@ Model build_training_model(const Settings& s, const TrainingData& data, Gradient
 OptimizerKind optimizer_of(const Settings& s) {
   switch (s.optimizer) {
     case OptimizerChoice::kAuto:
-      return s.model == ModelKind::kResnet ? OptimizerKind::kSgd : OptimizerKind::kAdam;
+      return trains_on_images(s) ? OptimizerKind::kSgd : OptimizerKind::kAdam;
     case OptimizerChoice::kSgd:
       return OptimizerKind::kSgd;
     case OptimizerChoice::kAdam:
@@ -143,7 +164,8 @@ float learning_rate_of(const Settings& s) {
   if (s.learning_rate > 0) return static_cast<float>(s.learning_rate);
   switch (optimizer_of(s)) {
     case OptimizerKind::kSgd:
-      return 0.05F;
+      // A detector's loss is a sum over four anchors and their offsets for each that is matched.
+      return s.model == ModelKind::kSsd ? 0.01F : 0.05F;
     case OptimizerKind::kAdam:
       return 2e-3F;
     case OptimizerKind::kLamb:
@@ -155,7 +177,7 @@ float learning_rate_of(const Settings& s) {
 }
 
 const char* samples_word(const Settings& s) {
-  return s.model == ModelKind::kResnet ? "images" : "sequences";
+  return trains_on_images(s) ? "images" : "sequences";
 }
 
 }  // namespace headway::trainer

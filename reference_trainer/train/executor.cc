@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "common/error.h"
 #include "reference_trainer/ops/op.h"
 
 namespace headway::trainer {
@@ -44,7 +46,7 @@ conventions::GraphOpPayload payload_of(const Graph& graph, const Node& node, std
 Executor::Executor(Device& device, StreamId stream, const Graph& graph,
                    const CompiledGraph& compiled, std::int64_t first_op_id,
                    const ExecutorOptions& options)
-    : device_(device), stream_(stream), compiled_(compiled), options_(options) {
+    : device_(device), stream_(stream), graph_(graph), compiled_(compiled), options_(options) {
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
     Op op{NodeId::from(i), nvtx::intern(fmt::format("{} {}", node.op->type, node.name)), {}};
@@ -54,14 +56,52 @@ Executor::Executor(Device& device, StreamId stream, const Graph& graph,
     const Work work = node.op->work(graph, node);
     op.payload.bytes = work.bytes;
     op.payload.flops = work.flops;
+    if (node.on_processor) prepare_round_trip(op.node);
     ops_of_phase_[static_cast<std::size_t>(node.phase)].push_back(op);
   }
+}
+
+void Executor::prepare_round_trip(NodeId id) {
+  const Node& node = graph_.node(id);
+  HEADWAY_INVARIANT(node.op->on_processor != nullptr);
+  RoundTrip& trip = round_trips_[id];
+  auto allocate = [&](ValueId value) {
+    return device_.allocate(graph_.value(value).bytes(), MemoryKind::kPinned);
+  };
+  for (ValueId input : node.inputs) trip.inputs.push_back(allocate(input));
+  for (ValueId output : node.outputs) trip.outputs.push_back(allocate(output));
+}
+
+void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
+  const Node& node = graph_.node(id);
+  const RoundTrip& trip = round_trips_.at(id);
+  std::vector<void*> inputs;
+  std::vector<void*> outputs;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Memory& to = trip.inputs[i];
+    device_.copy_blocking(stream_, to.view(), compiled_.memory(node.inputs[i], arguments.slot),
+                          to.bytes(), arguments.batch);
+    inputs.push_back(to.as<void>());
+  }
+  for (const Memory& output : trip.outputs) outputs.push_back(output.as<void>());
+  const ProcessorForm& form = *node.op->on_processor;
+  if (device_.computes()) {
+    form.run(node, inputs, outputs);
+  } else {
+    const auto elements = static_cast<double>(graph_.value(node.inputs[0]).shape.elements());
+    device_.clock().spend(std::chrono::nanoseconds(std::llround(elements * form.ns_per_element)));
+  }
+  // The next round trip's first copy waits for these, so their memory is free again by then.
+  for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    device_.copy(stream_, compiled_.memory(node.outputs[i]), trip.outputs[i].view(),
+                 trip.outputs[i].bytes(), arguments.batch);
 }
 
 void Executor::run(Phase phase, const LaunchArguments& arguments,
                    const std::function<void(NodeId)>& launched) {
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
     nvtx::Range range(op.name, op.payload);
+    if (graph_.node(op.node).on_processor) run_on_processor(op.node, arguments);
     for (const auto& kernel : compiled_.kernels(op.node)) {
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "reference_trainer/devices/device.h"
@@ -18,7 +19,7 @@ struct ExecutorOptions {
 };
 
 /// The host side of running a graph: walks its ops in order and launches their kernels, as a
-/// framework does. Each op is an NVTX range on the calling thread.
+/// framework does. Each op is an NVTX range on the calling thread. The graph must outlive it.
 class Executor {
  public:
   Executor(Device& device, StreamId stream, const Graph& graph, const CompiledGraph& compiled,
@@ -34,11 +35,22 @@ class Executor {
     nvtx::Name name;
     conventions::RangePayload payload;
   };
+  /// Host memory for the operands of an op that the processor runs.
+  struct RoundTrip {
+    std::vector<Memory> inputs;
+    std::vector<Memory> outputs;
+  };
+
+  void prepare_round_trip(NodeId node);
+  /// Copies the operands to the host, computes, copies the results back. Blocks for the first copies.
+  void run_on_processor(NodeId node, const LaunchArguments& arguments);
 
   Device& device_;
   const StreamId stream_;
+  const Graph& graph_;
   const CompiledGraph& compiled_;
   const ExecutorOptions options_;
+  std::map<NodeId, RoundTrip> round_trips_;
   std::array<std::vector<Op>, 8> ops_of_phase_;
   std::int64_t ops_since_sync_ = 0;
 };

@@ -14,6 +14,7 @@ InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
       compiled_(compiled),
       images_(model.images),
       labels_(model.labels),
+      boxes_(model.boxes),
       mode_(mode),
       in_use_(static_cast<std::size_t>(in_use)),
       wait_name_(nvtx::intern("input wait")),
@@ -81,6 +82,7 @@ void InputFeed::copy_to_device(const Batch& batch, int slot) {
   };
   copy(images_, batch.images);
   copy(labels_, batch.labels);
+  if (boxes_.valid()) copy(boxes_, batch.boxes);
 }
 
 /// Host batches whose copies are done go back; when too many are under way, waits for the oldest.

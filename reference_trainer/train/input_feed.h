@@ -60,6 +60,7 @@ class InputFeed {
   const CompiledGraph& compiled_;
   const ValueId images_;
   const ValueId labels_;
+  const ValueId boxes_;
   const CopyMode mode_;
   const std::size_t in_use_;
   nvtx::Name wait_name_;

@@ -10,6 +10,7 @@
 #include "reference_trainer/comm/gradient_sync.h"
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_source.h"
+#include "reference_trainer/data/box_folder.h"
 #include "reference_trainer/data/loader.h"
 #include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/source.h"
@@ -34,12 +35,17 @@ struct TrainingData {
   int canvas_width = 0;
   int classes = 0;
   PixelStatistics statistics;
+  const BoxSet* train_boxes =
+      nullptr;  ///< of the same samples as `train`, for the model that finds boxes
+  const BoxSet* test_boxes = nullptr;
   const TextSet* train_text = nullptr;  ///< the models of text have these instead
   const TextSet* test_text = nullptr;
   const PairSet* train_pairs = nullptr;  ///< likewise those of translations
   const PairSet* test_pairs = nullptr;
 };
 
+/// Boxes of the picture with most of them, in training and testing.
+std::int64_t box_places(const TrainingData& data);
 /// Training samples, and test samples (0: none).
 std::int64_t sample_count(const Settings& settings, const TrainingData& data);
 std::int64_t test_count(const Settings& settings, const TrainingData& data);

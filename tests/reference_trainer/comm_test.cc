@@ -13,7 +13,8 @@
 #include "reference_trainer/comm/host_communicator.h"
 #include "reference_trainer/comm/ranks.h"
 #include "reference_trainer/comm/shm_backend.h"
-#include "tests/reference_trainer/tiny_training.h"
+#include "tests/reference_trainer/tiny_detector.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headway::trainer {
 namespace {
@@ -179,6 +180,21 @@ TEST_CASE("four ranks are one rank that adds up four micro batches") {
   settings.accumulate = 2;
   settings.ranks = 2;
   CHECK(distance(one.weights, train_ranks(settings).weights) < 2e-3);
+}
+
+TEST_CASE("four ranks of a detector are one that adds up four micro batches, too") {
+  const test::TemporaryFolder cache;
+  Settings settings = test::tiny_detector(cache.path());
+  settings.steps = 4;
+  settings.batch = 4;
+  settings.learning_rate = 0.01;
+  settings.accumulate = 4;
+  const TrainedRanks one = train_ranks(settings);
+  settings.accumulate = 1;
+  settings.ranks = 4;
+  const TrainedRanks four = train_ranks(settings);
+  CHECK(four.same);
+  CHECK(distance(one.weights, four.weights) < 2e-3);
 }
 
 TEST_CASE("buckets, overlap and topology change no result") {

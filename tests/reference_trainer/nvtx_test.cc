@@ -9,7 +9,7 @@
 #include "common/nvtx_conventions.h"
 #include "reference_trainer/nvtx/emitter.h"
 #include "tests/reference_trainer/nvtx_recorder.h"
-#include "tests/reference_trainer/tiny_training.h"
+#include "tests/reference_trainer/tiny_detector.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway::trainer {
@@ -183,6 +183,33 @@ TEST_CASE("stages cover the making of each batch, on the workers and in order") 
   CHECK(most_covered > 0.9);
   for (const NvtxEvent& wait : ranges(events, RangeKind::kInputWait))
     CHECK(wait.as<RangePayload>().batch >= 0);
+}
+
+TEST_CASE("batches of images with boxes are made in the stages of SSD's pipeline, in order") {
+  test::TemporaryFolder cache;
+  Settings settings = test::tiny_detector(cache.path());
+  settings.steps = 3;
+  for (auto [assign, augment] : {std::pair{Assign::kLoader, true}, {Assign::kBatched, false}}) {
+    settings.assign = assign;
+    settings.augment = augment;
+    const auto events = record(settings);
+    std::vector<NvtxEvent> stages;
+    for (const NvtxEvent& event : events)
+      if (event.schema == conventions::kRangeSchema && event.as<RangePayload>().batch == 1 &&
+          event.as<RangePayload>().kind >= static_cast<std::uint32_t>(RangeKind::kRead))
+        stages.push_back(event);
+    std::ranges::sort(stages, {}, &NvtxEvent::start_ns);
+    std::vector<std::string> names;
+    for (const NvtxEvent& stage : stages) {
+      names.push_back(stage.name);
+      CHECK(stage.as<RangePayload>().bytes > 0);
+    }
+    const std::vector<std::string> expected =
+        augment ? std::vector<std::string>{"read",   "decode",    "crop",   "resize", "flip",
+                                           "jitter", "normalise", "encode", "collate"}
+                : std::vector<std::string>{"read", "decode", "resize", "normalise", "collate"};
+    CHECK(names == expected);
+  }
 }
 
 TEST_CASE("the run describes its device, streams, settings and graph once") {

@@ -149,7 +149,7 @@ TEST_CASE("flipping boxes twice changes nothing") {
 }
 
 TEST_CASE("SSD300 has 8732 default boxes, and what is encoded comes back") {
-  const BoxEncoder encoder = BoxEncoder::ssd300();
+  const BoxEncoder encoder = BoxEncoder(ssd_feature_maps(300));
   REQUIRE(encoder.count() == 8732);
   const std::vector<Box> boxes = {{0.1F, 0.1F, 0.35F, 0.4F, 3},
                                   {0.5F, 0.45F, 0.98F, 0.9F, 7},

@@ -198,6 +198,13 @@ TEST_CASE("a simulated GPU runs the kernels that the host runs, whatever the swi
       {"transformer", {{"optimizer", "lamb"}, {"precision", "amp-o1"}}},
       {"gnmt", {}},
       {"gnmt", {{"rnn", "standard"}, {"fused_optimizer", "parameter"}}},
+      {"ssd", {{"depth", "8"}}},
+      {"ssd", {{"depth", "8"}, {"assign", "batched"}, {"precision", "amp-o2"}}},
+      {"ssd",
+       {{"depth", "8"},
+        {"assign", "per-sample"},
+        {"coords", "host-round-trip"},
+        {"fused_bn", "off"}}},
   };
   for (const Case& one : cases) {
     EffectiveSettings settings;

@@ -12,7 +12,7 @@
 namespace headway::test {
 
 /// What a simulated run trains on: images that only such a run can read (a number, and their sizes
-/// in storage), or generated text.
+/// in storage; of ssd also boxes), or generated text.
 class SimulatedData final : public trainer::SampleSource {
  public:
   explicit SimulatedData(const trainer::Settings& settings)
@@ -22,6 +22,11 @@ class SimulatedData final : public trainer::SampleSource {
       text_ = trainer::generate_text(1, 200'000);
     if (settings.model == trainer::ModelKind::kGnmt)
       pairs_ = trainer::generate_pairs(1, 2000, settings.sequence);
+    if (settings.model == trainer::ModelKind::kSsd) {
+      boxes_.emplace().boxes.assign(static_cast<std::size_t>(count_),
+                                    {{0.1F, 0.1F, 0.4F, 0.5F, 1}, {0.5F, 0.4F, 0.9F, 0.9F, 2}});
+      size_ = static_cast<int>(settings.image_size);
+    }
   }
 
   std::int64_t count() const override { return count_; }
@@ -36,9 +41,14 @@ class SimulatedData final : public trainer::SampleSource {
     data.train = this;
     if (text_) data.train_text = &text_->train;
     if (pairs_) data.train_pairs = &pairs_->train;
-    data.height = 28;
-    data.width = 28;
+    data.height = size_;
+    data.width = size_;
     data.classes = 10;
+    if (!boxes_) return data;
+    data.train_boxes = &*boxes_;
+    data.channels = 3;
+    data.canvas_height = size_ * 8 / 7;
+    data.canvas_width = size_ * 8 / 7;
     return data;
   }
 
@@ -47,6 +57,8 @@ class SimulatedData final : public trainer::SampleSource {
   const std::int64_t bytes_;
   std::optional<trainer::TrainAndTestText> text_;
   std::optional<trainer::TrainAndTestPairs> pairs_;
+  std::optional<trainer::BoxSet> boxes_;
+  int size_ = 28;  ///< pixels a side
 };
 
 }  // namespace headway::test

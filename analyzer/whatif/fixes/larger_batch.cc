@@ -72,7 +72,7 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kLargerBatch{"larger-batch",
                        "Double the batch",
-                       "low-occupancy, memory-headroom, launch-bound",
+                       "low-occupancy, memory-headroom",
                        FixKind::kModelled,
                        0.2,
                        "",  // --batch changes the training: nothing to be tried for speed alone

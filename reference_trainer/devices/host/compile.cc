@@ -73,6 +73,7 @@ void HostGraph::add_ops() {
   for (std::size_t i = 0; i < graph_.node_count(); ++i) {
     const NodeId id = NodeId::from(i);
     const OpDefinition* op = graph_.node(id).op;
+    if (graph_.node(id).on_processor) continue;
     const auto found = std::ranges::find(host_ops(), op, &HostOp::op);
     if (found == host_ops().end())
       fail_internal("Op '{}' ({}): the host device does not have it.", graph_.node(id).name,

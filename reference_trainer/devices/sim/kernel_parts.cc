@@ -75,6 +75,18 @@ std::vector<KernelPart> lstm_parts(const Graph& graph, const Node& node, const L
   return parts;
 }
 
+std::vector<KernelPart> match_parts(const BoxMatchAttributes& by) {
+  kernels::BoxMatchShape shape = by.shape;
+  if (by.per_sample) shape.images = 1;
+  std::vector<KernelPart> parts;
+  for (std::int64_t image = 0; image < by.shape.images; image += shape.images) {
+    parts.push_back({"overlaps", kernels::box_overlaps_work(shape)});
+    parts.push_back({"argmax", kernels::best_anchors_work(shape)});
+    parts.push_back({"scatter", kernels::match_targets_work(shape)});
+  }
+  return parts;
+}
+
 /// Matrices are stored as their producer writes them, parameters as the ops around them.
 bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
   const Value& value = graph.value(id);
@@ -88,7 +100,13 @@ bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
 }  // namespace
 
 std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node) {
-  if (node.op == &ops::kTf32Round) return {};
+  if (node.op == &ops::kTf32Round || node.on_processor) return {};
+  if (const auto* by = std::get_if<BoxMatchAttributes>(&node.attributes)) return match_parts(*by);
+  if (node.op == &ops::kPickAnchors) {
+    const auto& shape = std::get<kernels::MultiboxShape>(node.attributes);
+    return {{"topk", kernels::pick_hard_negatives_work(shape)},
+            {"compact", kernels::compact_work(shape.rows())}};
+  }
   if (const auto* by = std::get_if<OptimizerAttributes>(&node.attributes);
       by && node.op != &ops::kUnscale && node.op != &ops::kUnscaleMultiTensor &&
       node.op != &ops::kUpdateScale)

@@ -15,7 +15,7 @@ struct KernelPart {
 
 /// The kernels that a node runs as, in order: those that the host device launches for it
 /// (tests/reference_trainer/sim_device_test.cc compares them). None for an op that a GPU does not
-/// have, because its matrix units do it on the way.
+/// have, because its matrix units do it on the way, and for one that the processor runs.
 std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node);
 
 /// How much of the bytes of FP32 operands is left where some are stored in half precision, 0.5..1.

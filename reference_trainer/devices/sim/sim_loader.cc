@@ -55,15 +55,9 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   // Workers and the training thread share the cores.
   stretch_ = std::max(1.0, static_cast<double>(options.workers + 1) / costs.cores);
   device.recording().workers = options.workers;
-  const auto floats = options.batch * options.height * options.width * options.channels;
   for (int i = 0; i < options.in_use + 1; ++i) {
-    auto batch = std::make_unique<Batch>();
-    batch->images =
-        Memory(nullptr, {nullptr, options.memory}, floats * std::int64_t{sizeof(float)});
-    batch->labels =
-        Memory(nullptr, {nullptr, options.memory}, options.batch * std::int64_t{sizeof(float)});
-    free_.push_back(batch.get());
-    batches_.push_back(std::move(batch));
+    batches_.push_back(allocate_batch(options, nullptr));
+    free_.push_back(batches_.back().get());
   }
 }
 
@@ -128,46 +122,108 @@ std::int64_t SimLoader::read(std::int64_t start, std::int64_t bytes) {
   return std::max(asked + transfer, storage_free_at_);
 }
 
+void SimLoader::add(Making& making, RangeKind kind, nvtx::Name name, std::int64_t end,
+                    std::int64_t bytes) {
+  if (device_.options().record_events) {
+    RangeRecord record;
+    record.start = making.at;
+    record.end = end;
+    record.name = name;
+    record.worker = making.worker;
+    record.payload = stage_payload(kind, making.batch, bytes);
+    device_.recording().ranges.push_back(record);
+  }
+  making.at = end;
+}
+
+void SimLoader::work(Making& making, RangeKind kind, nvtx::Name name, double nanoseconds,
+                     std::int64_t bytes) {
+  const double jitter = device_.jitter(0x10AD, making.batch);
+  add(making, kind, name, making.at + ns(nanoseconds * stretch_ * jitter), bytes);
+}
+
 std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
+  Making making{batch, start, worker};
+  auto& ranges = device_.recording().ranges;
+  const std::size_t whole = ranges.size();
+  const std::int64_t floats = options_.batch * options_.height * options_.width *
+                              options_.channels * std::int64_t{sizeof(float)};
+  add(making, RangeKind::kBatch, names().batch, start, floats);
+  if (options_.boxes.of) {
+    make_boxes(making);
+  } else {
+    make_images(making);
+  }
+  if (device_.options().record_events) ranges[whole].end = making.at;
+  return making.at;
+}
+
+void SimLoader::make_images(Making& making) {
   const bool pictures = options_.channels == 3;
   const std::int64_t pixels = options_.batch * options_.height * options_.width;
   const std::int64_t decoded =
       pictures ? options_.batch * options_.canvas_height * options_.canvas_width : pixels;
   const std::int64_t floats = pixels * options_.channels * std::int64_t{sizeof(float)};
-  std::int64_t at = start;
-  auto& ranges = device_.recording().ranges;
-  const std::size_t whole = ranges.size();
-  auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t end, std::int64_t bytes) {
-    if (device_.options().record_events) {
-      RangeRecord record;
-      record.start = at;
-      record.end = end;
-      record.name = name;
-      record.worker = worker;
-      record.payload.kind = static_cast<std::uint32_t>(kind);
-      record.payload.phase = static_cast<std::uint32_t>(Phase::kInput);
-      record.payload.batch = batch;
-      record.payload.bytes = bytes;
-      ranges.push_back(record);
-    }
-    at = end;
-  };
-  add(RangeKind::kBatch, names().batch, start, floats);
-  auto work = [&](double nanoseconds) {
-    return at + ns(nanoseconds * stretch_ * device_.jitter(0x10AD, batch));
-  };
   const double decode = bytes_per_batch_ == 0 || decoded_ ? costs_.copy_per_pixel
                         : pictures                        ? costs_.picture_decode_per_pixel
                                                           : costs_.decode_per_pixel;
   const double augment = pictures ? costs_.picture_augment_per_pixel : costs_.augment_per_pixel;
-  add(RangeKind::kRead, names().read, read(at, bytes_per_batch_), bytes_per_batch_);
-  add(RangeKind::kDecode, names().decode, work(static_cast<double>(decoded) * decode),
-      decoded * options_.channels);
-  add(RangeKind::kAugment, names().augment, work(static_cast<double>(pixels) * augment), floats);
-  add(RangeKind::kCollate, names().collate,
-      work(static_cast<double>(floats) * costs_.collate_per_byte), floats);
-  if (device_.options().record_events) ranges[whole].end = at;
-  return at;
+  add(making, RangeKind::kRead, names().read, read(making.at, bytes_per_batch_), bytes_per_batch_);
+  work(making, RangeKind::kDecode, names().decode, static_cast<double>(decoded) * decode,
+       decoded * options_.channels);
+  work(making, RangeKind::kAugment, names().augment, static_cast<double>(pixels) * augment, floats);
+  work(making, RangeKind::kCollate, names().collate,
+       static_cast<double>(floats) * costs_.collate_per_byte, floats);
+}
+
+void SimLoader::make_boxes(Making& making) {
+  const auto pixels = static_cast<double>(options_.batch * options_.height * options_.width);
+  const auto images = static_cast<double>(options_.batch);
+  const std::int64_t bytes = options_.batch * options_.height * options_.width * 3;
+  const std::int64_t targets = 20 * options_.batch * options_.boxes.per_image();
+  const double source_pixels =
+      decoded_ ? images * options_.canvas_height * options_.canvas_width
+               : static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
+  const double decode = decoded_ ? costs_.copy_per_pixel : costs_.jpeg_decode_per_pixel;
+  struct Cost {
+    double nanoseconds;
+    std::int64_t bytes;
+  };
+  auto cost = [&](BoxStage stage) -> Cost {
+    switch (stage) {
+      case BoxStage::kRead:
+        break;
+      case BoxStage::kDecode:
+        return {source_pixels * decode, static_cast<std::int64_t>(3 * source_pixels)};
+      case BoxStage::kCrop:
+        return {images * costs_.crop_per_image, targets};
+      case BoxStage::kResize:
+        return {pixels * costs_.resize_per_pixel + source_pixels * costs_.resize_per_source_pixel,
+                bytes};
+      case BoxStage::kFlip:
+        return {pixels * costs_.flip_per_pixel, bytes};
+      case BoxStage::kJitter:
+        return {pixels * costs_.jitter_per_pixel, 4 * bytes};
+      case BoxStage::kNormalise:
+        return {pixels * costs_.normalise_per_pixel, 4 * bytes};
+      case BoxStage::kEncode:
+        return {static_cast<double>(targets) / 20 * costs_.encode_per_anchor, targets};
+      case BoxStage::kCollate:
+        return {static_cast<double>(4 * bytes + targets) * costs_.collate_per_byte,
+                4 * bytes + targets};
+    }
+    return {0, 0};
+  };
+  for (const BoxStageName& each : kBoxStages) {
+    if (!has_stage(options_, each.stage)) continue;
+    const nvtx::Name name = nvtx::intern(each.name);
+    if (each.stage == BoxStage::kRead) {
+      add(making, each.kind, name, read(making.at, bytes_per_batch_), bytes_per_batch_);
+    } else {
+      const Cost is = cost(each.stage);
+      work(making, each.kind, name, is.nanoseconds, is.bytes);
+    }
+  }
 }
 
 }  // namespace headway::trainer::sim

@@ -55,6 +55,13 @@ void add_split_rows(HostGraph& graph, NodeId node);
 void add_join_rows(HostGraph& graph, NodeId node);
 void add_swap_major(HostGraph& graph, NodeId node);
 void add_padding_mask(HostGraph& graph, NodeId node);
+void add_join_maps(HostGraph& graph, NodeId node);
+void add_split_maps(HostGraph& graph, NodeId node);
+void add_assign_boxes(HostGraph& graph, NodeId node);
+void add_background_losses(HostGraph& graph, NodeId node);
+void add_pick_anchors(HostGraph& graph, NodeId node);
+void add_multibox_loss(HostGraph& graph, NodeId node);
+void add_multibox_loss_backward(HostGraph& graph, NodeId node);
 // Updates, each also in its multi-tensor form.
 void add_sgd_momentum(HostGraph& graph, NodeId node);
 void add_adam(HostGraph& graph, NodeId node);
@@ -62,5 +69,9 @@ void add_lamb(HostGraph& graph, NodeId node);
 void add_lars(HostGraph& graph, NodeId node);
 void add_unscale(HostGraph& graph, NodeId node);
 void add_update_scale(HostGraph& graph, NodeId node);
+
+/// What the gradient of the loss is multiplied by: the scaler's state is an operand where there is
+/// one (kernels/loss_scaler.h).
+float loss_scale(const HostGraph& graph, const Node& node, std::size_t operand);
 
 }  // namespace headway::trainer::host

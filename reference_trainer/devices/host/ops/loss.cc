@@ -12,14 +12,12 @@ kernels::SoftmaxCrossEntropyShape shape_of(const HostGraph& graph, ValueId logit
   return {shape[0], static_cast<int>(shape[1])};
 }
 
-/// What the gradient of the loss is multiplied by: the scaler's state is an operand where there is
-/// one (kernels/loss_scaler.h).
+}  // namespace
+
 float loss_scale(const HostGraph& graph, const Node& node, std::size_t operand) {
   if (node.inputs.size() <= operand) return 1;
   return graph.address<kernels::OptimizerState>(node.inputs[operand])->loss_scale();
 }
-
-}  // namespace
 
 void add_softmax_cross_entropy(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Batches of images with boxes: the input pipeline of SSD (Liu et al., 2016) in the order of NVIDIA DALI's.
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.h"
+#include "reference_trainer/data/batch_maker.h"
+#include "reference_trainer/data/loader.h"
+#include "reference_trainer/nvtx/emitter.h"
+
+namespace headway::trainer {
+namespace {
+
+using conventions::RangeKind;
+
+class BoxMaker final : public BatchMaker {
+ public:
+  BoxMaker(SampleSource& source, const LoaderOptions& options)
+      : source_(source), options_(options) {
+    for (const BoxStageName& each : kBoxStages) names_.push_back(nvtx::intern(each.name));
+  }
+
+  void make(Batch& batch, std::int64_t epoch, std::span<const std::int64_t> samples) override {
+    images_.resize(samples.size());
+    pixels_.resize(samples.size() * area());
+    floats_.resize(samples.size() * area());
+    nvtx::Range whole(batch_, stage_payload(RangeKind::kBatch, batch.id, float_bytes()));
+    run(batch, BoxStage::kRead, source_.bytes(samples), [&] { source_.read(samples, encoded_); });
+    start(epoch, samples);
+    run(batch, BoxStage::kDecode, pixel_bytes(), [&] { decode(); });
+    run(batch, BoxStage::kCrop, box_bytes(), [&] { crop(); });
+    run(batch, BoxStage::kResize, pixel_bytes(), [&] { resize_parts(); });
+    run(batch, BoxStage::kFlip, pixel_bytes(), [&] { flip(); });
+    std::ranges::copy(pixels_, floats_.begin());
+    run(batch, BoxStage::kJitter, float_bytes(), [&] {
+      for (std::size_t i = 0; i < images_.size(); ++i)
+        jitter_colours(floats(i), options_.pictures.jitter, images_[i].random);
+    });
+    run(batch, BoxStage::kNormalise, float_bytes(), [&] { normalise(options_.pictures, floats_); });
+    run(batch, BoxStage::kEncode, target_bytes(), [&] { encode(); });
+    run(batch, BoxStage::kCollate, float_bytes() + target_bytes(), [&] { collate(batch); });
+  }
+
+ private:
+  struct Image {
+    Picture picture;
+    Box part{0, 0, 1, 1, 0};
+    std::vector<Box> boxes;
+    Random random{0};
+  };
+
+  template <class Work>
+  void run(const Batch& batch, BoxStage stage, std::int64_t bytes, const Work& work) {
+    if (!has_stage(options_, stage)) return;
+    const auto number = static_cast<std::size_t>(stage);
+    nvtx::Range range(names_[number], stage_payload(kBoxStages[number].kind, batch.id, bytes));
+    work();
+  }
+
+  std::size_t area() const {
+    return static_cast<std::size_t>(options_.height) * static_cast<std::size_t>(options_.width) * 3;
+  }
+  std::span<std::uint8_t> pixels(std::size_t i) {
+    return std::span(pixels_).subspan(i * area(), area());
+  }
+  std::span<float> floats(std::size_t i) { return std::span(floats_).subspan(i * area(), area()); }
+  std::int64_t pixel_bytes() const { return static_cast<std::int64_t>(pixels_.size()); }
+  std::int64_t float_bytes() const { return 4 * pixel_bytes(); }
+  std::int64_t box_bytes() const {
+    std::size_t count = 0;
+    for (const Image& image : images_) count += image.boxes.size();
+    return static_cast<std::int64_t>(count * sizeof(Box));
+  }
+  std::int64_t target_bytes() const { return 20 * options_.batch * options_.boxes.per_image(); }
+
+  void start(std::int64_t epoch, std::span<const std::int64_t> samples) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      images_[i].random = Random(options_.seed, static_cast<std::uint64_t>(epoch),
+                                 static_cast<std::uint64_t>(samples[i]));
+      images_[i].boxes = (*options_.boxes.of)[static_cast<std::size_t>(samples[i])];
+      images_[i].part = {0, 0, 1, 1, 0};
+    }
+  }
+
+  void decode() {
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      images_[i].picture = source_.decode_whole(encoded_.samples[i]);
+  }
+
+  void crop() {
+    for (Image& image : images_) {
+      image.part = random_iou_crop(image.boxes, image.random);
+      image.boxes = crop_boxes(image.boxes, image.part);
+    }
+  }
+
+  void resize_parts() {
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const Picture& picture = images_[i].picture;
+      resize(picture.rgb, picture.height, picture.width, images_[i].part, options_.height,
+             options_.width, pixels(i));
+    }
+  }
+
+  void flip() {
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      if (images_[i].random.below(2) == 0) continue;
+      mirror(pixels(i), options_.width);
+      flip_boxes(images_[i].boxes);
+    }
+  }
+
+  void encode() {
+    const std::size_t anchors = options_.boxes.encoder->count();
+    labels_.resize(images_.size() * anchors);
+    targets_.resize(labels_.size() * 4);
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      options_.boxes.encoder->encode(images_[i].boxes,
+                                     std::span(labels_).subspan(i * anchors, anchors),
+                                     std::span(targets_).subspan(4 * i * anchors, 4 * anchors));
+  }
+
+  void collate(Batch& batch) {
+    std::ranges::copy(floats_, batch.images.as<float>());
+    if (!options_.boxes.encoder) place_boxes();
+    auto* const labels = batch.labels.as<std::int32_t>();
+    std::ranges::copy(labels_, labels);
+    std::ranges::copy(targets_, batch.boxes.as<float>());
+    std::fill(labels + labels_.size(), labels + options_.batch * options_.boxes.per_image(), -1);
+  }
+
+  /// The boxes as they are, in places that every image has.
+  void place_boxes() {
+    const auto places = static_cast<std::size_t>(options_.boxes.places);
+    labels_.assign(images_.size() * places, -1);
+    targets_.assign(labels_.size() * 4, 0);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      HEADWAY_INVARIANT(images_[i].boxes.size() <= places);
+      std::size_t at = i * places;
+      for (const Box& box : images_[i].boxes) {
+        const float edges[] = {box.left, box.top, box.right, box.bottom};
+        std::ranges::copy(edges, &targets_[4 * at]);
+        labels_[at++] = box.label;
+      }
+    }
+  }
+
+  SampleSource& source_;
+  const LoaderOptions& options_;
+  const nvtx::Name batch_ = nvtx::intern("batch");
+  std::vector<nvtx::Name> names_;  // as kBoxStages
+  EncodedBatch encoded_;
+  std::vector<Image> images_;
+  std::vector<std::uint8_t> pixels_;
+  std::vector<float> floats_;
+  std::vector<std::int32_t> labels_;
+  std::vector<float> targets_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchMaker> make_box_maker(SampleSource& source, const LoaderOptions& options) {
+  return std::make_unique<BoxMaker>(source, options);
+}
+
+}  // namespace headway::trainer

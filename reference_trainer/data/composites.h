@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "reference_trainer/data/layout.h"
+#include "reference_trainer/data/picture_folder.h"
+
+namespace headway::trainer {
+
+/// Pictures put together from objects on backgrounds, so that every box is exact.
+struct CompositeOptions {
+  std::uint64_t seed = 1;
+  std::int64_t count = 2000;
+  const PictureSet* objects = nullptr;  ///< PNGs with transparency; null: generated shapes
+};
+
+/// Writes JPEGs of 200 to 400 pixels a side with one to six objects each, and their boxes in COCO's form
+/// (annotations.json, see box_folder.h), below `cache` once; returns the folder. The same options give the
+/// same files. A box is the smallest rectangle around the object's visible pixels, hidden ones behind later
+/// objects included. Throws Error (bad input) when a picture is damaged or the cache cannot be written.
+std::filesystem::path write_composites(const CompositeOptions& options,
+                                       const std::filesystem::path& cache,
+                                       const LayoutProgress& progress);
+
+}  // namespace headway::trainer
