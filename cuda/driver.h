@@ -40,6 +40,8 @@ namespace headway::cuda {
   _(cuMemcpyDtoH)                   \
   _(cuMemcpyHtoDAsync)              \
   _(cuMemcpyDtoHAsync)              \
+  _(cuMemcpyDtoDAsync)              \
+  _(cuMemsetD8Async)                \
   _(cuModuleLoadData)               \
   _(cuModuleUnload)                 \
   _(cuModuleGetFunction)            \
