@@ -51,8 +51,8 @@ void Session::launch_triad(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, std::uin
   constexpr unsigned kBlocksEach = 16;
   float scale = 3;
   std::array<void*, 5> arguments = {&a, &b, &c, &scale, &groups};
-  launch(triad_, static_cast<unsigned>(std::max(1, context_.multiprocessors())) * kBlocksEach, kThreads,
-         arguments);
+  launch(triad_, static_cast<unsigned>(std::max(1, context_.multiprocessors())) * kBlocksEach,
+         kThreads, arguments);
 }
 
 void Session::wait() {
