@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "kernels/cuda/adam.h"
 #include "kernels/cuda/add.h"
+#include "kernels/cuda/attention.h"
 #include "kernels/cuda/batch_norm.h"
 #include "kernels/cuda/bias_activation.h"
 #include "kernels/cuda/cast.h"
@@ -257,6 +258,21 @@ void bench_embedding(Bench& b, NumberFormat f, const char* name) {
   b.forget();
 }
 
+/// Arithmetic bounds it, not memory: its share of the copy only tells one run from another.
+void bench_attention(Bench& b, NumberFormat f, const char* name) {
+  const kernels::AttentionShape s{
+      b.quick() ? 1 : 8, b.quick() ? 16 : 1024, b.quick() ? 1 : 16, 64, b.quick() ? 16 : 1024, 0};
+  const std::int64_t n = s.batch * s.length * s.columns();
+  void *qkv = b.array(f, 3 * n), *y = b.array(f, n), *dy = b.array(f, n), *dqkv = b.array(f, 3 * n);
+  float *lse = b.floats(s.groups() * s.window), *shares = b.floats(s.groups() * s.window);
+  const std::string shape = fmt::format("{}x{}x{}x{}", s.batch, s.length, s.heads, s.depth);
+  b.measure("attention_forward", name, shape, 4 * n * size_of(f),
+            {attention_forward(b.limits(), f, s, qkv, y, lse)});
+  b.measure("attention_backward", name, shape, 8 * n * size_of(f),
+            attention_backward(b.limits(), f, s, qkv, y, lse, dy, dqkv, shares));
+  b.forget();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -278,6 +294,7 @@ int main(int argc, char** argv) {
       bench_images(bench, kFormats[i], kNames[i]);
       bench_optimizers(bench, kFormats[i], kNames[i]);
       bench_embedding(bench, kFormats[i], kNames[i]);
+      bench_attention(bench, kFormats[i], kNames[i]);
     }
     if (file) std::ofstream(file) << bench.json().dump(1) << '\n';
   } catch (const Error& error) {

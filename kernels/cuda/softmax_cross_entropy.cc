@@ -54,4 +54,24 @@ Launches softmax_cross_entropy_backward(const Limits& limits, NumberFormat forma
                       {blocks_for(shape.rows, kThreads / 32, limits)}, kThreads, by)};
 }
 
+Launches nll_loss_forward(const Limits& limits, NumberFormat format, SoftmaxCrossEntropyShape shape,
+                          const SoftmaxCrossEntropyArrays& a) {
+  const SoftmaxCrossEntropyParameters by = checked(format, shape, a);
+  require_flat(kImage, format, 1, a.logits);
+  require_flat(kImage, NumberFormat::kFloat32, 1, a.figures);
+  return {make_launch(kImage, "loss_count", {}, kThreads, by),
+          make_launch(kImage, kernel_name("nll_rows", format),
+                      {blocks_for(shape.rows, kThreads / 32, limits)}, kThreads, by),
+          make_launch(kImage, "loss_figures", {}, kThreads, by)};
+}
+
+Launches nll_loss_backward(const Limits& limits, NumberFormat format,
+                           SoftmaxCrossEntropyShape shape, const SoftmaxCrossEntropyArrays& a) {
+  const SoftmaxCrossEntropyParameters by = checked(format, shape, a);
+  require_flat(kImage, format, 1, a.dlogits);
+  return {make_launch(kImage, "loss_count", {}, kThreads, by),
+          make_launch(kImage, kernel_name("nll_backward", format),
+                      {blocks_for(shape.rows * shape.classes, kThreads, limits)}, kThreads, by)};
+}
+
 }  // namespace headway::kernels::cuda

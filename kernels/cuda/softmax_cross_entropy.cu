@@ -135,6 +135,37 @@ __device__ void backward_body(const SoftmaxCrossEntropyParameters& a) {
   }
 }
 
+/// The loss of logarithms; a warp per row.
+template <class T>
+__device__ void nll_body(const SoftmaxCrossEntropyParameters& a) {
+  const T* logs = static_cast<const T*>(a.arrays.logits);
+  const std::int64_t n = a.shape.classes;
+  for (std::int64_t row = global_thread() / kLanes; row < a.shape.rows;
+       row += global_threads() / kLanes) {
+    const std::int32_t label = a.arrays.labels[row];
+    float before = -INFINITY;  // of equals the first is the answer
+    float after = -INFINITY;
+    for (std::int64_t column = threadIdx.x % kLanes; column < n; column += kLanes) {
+      const float x = to_float(logs[row * n + column]);
+      (column < label ? before : after) = fmaxf(column < label ? before : after, x);
+    }
+    before = warp_largest(before);
+    after = warp_largest(after);
+    const float own = label < 0 ? 0.0F : to_float(logs[row * n + label]);
+    if (threadIdx.x % kLanes == 0) write_row(a, row, -own, own == after && before < own);
+  }
+}
+
+template <class T>
+__device__ void nll_backward_body(const SoftmaxCrossEntropyParameters& a) {
+  const float share = gradient_share(a);
+  for (std::int64_t i = global_thread(); i < a.shape.rows * a.shape.classes; i += global_threads())
+    static_cast<T*>(a.arrays.dlogits)[i] =
+        from_float<T>(i % a.shape.classes == a.arrays.labels[i / a.shape.classes] ? -share : 0.0F);
+}
+
+HEADWAY_KERNEL_PER_FORMAT(nll_rows, 256, SoftmaxCrossEntropyParameters, nll_body)
+HEADWAY_KERNEL_PER_FORMAT(nll_backward, 256, SoftmaxCrossEntropyParameters, nll_backward_body)
 HEADWAY_KERNEL_PER_FORMAT(softmax_loss_warp, 256, SoftmaxCrossEntropyParameters, warp_body)
 HEADWAY_KERNEL_PER_FORMAT(softmax_loss_block, 256, SoftmaxCrossEntropyParameters, block_body)
 HEADWAY_KERNEL_PER_FORMAT(softmax_loss_naive, 256, SoftmaxCrossEntropyParameters, naive_body)

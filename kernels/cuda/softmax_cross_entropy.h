@@ -40,4 +40,11 @@ Launches softmax_cross_entropy_backward(const Limits& limits, NumberFormat forma
                                         SoftmaxCrossEntropyShape shape,
                                         const SoftmaxCrossEntropyArrays& arrays);
 
+/// The second half of a loss in parts: figures from logarithms of probabilities (`logits`), which log_softmax made,
+/// and their gradient, -scale / counted rows at labels (`dlogits`).
+Launches nll_loss_forward(const Limits& limits, NumberFormat format, SoftmaxCrossEntropyShape shape,
+                          const SoftmaxCrossEntropyArrays& arrays);
+Launches nll_loss_backward(const Limits& limits, NumberFormat format,
+                           SoftmaxCrossEntropyShape shape, const SoftmaxCrossEntropyArrays& arrays);
+
 }  // namespace headway::kernels::cuda
