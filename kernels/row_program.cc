@@ -19,13 +19,6 @@ bool is_reduction(RowOp op) {
   return op == RowOp::kRowMean || op == RowOp::kRowSum;
 }
 
-/// Without per-row and per-column values rows mean nothing, and pieces of any length will do.
-bool is_flat(const RowProgram& program) {
-  return std::ranges::all_of(program.inputs, [](RowKind k) { return k == RowKind::kFull; }) &&
-         std::ranges::none_of(program.instructions,
-                              [](const RowInstruction& i) { return is_reduction(i.op); });
-}
-
 /// One thread's run over rows: where each value of the current row lies.
 class RowRun {
  public:
@@ -75,8 +68,8 @@ class RowRun {
                              : buffer_ + n * static_cast<std::size_t>(columns_);
     place_[value] = out;
     if (by.op == RowOp::kDropout) {
-      loops().dropout(count, place_[a], dropout_key(by.key), static_cast<std::uint64_t>(first),
-                      by.constant, out);
+      loops().dropout(count, place_[a], dropout_key(by.key, seed_),
+                      static_cast<std::uint64_t>(first), by.constant, out);
     } else if (by.op == RowOp::kSpread) {
       std::fill_n(out, count, by.constant * scalar_[a]);
     } else if (by.op == RowOp::kRound) {
@@ -116,11 +109,6 @@ class RowRun {
     return result;
   }
 
-  std::uint32_t dropout_key(std::uint32_t key) const {
-    return static_cast<std::uint32_t>((seed_ + 1) * 0x9E3779B97F4A7C15ULL >> 32) ^
-           (key * 0x85EBCA6BU);
-  }
-
   const RowProgram& program_;
   const std::vector<RowKind> kinds_;
   std::span<const float* const> inputs_;
@@ -150,6 +138,16 @@ std::vector<RowKind> RowProgram::kinds() const {
   return all;
 }
 
+bool RowProgram::is_flat() const {
+  return std::ranges::all_of(inputs, [](RowKind k) { return k == RowKind::kFull; }) &&
+         std::ranges::none_of(instructions,
+                              [](const RowInstruction& i) { return is_reduction(i.op); });
+}
+
+std::uint32_t dropout_key(std::uint32_t key, std::uint64_t seed) {
+  return static_cast<std::uint32_t>((seed + 1) * 0x9E3779B97F4A7C15ULL >> 32) ^ (key * 0x85EBCA6BU);
+}
+
 std::int64_t RowProgram::flops() const {
   std::int64_t per_element = 0;
   std::int64_t per_row = 0;
@@ -165,7 +163,7 @@ std::int64_t RowProgram::flops() const {
 
 void run_row_program(const RowProgram& program, std::span<const float* const> inputs,
                      std::span<float* const> outputs, std::uint64_t seed) {
-  const bool flat = is_flat(program);
+  const bool flat = program.is_flat();
   const std::int64_t elements = program.rows * program.columns;
   const std::int64_t columns = flat ? std::min(kPiece, elements) : program.columns;
   if (elements == 0) return;

@@ -29,9 +29,14 @@ struct RowProgram {
 
   /// The kind of each value, instruction by instruction.
   std::vector<RowKind> kinds() const;
+  /// Whether rows mean nothing to it: every value is full and nothing is summed along a row.
+  bool is_flat() const;
   /// 1 for each arithmetic operation that an instruction does per element.
   std::int64_t flops() const;
 };
+
+/// What the hash of dropout's decisions is begun with, from an instruction's key and the run's seed.
+std::uint32_t dropout_key(std::uint32_t key, std::uint64_t seed);
 
 /// Runs the program. Inputs and outputs have the program's order and their kinds' sizes; an output
 /// may be the address of a full input (then the element is read before it is written). `seed`

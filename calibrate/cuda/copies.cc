@@ -9,22 +9,6 @@ namespace {
 constexpr std::size_t kBytes = 64 << 20;
 constexpr int kRepetitions = 10;
 
-/// Page-locked memory; freed at the end of its life.
-class PinnedMemory {
- public:
-  PinnedMemory(const Driver& driver, std::size_t bytes) : driver_(driver) {
-    HEADWAY_CU(driver_, cuMemHostAlloc, &address_, bytes, 0);
-  }
-  ~PinnedMemory() { driver_.cuMemFreeHost_(address_); }
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
-  void* address() const { return address_; }
-
- private:
-  const Driver& driver_;
-  void* address_ = nullptr;
-};
-
 std::optional<FigureValue> rates(Session& session, const std::function<void()>& copy) {
   session.time(copy);  // warms up
   std::vector<double> samples;
@@ -37,7 +21,7 @@ std::optional<FigureValue> rates(Session& session, const std::function<void()>& 
 
 void measure_copies(Session& session, FigureSet& figures) {
   const Driver& driver = session.driver();
-  const DeviceMemory device(session, kBytes);
+  const DeviceMemory device(session.driver(), kBytes);
   auto to_device = [&](const void* from) {
     return rates(session, [&] {
       HEADWAY_CU(driver, cuMemcpyHtoDAsync, device.address(), from, kBytes, session.stream());

@@ -10,11 +10,13 @@ void measure_device_triad(Session& session, FigureSet& figures) {
   // Each array is over twice the largest L2 (126 MiB), unless the device is nearly full.
   constexpr std::size_t kWanted = 256 << 20;
   constexpr int kRepetitions = 15;
-  const std::size_t bytes = std::min(kWanted, session.free_bytes() / 8) & ~std::size_t{4095};
-  const DeviceMemory a(session, bytes), b(session, bytes), c(session, bytes);
+  const std::size_t bytes =
+      std::min(kWanted, session.context().free_bytes() / 8) & ~std::size_t{4095};
+  const Driver& driver = session.driver();
+  const DeviceMemory a(driver, bytes), b(driver, bytes), c(driver, bytes);
   const std::vector<float> values(bytes / sizeof(float), 1.5F);
-  HEADWAY_CU(session.driver(), cuMemcpyHtoD, b.address(), values.data(), bytes);
-  HEADWAY_CU(session.driver(), cuMemcpyHtoD, c.address(), values.data(), bytes);
+  HEADWAY_CU(driver, cuMemcpyHtoD, b.address(), values.data(), bytes);
+  HEADWAY_CU(driver, cuMemcpyHtoD, c.address(), values.data(), bytes);
   auto triad = [&] { session.launch_triad(a.address(), b.address(), c.address(), bytes / 16); };
   session.time(triad);  // warms up
   std::vector<double> rates;

@@ -135,8 +135,9 @@ std::vector<double> flops(Session& session, const Library& library, const Precis
         "cublasLtMatmulAlgoGetHeuristic");
   if (found == 0) fail_internal("cuBLASLt knows no algorithm for this type on this GPU");
   const std::size_t bytes = n * n * precision.bytes;
-  const DeviceMemory a(session, bytes), b(session, bytes), d(session, bytes);
-  const DeviceMemory workspace(session, kWorkspaceBytes);
+  const Driver& driver = session.driver();
+  const DeviceMemory a(driver, bytes), b(driver, bytes), d(driver, bytes);
+  const DeviceMemory workspace(driver, kWorkspaceBytes);
   const std::vector<std::uint32_t> bits = random_bits(precision.type, 1 << 20);
   fill(session, a.address(), bytes, bits);
   fill(session, b.address(), bytes, bits);
@@ -162,7 +163,7 @@ std::vector<double> flops(Session& session, const Library& library, const Precis
 void measure_gemms(Session& session, FigureSet& figures) {
   const Library library;
   // Three matrices of 8192² floats are 0.8 GB.
-  const std::uint64_t n = session.free_bytes() > (std::size_t{2} << 30) ? 8192 : 4096;
+  const std::uint64_t n = session.context().free_bytes() > (std::size_t{2} << 30) ? 8192 : 4096;
   std::string failed;
   for (const Precision& precision : kPrecisions) {
     try {

@@ -50,7 +50,7 @@ void measure_launches(Session& session, FigureSet& figures) {
 
 void run_launches(const std::string& device_name) {
   std::string why;
-  std::unique_ptr<Driver> driver = load_driver(why);
+  std::unique_ptr<Driver> driver = cuda::load_driver(why);
   if (!driver) fail_internal("{}", why);
   int count = 0;
   HEADWAY_CU(*driver, cuDeviceGetCount, &count);

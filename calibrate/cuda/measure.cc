@@ -53,7 +53,7 @@ MeasuredDevice describe(const Driver& driver, int ordinal) {
 
 CudaMeasurement measure_cuda() {
   CudaMeasurement result;
-  std::unique_ptr<Driver> driver = load_driver(result.missing);
+  std::unique_ptr<Driver> driver = cuda::load_driver(result.missing);
   if (!driver) return result;
   try {
     int count = 0;

@@ -8,11 +8,8 @@
 
 namespace headway::calibrate {
 
-Session::Session(const Driver& driver, int ordinal) : driver_(driver) {
-  HEADWAY_CU(driver_, cuDeviceGet, &device_, ordinal);
-  HEADWAY_CU(driver_, cuDevicePrimaryCtxRetain, &context_, device_);
+Session::Session(const Driver& driver, int ordinal) : driver_(driver), context_(driver, ordinal) {
   try {
-    HEADWAY_CU(driver_, cuCtxSetCurrent, context_);
     HEADWAY_CU(driver_, cuModuleLoadData, &module_, kKernels);
     HEADWAY_CU(driver_, cuModuleGetFunction, &empty_, module_, "empty");
     HEADWAY_CU(driver_, cuModuleGetFunction, &spin_, module_, "spin");
@@ -36,21 +33,6 @@ void Session::close() {
   if (begin_) driver_.cuEventDestroy_(begin_);
   if (stream_) driver_.cuStreamDestroy_(stream_);
   if (module_) driver_.cuModuleUnload_(module_);
-  driver_.cuDevicePrimaryCtxRelease_(device_);
-}
-
-std::size_t Session::free_bytes() const {
-  std::size_t free = 0;
-  std::size_t all = 0;
-  HEADWAY_CU(driver_, cuMemGetInfo, &free, &all);
-  return free;
-}
-
-int Session::multiprocessors() const {
-  int count = 0;
-  HEADWAY_CU(driver_, cuDeviceGetAttribute, &count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-             device_);
-  return count;
 }
 
 void Session::launch(CUfunction function, unsigned blocks, unsigned threads,
@@ -69,8 +51,8 @@ void Session::launch_triad(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, std::uin
   constexpr unsigned kBlocksEach = 16;
   float scale = 3;
   std::array<void*, 5> arguments = {&a, &b, &c, &scale, &groups};
-  launch(triad_, static_cast<unsigned>(std::max(1, multiprocessors())) * kBlocksEach, kThreads,
-         arguments);
+  launch(triad_, static_cast<unsigned>(std::max(1, context_.multiprocessors())) * kBlocksEach,
+         kThreads, arguments);
 }
 
 void Session::wait() {
@@ -94,14 +76,6 @@ double Session::time(const std::function<void()>& work) {
 double Session::time_queued(std::uint64_t ns, const std::function<void()>& work) {
   launch_spin(ns);
   return time(work);
-}
-
-DeviceMemory::DeviceMemory(const Session& session, std::size_t bytes) : driver_(session.driver()) {
-  HEADWAY_CU(driver_, cuMemAlloc, &address_, bytes);
-}
-
-DeviceMemory::~DeviceMemory() {
-  driver_.cuMemFree_(address_);
 }
 
 }  // namespace headway::calibrate

@@ -4,9 +4,14 @@
 #include <functional>
 #include <span>
 
-#include "calibrate/cuda/driver.h"
+#include "cuda/context.h"
+#include "cuda/memory.h"
 
 namespace headway::calibrate {
+
+using cuda::DeviceMemory;
+using cuda::Driver;
+using cuda::PinnedMemory;
 
 /// One GPU made ready: its primary context is current, a stream, two events, the kernels. For one thread.
 /// The constructor throws Error when the driver refuses.
@@ -18,9 +23,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Driver& driver() const { return driver_; }
+  const cuda::Context& context() const { return context_; }
   CUstream stream() const { return stream_; }
-  std::size_t free_bytes() const;
-  int multiprocessors() const;
 
   void launch_empty() { launch(empty_, 1, 1, {}); }
   void launch_spin(std::uint64_t ns);
@@ -38,8 +42,7 @@ class Session {
   double between_events();
 
   const Driver& driver_;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
+  const cuda::Context context_;
   CUmodule module_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent begin_ = nullptr;
@@ -47,20 +50,6 @@ class Session {
   CUfunction empty_ = nullptr;
   CUfunction spin_ = nullptr;
   CUfunction triad_ = nullptr;
-};
-
-/// Memory of the device; freed at the end of its life. Throws Error when there is not enough.
-class DeviceMemory {
- public:
-  DeviceMemory(const Session& session, std::size_t bytes);
-  ~DeviceMemory();
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-  CUdeviceptr address() const { return address_; }
-
- private:
-  const Driver& driver_;
-  CUdeviceptr address_ = 0;
 };
 
 }  // namespace headway::calibrate

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace headway::calibrate {
+namespace headway::cuda {
 
 /// The driver's functions that the measurements use: what cuda.h declares, found at run time, so that the
 /// program runs where there is no driver.
@@ -37,8 +37,11 @@ namespace headway::calibrate {
   _(cuMemHostAlloc)                 \
   _(cuMemFreeHost)                  \
   _(cuMemcpyHtoD)                   \
+  _(cuMemcpyDtoH)                   \
   _(cuMemcpyHtoDAsync)              \
   _(cuMemcpyDtoHAsync)              \
+  _(cuMemcpyDtoDAsync)              \
+  _(cuMemsetD8Async)                \
   _(cuModuleLoadData)               \
   _(cuModuleUnload)                 \
   _(cuModuleGetFunction)            \
@@ -57,7 +60,7 @@ struct Driver {
 /// Loads and starts the driver; null with the reason in `why` when there is none or no GPU.
 std::unique_ptr<Driver> load_driver(std::string& why);
 
-}  // namespace headway::calibrate
+}  // namespace headway::cuda
 
 // Calls a function of the driver `d` and throws when it fails.
 #define HEADWAY_CU(d, name, ...) (d).check((d).name##_(__VA_ARGS__), #name)

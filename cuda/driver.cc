@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "calibrate/cuda/driver.h"
+#include "cuda/driver.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "common/error.h"
 
-namespace headway::calibrate {
+namespace headway::cuda {
 namespace {
 
 // cuda.h renames functions to their newest version (cuMemAlloc is cuMemAlloc_v2): expanded before it
@@ -67,4 +67,4 @@ std::unique_ptr<Driver> load_driver(std::string& why) {
   return nullptr;
 }
 
-}  // namespace headway::calibrate
+}  // namespace headway::cuda

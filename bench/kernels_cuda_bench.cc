@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Time and memory rate of every CUDA kernel beside the rate of a copy that the same run measures. Random data;
+// before each measurement a block larger than the second-level cache is written; medians and quartiles between
+// two events. Bytes are what the op has to move at least, read plus written.
+// Usage: headway_bench_kernels_cuda [--quick] [FILE.json]. Exit code 77: there is no usable GPU.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench/cuda_timing.h"
+#include "common/error.h"
+#include "kernels/cuda/adam.h"
+#include "kernels/cuda/add.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/batch_norm.h"
+#include "kernels/cuda/bias_activation.h"
+#include "kernels/cuda/cast.h"
+#include "kernels/cuda/embedding.h"
+#include "kernels/cuda/layer_norm.h"
+#include "kernels/cuda/layout.h"
+#include "kernels/cuda/loss_scaler.h"
+#include "kernels/cuda/max_pool.h"
+#include "kernels/cuda/relu.h"
+#include "kernels/cuda/row_program.h"
+#include "kernels/cuda/sgd_momentum.h"
+#include "kernels/cuda/softmax.h"
+#include "kernels/cuda/softmax_cross_entropy.h"
+#include "kernels/cuda/trust_ratio.h"
+
+namespace {
+
+using namespace headway;
+using namespace headway::kernels::cuda;
+using bench::size_of;
+using Bench = bench::CudaTiming;
+using kernels::Epilogue;
+using kernels::NumberFormat;
+
+constexpr NumberFormat kFull = NumberFormat::kFloat32;
+constexpr NumberFormat kFormats[] = {NumberFormat::kFloat32, NumberFormat::kFloat16,
+                                     NumberFormat::kBfloat16};
+const char* const kNames[] = {"FP32", "FP16", "BF16"};
+
+void bench_elementwise(Bench& b, NumberFormat f, const char* name) {
+  const std::int64_t n = b.quick() ? 5000 : 1 << 26, bytes = n * size_of(f);
+  const std::string shape = fmt::format("{}", n);
+  void *x = b.array(f, n), *y = b.array(f, n), *z = b.array(f, n);
+  b.measure("add_naive", name, shape, 3 * bytes,
+            {add(b.limits(), f, n, x, y, z, AddVariant::kNaive)});
+  b.measure("add", name, shape, 3 * bytes, {add(b.limits(), f, n, x, y, z)});
+  b.measure("relu_forward", name, shape, 2 * bytes, {relu_forward(b.limits(), f, n, x, z)});
+  b.measure("relu_backward", name, shape, 3 * bytes, {relu_backward(b.limits(), f, n, x, y, z)});
+  if (f != kFull) {
+    float* wide = b.floats(n);
+    b.measure("cast_to", name, shape, bytes + 4 * n, {cast(b.limits(), kFull, f, n, wide, z)});
+    b.measure("cast_from", name, shape, bytes + 4 * n, {cast(b.limits(), f, kFull, n, x, wide)});
+  }
+  const std::int64_t pixels = b.quick() ? 25 : 3136, channels = 64, images = n / pixels / channels;
+  const std::int64_t moved = 2 * images * pixels * channels * size_of(f);
+  for (auto [variant, suffix] :
+       {std::pair{LayoutVariant::kNaive, "_naive"}, {LayoutVariant::kTiled, ""}})
+    b.measure(fmt::format("nchw_to_nhwc{}", suffix), name,
+              fmt::format("{}x{}x{}", images, channels, pixels), moved,
+              {nchw_to_nhwc(b.limits(), f, images, channels, pixels, x, z, variant)});
+  b.forget();
+}
+
+/// A chain of elementwise ops as the graph compiler makes it, beside its two ops alone, and a layer norm of parts.
+void bench_programs(Bench& b, std::int64_t rows, std::int64_t columns, const float* x,
+                    const float* gamma, const float* beta, float* y) {
+  using enum kernels::RowOp;
+  using kernels::RowKind;
+  const std::string shape = fmt::format("{}x{}", rows, columns);
+  const std::int64_t bytes = 4 * rows * columns;
+  auto program = [&](const char* name, std::vector<kernels::RowInstruction> code) {
+    const int last = static_cast<int>(code.size()) + 2;
+    const kernels::RowProgram by{rows,
+                                 columns,
+                                 {RowKind::kFull, RowKind::kPerColumn, RowKind::kPerColumn},
+                                 std::move(code),
+                                 {last}};
+    const float* in[] = {x, gamma, beta};
+    float* out[] = {y};
+    b.measure(name, "FP32", shape, 2 * bytes, {run_row_program(b.limits(), by, in, out, 1)});
+  };
+  program("row_program_scale", {{kScale, 0, -1, 0.5F}});
+  program("row_program_chain",
+          {{kAdd, 0, 1}, {kGelu, 3}, {kDropout, 4, -1, 0.1F}, {kMultiply, 5, 2}});
+  program("row_program_layer_norm", {{kRowMean, 0},
+                                     {kSubtract, 0, 3},
+                                     {kMultiply, 4, 4},
+                                     {kRowMean, 5},
+                                     {kRsqrt, 6, -1, 1e-5F},
+                                     {kMultiply, 4, 7},
+                                     {kMultiply, 8, 1},
+                                     {kAdd, 9, 2}});
+}
+
+void bench_rows(Bench& b, NumberFormat f, const char* name) {
+  for (std::int64_t columns : b.quick() ? std::vector<std::int64_t>{64}
+                                        : std::vector<std::int64_t>{768, 1024, 4096, 12288}) {
+    const std::int64_t rows = (b.quick() ? 4000 : 1 << 25) / columns, n = rows * columns;
+    const std::int64_t bytes = n * size_of(f);
+    const std::string shape = fmt::format("{}x{}", rows, columns);
+    void *x = b.array(f, n), *dy = b.array(f, n), *y = b.array(f, n), *p = b.array(f, n);
+    float *gamma = b.floats(columns), *beta = b.floats(columns), *mean = b.floats(rows),
+          *rstd = b.floats(rows);
+    float *dgamma = b.floats(columns), *dbeta = b.floats(columns);
+    LayerNormArrays a;
+    a.x = x, a.y = y, a.dy = dy, a.dx = y, a.gamma = gamma, a.beta = beta, a.mean = mean,
+    a.rstd = rstd;
+    a.dgamma = dgamma, a.dbeta = dbeta;
+    a.scratch = b.floats(layer_norm_scratch_floats(b.limits(), {rows, columns}));
+    for (auto [variant, suffix] :
+         {std::pair{LayerNormVariant::kNaive, "_naive"}, {LayerNormVariant::kBest, ""}}) {
+      b.measure(fmt::format("layer_norm_forward{}", suffix), name, shape, 2 * bytes,
+                {layer_norm_forward(b.limits(), f, {rows, columns}, 1e-5F, a, variant)});
+      b.measure(fmt::format("layer_norm_backward{}", suffix), name, shape, 3 * bytes,
+                layer_norm_backward(b.limits(), f, {rows, columns}, a, variant));
+    }
+    float* scratch = b.floats(plan_columns(b.limits(), rows, columns).scratch_floats(1));
+    b.measure(
+        "bias_gelu_forward", name, shape, 2 * bytes,
+        {bias_activation_forward(b.limits(), Activation::kGelu, f, rows, columns, x, beta, y)});
+    b.measure("bias_gelu_backward", name, shape, 3 * bytes,
+              bias_activation_backward(b.limits(), Activation::kGelu, f, rows, columns, x, beta, dy,
+                                       y, dbeta, scratch));
+    b.measure("column_sum", name, shape, bytes,
+              column_sum(b.limits(), f, rows, columns, x, dbeta, scratch));
+    const kernels::SoftmaxCrossEntropyShape loss{rows, static_cast<int>(columns)};
+    std::vector<std::int32_t> labels(997);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      labels[i] = static_cast<std::int32_t>(i * 31 % static_cast<std::size_t>(columns));
+    SoftmaxCrossEntropyArrays s{x,
+                                b.filled(rows, labels),
+                                nullptr,
+                                p,
+                                nullptr,
+                                nullptr,
+                                b.floats(softmax_cross_entropy_scratch_floats(loss))};
+    s.figures = b.filled<kernels::LossFigures>(1, {{}});
+    for (auto [variant, suffix] :
+         {std::pair{SoftmaxVariant::kNaive, "_naive"}, {SoftmaxVariant::kBest, ""}})
+      b.measure(fmt::format("softmax_cross_entropy{}", suffix), name, shape, 2 * bytes,
+                softmax_cross_entropy(b.limits(), f, loss, s, variant));
+    b.measure("softmax_forward", name, shape, 2 * bytes,
+              {softmax_forward(b.limits(), f, rows, columns, x, y)});
+    b.measure("softmax_backward", name, shape, 3 * bytes,
+              {softmax_backward(b.limits(), f, rows, columns, y, dy, p)});
+    if (f == kFull)
+      bench_programs(b, rows, columns, static_cast<float*>(x), gamma, beta, static_cast<float*>(y));
+    b.forget();
+  }
+}
+
+void bench_images(Bench& b, NumberFormat f, const char* name) {
+  constexpr std::pair<Epilogue, const char*> kEpilogues[] = {{Epilogue::kNone, "batch_norm"},
+                                                             {Epilogue::kRelu, "bn_relu"},
+                                                             {Epilogue::kAddRelu, "bn_add_relu"}};
+  for (int channels : b.quick() ? std::vector<int>{16} : std::vector<int>{64, 256, 2048}) {
+    const kernels::BatchNormShape shape{(b.quick() ? 2000 : 1 << 25) / channels, channels};
+    const std::int64_t n = shape.elements(), bytes = n * size_of(f), mask = n / 8;
+    const std::string text = fmt::format("{}x{}", shape.rows, channels);
+    BatchNormArrays a;
+    a.x = b.array(f, n), a.residual = a.dy = b.array(f, n), a.y = a.dx = b.array(f, n),
+    a.dresidual = b.array(f, n);
+    a.mask = b.filled<std::uint8_t>(n / 8 + 8, {0x5A});
+    float** const arrays[] = {&a.running_mean, &a.running_variance, &a.saved_mean,
+                              &a.saved_rstd,   &a.dgamma,           &a.dbeta};
+    for (float** array : arrays) *array = b.floats(channels);
+    a.gamma = b.floats(channels), a.beta = b.floats(channels);
+    a.scratch = b.floats(batch_norm_scratch_floats(b.limits(), shape));
+    for (const auto& [epilogue, op] : kEpilogues) {
+      // Forward reads x twice, backward x and dy: once for the sums, once to apply them.
+      const bool join = epilogue == Epilogue::kAddRelu;
+      b.measure(fmt::format("{}_forward", op), name, text,
+                (join ? 4 : 3) * bytes + (join ? mask : 0),
+                batch_norm_forward(b.limits(), f, shape, epilogue, 1e-5F, 0.1F, a));
+      b.measure(fmt::format("{}_backward", op), name, text,
+                (join ? 6 : 5) * bytes + (join ? 2 * mask : 0),
+                batch_norm_backward(b.limits(), f, shape, epilogue, a));
+    }
+    b.forget();
+  }
+  const kernels::MaxPoolShape pool{b.quick() ? 1 : 64, b.quick() ? 8 : 112, b.quick() ? 8 : 112,
+                                   64};
+  void *x = b.array(f, pool.inputs()), *y = b.array(f, pool.results());
+  std::uint8_t* place = b.filled<std::uint8_t>(pool.results(), {4});
+  const std::int64_t bytes = (pool.inputs() + pool.results()) * size_of(f) + pool.results();
+  const std::string text = fmt::format("{}x{}x{}x64", pool.images, pool.height, pool.width);
+  b.measure("max_pool_forward", name, text, bytes,
+            {max_pool_forward(b.limits(), f, pool, x, y, place)});
+  b.measure("max_pool_backward", name, text, bytes,
+            {max_pool_backward(b.limits(), f, pool, y, place, x)});
+  b.forget();
+}
+
+/// The parameters of ResNet-50, about: 161 tensors, most of them small.
+void bench_optimizers(Bench& b, NumberFormat f, const char* name) {
+  std::vector<TableTensor> tensors;
+  std::int64_t n = 0;
+  for (int i = 0; i < (b.quick() ? 40 : 161); ++i) {
+    const std::int64_t count = b.quick() ? 50 + i : i % 3 == 0 ? 480'000 : 512;
+    TableTensor t;
+    t.parameter = b.floats(count), t.first = b.floats(count), t.second = b.floats(count),
+    t.direction = b.floats(count);
+    t.gradient = b.array(f, count), t.count = count;
+    tensors.push_back(t);
+    n += count;
+  }
+  const std::string shape = fmt::format("{}_in_{}", n, tensors.size());
+  const std::int64_t g = n * size_of(f);
+  TableStep by;
+  by.rate = 1e-9F, by.momentum = by.beta1 = 0.9F, by.beta2 = 0.999F, by.epsilon = 1;
+  by.parts = b.filled<double>(count_chunks(tensors), {0});
+  double* squares = by.squares = b.filled<double>(static_cast<std::int64_t>(tensors.size()), {1});
+  by.parameter_squares = by.other_squares = squares;
+  Limits small = b.limits();
+  small.parameter_bytes = kSmallParameters;
+  b.measure("sgd_momentum", name, shape, 16 * n + g, sgd_momentum(b.limits(), f, by, tensors));
+  b.measure("sgd_momentum_small_tables", name, shape, 16 * n + g,
+            sgd_momentum(small, f, by, tensors));
+  Launches each;
+  for (const TableTensor& t : tensors)
+    for (const Launch& launch : sgd_momentum(b.limits(), f, by, {&t, 1})) each.push_back(launch);
+  b.measure("sgd_momentum_each", name, shape, 16 * n + g, each);
+  b.measure("adam", name, shape, 24 * n + g, adam(b.limits(), f, by, tensors));
+  b.measure("norm_gradient", name, shape, g,
+            squared_norms(b.limits(), NormOf::kGradient, f, by, tensors));
+  b.measure("lamb_directions", name, shape, 24 * n + g,
+            lamb_directions(b.limits(), f, by, tensors));
+  b.measure("lars_apply", name, shape, 16 * n + g, lars_apply(b.limits(), f, by, tensors));
+  by.state = b.filled<float>(4, {-16, 0, 0, 0});
+  b.measure("unscale", name, shape, 2 * g, unscale(b.limits(), f, by, tensors));
+  b.forget();
+}
+
+void bench_embedding(Bench& b, NumberFormat f, const char* name) {
+  const kernels::EmbeddingShape s{b.quick() ? 64 : 16384, b.quick() ? 16 : 1024,
+                                  b.quick() ? 32 : 1024, b.quick() ? 50 : 50257};
+  std::vector<std::int32_t> tokens(9973);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<std::int32_t>(i * 7919 % static_cast<std::size_t>(s.entries));
+  const std::int64_t n = s.tokens * s.columns;
+  EmbeddingArrays a{b.filled(s.tokens, tokens),
+                    b.array(f, s.entries * s.columns),
+                    b.array(f, s.length * s.columns),
+                    b.array(f, n),
+                    b.array(f, n),
+                    b.floats(s.entries * s.columns),
+                    nullptr};
+  const std::string shape = fmt::format("{}x{}", s.tokens, s.columns);
+  b.measure("embedding_forward", name, shape, 2 * n * size_of(f),
+            {embedding_forward(b.limits(), f, s, a)});
+  b.measure("embedding_backward", name, shape, n * size_of(f) + 4 * (s.entries * s.columns + 2 * n),
+            embedding_backward(b.limits(), f, s, a, EmbeddingVariant::kAtomic));
+  b.forget();
+}
+
+/// Arithmetic bounds it, not memory: its share of the copy only tells one run from another.
+void bench_attention(Bench& b, NumberFormat f, const char* name) {
+  const kernels::AttentionShape s{
+      b.quick() ? 1 : 8, b.quick() ? 16 : 1024, b.quick() ? 1 : 16, 64, b.quick() ? 16 : 1024, 0};
+  const std::int64_t n = s.batch * s.length * s.columns();
+  void *qkv = b.array(f, 3 * n), *y = b.array(f, n), *dy = b.array(f, n), *dqkv = b.array(f, 3 * n);
+  float *lse = b.floats(s.groups() * s.window), *shares = b.floats(s.groups() * s.window);
+  const std::string shape = fmt::format("{}x{}x{}x{}", s.batch, s.length, s.heads, s.depth);
+  b.measure("attention_forward", name, shape, 4 * n * size_of(f),
+            {attention_forward(b.limits(), f, s, qkv, y, lse)});
+  b.measure("attention_backward", name, shape, 8 * n * size_of(f),
+            attention_backward(b.limits(), f, s, qkv, y, lse, dy, dqkv, shares));
+  b.forget();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr int kNoGpu = 77;
+  const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
+  const char* file = argc > (quick ? 2 : 1) ? argv[quick ? 2 : 1] : nullptr;
+  std::string why;
+  const auto driver = cuda::load_driver(why);
+  if (!driver) {
+    fmt::print("no usable CUDA device: {}\n", why);
+    return kNoGpu;
+  }
+  try {
+    Bench bench(*driver, quick);
+    bench.measure_copy();
+    for (std::size_t i = 0; i < std::size(kFormats); ++i) {
+      bench_elementwise(bench, kFormats[i], kNames[i]);
+      bench_rows(bench, kFormats[i], kNames[i]);
+      bench_images(bench, kFormats[i], kNames[i]);
+      bench_optimizers(bench, kFormats[i], kNames[i]);
+      bench_embedding(bench, kFormats[i], kNames[i]);
+      bench_attention(bench, kFormats[i], kNames[i]);
+    }
+    if (file) std::ofstream(file) << bench.json().dump(1) << '\n';
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "cuda/driver.h"
+
+namespace headway::cuda {
+
+/// The primary context of a GPU, current on the thread that made this; given back at the end of its life.
+/// The driver must outlive it. Throws Error when the driver refuses.
+class Context {
+ public:
+  Context(const Driver& driver, int ordinal);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  /// Makes it current on the calling thread, too.
+  void make_current() const;
+  std::string name() const;
+  int attribute(CUdevice_attribute which) const;
+  int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
+  std::size_t free_bytes() const;
+
+ private:
+  const Driver& driver_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+};
+
+}  // namespace headway::cuda

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/cuda/launch.h"
+
+namespace headway::kernels::cuda {
+
+struct CastParameters {
+  std::int64_t count;
+  const void* from;
+  void* to;
+  bool packed;
+};
+
+/// FP32 to or from FP16 or BF16, to nearest, ties to even.
+Launch cast(const Limits& limits, NumberFormat from_format, NumberFormat to_format,
+            std::int64_t count, const void* from, void* to);
+/// FP32 values rounded as `format` has them, kept as FP32 (kernels/number_format.h); in place is allowed.
+Launch round_to(const Limits& limits, NumberFormat format, std::int64_t count, const float* from,
+                float* to);
+
+}  // namespace headway::kernels::cuda

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// What every kernel file begins with: the kernel macro, number types, packs of 16 bytes, sums over warps and blocks.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/functors.h"
+
+/// HEADWAY_KERNEL(name, threads, Parameters) { ... } defines a kernel of at most `threads` threads a block, whose
+/// one parameter is `const Parameters& a`. The name is not mangled, so that the host finds it. A test defines
+/// the macro first and runs the same text on the processor (tests/targets/fake_cuda/).
+#ifndef HEADWAY_KERNEL
+#define HEADWAY_KERNEL(name, threads, Parameters) \
+  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Parameters a)
+#endif
+
+/// The same for the three formats that arrays have: BODY<T>(a).
+#define HEADWAY_KERNEL_PER_FORMAT(name, threads, Parameters, BODY) \
+  HEADWAY_KERNEL(name##_f32, threads, Parameters) {                \
+    BODY<float>(a);                                                \
+  }                                                                \
+  HEADWAY_KERNEL(name##_f16, threads, Parameters) {                \
+    BODY<__half>(a);                                               \
+  }                                                                \
+  HEADWAY_KERNEL(name##_bf16, threads, Parameters) {               \
+    BODY<__nv_bfloat16>(a);                                        \
+  }
+
+namespace headway::kernels::cuda {
+
+inline constexpr unsigned kFullWarp = 0xFFFFFFFFU;
+inline constexpr int kLanes = 32;
+
+__device__ __forceinline__ float to_float(float x) {
+  return x;
+}
+__device__ __forceinline__ float to_float(__half x) {
+  return __half2float(x);
+}
+__device__ __forceinline__ float to_float(__nv_bfloat16 x) {
+  return __bfloat162float(x);
+}
+
+template <class T>
+__device__ __forceinline__ T from_float(float x);
+template <>
+__device__ __forceinline__ float from_float<float>(float x) {
+  return x;
+}
+template <>
+__device__ __forceinline__ __half from_float<__half>(float x) {
+  return __float2half_rn(x);
+}
+template <>
+__device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float x) {
+  return __float2bfloat16_rn(x);
+}
+
+/// kCount values that are loaded and stored together, 16 bytes an instruction.
+template <class T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+/// Values of a pack as floats. Where `packed` is false (an address or a row length that is no multiple), they
+/// come one by one, and those from `valid` on are 0.
+inline constexpr int kPack = 8;
+template <class T>
+__device__ __forceinline__ void load8(const T* from, bool packed, std::int64_t valid,
+                                      float (&to)[kPack]) {
+  if (packed) {
+    const Pack<T, kPack> pack = *reinterpret_cast<const Pack<T, kPack>*>(from);
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) to[i] = to_float(pack.at[i]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) to[i] = i < valid ? to_float(from[i]) : 0.0F;
+  }
+}
+template <class T>
+__device__ __forceinline__ void store8(T* to, bool packed, std::int64_t valid,
+                                       const float (&from)[kPack]) {
+  if (packed) {
+    Pack<T, kPack> pack;
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) pack.at[i] = from_float<T>(from[i]);
+    *reinterpret_cast<Pack<T, kPack>*>(to) = pack;
+  } else {
+#pragma unroll
+    for (int i = 0; i < kPack; ++i)
+      if (i < valid) to[i] = from_float<T>(from[i]);
+  }
+}
+
+__device__ __forceinline__ std::int64_t global_thread() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ std::int64_t global_threads() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
+
+/// Every lane gets the sum (or the largest) of all 32.
+template <class T>
+__device__ __forceinline__ T warp_sum(T x) {
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step /= 2) x += __shfl_xor_sync(kFullWarp, x, step);
+  return x;
+}
+__device__ __forceinline__ float warp_largest(float x) {
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step /= 2)
+    x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, step));
+  return x;
+}
+
+/// Every thread of a group gets the sum over the group: a warp (kGroup = 32) or the whole block. For a block,
+/// all its threads must call it.
+template <int kGroup, class T>
+__device__ __forceinline__ T group_sum(T x) {
+  x = warp_sum(x);
+  if constexpr (kGroup > kLanes) {
+    __shared__ T parts[kGroup / kLanes];
+    __syncthreads();  // the parts of the sum before may still be read
+    if (threadIdx.x % kLanes == 0) parts[threadIdx.x / kLanes] = x;
+    __syncthreads();
+    x = 0;
+#pragma unroll
+    for (int i = 0; i < kGroup / kLanes; ++i) x += parts[i];
+  }
+  return x;
+}
+template <int kGroup>
+__device__ __forceinline__ float group_largest(float x) {
+  x = warp_largest(x);
+  if constexpr (kGroup > kLanes) {
+    __shared__ float parts[kGroup / kLanes];
+    __syncthreads();
+    if (threadIdx.x % kLanes == 0) parts[threadIdx.x / kLanes] = x;
+    __syncthreads();
+    x = parts[0];
+#pragma unroll
+    for (int i = 1; i < kGroup / kLanes; ++i) x = fmaxf(x, parts[i]);
+  }
+  return x;
+}
+
+/// out[i] = f(in[i]...) for all `count` elements, packs of 16 bytes where `packed`, any grid.
+template <class Out, class F, class... In>
+__device__ __forceinline__ void for_each_flat(std::int64_t count, bool packed, Out* out, const F& f,
+                                              const In*... in) {
+  const std::int64_t packs = packed ? count / kPack : 0;
+  for (std::int64_t i = global_thread(); i < packs; i += global_threads()) {
+    auto both = [&](const auto&... x) {
+      Pack<Out, kPack> result;
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) result.at[k] = from_float<Out>(f(to_float(x.at[k])...));
+      reinterpret_cast<Pack<Out, kPack>*>(out)[i] = result;
+    };
+    both(reinterpret_cast<const Pack<In, kPack>*>(in)[i]...);
+  }
+  for (std::int64_t i = packs * kPack + global_thread(); i < count; i += global_threads())
+    out[i] = from_float<Out>(f(to_float(in[i])...));
+}
+
+}  // namespace headway::kernels::cuda

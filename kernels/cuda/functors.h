@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The mathematics of one element, for kernels and for the tests that hold it against double precision.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define HEADWAY_BOTH __host__ __device__ __forceinline__
+#else
+#define HEADWAY_BOTH inline
+#endif
+
+namespace headway::kernels::cuda {
+
+HEADWAY_BOTH float relu(float x) {
+  return x > 0 ? x : 0.0F;  // NaN gives 0, as on the processor
+}
+
+HEADWAY_BOTH float sigmoid(float x) {
+  return 1.0F / (1.0F + expf(-x));
+}
+/// GELU in its tanh form, x·sigmoid(2·sqrt(2/pi)·(x + 0.044715·x³)), and its slope.
+HEADWAY_BOTH float gelu_argument(float x) {
+  return x * (x * x * 0.0713548163F + 1.5957691216F);
+}
+HEADWAY_BOTH float gelu(float x) {
+  return x * sigmoid(gelu_argument(x));
+}
+HEADWAY_BOTH float gelu_slope(float x) {
+  const float s = sigmoid(gelu_argument(x));
+  // Far out s·(1-s) is 0 and x² may be infinite: their product would be NaN.
+  const float bend = s * (1.0F - s);
+  return bend == 0 ? s : s + x * bend * (x * x * 0.2140644490F + 1.5957691216F);
+}
+
+/// Count, mean and sum of squared distances from it; Welford's update, Chan's combination.
+struct Moments {
+  float count = 0;
+  float mean = 0;
+  float squares = 0;
+
+  HEADWAY_BOTH void add(float x) {
+    count += 1;
+    const float distance = x - mean;
+    mean += distance / count;
+    squares += distance * (x - mean);
+  }
+  HEADWAY_BOTH void add(const Moments& other) {
+    const float all = count + other.count;
+    if (!(all > 0)) return;
+    const float distance = other.mean - mean;
+    const float share = other.count / all;
+    mean += distance * share;
+    squares += other.squares + distance * distance * count * share;
+    count = all;
+  }
+};
+
+/// One element of SGD with momentum (kernels/sgd_momentum.h).
+HEADWAY_BOTH void sgd_element(float rate, float momentum, float decay, float g, float& p,
+                              float& v) {
+  v = momentum * v + (g + decay * p);
+  p -= rate * v;
+}
+
+/// What Adam's step is made of (kernels/adam.h): corrections are those of the step.
+struct AdamRates {
+  float rate, beta1, beta2, epsilon, decay, correction1, correction2;
+};
+/// Updates the moments and gives m^ / (sqrt(v^) + epsilon).
+HEADWAY_BOTH float adam_moments(const AdamRates& by, float g, float& m, float& v) {
+  m = by.beta1 * m + (1.0F - by.beta1) * g;
+  v = by.beta2 * v + (1.0F - by.beta2) * g * g;
+  return m * by.correction1 / (sqrtf(v * by.correction2) + by.epsilon);
+}
+HEADWAY_BOTH void adam_element(const AdamRates& by, float g, float& p, float& m, float& v) {
+  const float direction = adam_moments(by, g, m, v);
+  p = p * (1.0F - by.rate * by.decay) - by.rate * direction;
+}
+
+/// kernels/trust_ratio.h, with the squared norms of the parameter and of the direction (LAMB) or gradient (LARS).
+HEADWAY_BOTH float lamb_trust(double parameter_squares, double direction_squares) {
+  if (!(parameter_squares > 0) || !(direction_squares > 0)) return 1;
+  return static_cast<float>(sqrt(parameter_squares / direction_squares));
+}
+HEADWAY_BOTH float lars_trust(float trust, float decay, float gradient_scale,
+                              double parameter_squares, double gradient_squares) {
+  const double p = sqrt(parameter_squares);
+  const double g = sqrt(gradient_squares) * gradient_scale;
+  if (!(p > 0) || !(g > 0)) return trust;
+  return static_cast<float>(trust * p / (g + decay * p));
+}
+
+/// Rounds a float to TF32 (10 bits of mantissa), ties to even.
+HEADWAY_BOTH float round_to_tf32(float x) {
+  union {
+    float value;
+    std::uint32_t bits;
+  } u{x};
+  const std::uint32_t size = u.bits & 0x7FFFFFFFU;
+  if (size >= 0x7F800000U) return x;
+  u.bits = ((size + 0xFFFU + ((size >> 13) & 1U)) & ~0x1FFFU) | (u.bits & 0x80000000U);
+  return u.value;
+}
+
+/// Dropout's decision about an element: Wellons' lowbias32 of its index and the key; the processor's kernel
+/// decides the same (kernels/loops/row_loops.cc).
+HEADWAY_BOTH bool keeps(std::uint64_t index, std::uint32_t key, std::uint32_t limit) {
+  std::uint32_t h = (static_cast<std::uint32_t>(index) ^
+                     (static_cast<std::uint32_t>(index >> 32) * 0x9E3779B9U)) ^
+                    key;
+  h = (h ^ (h >> 16)) * 0x7FEB352DU;
+  h = (h ^ (h >> 15)) * 0x846CA68BU;
+  h ^= h >> 16;
+  return (h >> 8) >= limit;
+}
+
+}  // namespace headway::kernels::cuda

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/cuda/kernel_library.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/error.h"
+
+namespace headway::kernels::cuda {
+
+KernelLibrary::KernelLibrary(const headway::cuda::Context& context) : driver_(context.driver()) {
+  if (kernel_images().empty())
+    fail_internal(
+        "This Headway was built without nvcc and has no CUDA kernels: build it where the CUDA "
+        "toolkit is "
+        "(nvcc in PATH or /usr/local/cuda/bin).");
+  limits_.multiprocessors = std::max(1, context.multiprocessors());
+  constexpr int kFirstWithLargeParameters = 12010;
+  if (driver_.version < kFirstWithLargeParameters) limits_.parameter_bytes = kSmallParameters;
+}
+
+/// What fails here has failed before, and there is nobody to tell.
+KernelLibrary::~KernelLibrary() {
+  for (const auto& [name, module] : modules_) driver_.cuModuleUnload_(module);
+}
+
+CUfunction KernelLibrary::function(const Launch& launch) {
+  if (const auto found = functions_.find(launch.kernel); found != functions_.end())
+    return found->second;
+  CUmodule& module = modules_[launch.image];
+  if (!module) {
+    const auto image = std::ranges::find(kernel_images(), std::string_view(launch.image),
+                                         [](const KernelImage& i) { return i.name; });
+    if (image == kernel_images().end())
+      fail_internal("Kernel {}: there is no image '{}'.", launch.kernel, launch.image);
+    HEADWAY_CU(driver_, cuModuleLoadData, &module, image->data);
+  }
+  CUfunction& function = functions_[launch.kernel];
+  HEADWAY_CU(driver_, cuModuleGetFunction, &function, module, launch.kernel.c_str());
+  return function;
+}
+
+void KernelLibrary::run(CUstream stream, const Launch& launch) {
+  const CUfunction kernel = function(launch);
+  void* parameters[] = {const_cast<std::byte*>(launch.parameters.data())};
+  HEADWAY_CU(driver_, cuLaunchKernel, kernel, launch.grid.x, launch.grid.y, 1, launch.threads, 1, 1,
+             0, stream, parameters, nullptr);
+}
+
+void KernelLibrary::run(CUstream stream, const Launches& launches) {
+  for (const Launch& launch : launches) run(stream, launch);
+}
+
+}  // namespace headway::kernels::cuda

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+#include "kernels/cuda/launch.h"
+
+// Kernels over many tensors at once. What a launch works on travels in its parameters, up to 32,764 bytes: one
+// launch does for the 161 parameters of ResNet-50, and no table has to be copied first. More tensors take more
+// launches. Tensors are cut into chunks, which blocks share.
+namespace headway::kernels::cuda {
+
+/// Elements of a chunk.
+inline constexpr std::int64_t kChunk = 16384;
+
+/// How a kernel writes the parameter that the training computes with, beside the one in FP32 that it updates.
+enum class CopyFormat : std::int32_t {
+  kNone,
+  kFloat16,
+  kBfloat16,
+  kRoundedFloat16,  ///< FP32 in memory, with the values that FP16 has
+  kRoundedBfloat16,
+};
+
+struct TableTensor {
+  float* parameter = nullptr;  ///< what is updated, FP32
+  float* first = nullptr;      ///< velocity, or Adam's mean
+  float* second = nullptr;     ///< Adam's variance
+  void* gradient = nullptr;    ///< in the kernel's format
+  float* direction = nullptr;  ///< LAMB's
+  void* copy = nullptr;        ///< by CopyFormat
+  std::int64_t count = 0;
+  std::int32_t first_chunk = 0;  ///< among those of the launch; set by table_launches
+  std::int32_t number = 0;       ///< of the tensor among all; set by table_launches
+};
+
+/// What is the same for all tensors. Each kernel reads what it needs.
+struct TableStep {
+  float rate = 0;
+  float momentum = 0;  ///< SGD, LARS
+  float beta1 = 0;
+  float beta2 = 0;
+  float epsilon = 0;
+  float decay = 0;
+  float trust = 0;        ///< LARS
+  float correction1 = 1;  ///< where there is no state
+  float correction2 = 1;
+  float gradient_scale = 1;
+  CopyFormat copy_format = CopyFormat::kNone;
+  std::int32_t tensors = 0;  ///< of the launch; set by table_launches, as the two below
+  std::int32_t chunks = 0;
+  std::int32_t chunk_offset = 0;  ///< chunks of the launches before
+  /// kernels::OptimizerState: an overflow skips the update, steps taken give Adam's corrections. May be null.
+  float* state = nullptr;
+  double* parts = nullptr;                    ///< norms: a sum per chunk
+  double* squares = nullptr;                  ///< norms: the result, per tensor
+  const double* parameter_squares = nullptr;  ///< LAMB, LARS
+  const double* other_squares = nullptr;
+};
+
+template <std::size_t kBytes>
+struct TableParameters {
+  static constexpr std::size_t kCapacity = (kBytes - sizeof(TableStep)) / sizeof(TableTensor);
+  TableStep by;
+  TableTensor tensors[kCapacity];
+};
+using SmallTable = TableParameters<kSmallParameters>;
+using LargeTable = TableParameters<kLargeParameters>;
+
+/// Chunks of all tensors together: the doubles of TableStep::parts.
+std::int64_t count_chunks(std::span<const TableTensor> tensors);
+
+/// Launches of `kernel`_small or `kernel`_large (as many tensors as that table holds each) over all tensors; empty
+/// ones are left out. The small one where all fit in it: fewer bytes are sent. `name`: without the suffix.
+Launches table_launches(const Limits& limits, const char* image, const std::string& name,
+                        const TableStep& by, std::span<const TableTensor> tensors);
+
+}  // namespace headway::kernels::cuda

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// A libcuda.so.1 for machines without a driver. "Device memory" is the host's, between pages that nobody may touch;
+// kernels are those of kernels/cuda/, run on the processor (emulator.h) before the launch returns; a module's
+// image is not looked at. FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory";
+// FAKE_CUDA_DEVICES=0 shows no GPU; FAKE_CUDA_CALLS=FILE keeps the names of all calls.
+#include <cuda.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "tests/targets/fake_cuda/emulator_kernel.h"
+#include "tests/targets/fake_cuda/run_kernel.h"
+
+#define FAKE extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr int kMultiprocessors =
+    4;  // few, so that grids are limited and threads take several pieces
+
+struct Block {
+  char* mapping;
+  std::size_t mapping_bytes;
+  std::size_t bytes;
+};
+std::map<CUdeviceptr, Block> g_blocks;
+std::recursive_mutex g_mutex;
+
+/// Notes the call; false when it is to fail.
+bool called(const char* name) {
+  static const char* const file = std::getenv("FAKE_CUDA_CALLS");
+  static const char* const fails = std::getenv("FAKE_CUDA_FAILS");
+  if (file) {
+    if (std::FILE* out = std::fopen(file, "a")) {
+      std::fprintf(out, "%s\n", name);
+      std::fclose(out);
+    }
+  }
+  return !fails || std::strcmp(fails, name) != 0;
+}
+#define CALLED(name)                    \
+  const std::scoped_lock lock(g_mutex); \
+  if (!called(name)) return CUDA_ERROR_OUT_OF_MEMORY
+
+/// The end of the block lies at a page's end, as far as 16 bytes allow.
+CUresult allocate(CUdeviceptr* address, std::size_t bytes) {
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t padded = (bytes + 15) / 16 * 16;
+  const std::size_t body = (padded + kPage - 1) / kPage * kPage;
+  void* mapping = ::mmap(nullptr, body + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  char* first = static_cast<char*>(mapping) + kPage;
+  if (::mprotect(first, body, PROT_READ | PROT_WRITE) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  std::memset(first, 0xFF, body);  // NaN, as a float
+  *address = reinterpret_cast<CUdeviceptr>(first + body - padded);
+  g_blocks[*address] = {static_cast<char*>(mapping), body + 2 * kPage, bytes};
+  return CUDA_SUCCESS;
+}
+
+bool inside(CUdeviceptr address, std::size_t bytes) {
+  auto after = g_blocks.upper_bound(address);
+  if (after == g_blocks.begin()) return false;
+  const auto& [begin, block] = *--after;
+  return address + bytes <= begin + block.bytes;
+}
+
+CUresult copy(void* to, const void* from, std::size_t bytes, CUdeviceptr device) {
+  if (!inside(device, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(to, from, bytes);
+  return CUDA_SUCCESS;
+}
+
+template <class T>
+T* as(CUdeviceptr address) {
+  return reinterpret_cast<T*>(address);
+}
+template <class Handle>
+Handle handle() {
+  static std::uintptr_t next = 0;
+  return reinterpret_cast<Handle>(++next);
+}
+
+}  // namespace
+
+FAKE CUresult cuInit(unsigned) {
+  CALLED("cuInit");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDriverGetVersion(int* version) {
+  const char* wanted = std::getenv("FAKE_CUDA_VERSION");
+  *version = wanted ? std::atoi(wanted) : 13000;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGetErrorName(CUresult error, const char** name) {
+  *name = error == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OF_THE_FAKE";
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceGetCount(int* count) {
+  const char* wanted = std::getenv("FAKE_CUDA_DEVICES");
+  *count = wanted ? std::atoi(wanted) : 1;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
+  std::snprintf(name, static_cast<std::size_t>(bytes), "Emulated GPU");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
+  *bytes = std::size_t{1} << 30;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
+  *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? kMultiprocessors
+           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+           : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE            ? 1 << 20
+                                                                   : 0;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  CALLED("cuDevicePrimaryCtxRetain");
+  *context = handle<CUcontext>();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
+  CALLED("cuDevicePrimaryCtxRelease");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuCtxSetCurrent(CUcontext) {
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuCtxSynchronize() {
+  CALLED("cuCtxSynchronize");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  CALLED("cuStreamCreate");
+  *stream = handle<CUstream>();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamDestroy_v2(CUstream) {
+  CALLED("cuStreamDestroy");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamSynchronize(CUstream) {
+  CALLED("cuStreamSynchronize");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) {
+  CALLED("cuStreamWaitEvent");
+  return CUDA_SUCCESS;
+}
+/// An event is the time at which it was recorded.
+FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
+  CALLED("cuEventCreate");
+  *event = reinterpret_cast<CUevent>(new std::chrono::steady_clock::time_point);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventDestroy_v2(CUevent event) {
+  CALLED("cuEventDestroy");
+  delete reinterpret_cast<std::chrono::steady_clock::time_point*>(event);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventRecord(CUevent event, CUstream) {
+  CALLED("cuEventRecord");
+  *reinterpret_cast<std::chrono::steady_clock::time_point*>(event) =
+      std::chrono::steady_clock::now();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventQuery(CUevent) {
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventSynchronize(CUevent) {
+  CALLED("cuEventSynchronize");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent begin, CUevent end) {
+  using Clock = std::chrono::steady_clock;
+  const auto& from = *reinterpret_cast<Clock::time_point*>(begin);
+  const auto& to = *reinterpret_cast<Clock::time_point*>(end);
+  *milliseconds = std::chrono::duration<float, std::milli>(to - from).count();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+  CALLED("cuMemAlloc");
+  return allocate(address, bytes);
+}
+FAKE CUresult cuMemFree_v2(CUdeviceptr address) {
+  CALLED("cuMemFree");
+  const auto found = g_blocks.find(address);
+  if (found == g_blocks.end()) return CUDA_ERROR_INVALID_VALUE;
+  ::munmap(found->second.mapping, found->second.mapping_bytes);
+  g_blocks.erase(found);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* all) {
+  *all = std::size_t{1} << 30;
+  *free = *all / 2;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned) {
+  CALLED("cuMemHostAlloc");
+  *address = std::malloc(bytes);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemFreeHost(void* address) {
+  CALLED("cuMemFreeHost");
+  std::free(address);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  CALLED("cuMemcpyHtoD");
+  return copy(as<void>(to), from, bytes, to);
+}
+FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+  CALLED("cuMemcpyHtoDAsync");
+  return copy(as<void>(to), from, bytes, to);
+}
+FAKE CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  CALLED("cuMemcpyDtoH");
+  return copy(to, as<void>(from), bytes, from);
+}
+FAKE CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  CALLED("cuMemcpyDtoHAsync");
+  return copy(to, as<void>(from), bytes, from);
+}
+FAKE CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
+  CALLED("cuMemcpyDtoDAsync");
+  if (!inside(from, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  return copy(as<void>(to), as<void>(from), bytes, to);
+}
+FAKE CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
+  CALLED("cuMemsetD8Async");
+  if (!inside(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  std::memset(as<void>(to), value, bytes);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  CALLED("cuModuleLoadData");
+  if (!image) return CUDA_ERROR_INVALID_IMAGE;
+  *module = handle<CUmodule>();
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuModuleUnload(CUmodule) {
+  CALLED("cuModuleUnload");
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
+  CALLED("cuModuleGetFunction");
+  const emulator::Kernel* kernel = emulator::find_kernel(name);
+  if (!kernel) return CUDA_ERROR_NOT_FOUND;
+  *function = reinterpret_cast<CUfunction>(const_cast<emulator::Kernel*>(kernel));
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned threads, unsigned threads_y, unsigned threads_z,
+                             unsigned shared_bytes, CUstream, void** parameters, void** extra) {
+  CALLED("cuLaunchKernel");
+  const auto& kernel = *reinterpret_cast<const emulator::Kernel*>(function);
+  const bool fits = grid_x > 0 && grid_x < 1U << 31 && grid_y > 0 && grid_y < 1U << 16 &&
+                    grid_z > 0 && grid_z < 1U << 16 && threads > 0 && threads <= kernel.threads &&
+                    threads_y == 1 && threads_z == 1 && shared_bytes == 0 && !extra;
+  if (!fits) {
+    std::fprintf(stderr, "fake CUDA: launch of %s with grid %u,%u,%u and %u threads refused\n",
+                 kernel.name, grid_x, grid_y, grid_z, threads);
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  // Kept as the driver keeps them: the caller may reuse its memory at once.
+  const std::string kept(static_cast<const char*>(parameters[0]), kernel.parameter_bytes);
+  emulator::run_kernel(kernel, {grid_x, grid_y, grid_z}, threads, kept.data());
+  return CUDA_SUCCESS;
+}
