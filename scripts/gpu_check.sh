@@ -4,12 +4,12 @@
 # Usage: scripts/gpu_check.sh --pack FOLDER [--build build/dev]     collects the programs and what they load (here)
 #        FOLDER/gpu_check.sh [--only STAGE,…] [--out FOLDER]         runs the stages (there); results go to FOLDER/results
 # Stages: kernels (every CUDA kernel against double precision), collector (what is recorded of CUDA, against known numbers), overhead
-# (what a launch costs while recording), calibrate (figures of headway calibrate: there, plausible, the same twice), kernel-bench (time and
-# memory rate of every CUDA kernel).
+# (what a launch costs while recording), calibrate (figures of headway calibrate: there, plausible, the same twice), whatif (predicted
+# steps against recorded ones), kernel-bench (time and memory rate of every CUDA kernel).
 # Exit code: 0 all passed, 1 something failed, 77 no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-pack='' build='build/dev' only='kernels,collector,overhead,calibrate,kernel-bench' out="$here/results"
+pack='' build='build/dev' only='kernels,collector,overhead,calibrate,whatif,kernel-bench' out="$here/results"
 while (($#)); do
   case $1 in
     --pack) pack=$2; shift 2 ;;
@@ -45,7 +45,7 @@ mkdir -p "$out"
 status=0
 for stage in ${only//,/ }; do
   check="$here/check_$stage.py"
-  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, overhead, calibrate, kernel-bench)" >&2; exit 2; }
+  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, overhead, calibrate, whatif, kernel-bench)" >&2; exit 2; }
   echo "== $stage"
   code=0
   timeout --kill-after=10 300 python3 "$check" "$here" "$out" 2>&1 | tee "$out/$stage.txt" || code=${PIPESTATUS[0]}

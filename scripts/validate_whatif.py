@@ -104,6 +104,8 @@ HOST = {
     "sync, transformer": ([*HOST_TEXT], ["--sync", "op"], ["--sync", "never"], "remove-syncs"),
     "loss read": ([*HOST_SMALL, "--launch-us", "20"], ["--loss-read", "step"], ["--loss-read", "deferred"], "deferred-read"),
     "copies": ([*IMAGES, "--batch", "16", "--launch-us", "5", "--link-mb-per-s", "2", *SPIN], ["--h2d", "async"], ["--h2d", "prefetch"], "overlap-copies"),
+    "files into shards": ([*IMAGES, "--batch", "16", "--workers", "1", "--storage-latency-ms", "2", *SPIN], ["--source", "files"], ["--source", "shards"], "pack-files"),
+    "decoding ahead": ([*IMAGES, "--depth", "8", "--batch", "32", "--data", "generated-pictures", "--width", "8", "--image-size", "32", "--samples", "500", "--workers", "1", "--source", "shards", *SPIN], ["--decode", "step"], ["--decode", "offline"], "decode-offline"),
     "optimizer, SGD": ([*HOST_SMALL, "--memory-gb-per-s", "6", "--launch-us", "2"], ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "optimizer, Adam": (HOST_TEXT, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "batch norm, fused": ([*IMAGES, "--batch", "16", "--memory-gb-per-s", "2", "--launch-us", "2", *SPIN], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),

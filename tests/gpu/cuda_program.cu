@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A CUDA program that does a known number of everything Headway records, for scripts/gpu_check.sh.
-// Usage: cuda_program steps N | graph N | kill N | launches N
+// Usage: cuda_program steps N | graph N | kill N | launches N | train N [sync] [pageable] [small] [one-graph]
 //   steps     N steps: a set, a copy to the device, three kernels, an event that a second stream waits
 //             for before a fourth, a copy back, a wait for both streams
 //   graph     the three kernels as a CUDA graph, N launches
 //   kill      as steps, then SIGKILL while a long kernel runs
+//   train     N steps of a copy to the device and 40 kernels, the loss read back two steps later; with
+//             `sync` the host waits after every kernel, with `pageable` the copy is from pageable memory, with
+//             `small` kernels take a few µs, with `one-graph` all of a step but the copy is one CUDA graph
 //   launches  N empty kernels, and what one launch took: `launch_ns: …`
 // Exit code 77: there is no usable CUDA device.
 #include <cuda_runtime.h>
@@ -125,14 +128,101 @@ void launches(int count) {
               sum / static_cast<double>(batches.size()) / kBatch, best / kBatch);
 }
 
+/// What a step of `train` does differently.
+struct Switches {
+  bool sync = false;
+  bool pageable = false;
+  bool small = false;
+  bool one_graph = false;
+};
+
+class Training {
+ public:
+  explicit Training(Switches switches) : switches_(switches) {
+    CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    CHECK(cudaMalloc(&batch_, kBatch * sizeof *batch_));
+    CHECK(cudaMalloc(&values_, kBatch * sizeof *values_));
+    if (switches.pageable) {
+      host_ = static_cast<float*>(std::malloc(kBatch * sizeof *host_));
+    } else {
+      CHECK(cudaMallocHost(&host_, kBatch * sizeof *host_));
+    }
+    for (std::size_t i = 0; i < kBatch; ++i) host_[i] = static_cast<float>(i % 1000) / 1000;
+    for (Loss& loss : losses_) {
+      CHECK(cudaMallocHost(&loss.value, sizeof *loss.value));
+      CHECK(cudaEventCreateWithFlags(&loss.there, cudaEventDisableTiming));
+    }
+    if (!switches.one_graph) return;
+    CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    kernels();
+    cudaGraph_t graph{};
+    CHECK(cudaStreamEndCapture(stream_, &graph));
+    CHECK(cudaGraphInstantiate(&graph_, graph, 0));
+  }
+  void step(int number) {
+    Loss& loss = losses_[number % 2];
+    nvtxRangePushA(("step " + std::to_string(number)).c_str());
+    if (number >= 2) CHECK(cudaEventSynchronize(loss.there));
+    CHECK(cudaMemcpyAsync(batch_, host_, kBatch * sizeof *batch_, cudaMemcpyHostToDevice, stream_));
+    if (graph_) {
+      CHECK(cudaGraphLaunch(graph_, stream_));
+    } else {
+      kernels();
+    }
+    CHECK(cudaMemcpyAsync(loss.value, values_, sizeof *loss.value, cudaMemcpyDeviceToHost, stream_));
+    CHECK(cudaEventRecord(loss.there, stream_));
+    nvtxRangePop();
+  }
+
+ private:
+  static constexpr std::size_t kBatch = std::size_t{4} << 20;
+  static constexpr int kKernels = 40;
+  struct Loss {
+    float* value{};
+    cudaEvent_t there{};
+  };
+  void kernels() const {
+    const std::size_t count = switches_.small ? kBatch / 64 : kBatch;
+    for (int i = 0; i < kKernels; ++i) {
+      add<<<static_cast<unsigned>(count / 256), 256, 0, stream_>>>(values_, batch_, count);
+      if (switches_.sync) CHECK(cudaStreamSynchronize(stream_));
+    }
+    CHECK(cudaGetLastError());
+  }
+
+  Switches switches_;
+  cudaStream_t stream_{};
+  cudaGraphExec_t graph_{};
+  float* host_{};
+  float* batch_{};
+  float* values_{};
+  Loss losses_[2];
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: cuda_program steps|graph|kill|launches N\n");
+  const std::string what = argc > 2 ? argv[1] : "";
+  Switches switches;
+  bool known = argc == 3 || what == "train";
+  for (int i = 3; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "sync") {
+      switches.sync = true;
+    } else if (word == "pageable") {
+      switches.pageable = true;
+    } else if (word == "small") {
+      switches.small = true;
+    } else if (word == "one-graph") {
+      switches.one_graph = true;
+    } else {
+      known = false;
+    }
+  }
+  if (!known) {
+    std::fprintf(stderr, "usage: cuda_program steps|graph|kill|launches|train N [sync] [pageable] [small] [one-graph]\n");
     return 2;
   }
-  const std::string what = argv[1];
   const int count = std::atoi(argv[2]);
   int devices = 0;
   CHECK(cudaGetDeviceCount(&devices));
@@ -140,6 +230,12 @@ int main(int argc, char** argv) {
   CHECK(cudaFree(nullptr));
   if (what == "launches") {
     launches(count);
+    return 0;
+  }
+  if (what == "train") {
+    Training training(switches);
+    for (int i = 0; i < count; ++i) training.step(i);
+    CHECK(cudaDeviceSynchronize());
     return 0;
   }
   const Work work;

@@ -178,7 +178,7 @@ Proposal propose(const Predictor& predictor) {
 const Fix kEvenRanks{
     "even-ranks",
     "Let the slow rank do as its peers",
-    "straggler",
+    "straggler, uneven-batches",
     FixKind::kModelled,
     0.1,
     "",

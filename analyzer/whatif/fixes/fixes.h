@@ -13,6 +13,7 @@ extern const Fix kCudaGraph;
 extern const Fix kDecodeOffline;
 extern const Fix kDeferredRead;
 extern const Fix kEvenRanks;
+extern const Fix kFasterGradients;
 extern const Fix kFreeInput;
 extern const Fix kFullClock;
 extern const Fix kFuseChains;

@@ -44,7 +44,7 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kFreeInput{"free-input",
                      "Have the next batch ready in time",
-                     "input-bound",
+                     "input-bound, workers-starved, slow-storage",
                      FixKind::kCeiling,
                      0.02,
                      "--workers, --prefetch, --source, --decode",

@@ -198,7 +198,7 @@ Proposal propose(const Predictor& predictor) {
 const Fix kOverlapCommunication{
     "overlap-communication",
     "Overlap communication with the backward pass",
-    "comm-exposed",
+    "comm-exposed, comm-not-overlapped",
     FixKind::kModelled,
     0.1,
     "--overlap on",

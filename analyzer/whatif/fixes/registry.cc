@@ -33,6 +33,7 @@ std::span<const Fix* const> all_fixes() {
       &kHierarchicalAllReduce,
       &kPersistentRnn,
       &kFusedAttention,
+      &kFasterGradients,
   };
   return kFixes;
 }

@@ -126,6 +126,26 @@ TEST_CASE(
   CHECK(predicted.step_us() == doctest::Approx(none.recorded_us()).epsilon(0.01));
 }
 
+TEST_CASE("a slow data gradient comes down to one and a half times its forward pass") {
+  auto run = [](int gradient_us) {
+    return TextRun(
+        fmt::format("thread main\n  steps 30\n"
+                    "    range aten::convolution phase=forward sequence=10\n"
+                    "      launch igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32 1ms blocks=864\n"
+                    "    range ConvolutionBackward0 phase=backward sequence=10\n"
+                    "      launch igemm_bwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32 {}us blocks=864\n "
+                    "   sync stream\n",
+                    gradient_us));
+  };
+  const TextRun slow = run(4000);
+  const Predicted predicted(slow, "faster-gradients");
+  REQUIRE(predicted.proposal.applies);
+  const TextRun better = run(1500);
+  const Predicted none(better, "faster-gradients");
+  CHECK_FALSE(none.proposal.applies);
+  CHECK(predicted.step_us() == doctest::Approx(none.recorded_us()).epsilon(0.005));
+}
+
 TEST_CASE("a larger batch is not added to other fixes: its lengths are per recorded batch") {
   const TextRun narrow = with_kernels(500, 1, 54);
   const Predictor predictor(narrow.trace, narrow.analysis);
