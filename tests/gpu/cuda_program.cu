@@ -169,7 +169,8 @@ class Training {
     } else {
       kernels();
     }
-    CHECK(cudaMemcpyAsync(loss.value, values_, sizeof *loss.value, cudaMemcpyDeviceToHost, stream_));
+    CHECK(
+        cudaMemcpyAsync(loss.value, values_, sizeof *loss.value, cudaMemcpyDeviceToHost, stream_));
     CHECK(cudaEventRecord(loss.there, stream_));
     nvtxRangePop();
   }
@@ -220,7 +221,9 @@ int main(int argc, char** argv) {
     }
   }
   if (!known) {
-    std::fprintf(stderr, "usage: cuda_program steps|graph|kill|launches|train N [sync] [pageable] [small] [one-graph]\n");
+    std::fprintf(stderr,
+                 "usage: cuda_program steps|graph|kill|launches|train N [sync] [pageable] [small] "
+                 "[one-graph]\n");
     return 2;
   }
   const int count = std::atoi(argv[2]);
