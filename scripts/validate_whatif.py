@@ -25,6 +25,7 @@ TINY_TEXT = ["--model", "transformer", "--data", "generated", "--eval", "off", "
 INPUT_BOUND = [*LARGE, "--workers", "1", "--source", "files", "--storage-latency-ms", "0.05"]
 # Computing takes little.
 FAST = [*IMAGES, "--width", "16", "--batch", "1024"]
+BOXES = ["--model", "ssd", "--depth", "8", "--eval", "off", "--data", "generated-pictures", "--image-size", "64", "--batch", "32", "--samples", "320", "--workers", "64", "--prefetch", "64", "--host-cores", "128"]
 RANKS = [*LARGE, "--ranks", "4", "--ranks-per-node", "2", "--bucket-mb", "2"]
 # Nodes of two ranks, with gradients that weigh as much as the computation beside them.
 MESSAGES = [*IMAGES, "--width", "64", "--batch", "64", "--workers", "8", "--ranks", "4", "--ranks-per-node", "2"]
@@ -46,6 +47,8 @@ SIM = {
     "pinned memory, launch-bound": ([*IMAGES, "--batch", "64", "--h2d", "async"], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "batch, launch-bound": (IMAGES, ["--batch", "16"], ["--batch", "32"], "larger-batch"),
     "batch, large": ([*LARGE, "--workers", "16"], ["--batch", "64"], ["--batch", "128"], "larger-batch"),
+    "boxes assigned one by one": (BOXES, ["--assign", "per-sample"], ["--assign", "batched"], "batch-samples"),
+    "coordinates on the host": (BOXES, ["--coords", "host-round-trip"], ["--coords", "device"], "stay-on-device"),
     "sync, small batches": (SMALL, ["--sync", "op"], ["--sync", "never"], "remove-syncs"),
     "sync, every 8th op": (SMALL, ["--sync", "8"], ["--sync", "never"], "remove-syncs"),
     "sync, transformer": (TEXT, ["--sync", "op"], ["--sync", "never"], "remove-syncs"),

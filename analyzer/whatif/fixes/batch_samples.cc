@@ -68,7 +68,7 @@ const Fix kBatchSamples{"batch-samples",
                         "serial-per-sample",
                         FixKind::kModelled,
                         0.3,
-                        "",
+                        "--assign batched",
                         "Of kernels that run many times in a row the first round stays, longer by "
                         "how often its grid then "
                         "fills the multiprocessors; the others are neither run nor launched.",

@@ -70,7 +70,7 @@ const Fix kStayOnDevice{"stay-on-device",
                         "host-round-trip",
                         FixKind::kCeiling,
                         0.2,
-                        "",
+                        "--coords device",
                         "A copy to the host, what the host does then, and the copy back become one "
                         "kernel as short as the "
                         "shortest, which nobody waits for.",
