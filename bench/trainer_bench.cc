@@ -58,9 +58,11 @@ void bench_preset(const Preset& preset, bool quick) {
   Settings settings = effective.values();
   if (settings.ranks > 1) return;  // processes of their own, not to be timed on a few cores
   settings.threads = 1;
-  if (settings.source != SourceKind::kFiles) settings.source = SourceKind::kMemory;
-  settings.data = DataKind::kGenerated;  // the same work without an installed data set
-  settings.samples = 1000;
+  // The same work without an installed data set.
+  const bool pictures = settings.model == ModelKind::kSsd;
+  settings.data = pictures ? DataKind::kGeneratedPictures : DataKind::kGenerated;
+  if (!pictures && settings.source != SourceKind::kFiles) settings.source = SourceKind::kMemory;
+  settings.samples = pictures ? 100 : 1000;
   settings.cache_dir =
       (std::filesystem::temp_directory_path() / "headway_bench_trainer cache").string();
   if (quick) settings.steps = 4;
