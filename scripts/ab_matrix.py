@@ -27,7 +27,7 @@ CASES = {
     "workers": (IMAGES + SLOW_DISK, ["--workers", "1"], ["--workers", "4"]),
     "prefetch": (IMAGES + ["--source", "files", "--storage-latency-ms", "1", "--workers", "2"], ["--prefetch", "1"], ["--prefetch", "4"]),
     "source": (IMAGES + ["--storage-latency-ms", "3", "--storage-mb-per-s", "50"], ["--source", "files"], ["--source", "shards"]),
-    "decode": (IMAGES + ["--data", "generated-pictures", "--image-size", "32", "--samples", "1000", "--source", "shards", "--workers", "1", "--batch", "64", "--width", "8"],
+    "decode": (IMAGES + ["--depth", "8", "--width", "8", "--batch", "32", "--data", "generated-pictures", "--image-size", "32", "--samples", "500", "--source", "shards", "--workers", "1"],
                ["--decode", "step"], ["--decode", "offline"]),
     "pinned": (IMAGES + ["--h2d", "async", "--link-mb-per-s", "5"], ["--pinned", "off"], ["--pinned", "on"]),
     "h2d": (IMAGES + ["--link-mb-per-s", "2"], ["--h2d", "async"], ["--h2d", "prefetch"]),
@@ -49,7 +49,7 @@ CASES = {
     "balance": (["--model", "gnmt", "--layers", "2", "--features", "64", "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"]),
     "assign": (BOXES + ["--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"]),
     "coords": (BOXES + ["--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"]),
-    "graph_compiler": (TEXT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
+    "graph_compiler": (TEXT + GPU_MEMORY + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
 }
 
 
