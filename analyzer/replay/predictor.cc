@@ -40,7 +40,7 @@ Bounds bootstrap_mean(std::span<const double> values) {
 }
 
 /// Kernels of a device of threads share caches and cores with the program: without its waits the same kernels took
-/// from 4 % less (caches stay warm) to 10 % more (both halves of a core busy), the update 2 % more.
+/// 4 % less where caches stayed warm, 10 % more beside a thread that spins (docs/accuracy.md).
 constexpr double kDoubtOfThreads = 0.05;
 
 DurationNs rounded(double ns) {
