@@ -52,8 +52,8 @@ std::string fixes_text(const WhatIf& what_if) {
     if (!one.usual) continue;
     out += fmt::format(
         "{:<24} {:>9} by subtracting its exposed time, {} by the longest recorded path\n",
-        one.fix->id, format_duration(one.usual->subtraction),
-        format_duration(one.usual->longest_path));
+        one.fix->id, format_duration(one.usual->subtraction.step),
+        format_duration(one.usual->longest_path.step));
   }
   for (const FixPrediction& one : what_if.fixes) {
     if (!one.applies) out += fmt::format("{:<24} does not apply: {}\n", one.fix->id, one.text);
@@ -199,8 +199,10 @@ std::string render_json(const WhatIf& what_if, const Predictor& predictor) {
              {"setting", one.setting}};
     if (one.applies) fix.update(prediction_json(one.prediction, step));
     if (one.usual)
-      fix["usual_methods"] = {{"subtraction_step_ns", one.usual->subtraction.ns},
-                              {"longest_path_step_ns", one.usual->longest_path.ns}};
+      fix["usual_methods"] = {{"subtraction_step_ns", one.usual->subtraction.step.ns},
+                              {"subtraction_median_step_ns", one.usual->subtraction.median.ns},
+                              {"longest_path_step_ns", one.usual->longest_path.step.ns},
+                              {"longest_path_median_step_ns", one.usual->longest_path.median.ns}};
     fixes.push_back(std::move(fix));
   }
   Json& best = root["together"] = Json::array();

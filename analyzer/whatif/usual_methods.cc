@@ -166,23 +166,34 @@ double exposed_saving(const Program& program, const Scenario& scenario, const Lo
   return saved;
 }
 
-DurationNs subtracted_step(const Predictor& predictor, const Scenario& scenario) {
+UsualMethods::Answer subtract(const Predictor& predictor, const Scenario& scenario) {
   const Program& program = predictor.program();
   const MarkedSteps& marked = predictor.steps();
   const DeviceId device = predictor.analysis().partitions[marked.partition].device;
   const Load load(predictor.trace(), device);
   const Side side(program.graph().points(), device);
   const BatchMaking making(program, scenario);
-  double saved = 0;
+  std::vector<double> length;
+  std::vector<TimeNs> ends;
+  for (const MarkedStep& step : marked.steps) {
+    length.push_back(static_cast<double>(predictor.recorded(step).length().ns));
+    ends.push_back(predictor.recorded(step).end);
+  }
   for_each_slot(program, marked.steps.front().begin.slot.value + std::size_t{1},
                 marked.steps.back().end.slot.value + std::size_t{1}, [&](Slot slot, TaskId task) {
-                  if (side.has(task) && !making.has(task))
-                    saved += exposed_saving(program, scenario, load, making, slot, task);
+                  if (!side.has(task) || making.has(task)) return;
+                  const auto step =
+                      std::lower_bound(ends.begin(), std::prev(ends.end()), program.recorded(slot));
+                  length[static_cast<std::size_t>(step - ends.begin())] -=
+                      exposed_saving(program, scenario, load, making, slot, task);
                 });
-  const Baseline& baseline = predictor.baseline();
-  const double step = static_cast<double>(baseline.recorded.ns) -
-                      saved / static_cast<double>(std::max<std::int64_t>(1, baseline.steps));
-  return {std::llround(std::max(0.0, step / scenario.work))};
+  double sum = 0;
+  for (double& one : length) {
+    one = one / scenario.work;
+    sum += one;
+  }
+  const auto rounded = [](double ns) { return DurationNs{std::llround(std::max(0.0, ns))}; };
+  return {rounded(sum / static_cast<double>(length.size())), rounded(median(length))};
 }
 
 /// Of what may keep an op from starting the recorded graph has only what did, with the recorded gap as
@@ -227,8 +238,8 @@ Scenario as_recorded(const Program& program, const Scenario& scenario) {
 }  // namespace
 
 UsualMethods usual_methods(const Predictor& predictor, const Scenario& scenario) {
-  return {subtracted_step(predictor, scenario),
-          predictor.predict(as_recorded(predictor.program(), scenario)).step};
+  const Prediction path = predictor.predict(as_recorded(predictor.program(), scenario));
+  return {subtract(predictor, scenario), {path.step, path.median}};
 }
 
 }  // namespace headway::analyzer

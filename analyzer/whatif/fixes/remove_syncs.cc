@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Synchronisations of streams and devices are not made; those of events wait for nothing: they often bound
-// how far the host runs ahead, and stay. Copies that the host must wait for are left alone: their data is
-// wanted (deferred-read is about those).
+// Synchronisations of streams and devices are not made, and events that were the last thing the thread had enqueued
+// are not waited for. A wait for an event with work behind it keeps the host from running ahead too far, and lets
+// the device work on: it stays. Copies that the host must wait for are left alone: their data is wanted
+// (deferred-read is about those).
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -17,6 +20,24 @@ bool synchronises(DeviceCallKind kind) {
          kind == DeviceCallKind::kDeviceSynchronize;
 }
 
+/// Calls of a thread between the record of an event and a wait that drains the device: more than any program makes.
+constexpr int kNear = 64;
+
+/// Whether the device has nothing left to do of this thread when the event has come.
+bool drains(const Trace& trace, CallId wait) {
+  const Calls& calls = trace.calls;
+  auto row = trace.calls_of_thread[calls.thread[wait.value]];
+  auto at = std::lower_bound(row.begin(), row.end(), wait);
+  for (int i = 0; i < kNear && at != row.begin(); ++i) {
+    --at;
+    if (calls.op[at->value].valid()) return false;
+    if (calls.kind[at->value] == DeviceCallKind::kEventRecord &&
+        (calls.sync_id[wait.value] == 0 || calls.sync_id[at->value] == calls.sync_id[wait.value]))
+      return true;
+  }
+  return false;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const Points& points = predictor.program().graph().points();
@@ -24,9 +45,11 @@ Proposal propose(const Predictor& predictor) {
   std::int64_t calls = 0;
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
     if (!synchronises(trace.calls.kind[c])) continue;
+    const bool event = trace.calls.kind[c] == DeviceCallKind::kEventSynchronize;
+    if (event && !drains(trace, CallId{c})) continue;
     const TaskId task = points.task(CallId{c});
     editor.remove_edges(end_of(task), EdgeKind::kHostSync);
-    if (trace.calls.kind[c] != DeviceCallKind::kEventSynchronize) editor.set_duration(task, {0});
+    if (!event) editor.set_duration(task, {0});
     ++calls;
   }
   if (calls == 0) return not_here("no call waits for the device");
@@ -35,15 +58,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kRemoveSyncs{"remove-syncs",
-                       "Do not wait for the device",
-                       "host-sync",
-                       FixKind::kStructural,
-                       0.02,
-                       "--sync never",
-                       "Synchronisations of streams and devices are not made, those of events wait "
-                       "for nothing; the launch queue and everything else stay.",
-                       "whether the program needs a result at that place",
-                       propose};
+const Fix kRemoveSyncs{
+    "remove-syncs",
+    "Do not wait for the device",
+    "host-sync",
+    FixKind::kStructural,
+    0.02,
+    "--sync never",
+    "Synchronisations of streams and devices are not made, nor is an event waited for that "
+    "nothing was enqueued after; the launch queue and everything else stay.",
+    "whether the program needs a result at that place",
+    propose};
 
 }  // namespace headway::analyzer
