@@ -39,7 +39,8 @@ BUCKETS = ["--first-bucket-mb", "1", "--bucket-mb", "25"]
 SIM = {
     "workers, slow files": (INPUT_BOUND, ["--workers", "1"], None, "more-workers"),
     # Batches come in bursts, as many as there are workers: many steps, so that it does not matter where the first and last burst are cut.
-    "workers, few processors": ([*FAST, "--steps", "400", "--host-cores", "8", "--jitter", "0.1", "--source", "files", "--storage-latency-ms", "0.05"], ["--workers", "2"], None, "more-workers"),
+    "workers, few processors": ([*FAST, "--steps", "400", "--host-cores", "4", "--jitter", "0.1", "--batch", "256", "--data", "generated-pictures", "--image-size", "64", "--source", "shards"], ["--workers", "1"], None, "more-workers"),
+    "workers that wait for storage": ([*FAST, "--steps", "400", "--host-cores", "8", "--jitter", "0.1", "--source", "files", "--storage-latency-ms", "0.05"], ["--workers", "2"], None, "more-workers"),
     "workers, unsteady": ([*FAST, "--host-cores", "8", "--jitter", "0.3", "--source", "shards", "--storage-latency-ms", "2"], ["--workers", "1"], None, "more-workers"),
     "files into shards": ([*FAST, "--workers", "4", "--storage-latency-ms", "0.05"], ["--source", "files"], ["--source", "shards"], "pack-files"),
     "decoding ahead": ([*FAST, "--workers", "2", "--source", "shards"], ["--decode", "step"], ["--decode", "offline"], "decode-offline"),
@@ -119,6 +120,7 @@ HOST_RANKS = [*IMAGES, "--batch", "8", "--samples", "2000", "--source", "memory"
 HOST_BOXES = ["--model", "ssd", "--eval", "off", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
               "--augment", "off", "--prefetch", "32", *SPIN]
 HOST |= {
+    "workers": ([*IMAGES, "--batch", "16", "--storage-latency-ms", "2", "--source", "files", *SPIN], ["--workers", "1"], None, "more-workers"),
     "pinned memory": ([*IMAGES, "--batch", "16", "--launch-us", "5", "--h2d", "async", "--link-mb-per-s", "5", *SPIN], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "layer norm": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--graph-compiler", "off"], ["--fused-ln", "off"], ["--fused-ln", "on"], "fuse-chains"),
     "bias and activation": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"], "fuse-chains"),

@@ -397,7 +397,7 @@ std::vector<Switch> make_switches() {
       number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,
              0.9, "not at all"),
       integer({"host_cores", kDevice,
-               "Simulated processor cores per rank; more busy threads slow each other down.",
+               "Simulated processor cores per rank; more threads that compute slow each other down.",
                "workers-oversubscribed"},
               &S::host_cores, 1, 4096),
       number({"memory_gb_per_s", kDevice,

@@ -23,6 +23,23 @@ constexpr double kReserve = 1.2;
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::size_t kMostWorkers = 16;
 
+/// How many workers the processors bear besides the training thread. One takes a processor while it computes; a read
+/// takes one as long as its bytes would take in large pieces, and waits for the storage else. Reads of unknown
+/// size count whole.
+std::size_t most_workers(const Predictor& predictor) {
+  const std::int64_t processors = processor_count(predictor.trace());
+  if (processors <= 0) return kMostWorkers;
+  const LoaderWork work = loader_work(rule_context(predictor));
+  const Reads reads = sum_reads(predictor.trace());
+  double share = 1;
+  if (work.making > 0 && reads.count > 0) {
+    const double computing = std::min(1.0, work.computing / work.making);
+    share = computing + (1 - computing) * reads.share_if_large();
+  }
+  return static_cast<std::size_t>(
+      std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));
+}
+
 std::set<ThreadId> workers_of(const Points& points, const Loader& loader) {
   std::set<ThreadId> workers;
   for (const BatchTask& made : loader.made) workers.insert(points.thread_of(made.task));
@@ -120,7 +137,7 @@ Proposal propose(const Predictor& predictor) {
   if (!free.applies || !made_by_others) return not_here("no workers are seen that make batches");
   const auto step =
       static_cast<double>(std::max<std::int64_t>(1, predictor.predict(free.scenario).step.ns));
-  const std::int64_t processors = processor_count(predictor.trace());
+  const std::size_t limit = most_workers(predictor);
   Editor editor(predictor);
   Pools pools(predictor, editor);
   std::size_t most = 0;
@@ -131,10 +148,6 @@ Proposal propose(const Predictor& predictor) {
     const std::size_t now = workers_of(points, loader).size();
     const auto needed = static_cast<std::size_t>(
         std::ceil(kReserve * static_cast<double>(mean_length(points, loader).ns) / step));
-    // The training thread has one to itself.
-    const std::size_t limit =
-        processors > 0 ? static_cast<std::size_t>(std::max<std::int64_t>(1, processors - 1))
-                       : kMostWorkers;
     const std::size_t workers = std::max(now, std::min(needed, limit));
     const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth = in_turns ? loader.depth * workers / now
@@ -147,11 +160,9 @@ Proposal propose(const Predictor& predictor) {
     }
   }
   if (most <= before) {
-    return not_here(
-        fmt::format("{} {} {}", before, before == 1 ? "worker" : "workers",
-                    processors > 0 && processors - 1 <= static_cast<std::int64_t>(before)
-                        ? "take all processors but one"
-                        : "make batches as fast as they are used"));
+    return not_here(fmt::format(
+        "{} {} {}", before, before == 1 ? "worker" : "workers",
+        limit <= before ? "take all processors but one" : "make batches as fast as they are used"));
   }
   Proposal proposal{
       true,
@@ -164,18 +175,18 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kMoreWorkers{
-    "more-workers",
-    "Let more workers make batches",
-    "input-bound, workers-starved",
-    FixKind::kStructural,
-    0.05,
-    "--workers",
-    "As many workers as hide the making of batches, but one processor stays for training; they are "
-    "served as the recorded ones were, each batch takes as long as it took, and as many more are "
-    "made "
-    "ahead.",
-    "whether storage and memory serve more workers as fast as these",
-    propose};
+const Fix kMoreWorkers{"more-workers",
+                       "Let more workers make batches",
+                       "input-bound, workers-starved",
+                       FixKind::kStructural,
+                       0.05,
+                       "--workers",
+                       "As many workers as hide the making of batches, but one processor stays for "
+                       "training, and a worker takes one "
+                       "while it does not wait for storage; they are served as the recorded ones "
+                       "were, each batch takes as long as it "
+                       "took, and as many more are made ahead.",
+                       "whether storage and memory serve more workers as fast as these",
+                       propose};
 
 }  // namespace headway::analyzer

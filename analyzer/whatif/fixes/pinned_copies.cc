@@ -17,8 +17,12 @@ namespace {
 using namespace trace;
 
 constexpr std::int64_t kLargeCopy = 1'000'000;
+/// From here on a copy is mostly its bytes.
+constexpr std::int64_t kNoSmallCopy = 32'768;
 /// PCIe 3.0 x16, bytes/s.
 constexpr double kLeastPinnedRate = 12e9;
+/// A processor copies into pinned memory at several times this rate, bytes/s: what goes slower waits for the link.
+constexpr double kStagingRate = 1e9;
 /// What a copy takes besides its bytes, where the recording has no small ones.
 constexpr DurationNs kCopyLatency{1'500};
 
@@ -28,6 +32,7 @@ struct Link {
   DurationNs latency;       ///< of a copy without bytes
   DurationNs issue{5'000};  ///< of the call that only issues a copy
   bool known = false;       ///< measured, here or by `headway calibrate`
+  bool slow = false;        ///< slower than staging: the rate of the recorded pageable copies
 };
 
 bool is_pageable(const DeviceOps& ops, std::uint32_t op) {
@@ -41,10 +46,16 @@ Link link_of(const Predictor& predictor, DeviceOpKind direction) {
   const DeviceOps& ops = trace.device_ops;
   Link link;
   DurationNs shortest{INT64_MAX};
+  double pageable_bytes = 0;
+  double pageable_seconds = 0;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     if (ops.kind[i] != direction) continue;
     const DurationNs length = ops.interval(DeviceOpId{i}).length();
     if (ops.bytes[i] < 4096) shortest = std::min(shortest, length);
+    if (is_pageable(ops, i) && ops.bytes[i] >= kNoSmallCopy) {
+      pageable_bytes += static_cast<double>(ops.bytes[i]);
+      pageable_seconds += length.seconds();
+    }
     if (is_pageable(ops, i) || ops.bytes[i] < kLargeCopy || length.ns <= 0) continue;
     link.pinned = std::max(link.pinned, static_cast<double>(ops.bytes[i]) / length.seconds());
   }
@@ -58,7 +69,10 @@ Link link_of(const Predictor& predictor, DeviceOpKind direction) {
       link.pinned = measured->value.p50;
   }
   link.known = link.pinned > 0;
-  link.pinned = std::max(link.pinned, link.known ? 0.0 : kLeastPinnedRate);
+  if (link.known) return link;
+  const double pageable = pageable_seconds > 0 ? pageable_bytes / pageable_seconds : 0;
+  link.slow = pageable > 0 && pageable < kStagingRate;
+  link.pinned = link.slow ? pageable : kLeastPinnedRate;
   return link;
 }
 
@@ -93,7 +107,9 @@ Proposal propose(const Predictor& predictor) {
           fmt::format("{} copies of {} on average use pinned memory, at {}/s{}", copies,
                       format_bytes(bytes / copies),
                       format_bytes(static_cast<std::int64_t>(to_device.pinned)),
-                      to_device.known ? "" : " (PCIe 3.0 x16: no pinned copy was recorded)"),
+                      to_device.known  ? ""
+                      : to_device.slow ? " (as now: the link is slower than the processor's copy)"
+                                       : " (PCIe 3.0 x16: no pinned copy was recorded)"),
           editor.take()};
 }
 
@@ -107,7 +123,8 @@ const Fix kPinnedCopies{"pinned-copies",
                         "--pinned on",
                         "Copies between the device and pageable memory take what their bytes take "
                         "at the rate of pinned ones: "
-                        "recorded, else calibrated, else that of PCIe 3.0 x16; the calls that "
+                        "recorded, else calibrated, else that of PCIe 3.0 x16, unless the recorded "
+                        "ones are slower than 1 GB/s: then the link is, and stays; the calls that "
                         "issue copies to the device return "
                         "at once.",
                         "whether the program must wait for the copy for another reason",

@@ -52,8 +52,12 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   std::vector<std::int64_t> first(static_cast<std::size_t>(options.batch));
   std::iota(first.begin(), first.end(), 0);
   bytes_per_batch_ = source.bytes(first);
-  // Workers and the training thread share the cores.
-  stretch_ = std::max(1.0, static_cast<double>(options.workers + 1) / costs.cores);
+  stages_ = options.boxes.of ? box_stages() : image_stages();
+  // Workers, while they compute, and the training thread share the cores.
+  double computing = 0;
+  for (const Stage& stage : stages_) computing += stage.processor_ns;
+  const double busy = options.workers * computing / std::max(1.0, computing + storage_ns());
+  stretch_ = std::max(1.0, (busy + 1) / costs.cores);
   device.recording().workers = options.workers;
   for (int i = 0; i < options.in_use + 1; ++i) {
     batches_.push_back(allocate_batch(options, nullptr));
@@ -107,58 +111,63 @@ void SimLoader::give_back(Batch* batch) {
   free_.push_back(batch);
 }
 
+double SimLoader::read_processor_ns() const {
+  if (bytes_per_batch_ == 0) return 0;  // in memory
+  return static_cast<double>(requests() * (costs_.open_ns + costs_.read_ns)) +
+         costs_.read_per_byte * static_cast<double>(bytes_per_batch_);
+}
+
+double SimLoader::storage_ns() const {
+  if (bytes_per_batch_ == 0) return 0;
+  const double latency = 1e9 * std::chrono::duration<double>(storage_.latency).count();
+  const double transfer =
+      storage_.bytes_per_second > 0
+          ? 1e9 * static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second
+          : 0;
+  return static_cast<double>(2 * requests()) * latency + transfer;
+}
+
 /// End of reading. Requests of one worker follow each other; transfers of all share the bandwidth.
-std::int64_t SimLoader::read(std::int64_t start, std::int64_t bytes) {
-  if (bytes == 0) return start;  // in memory
-  // A shard holds many samples: one open and one read for the part that a batch takes of it.
-  const std::int64_t requests = one_file_each_ ? options_.batch : 1;
+std::int64_t SimLoader::read(std::int64_t start, double processor_ns) {
+  if (bytes_per_batch_ == 0) return start;
   const std::int64_t latency =
       std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count();
-  const std::int64_t asked = start + requests * (costs_.open_ns + costs_.read_ns + 2 * latency) +
-                             ns(costs_.read_per_byte * static_cast<double>(bytes) * stretch_);
+  const std::int64_t asked = start + 2 * requests() * latency + ns(processor_ns * stretch_);
   if (storage_.bytes_per_second <= 0) return asked;
-  const std::int64_t transfer = ns(static_cast<double>(bytes) / storage_.bytes_per_second * 1e9);
+  const std::int64_t transfer =
+      ns(static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second * 1e9);
   storage_free_at_ = std::max(start, storage_free_at_) + transfer;
   return std::max(asked + transfer, storage_free_at_);
 }
 
-void SimLoader::add(Making& making, RangeKind kind, nvtx::Name name, std::int64_t end,
-                    std::int64_t bytes) {
-  if (device_.options().record_events) {
-    RangeRecord record;
-    record.start = making.at;
-    record.end = end;
-    record.name = name;
-    record.worker = making.worker;
-    record.payload = stage_payload(kind, making.batch, bytes);
-    device_.recording().ranges.push_back(record);
-  }
-  making.at = end;
-}
-
-void SimLoader::work(Making& making, RangeKind kind, nvtx::Name name, double nanoseconds,
-                     std::int64_t bytes) {
-  const double jitter = device_.jitter(0x10AD, making.batch);
-  add(making, kind, name, making.at + ns(nanoseconds * stretch_ * jitter), bytes);
-}
-
 std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
-  Making making{batch, start, worker};
-  auto& ranges = device_.recording().ranges;
-  const std::size_t whole = ranges.size();
   const std::int64_t floats = options_.batch * options_.height * options_.width *
                               options_.channels * std::int64_t{sizeof(float)};
-  add(making, RangeKind::kBatch, names().batch, start, floats);
-  if (options_.boxes.of) {
-    make_boxes(making);
-  } else {
-    make_images(making);
+  auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t from, std::int64_t bytes) {
+    RangeRecord record;
+    record.start = from;
+    record.name = name;
+    record.worker = worker;
+    record.payload = stage_payload(kind, batch, bytes);
+    device_.recording().ranges.push_back(record);
+    return device_.recording().ranges.size() - 1;
+  };
+  const bool recorded = device_.options().record_events;
+  const std::size_t whole = recorded ? add(RangeKind::kBatch, names().batch, start, floats) : 0;
+  auto& ranges = device_.recording().ranges;
+  std::int64_t at = start;
+  for (const Stage& stage : stages_) {
+    const std::size_t range = recorded ? add(stage.kind, stage.name, at, stage.bytes) : 0;
+    at = stage.kind == RangeKind::kRead
+             ? read(at, stage.processor_ns)
+             : at + ns(stage.processor_ns * stretch_ * device_.jitter(0x10AD, batch));
+    if (recorded) ranges[range].end = at;
   }
-  if (device_.options().record_events) ranges[whole].end = making.at;
-  return making.at;
+  if (recorded) ranges[whole].end = at;
+  return at;
 }
 
-void SimLoader::make_images(Making& making) {
+std::vector<SimLoader::Stage> SimLoader::image_stages() const {
   const bool pictures = options_.channels == 3;
   const std::int64_t pixels = options_.batch * options_.height * options_.width;
   const std::int64_t decoded =
@@ -168,15 +177,15 @@ void SimLoader::make_images(Making& making) {
                         : pictures                        ? costs_.picture_decode_per_pixel
                                                           : costs_.decode_per_pixel;
   const double augment = pictures ? costs_.picture_augment_per_pixel : costs_.augment_per_pixel;
-  add(making, RangeKind::kRead, names().read, read(making.at, bytes_per_batch_), bytes_per_batch_);
-  work(making, RangeKind::kDecode, names().decode, static_cast<double>(decoded) * decode,
-       decoded * options_.channels);
-  work(making, RangeKind::kAugment, names().augment, static_cast<double>(pixels) * augment, floats);
-  work(making, RangeKind::kCollate, names().collate,
-       static_cast<double>(floats) * costs_.collate_per_byte, floats);
+  return {{RangeKind::kRead, names().read, read_processor_ns(), bytes_per_batch_},
+          {RangeKind::kDecode, names().decode, static_cast<double>(decoded) * decode,
+           decoded * options_.channels},
+          {RangeKind::kAugment, names().augment, static_cast<double>(pixels) * augment, floats},
+          {RangeKind::kCollate, names().collate,
+           static_cast<double>(floats) * costs_.collate_per_byte, floats}};
 }
 
-void SimLoader::make_boxes(Making& making) {
+std::vector<SimLoader::Stage> SimLoader::box_stages() const {
   const auto pixels = static_cast<double>(options_.batch * options_.height * options_.width);
   const auto images = static_cast<double>(options_.batch);
   const std::int64_t bytes = options_.batch * options_.height * options_.width * 3;
@@ -192,7 +201,7 @@ void SimLoader::make_boxes(Making& making) {
   auto cost = [&](BoxStage stage) -> Cost {
     switch (stage) {
       case BoxStage::kRead:
-        break;
+        return {read_processor_ns(), bytes_per_batch_};
       case BoxStage::kDecode:
         return {source_pixels * decode, static_cast<std::int64_t>(3 * source_pixels)};
       case BoxStage::kCrop:
@@ -214,16 +223,13 @@ void SimLoader::make_boxes(Making& making) {
     }
     return {0, 0};
   };
+  std::vector<Stage> stages;
   for (const BoxStageName& each : kBoxStages) {
     if (!has_stage(options_, each.stage)) continue;
-    const nvtx::Name name = nvtx::intern(each.name);
-    if (each.stage == BoxStage::kRead) {
-      add(making, each.kind, name, read(making.at, bytes_per_batch_), bytes_per_batch_);
-    } else {
-      const Cost is = cost(each.stage);
-      work(making, each.kind, name, is.nanoseconds, is.bytes);
-    }
+    const Cost is = cost(each.stage);
+    stages.push_back({each.kind, nvtx::intern(each.name), is.nanoseconds, is.bytes});
   }
+  return stages;
 }
 
 }  // namespace headway::trainer::sim

@@ -31,7 +31,9 @@ struct LoaderCosts {
   std::int64_t open_ns = 6000;  ///< of a file in the page cache
   std::int64_t read_ns = 3000;  ///< likewise
   double read_per_byte = 0.3;
-  int cores = 16;  ///< of the host, per rank; more busy threads than that slow each other down
+  /// Of the host, per rank. More threads than that slow each other down, each as far as it computes; one that waits
+  /// for storage takes none.
+  int cores = 16;
 };
 
 /// The loader's workers on a device's virtual clock: the same rules as Loader (data/loader.h), the
@@ -51,22 +53,23 @@ class SimLoader final : public BatchSource {
     std::int64_t last_batch = -1;
     std::int64_t epoch = -1;
   };
+  /// What a worker does for every batch, one after the other.
+  struct Stage {
+    conventions::RangeKind kind;
+    nvtx::Name name;
+    double processor_ns;
+    std::int64_t bytes;
+  };
+  std::vector<Stage> image_stages() const;
+  std::vector<Stage> box_stages() const;
+  double read_processor_ns() const;
+  /// What the storage takes for a batch when nobody else uses it.
+  double storage_ns() const;
   /// Makes a batch; returns when it is ready.
   std::int64_t make(std::int64_t batch, std::int64_t start, std::int32_t worker);
-  /// One range after another, from `at` on.
-  struct Making {
-    std::int64_t batch;
-    std::int64_t at;
-    std::int32_t worker;
-  };
-  void add(Making& making, conventions::RangeKind kind, nvtx::Name name, std::int64_t end,
-           std::int64_t bytes);
-  /// A stage that computes.
-  void work(Making& making, conventions::RangeKind kind, nvtx::Name name, double nanoseconds,
-            std::int64_t bytes);
-  void make_images(Making& making);
-  void make_boxes(Making& making);
-  std::int64_t read(std::int64_t start, std::int64_t bytes);
+  std::int64_t read(std::int64_t start, double processor_ns);
+  /// Requests of a batch: one for each file, or one for its part of a shard.
+  std::int64_t requests() const { return one_file_each_ ? options_.batch : 1; }
 
   SimDevice& device_;
   const LoaderOptions options_;
@@ -76,6 +79,7 @@ class SimLoader final : public BatchSource {
   const bool decoded_;  ///< samples are pixels already
   std::int64_t per_epoch_ = 1;
   std::int64_t bytes_per_batch_ = 0;
+  std::vector<Stage> stages_;
   double stretch_ = 1;
   std::int64_t next_ = 0;
   std::vector<std::int64_t> returned_;  ///< by batch: when `next` returned it

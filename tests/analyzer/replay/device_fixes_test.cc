@@ -55,6 +55,18 @@ TEST_CASE("copies from pinned memory take what they take at its rate, and the ho
   CHECK(pageable.step_us() == doctest::Approx(pinned.recorded_us()).epsilon(0.005));
 }
 
+TEST_CASE(
+    "copies that are slower than any processor copies wait for the link, and pinned memory does "
+    "not help") {
+  const TextRun now = with_copy("memory=pageable rate=500MB/s");
+  const Predicted pageable(now, "pinned-copies");
+  REQUIRE(pageable.proposal.applies);
+  CHECK(pageable.proposal.text.find("the link is slower") != std::string::npos);
+  const TextRun then = with_copy("memory=pinned rate=500MB/s");
+  CHECK(pageable.step_us() ==
+        doctest::Approx(Predicted(then, "free-input").recorded_us()).epsilon(0.005));
+}
+
 TEST_CASE("at the full clock kernels take less in proportion, where samples show a lower one") {
   const TextRun half =
       with_kernels(500, 1, 864, "counter gpu.sm_clock 705M..705M unit=Hz device=0 every=10ms\n");

@@ -69,6 +69,18 @@ TEST_CASE("more workers: one processor stays for training, and the rest may not 
   CHECK(none.proposal.text == "2 workers take all processors but one");
 }
 
+TEST_CASE(
+    "more workers than processors make batches where they wait for storage most of the time") {
+  // 100 kB would take 1 ms in one piece: a worker needs 3 of its 36 ms on a processor.
+  const std::string stages = "\n  read 34ms bytes=100KB pieces=50\n  decode 2ms\n";
+  const TextRun one = run_with("1 prefetch=2" + stages, "meta cpu_count 2\n");
+  const Predicted predicted(one, "more-workers");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(predicted.proposal.setting.starts_with("--workers 5 "));
+  const TextRun five = run_with("5 prefetch=6" + stages, "meta cpu_count 2\n");
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(five)).epsilon(0.005));
+}
+
 TEST_CASE("more workers are not proposed where nobody waits, or nobody makes batches") {
   const TextRun fast = run_with("4 prefetch=4\n  decode 20ms\n");
   const Predicted enough(fast, "more-workers");

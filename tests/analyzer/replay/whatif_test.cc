@@ -66,6 +66,23 @@ std::int64_t step_with_syncs(TraceBuilder& builder, std::int64_t now) {
   return now;
 }
 
+/// The same with an event after each kernel, awaited at once or when the next kernel has been launched, too.
+std::int64_t step_with_events(TraceBuilder& builder, std::int64_t now, bool at_once) {
+  static std::int64_t id = 0;
+  auto wait = [&](std::int64_t event, std::int64_t start, std::int64_t end) {
+    builder.call(1, DeviceCallKind::kEventSynchronize, start, end, 1, event);
+  };
+  for (int k = 0; k < 20; ++k) {
+    builder.launch(1, now, now + 10 * kUs, now + 15 * kUs, now + 115 * kUs,
+                   {.phase = k < 19 ? Phase::kForward : Phase::kUpdate});
+    if (!at_once && k > 0) wait(id, now + 10 * kUs, now + 10 * kUs + 500);
+    builder.call(1, DeviceCallKind::kEventRecord, now + 11 * kUs, now + 12 * kUs, 1, ++id);
+    if (at_once) wait(id, now + 12 * kUs, now + 120 * kUs);
+    now += 120 * kUs;
+  }
+  return now;
+}
+
 /// 20 kernels of 10 µs, each launched by a call of 30 µs.
 std::int64_t step_of_launches(TraceBuilder& builder, std::int64_t now) {
   for (int k = 0; k < 20; ++k) {
@@ -259,6 +276,17 @@ TEST_CASE("a scaling that means nothing here is refused with what there is") {
   CHECK(refused("lunch_gap=0.5").find("Classes: compute_tensor, ") != std::string::npos);
   CHECK(refused("kernel:nothing=0.5").find("no kernel of this trace fits") != std::string::npos);
   CHECK(refused("thread:1=0.5").find("is none of class, op, kernel") != std::string::npos);
+}
+
+TEST_CASE(
+    "a wait for an event goes where it drains the device, and stays where there is work behind "
+    "it") {
+  Run drained([](TraceBuilder& b, std::int64_t now) { return step_with_events(b, now, true); });
+  const FixPrediction& fix = drained.of("remove-syncs");
+  REQUIRE(fix.applies);
+  CHECK(fix.prediction.step.ns / 1e3 == doctest::Approx(2000).epsilon(0.01));
+  Run ahead([](TraceBuilder& b, std::int64_t now) { return step_with_events(b, now, false); });
+  CHECK_FALSE(ahead.of("remove-syncs").applies);
 }
 
 TEST_CASE("a finding whose cause has a known fix says what that would gain, others do not") {
