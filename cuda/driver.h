@@ -8,7 +8,7 @@
 
 namespace headway::cuda {
 
-/// The driver's functions that the measurements use: what cuda.h declares, found at run time, so that the
+/// The driver's functions that Headway uses: what cuda.h declares, found at run time, so that the
 /// program runs where there is no driver.
 #define HEADWAY_DRIVER_FUNCTIONS(_) \
   _(cuInit)                         \
@@ -21,14 +21,17 @@ namespace headway::cuda {
   _(cuDeviceGetAttribute)           \
   _(cuDevicePrimaryCtxRetain)       \
   _(cuDevicePrimaryCtxRelease)      \
+  _(cuDevicePrimaryCtxSetFlags)     \
   _(cuCtxSetCurrent)                \
   _(cuCtxSynchronize)               \
   _(cuStreamCreate)                 \
   _(cuStreamDestroy)                \
   _(cuStreamSynchronize)            \
+  _(cuStreamWaitEvent)              \
   _(cuEventCreate)                  \
   _(cuEventDestroy)                 \
   _(cuEventRecord)                  \
+  _(cuEventQuery)                   \
   _(cuEventSynchronize)             \
   _(cuEventElapsedTime)             \
   _(cuMemAlloc)                     \

@@ -388,10 +388,13 @@ std::vector<Switch> make_switches() {
       number({"slow_rank_ms", kRanks, "By how much.", "straggler"}, &S::slow_rank_ms, 0, 100000),
       number({"comm_timeout_s", kRanks, "How long ranks wait for one that does not come."},
              &S::comm_timeout_s, 1, 86400),
-      choice<DeviceKind>({"device", kDevice,
-                          "Where the arithmetic runs; sim runs the same host program on a virtual "
-                          "clock, with the times of a GPU and without arithmetic."},
-                         &S::device, {{"host", DeviceKind::kHost}, {"sim", DeviceKind::kSim}}),
+      choice<DeviceKind>(
+          {"device", kDevice,
+           "Where the arithmetic runs: on the processor, on an NVIDIA GPU, or "
+           "nowhere: sim runs the same host program on a virtual clock, with the "
+           "times of a GPU."},
+          &S::device,
+          {{"host", DeviceKind::kHost}, {"cuda", DeviceKind::kCuda}, {"sim", DeviceKind::kSim}}),
       text({"gpu", kDevice, "The GPU that sim simulates."}, &S::gpu,
            "v100, a100, h100, h200, b200, l4, ... (a wrong one lists all)"),
       number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,

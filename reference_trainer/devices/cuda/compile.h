@@ -125,7 +125,9 @@ class CudaGraph final : public CompiledGraph {
 
   void skip_tf32_rounding();
   void choose_formats();
+  static bool keeps_fp32(const OpDefinition& op, std::size_t output);
   bool is_filter(ValueId value) const;
+  void check_round_trip(NodeId node) const;
   void add_ops();
   void add_cast(NodeId node, NumberFormat from_format, Operand from, NumberFormat to_format,
                 Operand to, std::int64_t count);

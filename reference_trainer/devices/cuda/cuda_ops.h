@@ -56,6 +56,8 @@ void add_attention_mask(CudaGraph& graph, NodeId node);
 void add_roll(CudaGraph& graph, NodeId node);
 void add_softmax(CudaGraph& graph, NodeId node);
 void add_softmax_backward(CudaGraph& graph, NodeId node);
+/// Sums of x's columns, as one of the kernels of a node.
+void add_column_sum(CudaGraph& graph, NodeId node, ValueId x, ValueId sums);
 // Updates, each also in its multi-tensor form.
 void add_sgd_momentum(CudaGraph& graph, NodeId node);
 void add_adam(CudaGraph& graph, NodeId node);

@@ -135,6 +135,10 @@ FAKE CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   CALLED("cuDevicePrimaryCtxRelease");
   return CUDA_SUCCESS;
 }
+FAKE CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice, unsigned) {
+  CALLED("cuDevicePrimaryCtxSetFlags");
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
 }
