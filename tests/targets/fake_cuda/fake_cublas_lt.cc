@@ -3,6 +3,8 @@
 // argument checked. What a caller did not set, or set to nonsense, is refused with a line on standard error and the
 // status that cuBLAS has for an invalid value. FAKE_CUBLAS_FAILS=NAME refuses that call; operands of products under TF32
 // are rounded as the matrix unit does.
+#include <cuda.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,9 @@
 #include <set>
 
 #include "cuda/cublas_lt.h"
+
+/// Of the fake driver beside this library (fake_cuda.cc).
+extern "C" void fake_cuda_queue(CUstream stream, void (*work)(void*), void* argument);
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
@@ -105,6 +110,38 @@ double operand(Compute compute, Type type, const void* array, std::int64_t at) {
   float rounded;
   std::memcpy(&rounded, &bits, sizeof rounded);
   return rounded;
+}
+
+struct WaitingProduct {
+  Description by;
+  Layout la, lb, ld;
+  const void* a;
+  const void* b;
+  void* d;
+  void* workspace;
+  std::size_t workspace_bytes;
+};
+
+void run_product(void* argument) {
+  const auto& [by, la, lb, ld, a, b, d, workspace, workspace_bytes] =
+      *static_cast<WaitingProduct*>(argument);
+  std::memset(workspace, 0xA5, workspace_bytes);  // whoever relies on it finds nonsense
+  const auto m = static_cast<std::int64_t>(ld.rows);
+  const auto n = static_cast<std::int64_t>(ld.columns);
+  const auto k = static_cast<std::int64_t>(by.transpose_a ? la.rows : la.columns);
+  const std::int64_t a_row = by.transpose_a ? la.leading : 1;
+  const std::int64_t a_inner = by.transpose_a ? 1 : la.leading;
+  const std::int64_t b_column = by.transpose_b ? 1 : lb.leading;
+  const std::int64_t b_inner = by.transpose_b ? lb.leading : 1;
+  for (std::int64_t group = 0; group < ld.batch; ++group)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) {
+        double sum = by.epilogue == 4 ? load(ld.type, by.bias, i) : 0;
+        for (std::int64_t p = 0; p < k; ++p)
+          sum += operand(by.compute, la.type, a, group * la.stride + i * a_row + p * a_inner) *
+                 operand(by.compute, lb.type, b, group * lb.stride + j * b_column + p * b_inner);
+        store(ld.type, d, group * ld.stride + i + j * ld.leading, sum);
+      }
 }
 
 const char* wrong_shapes(const Description& by, const Layout& a, const Layout& b, const Layout& d) {
@@ -234,22 +271,8 @@ FAKE int cublasLtMatmul(void* handle, void* description, const void* alpha, cons
        {a, b, static_cast<const void*>(d), static_cast<const void*>(workspace)})
     if (reinterpret_cast<std::uintptr_t>(address) % 16 != 0)
       return refuse(kCall, "an address that is no multiple of 16");
-  std::memset(workspace, 0xA5, workspace_bytes);  // whoever relies on it finds nonsense
-  const auto m = static_cast<std::int64_t>(ld.rows);
-  const auto n = static_cast<std::int64_t>(ld.columns);
-  const auto k = static_cast<std::int64_t>(by.transpose_a ? la.rows : la.columns);
-  for (std::int64_t group = 0; group < ld.batch; ++group)
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < m; ++i) {
-        double sum = by.epilogue == 4 ? load(ld.type, by.bias, i) : 0;
-        for (std::int64_t p = 0; p < k; ++p)
-          sum += operand(by.compute, la.type, a,
-                         group * la.stride +
-                             (by.transpose_a ? p + i * la.leading : i + p * la.leading)) *
-                 operand(by.compute, lb.type, b,
-                         group * lb.stride +
-                             (by.transpose_b ? j + p * lb.leading : p + j * lb.leading));
-        store(ld.type, d, group * ld.stride + i + j * ld.leading, sum);
-      }
+  // What it takes is kept as long as the work may run: a captured product runs again and again.
+  fake_cuda_queue(static_cast<CUstream>(stream), run_product,
+                  new WaitingProduct{by, la, lb, ld, a, b, d, workspace, workspace_bytes});
   return 0;
 }
