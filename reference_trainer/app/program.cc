@@ -147,6 +147,21 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
   }
 }
 
+void check_device_settings(const Settings& s) {
+  const bool cuda = s.device == DeviceKind::kCuda;
+  if (cuda && (s.ranks > 1 || s.accumulate > 1))
+    fail_usage(
+        "device cuda: it trains with one rank and one micro batch so far, not with --ranks {} "
+        "--accumulate {}. Use --device host or sim for those.",
+        s.ranks, s.accumulate);
+  if (s.cuda_graph && !cuda)
+    fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
+  if (s.cuda_graph && (s.sync.ops > 0 || s.launch_us > 0))
+    fail_usage(
+        "cuda_graph: a graph is one launch, so --sync and --launch-us have nothing to come after. "
+        "Leave them out, or --cuda-graph off.");
+}
+
 /// A graph is printed without a GPU.
 std::unique_ptr<Device> open_device(const Settings& settings, bool print_graph) {
   const bool spin = settings.device_schedule == DeviceSchedule::kSpin;
@@ -275,6 +290,7 @@ int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
   const std::optional<RankIdentity> rank =
       real && !command.print_graph ? rank_of(command) : std::nullopt;
   check_rank_settings(command.settings.values());
+  check_device_settings(command.settings.values());
   command.settings.resolve_threads(resolved_threads(command.settings.values()));
   if (command.explain) {
     fmt::print("{}", command.settings.table());

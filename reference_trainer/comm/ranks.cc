@@ -91,11 +91,6 @@ LinkModel emulated_links(const Settings& settings) {
 }
 
 void check_rank_settings(const Settings& s) {
-  if (s.device == DeviceKind::kCuda && (s.ranks > 1 || s.accumulate > 1))
-    fail_usage(
-        "device cuda: it trains with one rank and one micro batch so far, not with --ranks {} "
-        "--accumulate {}. Use --device host or sim for those.",
-        s.ranks, s.accumulate);
   if (s.ranks == 1) return;
   if (s.compress != Compression::kNone && s.topology != Topology::kFlat)
     fail_usage(

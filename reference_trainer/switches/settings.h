@@ -105,6 +105,7 @@ struct Settings {
   std::int64_t loss_every = 1;
   std::int64_t run_ahead = 2;
   double launch_us = 0;
+  bool cuda_graph = false;
   DeviceSchedule device_schedule = DeviceSchedule::kBlocking;
   // ranks
   std::int64_t ranks = 1;

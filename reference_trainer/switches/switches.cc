@@ -27,6 +27,10 @@ bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
 }
 
+bool on_cuda(const Settings& s) {
+  return s.device == DeviceKind::kCuda;
+}
+
 Switch sync_switch() {
   const std::string values = "never, op, or n (a number of ops)";
   auto get = [](const Settings& s) {
@@ -314,6 +318,11 @@ std::vector<Switch> make_switches() {
               "thread.",
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
+      flag({"cuda_graph", kLaunch,
+            "Device cuda: launch all kernels of a phase with one call, as a CUDA graph, from the "
+            "second step on.",
+            "launch-bound", try_values({"on"}, on_cuda)},
+           &S::cuda_graph),
       choice<DeviceSchedule>(
           {"device_schedule", kLaunch,
            "How the training thread and the host device wait for each other: asleep, as with "

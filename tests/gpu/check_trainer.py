@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The trainer on the GPU: its device's tests, loss curves of the transformer beside the host device's, and sequences per second.
-Usage: check_trainer.py PROGRAMS RESULTS (run by scripts/gpu_check.sh). Exit code 77: no GPU. Leaves trainer.json in RESULTS."""
+"""The trainer on the GPU: its device's tests, loss curves of the transformer beside the host device's, sequences per second, a recording.
+Usage: check_trainer.py PROGRAMS RESULTS (run by scripts/gpu_check.sh). Exit code 77: no GPU. Leaves trainer.json, and trainer.sqlite where it is small, in RESULTS."""
 import json
 import os
 import pathlib
@@ -71,5 +71,17 @@ for name, arguments in {
     rate = 16 / times[len(times) // 2]
     results["rates"][name] = rate
     print(f"     GPT-2 small, batch 16, {name}: {rate:.1f} sequences/s, {rate * 1024:.0f} tokens/s", flush=True)
+# Where a step's time goes by Headway's own recording: gaps that host calls make would show there.
+trace = RESULTS / "trainer.sqlite"
+cupti = [str(p.parent) for p in sorted(pathlib.Path("/").glob("usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1*"))]
+recorded = {**environment, "LD_LIBRARY_PATH": ":".join([*cupti, environment["LD_LIBRARY_PATH"]])}
+command = [PROGRAMS / "headway", "record", "--force", "-o", trace, "--", PROGRAMS / "headway-train", *LARGE, "--steps", "20", "--device", "cuda",
+           "--precision", "bf16"]
+child = subprocess.run(command, capture_output=True, text=True, timeout=120, env=recorded)
+check("a recorded run", child.returncode == 0, child.stderr.strip()[-300:] if child.returncode else "")
+if child.returncode == 0:
+    print(subprocess.run([PROGRAMS / "headway", "report", trace], capture_output=True, text=True, timeout=60).stdout, flush=True)
+if trace.exists() and trace.stat().st_size > 15 << 20:
+    trace.unlink()  # results stay small
 (RESULTS / "trainer.json").write_text(json.dumps(results))
 sys.exit(1 if failed else 0)

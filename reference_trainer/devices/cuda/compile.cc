@@ -10,18 +10,6 @@
 #include "reference_trainer/ops/op.h"
 
 namespace headway::trainer {
-namespace {
-
-/// Launches that are made when memory is known, one set for each slot that the node reads inputs from.
-struct Prepared {
-  std::vector<Launches> of_slot;
-  Launches& at(int slot) {
-    return of_slot[of_slot.size() > 1 ? static_cast<std::size_t>(slot) : 0];
-  }
-};
-
-}  // namespace
-
 void* Operand::at(int slot) const {
   if (!graph_) return nullptr;
   if (value_.valid()) return graph_->address(value_, slot);
@@ -141,24 +129,15 @@ void CudaGraph::add_kernel(NodeId node, CudaKernel::Send send, const std::string
 
 void CudaGraph::add_launches(NodeId id, Make make, const std::string& part,
                              std::optional<Work> work, Vary vary) {
-  auto prepared = std::make_shared<Prepared>();
+  auto kernel =
+      std::make_unique<LaunchesKernel>(tag(id, part, work), device_.kernels(), std::move(vary));
   const bool reads_batch = std::ranges::any_of(graph_.node(id).inputs, [&](ValueId input) {
     return graph_.value(input).role == Role::kInput;
   });
-  when_bound([this, prepared, make = std::move(make), sets = reads_batch ? slots() : 1] {
-    for (int slot = 0; slot < sets; ++slot) {
-      prepared->of_slot.push_back(make(slot));
-      for (const Launch& launch : prepared->of_slot.back()) device_.kernels().function(launch);
-    }
+  when_bound([to = kernel.get(), make = std::move(make), sets = reads_batch ? slots() : 1] {
+    for (int slot = 0; slot < sets; ++slot) to->add(make(slot));
   });
-  add_kernel(
-      id,
-      [this, prepared, vary = std::move(vary)](CUstream stream, const LaunchArguments& arguments) {
-        Launches& launches = prepared->at(arguments.slot);
-        if (vary) vary(launches, arguments);
-        device_.kernels().run(stream, launches);
-      },
-      part, work);
+  kernels_[id.value].push_back(std::move(kernel));
 }
 
 }  // namespace headway::trainer

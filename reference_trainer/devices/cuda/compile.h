@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/launch.h"
+#include "reference_trainer/devices/cuda/cuda_kernel.h"
 #include "reference_trainer/devices/device.h"
 
 namespace headway::trainer {
@@ -17,20 +17,6 @@ namespace headway::trainer {
 class CudaDevice;
 class CudaGraph;
 using kernels::NumberFormat;
-using kernels::cuda::Launch;
-using kernels::cuda::Launches;
-
-/// A kernel of the CUDA device: queues one or more launches on a stream and returns. Called every step, so it
-/// neither allocates nor waits. Errors of the driver are thrown.
-class CudaKernel final : public Kernel {
- public:
-  using Send = std::function<void(CUstream, const LaunchArguments&)>;
-  CudaKernel(Tag tag, Send send) : Kernel(std::move(tag)), send_(std::move(send)) {}
-  void send(CUstream stream, const LaunchArguments& arguments) const { send_(stream, arguments); }
-
- private:
-  Send send_;
-};
 
 /// Where a kernel finds an operand once memory is laid out: the value's own memory or scratch memory.
 class Operand {
@@ -86,11 +72,10 @@ class CudaGraph final : public CompiledGraph {
   /// Scratch memory of this node alone, until the next node's kernels run. A multiple of 256 in address.
   Operand scratch(NodeId node, std::int64_t bytes);
 
-  /// Adds a kernel of our own launches: `make(slot)` is called once per slot when memory is bound. `vary` (may be
-  /// empty) changes the launches' parameters in place before each is sent. `part` tells apart several kernels of one
+  /// Adds a kernel of our own launches: `make(slot)` is called once per slot when memory is bound. `vary` changes
+  /// the launches' parameters in place before they are sent. `part` tells apart several kernels of one
   /// node; `work`: the op's where none is given.
   using Make = std::function<Launches(int slot)>;
-  using Vary = std::function<void(Launches&, const LaunchArguments&)>;
   void add_launches(NodeId node, Make make, const std::string& part = {},
                     std::optional<Work> work = {}, Vary vary = {});
   /// Adds a kernel that is sent in another way (libraries). What it needs is made in `when_bound`.

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "cuda/cublas_lt.h"
 #include "reference_trainer/devices/cuda/compile.h"
+#include "reference_trainer/devices/cuda/joined.h"
 
 namespace headway::trainer {
 namespace {
@@ -216,6 +217,21 @@ std::unique_ptr<Kernel> CudaDevice::make_kernel(Kernel::Tag tag, Kernel::Body) {
       "ranks or micro batches "
       "are added on the processor: use --device host, or leave --ranks and --accumulate at 1.",
       tag.text);
+}
+
+std::unique_ptr<Kernel> CudaDevice::join(StreamId on, Kernel::Tag tag,
+                                         const std::vector<const Kernel*>& kernels,
+                                         const LaunchArguments& sample) {
+  if (!driver().graphs.complete)
+    fail_usage(
+        "cuda_graph: this driver (CUDA {}.{}) is too old for it; it needs that of CUDA 11.4. "
+        "Update "
+        "the driver, or leave --cuda-graph off.",
+        driver().version / 1000, driver().version % 1000 / 10);
+  return checked([&] {
+    return std::make_unique<JoinedKernel>(std::move(tag), driver(), stream(on).get(), kernels,
+                                          sample);
+  });
 }
 
 std::unique_ptr<CompiledGraph> CudaDevice::compile(const Graph& graph,

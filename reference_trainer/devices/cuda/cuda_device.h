@@ -60,6 +60,9 @@ class CudaDevice final : public Device {
                                          const CompileOptions& options) override;
   /// Fails (usage error): functions of the host cannot run on a GPU.
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) override;
+  std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
+                               const std::vector<const Kernel*>& kernels,
+                               const LaunchArguments& sample) override;
   HostClock& clock() override { return steady_host_clock(); }
   bool computes() const override { return true; }
 

@@ -52,10 +52,12 @@ bool emulated() {
   return path && std::string(path).ends_with("targets/cuda");
 }
 
-std::vector<std::string> calls_of(int steps) {
+std::vector<std::string> calls_of(int steps, const std::string& switches = "") {
   const test::TemporaryFolder folder;
   const std::string file = folder / "calls";
-  CHECK(run("FAKE_CUDA_CALLS='" + file + "'", "--steps " + std::to_string(steps)).status == 0);
+  CHECK(
+      run("FAKE_CUDA_CALLS='" + file + "'", "--steps " + std::to_string(steps) + switches).status ==
+      0);
   std::vector<std::string> calls;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) calls.push_back(line);
@@ -79,6 +81,8 @@ TEST_CASE("what is missing for a GPU is named, with what to do") {
 TEST_CASE("switches that the GPU cannot follow are refused") {
   check(run("", "--steps 1 --ranks 2"), 2, "device cuda: it trains with one rank");
   check(run("", "--steps 1 --accumulate 2"), 2, "device cuda: it trains with one rank");
+  check(run("", "--steps 1 --cuda-graph on --sync op"), 2, "cuda_graph: a graph is one launch");
+  check(run("", "--steps 1 --cuda-graph on --device host"), 2, "cuda_graph: only --device cuda");
 }
 
 TEST_CASE("a failed launch names the op, a failed product too, and memory that does not suffice") {
@@ -117,6 +121,21 @@ TEST_CASE("a step allocates nothing and waits for nothing but an earlier step's 
   CHECK(more("cuEventSynchronize") <= 6);
   CHECK(more("cuMemcpyHtoDAsync") == 6 * 2);  // tokens and labels
   CHECK(more("cuMemcpyDtoHAsync") == 6);      // figures
+}
+
+TEST_CASE("a step of CUDA graphs is a launch for each phase") {
+  if (!emulated()) return;
+  const std::vector<std::string> few = calls_of(4, " --cuda-graph on --dropout 0");
+  const std::vector<std::string> many = calls_of(10, " --cuda-graph on --dropout 0");
+  auto more = [&](const char* name) {
+    return std::ranges::count(many, name) - std::ranges::count(few, name);
+  };
+  CHECK(more("cuGraphLaunch") == 6 * 3);
+  for (const char* name : {"cuLaunchKernel", "cuGraphInstantiate", "cuStreamBeginCapture",
+                           "cuGraphExecKernelNodeSetParams"}) {
+    CAPTURE(name);
+    CHECK(more(name) == 0);
+  }
 }
 
 }  // namespace headway

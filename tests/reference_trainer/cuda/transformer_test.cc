@@ -99,6 +99,25 @@ TEST_CASE("each way of feeding, waiting and reading the loss gives the same loss
   check([](Settings& s) { s.run_ahead = 1; });
 }
 
+TEST_CASE(
+    "phases as CUDA graphs train to the same bits, with dropout, both slots and every precision") {
+  for (Precision precision : {Precision::kFp32, Precision::kAmpO2}) {
+    for (CopyMode mode : {CopyMode::kPrefetch, CopyMode::kAsync}) {
+      Settings settings = tiny_text();
+      settings.optimizer = OptimizerChoice::kAdam;
+      settings.precision = precision;
+      settings.h2d = mode;
+      settings.steps = 7;
+      const test::Trained one_by_one = test::train_on_gpu(settings);
+      settings.cuda_graph = true;
+      const test::Trained joined = test::train_on_gpu(settings);
+      CHECK(joined.parameters == one_by_one.parameters);
+      for (std::size_t i = 0; i < joined.result.steps.size(); ++i)
+        CHECK(*joined.result.steps[i].loss == *one_by_one.result.steps[i].loss);
+    }
+  }
+}
+
 TEST_CASE("what is trained is evaluated on the GPU as on the host") {
   Settings settings = tiny_text();
   settings.eval = true;

@@ -29,13 +29,13 @@ void add_row_program(CudaGraph& graph, NodeId id) {
     return {kernels::cuda::run_row_program(graph.limits(), program, arrays(node.inputs),
                                            arrays(node.outputs), 0)};
   };
-  CudaGraph::Vary vary;
+  Vary vary;
   if (std::ranges::find(program.instructions, kernels::RowOp::kDropout,
                         &kernels::RowInstruction::op) != program.instructions.end())
-    vary = [program](Launches& launches, const LaunchArguments& a) {
-      kernels::cuda::set_row_program_seed(launches.front(), program,
-                                          static_cast<std::uint64_t>(a.batch));
-    };
+    vary = {Vary::By::kBatch, [program](Launches& launches, const LaunchArguments& a) {
+              kernels::cuda::set_row_program_seed(launches.front(), program,
+                                                  static_cast<std::uint64_t>(a.batch));
+            }};
   graph.add_launches(id, make, {}, {}, vary);
 }
 

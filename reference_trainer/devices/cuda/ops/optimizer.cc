@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The optimizers' updates: tables of tensors in the parameters of few launches (kernels/cuda/tensor_table.h). A kernel
-// reads gradients of one format and writes parameters of one, so tensors are dealt into groups by both; there are two at
-// most, matrices and vectors.
+// The optimizers' updates: tables of tensors in the parameters of few launches (kernels/cuda/tensor_table.h).
 #include "reference_trainer/optim/optimizer.h"
 
 #include <algorithm>
@@ -18,107 +16,14 @@
 #include "kernels/sgd_momentum.h"
 #include "kernels/trust_ratio.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
+#include "reference_trainer/devices/cuda/ops/update_groups.h"
 
 namespace headway::trainer::cuda_device {
 namespace {
 
-using kernels::cuda::CopyFormat;
 using kernels::cuda::NormOf;
 using kernels::cuda::TableStep;
 using kernels::cuda::TableTensor;
-
-/// Values of one tensor, in the order of the node's operands.
-struct TensorValues {
-  ValueId parameter, gradient, first, second, direction, master;
-};
-
-/// Tensors that one launch may have together, and scratch memory for their norms.
-struct Group {
-  NumberFormat gradients = NumberFormat::kFloat32;
-  CopyFormat copies = CopyFormat::kNone;
-  std::vector<TensorValues> tensors;
-  Operand parts;              ///< a double per chunk
-  Operand parameter_squares;  ///< a double per tensor
-  Operand other_squares;
-  Operand
-      between;  ///< of an update in passes, which has one tensor: an array that lies between them
-};
-
-TensorValues values_of(const Node& node, const OptimizerAttributes& by, std::size_t at) {
-  auto operand = [&](std::size_t i) { return node.inputs[at + i]; };
-  TensorValues t;
-  t.parameter = operand(0);
-  t.gradient = operand(by.kind == OptimizerKind::kSgd ? 2 : 1);
-  t.first = operand(by.kind == OptimizerKind::kSgd ? 1 : 2);
-  if (by.kind == OptimizerKind::kAdam || by.kind == OptimizerKind::kLamb) t.second = operand(3);
-  if (by.kind == OptimizerKind::kLamb) t.direction = operand(4);
-  if (by.has_master()) t.master = operand(operands_per_parameter(by) - 1);
-  return t;
-}
-
-/// How the kernel writes the parameter beside its master copy: as it lies.
-CopyFormat copy_format(const CudaGraph& graph, const OptimizerAttributes& by, ValueId parameter) {
-  if (!by.has_master()) return CopyFormat::kNone;
-  const bool narrow = graph.format(parameter) != NumberFormat::kFloat32;
-  if (by.format == NumberFormat::kFloat16)
-    return narrow ? CopyFormat::kFloat16 : CopyFormat::kRoundedFloat16;
-  return narrow ? CopyFormat::kBfloat16 : CopyFormat::kRoundedBfloat16;
-}
-
-Group& group_of(std::vector<Group>& groups, NumberFormat gradients, CopyFormat copies) {
-  const auto found = std::ranges::find_if(groups, [&](const Group& group) {
-    return group.gradients == gradients && group.copies == copies;
-  });
-  if (found != groups.end()) return *found;
-  return groups.emplace_back(Group{gradients, copies, {}, {}, {}, {}, {}});
-}
-
-std::vector<Group> deal(const CudaGraph& graph, const Node& node, const OptimizerAttributes& by) {
-  std::vector<Group> groups;
-  const std::size_t each = operands_per_parameter(by);
-  for (std::size_t i = 0; i + each <= node.inputs.size(); i += each) {
-    const TensorValues t = values_of(node, by, i);
-    group_of(groups, graph.format(t.gradient), copy_format(graph, by, t.parameter))
-        .tensors.push_back(t);
-  }
-  return groups;
-}
-
-std::vector<TableTensor> table(const CudaGraph& graph, const Group& group) {
-  auto floats = [&](ValueId value) {
-    return value.valid() ? graph.address<float>(value) : nullptr;
-  };
-  std::vector<TableTensor> tensors;
-  for (const TensorValues& t : group.tensors) {
-    TableTensor to;
-    to.parameter = floats(t.master.valid() ? t.master : t.parameter);
-    to.copy = t.master.valid() ? graph.address(t.parameter) : nullptr;
-    to.gradient = graph.address(t.gradient);
-    to.first = floats(t.first);
-    to.second = floats(t.second);
-    to.direction = t.direction.valid() ? floats(t.direction) : group.between.at<float>();
-    to.count = graph.shape(t.parameter).elements();
-    tensors.push_back(to);
-  }
-  return tensors;
-}
-
-TableStep step_of(const CudaGraph& graph, const Node& node, const Group& group) {
-  const auto& by = std::get<OptimizerAttributes>(node.attributes);
-  TableStep step;
-  step.momentum = by.momentum;
-  step.beta1 = by.beta1;
-  step.beta2 = by.beta2;
-  step.epsilon = by.epsilon;
-  step.decay = by.decay;
-  step.trust = by.trust;
-  step.copy_format = group.copies;
-  step.state = by.has_state() ? graph.address<float>(node.inputs.back()) : nullptr;
-  step.parts = group.parts.at<double>();
-  step.parameter_squares = group.parameter_squares.at<double>();
-  step.other_squares = group.other_squares.at<double>();
-  return step;
-}
 
 /// The learning rate comes with each launch. A table's parameters begin with the step.
 void set_rate(Launches& launches, const LaunchArguments& arguments) {
@@ -132,16 +37,16 @@ template <class Run>
 void add_part(CudaGraph& graph, NodeId id, const std::vector<Group>& groups, const Run& run,
               const std::string& part = {}, std::optional<Work> work = {}) {
   const Node& node = graph.node(id);
-  graph.add_launches(
-      id,
-      [=, &graph, &node](int) {
-        Launches all;
-        for (const Group& group : groups)
-          std::ranges::move(run(group, step_of(graph, node, group), table(graph, group)),
-                            std::back_inserter(all));
-        return all;
-      },
-      part, work, set_rate);
+  graph.add_launches(id,
+                     [=, &graph, &node](int) {
+                       Launches all;
+                       for (const Group& group : groups)
+                         std::ranges::move(
+                             run(group, step_of(graph, node, group), table(graph, group)),
+                             std::back_inserter(all));
+                       return all;
+                     },
+                     part, work, {Vary::By::kRate, set_rate});
 }
 
 const OptimizerAttributes& attributes_of(const CudaGraph& graph, NodeId id) {
