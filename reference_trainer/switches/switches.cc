@@ -27,8 +27,8 @@ bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
 }
 
-bool on_cuda(const Settings& s) {
-  return s.device == DeviceKind::kCuda;
+bool may_join_launches(const Settings& s) {
+  return s.device == DeviceKind::kCuda && s.sync.ops == 0 && s.launch_us == 0;
 }
 
 Switch sync_switch() {
@@ -321,7 +321,7 @@ std::vector<Switch> make_switches() {
       flag({"cuda_graph", kLaunch,
             "Device cuda: launch all kernels of a phase with one call, as a CUDA graph, from the "
             "second step on.",
-            "launch-bound", try_values({"on"}, on_cuda)},
+            "launch-bound", try_values({"on"}, may_join_launches)},
            &S::cuda_graph),
       choice<DeviceSchedule>(
           {"device_schedule", kLaunch,

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/cuda_device.h"
+#include "reference_trainer/ops/op.h"
 #include "reference_trainer/passes/plan_memory.h"
 
 namespace headway::trainer {
@@ -67,7 +68,11 @@ void CudaGraph::allocate_persistent(ValueId id) {
 void CudaGraph::allocate() {
   views_.resize(graph_.value_count());
   // Memory that an op reuses is safe: all kernels of a graph run on one stream.
-  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return memory_size(id); });
+  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) {
+    const NodeId producer = graph_.value(id).producer;
+    const bool skipped = producer.valid() && node(producer).op == &ops::kTf32Round;
+    return skipped ? 0 : memory_size(id);  // nobody writes it, nobody reads it
+  });
   std::byte* arena = nullptr;
   if (!options_.keep_activations) {
     owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));

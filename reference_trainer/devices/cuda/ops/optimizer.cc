@@ -21,6 +21,7 @@
 namespace headway::trainer::cuda_device {
 namespace {
 
+using kernels::cuda::CopyFormat;
 using kernels::cuda::NormOf;
 using kernels::cuda::TableStep;
 using kernels::cuda::TableTensor;
