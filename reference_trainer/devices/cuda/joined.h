@@ -11,7 +11,7 @@ namespace headway::trainer {
 /// step (learning rate, seeds of dropout) is set in the graph's nodes when it has changed.
 class JoinedKernel final : public CudaKernel {
  public:
-  /// Captures on `stream`, which must be at rest. Throws Error when the driver refuses.
+  /// Captures on `stream`, whose work may go on. Throws Error when the driver refuses.
   JoinedKernel(Tag tag, const cuda::Driver& driver, CUstream stream,
                const std::vector<const Kernel*>& kernels, const LaunchArguments& sample);
   ~JoinedKernel() override;
