@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Memory of a graph on the CUDA device, and values between it and the host: in their format, filters turned.
 #include <bit>
-#include <cstring>
+#include <cmath>
+#include <cstdint>
 
 #include "common/error.h"
 #include "reference_trainer/devices/cuda/compile.h"
@@ -12,15 +13,35 @@
 namespace headway::trainer {
 namespace {
 
+/// A value that FP16 has, in its bits. By hand, because not every compiler has a type for it.
+std::uint16_t half_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const std::uint32_t exponent = bits >> 23 & 0xFFU;
+  if (exponent == 0xFF)
+    return static_cast<std::uint16_t>(sign | (std::isnan(value) ? 0x7E00U : 0x7C00U));
+  if (exponent < 113)  // below 2^-14: a multiple of 2^-24
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::abs(value) * 0x1p24F));
+  return static_cast<std::uint16_t>(sign | (exponent - 112) << 10 | (bits >> 13 & 0x3FFU));
+}
+
+float from_half_bits(std::uint16_t half) {
+  const float sign = half & 0x8000U ? -1.0F : 1.0F;
+  const int exponent = half >> 10 & 0x1F;
+  const auto mantissa = static_cast<float>(half & 0x3FFU);
+  if (exponent == 0x1F) return half & 0x3FFU ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * mantissa * 0x1p-24F;
+  return sign * std::ldexp(1024 + mantissa, exponent - 25);
+}
+
 std::uint16_t narrow(NumberFormat format, float value) {
-  if (format == NumberFormat::kFloat16)
-    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
   kernels::round_to(format, 1, &value, &value);
+  if (format == NumberFormat::kFloat16) return half_bits(value);
   return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
 }
 
 float widen(NumberFormat format, std::uint16_t bits) {
-  if (format == NumberFormat::kFloat16) return static_cast<float>(std::bit_cast<_Float16>(bits));
+  if (format == NumberFormat::kFloat16) return from_half_bits(bits);
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 

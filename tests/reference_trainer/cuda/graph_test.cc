@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "common/error.h"
 #include "reference_trainer/ops/op.h"
@@ -63,7 +64,11 @@ TEST_CASE(
   CHECK(pinned.as<int>()[0] == 0);
 }
 
-TEST_CASE("a value is read as it was written, rounded to the format it lies in") {
+namespace {
+
+/// Writes and reads every parameter of a small model of that precision.
+void check_write_and_read(Precision precision, kernels::NumberFormat format,
+                          const std::vector<float>& some) {
   Settings settings;
   settings.model = ModelKind::kTransformer;
   settings.data = DataKind::kGenerated;
@@ -71,7 +76,7 @@ TEST_CASE("a value is read as it was written, rounded to the format it lies in")
   settings.features = settings.sequence = 8;
   settings.batch = 2;
   settings.threads = 1;
-  settings.precision = Precision::kBf16;
+  settings.precision = precision;
   std::string note;
   DataSetup data(
       settings, [](auto, auto) {}, note);
@@ -85,13 +90,22 @@ TEST_CASE("a value is read as it was written, rounded to the format it lies in")
     const bool matrix = value.shape.rank() >= 2;
     CHECK(compiled->memory_size(id) == value.shape.elements() * (matrix ? 2 : 4));
     std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.001F * static_cast<float>(i) - 1;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = some[i % some.size()];
     compiled->write(id, values);
-    if (matrix)
-      kernels::round_to(kernels::NumberFormat::kBfloat16, value.shape.elements(), values.data(),
-                        values.data());
+    if (matrix) kernels::round_to(format, value.shape.elements(), values.data(), values.data());
     CHECK(compiled->read(id) == values);
   }
+}
+
+}  // namespace
+
+TEST_CASE("a value is read as it was written, rounded to the format it lies in") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {0.0F,     -0.0F,     1.0F,      -1.001F,   0.1F,    65504.0F,
+                                     65519.0F, -65520.0F, 6.1e-5F,   -6.0e-5F,  5.9e-8F, 2.0e-8F,
+                                     -1.0e-9F, 3.0e38F,   kInfinity, -kInfinity};
+  check_write_and_read(Precision::kBf16, kernels::NumberFormat::kBfloat16, values);
+  check_write_and_read(Precision::kAmpO2, kernels::NumberFormat::kFloat16, values);
 }
 
 TEST_CASE("an op that the device does not have is refused by name, with the device that has it") {
