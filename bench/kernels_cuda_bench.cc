@@ -80,8 +80,9 @@ void bench_programs(Bench& b, std::int64_t rows, std::int64_t columns, const flo
                                  {RowKind::kFull, RowKind::kPerColumn, RowKind::kPerColumn},
                                  std::move(code),
                                  {last}};
-    const float* in[] = {x, gamma, beta};
-    float* out[] = {y};
+    const RowArray in[] = {
+        {const_cast<float*>(x)}, {const_cast<float*>(gamma)}, {const_cast<float*>(beta)}};
+    const RowArray out[] = {{y}};
     b.measure(name, "FP32", shape, 2 * bytes, {run_row_program(b.limits(), by, in, out, 1)});
   };
   program("row_program_scale", {{kScale, 0, -1, 0.5F}});

@@ -3,8 +3,10 @@
 
 namespace headway::cuda {
 
-Context::Context(const Driver& driver, int ordinal) : driver_(driver) {
+Context::Context(const Driver& driver, int ordinal, unsigned schedule) : driver_(driver) {
   HEADWAY_CU(driver_, cuDeviceGet, &device_, ordinal);
+  if (schedule != CU_CTX_SCHED_AUTO)
+    HEADWAY_CU(driver_, cuDevicePrimaryCtxSetFlags, device_, schedule);
   HEADWAY_CU(driver_, cuDevicePrimaryCtxRetain, &context_, device_);
   try {
     make_current();
@@ -21,6 +23,13 @@ Context::~Context() {
 
 void Context::make_current() const {
   HEADWAY_CU(driver_, cuCtxSetCurrent, context_);
+}
+
+void Context::make_current_once() const {
+  thread_local CUcontext current = nullptr;
+  if (current == context_) return;
+  make_current();
+  current = context_;
 }
 
 std::string Context::name() const {

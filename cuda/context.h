@@ -11,7 +11,8 @@ namespace headway::cuda {
 /// The driver must outlive it. Throws Error when the driver refuses.
 class Context {
  public:
-  Context(const Driver& driver, int ordinal);
+  /// `schedule`: how threads wait for the device, CU_CTX_SCHED_*.
+  Context(const Driver& driver, int ordinal, unsigned schedule = CU_CTX_SCHED_AUTO);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -19,6 +20,8 @@ class Context {
   const Driver& driver() const { return driver_; }
   /// Makes it current on the calling thread, too.
   void make_current() const;
+  /// The same, where the calling thread has not done so before: costs a comparison.
+  void make_current_once() const;
   std::string name() const;
   int attribute(CUdevice_attribute which) const;
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "common/error.h"
 
 namespace headway::cuda {
@@ -33,6 +35,22 @@ bool find_functions(void* library, Driver& driver, std::string& why) {
   return !missing;
 }
 
+void find_graph_functions(void* library, GraphFunctions& graphs) {
+  graphs.complete = true;
+  auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(library, name));
+    graphs.complete &= function != nullptr;
+  };
+  find(graphs.begin_capture, "cuStreamBeginCapture_v2");
+  find(graphs.end_capture, "cuStreamEndCapture");
+  find(graphs.capture_info, "cuStreamGetCaptureInfo_v2");
+  find(graphs.instantiate, "cuGraphInstantiateWithFlags");
+  find(graphs.set_kernel_parameters, "cuGraphExecKernelNodeSetParams");
+  find(graphs.launch, "cuGraphLaunch");
+  find(graphs.destroy_executable, "cuGraphExecDestroy");
+  find(graphs.destroy, "cuGraphDestroy");
+}
+
 }  // namespace
 
 void Driver::check(CUresult result, const char* call) const {
@@ -53,6 +71,7 @@ std::unique_ptr<Driver> load_driver(std::string& why) {
   }
   auto driver = std::make_unique<Driver>();
   if (!find_functions(library, *driver, why)) return nullptr;
+  find_graph_functions(library, driver->graphs);
   int count = 0;
   try {
     HEADWAY_CU(*driver, cuInit, 0);

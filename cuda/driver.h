@@ -8,7 +8,7 @@
 
 namespace headway::cuda {
 
-/// The driver's functions that the measurements use: what cuda.h declares, found at run time, so that the
+/// The driver's functions that Headway uses: what cuda.h declares, found at run time, so that the
 /// program runs where there is no driver.
 #define HEADWAY_DRIVER_FUNCTIONS(_) \
   _(cuInit)                         \
@@ -21,14 +21,17 @@ namespace headway::cuda {
   _(cuDeviceGetAttribute)           \
   _(cuDevicePrimaryCtxRetain)       \
   _(cuDevicePrimaryCtxRelease)      \
+  _(cuDevicePrimaryCtxSetFlags)     \
   _(cuCtxSetCurrent)                \
   _(cuCtxSynchronize)               \
   _(cuStreamCreate)                 \
   _(cuStreamDestroy)                \
   _(cuStreamSynchronize)            \
+  _(cuStreamWaitEvent)              \
   _(cuEventCreate)                  \
   _(cuEventDestroy)                 \
   _(cuEventRecord)                  \
+  _(cuEventQuery)                   \
   _(cuEventSynchronize)             \
   _(cuEventElapsedTime)             \
   _(cuMemAlloc)                     \
@@ -47,10 +50,28 @@ namespace headway::cuda {
   _(cuModuleGetFunction)            \
   _(cuLaunchKernel)
 
+/// CUDA graphs: null where the driver is older than CUDA 11.3, or 11.4 for the instantiation. Two are declared here, because
+/// cuda.h renames them to versions that older drivers do not have.
+using CaptureInfo = CUresult(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                             const CUgraphNode**, std::size_t*);
+using SetKernelParameters = CUresult(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1*);
+struct GraphFunctions {
+  decltype(&::cuStreamBeginCapture) begin_capture = nullptr;
+  decltype(&::cuStreamEndCapture) end_capture = nullptr;
+  CaptureInfo* capture_info = nullptr;
+  decltype(&::cuGraphInstantiateWithFlags) instantiate = nullptr;
+  SetKernelParameters* set_kernel_parameters = nullptr;
+  decltype(&::cuGraphLaunch) launch = nullptr;
+  decltype(&::cuGraphExecDestroy) destroy_executable = nullptr;
+  decltype(&::cuGraphDestroy) destroy = nullptr;
+  bool complete = false;
+};
+
 struct Driver {
 #define HEADWAY_DECLARE(name) decltype(&::name) name##_ = nullptr;
   HEADWAY_DRIVER_FUNCTIONS(HEADWAY_DECLARE)
 #undef HEADWAY_DECLARE
+  GraphFunctions graphs;
   int version = 0;  ///< 13000: CUDA 13.0
 
   /// Throws Error(kInternal) naming the call and the driver's error.

@@ -5,18 +5,19 @@
 #        FOLDER/gpu_check.sh [--only STAGE,…] [--out FOLDER]         runs the stages (there); results go to FOLDER/results
 # Stages: kernels (every CUDA kernel against double precision), collector (what is recorded of CUDA, against known numbers), overhead
 # (what a launch costs while recording), calibrate (figures of headway calibrate: there, plausible, the same twice), whatif (predicted
-# steps against recorded ones), kernel-bench (time and memory rate of every CUDA kernel).
+# steps against recorded ones), kernel-bench (time and memory rate of every CUDA kernel), trainer (headway-train on the GPU: its losses
+# beside the host's, its throughput).
 # Exit code: 0 all passed, 1 something failed, 77 no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-pack='' build='build/dev' only='kernels,collector,overhead,calibrate,whatif,kernel-bench' out="$here/results"
+pack='' build='build/dev' only='kernels,collector,trainer,overhead,calibrate,whatif,kernel-bench' out="$here/results"
 while (($#)); do
   case $1 in
     --pack) pack=$2; shift 2 ;;
     --build) build=$2; shift 2 ;;
     --only) only=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
-    -h | --help) sed -n '2,10s/^# //p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,11s/^# //p' "$0"; exit 0 ;;
     *) echo "gpu_check.sh: unknown option '$1' (known: --pack, --build, --only, --out)" >&2; exit 2 ;;
   esac
 done
@@ -24,7 +25,7 @@ done
 if [[ $pack ]]; then
   root=$(dirname "$here")
   cd "$root"
-  linked=(headway headway_test_kernels_cuda headway_bench_kernels_cuda) # programs that load libraries of this machine
+  linked=(headway headway-train headway_test_kernels_cuda headway_test_trainer_cuda headway_bench_kernels_cuda) # programs that load libraries of this machine
   for program in "${linked[@]}" libheadway_inject.so gpu/cuda_program; do
     [[ -e $build/bin/$program ]] || { echo "gpu_check.sh: $build/bin/$program is missing: build first (cuda_program needs nvcc)" >&2; exit 2; }
   done
@@ -45,7 +46,7 @@ mkdir -p "$out"
 status=0
 for stage in ${only//,/ }; do
   check="$here/check_$stage.py"
-  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, overhead, calibrate, whatif, kernel-bench)" >&2; exit 2; }
+  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, trainer, overhead, calibrate, whatif, kernel-bench)" >&2; exit 2; }
   echo "== $stage"
   code=0
   timeout --kill-after=10 300 python3 "$check" "$here" "$out" 2>&1 | tee "$out/$stage.txt" || code=${PIPESTATUS[0]}

@@ -41,7 +41,10 @@ CUfunction KernelLibrary::function(const Launch& launch) {
 }
 
 void KernelLibrary::run(CUstream stream, const Launch& launch) {
-  const CUfunction kernel = function(launch);
+  run(stream, function(launch), launch);
+}
+
+void KernelLibrary::run(CUstream stream, CUfunction kernel, const Launch& launch) {
   void* parameters[] = {const_cast<std::byte*>(launch.parameters.data())};
   HEADWAY_CU(driver_, cuLaunchKernel, kernel, launch.grid.x, launch.grid.y, 1, launch.threads, 1, 1,
              0, stream, parameters, nullptr);

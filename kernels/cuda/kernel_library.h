@@ -25,6 +25,8 @@ class KernelLibrary {
   /// Queues the launch on the stream. The driver copies the parameters before this returns.
   void run(CUstream stream, const Launch& launch);
   void run(CUstream stream, const Launches& launches);
+  /// The same without looking for the kernel, which function() gave.
+  void run(CUstream stream, CUfunction kernel, const Launch& launch);
 
  private:
   const headway::cuda::Driver& driver_;

@@ -23,10 +23,15 @@ DeviceRowInstruction compiled(const RowInstruction& by, std::uint64_t seed) {
   return to;
 }
 
+void require_array(const RowArray& array, const char* what) {
+  require(array.format != NumberFormat::kTf32, kName, "no array in memory has the format TF32");
+  require_aligned(array.address, static_cast<std::size_t>(bits_of(array.format)) / 8, kName, what);
+}
+
 }  // namespace
 
 Launch run_row_program(const Limits& limits, const RowProgram& program,
-                       std::span<const float* const> inputs, std::span<float* const> outputs,
+                       std::span<const RowArray> inputs, std::span<const RowArray> outputs,
                        std::uint64_t seed) {
   require(program.rows > 0 && program.columns > 0, kName, "there must be at least one element");
   require(program.instructions.size() <= kMostRowInstructions &&
@@ -42,8 +47,9 @@ Launch run_row_program(const Limits& limits, const RowProgram& program,
   const std::vector<RowKind> kinds = program.kinds();
   std::ranges::copy(kinds, by.kinds);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    require_aligned(inputs[i], 4, kName, "an input");
-    by.from[i] = inputs[i];
+    require_array(inputs[i], "an input");
+    by.from[i] = inputs[i].address;
+    by.formats[i] = inputs[i].format;
   }
   bool sums = false;
   for (std::size_t i = 0; i < program.instructions.size(); ++i) {
@@ -52,14 +58,27 @@ Launch run_row_program(const Limits& limits, const RowProgram& program,
             program.instructions[i].op == RowOp::kRowSum;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    require_aligned(outputs[i], 4, kName, "an output");
-    by.to[program.outputs[i]] = outputs[i];
+    require_array(outputs[i], "an output");
+    by.to[program.outputs[i]] = outputs[i].address;
+    by.formats[program.outputs[i]] = outputs[i].format;
   }
   if (sums)
     return make_launch(kName, "row_program_rows", {blocks_for(program.rows, 1, limits, 8)},
                        kFlatThreads, by);
   return make_launch(kName, "row_program_elements",
                      flat_grid(limits, program.rows * program.columns, false), kFlatThreads, by);
+}
+
+void set_row_program_seed(Launch& launch, const RowProgram& program, std::uint64_t seed) {
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    const RowInstruction& by = program.instructions[i];
+    if (by.op != RowOp::kDropout) continue;
+    const std::uint32_t key = dropout_key(by.key, seed);
+    const std::size_t place = offsetof(RowProgramParameters, code) +
+                              i * sizeof(DeviceRowInstruction) +
+                              offsetof(DeviceRowInstruction, key);
+    std::memcpy(launch.parameters.data() + place, &key, sizeof key);
+  }
 }
 
 }  // namespace headway::kernels::cuda

@@ -62,15 +62,38 @@ __device__ inline float execute(const DeviceRowInstruction& by, float a, float b
   return a;
 }
 
+__device__ inline float load_value(const void* array, NumberFormat format, std::int64_t at) {
+  switch (format) {
+    case NumberFormat::kBfloat16:
+      return to_float(static_cast<const __nv_bfloat16*>(array)[at]);
+    case NumberFormat::kFloat16:
+      return to_float(static_cast<const __half*>(array)[at]);
+    case NumberFormat::kFloat32:
+    case NumberFormat::kTf32:
+      break;
+  }
+  return static_cast<const float*>(array)[at];
+}
+
+__device__ inline void store_value(void* array, NumberFormat format, std::int64_t at, float value) {
+  if (format == NumberFormat::kBfloat16)
+    static_cast<__nv_bfloat16*>(array)[at] = from_float<__nv_bfloat16>(value);
+  else if (format == NumberFormat::kFloat16)
+    static_cast<__half*>(array)[at] = from_float<__half>(value);
+  else
+    static_cast<float*>(array)[at] = value;
+}
+
 /// The values of one element up to `end` instructions; sums along the row are in `sums`.
 __device__ inline void evaluate(const RowProgramParameters& a, std::int64_t row,
                                 std::int64_t column, int end, const float* sums,
                                 float (&values)[kMostRowValues]) {
   const std::int64_t element = row * a.columns + column;
   for (int i = 0; i < a.inputs; ++i)
-    values[i] = a.from[i][a.kinds[i] == RowKind::kFull     ? element
-                          : a.kinds[i] == RowKind::kPerRow ? row
-                                                           : column];
+    values[i] = load_value(a.from[i], a.formats[i],
+                           a.kinds[i] == RowKind::kFull     ? element
+                           : a.kinds[i] == RowKind::kPerRow ? row
+                                                            : column);
   for (int n = 0; n < end; ++n) {
     const DeviceRowInstruction& by = a.code[n];
     values[a.inputs + n] = is_sum(by.op)
@@ -84,11 +107,11 @@ __device__ inline void write(const RowProgramParameters& a, std::int64_t row, st
   for (int i = a.inputs; i < a.inputs + a.instructions; ++i) {
     if (!a.to[i]) continue;
     if (a.kinds[i] == RowKind::kFull)
-      a.to[i][row * a.columns + column] = values[i];
+      store_value(a.to[i], a.formats[i], row * a.columns + column, values[i]);
     else if (a.kinds[i] == RowKind::kPerRow && column == 0)
-      a.to[i][row] = values[i];
+      store_value(a.to[i], a.formats[i], row, values[i]);
     else if (a.kinds[i] == RowKind::kPerColumn && row == 0)
-      a.to[i][column] = values[i];
+      store_value(a.to[i], a.formats[i], column, values[i]);
   }
 }
 

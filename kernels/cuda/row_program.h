@@ -27,16 +27,25 @@ struct RowProgramParameters {
   int inputs;
   int instructions;
   RowKind kinds[kMostRowValues];
+  NumberFormat formats[kMostRowValues];  ///< of those in memory
   DeviceRowInstruction code[kMostRowInstructions];
-  const float* from[kMostRowValues];  ///< inputs, in the place of their values
-  float* to[kMostRowValues];          ///< where a value is written; null: nowhere
+  const void* from[kMostRowValues];  ///< inputs, in the place of their values
+  void* to[kMostRowValues];          ///< where a value is written; null: nowhere
 };
 
-/// Runs a row program on FP32 arrays (kernels/row_program.h), interpreted. Without sums along rows each element is
-/// computed by one thread from loads to stores; with them a block has a row, and goes over its inputs once for every
-/// sum and once more for the results. Fails where the program has more values or instructions than above.
+/// An operand in memory, of any format but TF32.
+struct RowArray {
+  void* address = nullptr;
+  NumberFormat format = NumberFormat::kFloat32;
+};
+
+/// Runs a row program (kernels/row_program.h), interpreted, in FP32 between loads and stores. Without sums along rows
+/// each element is computed by one thread from loads to stores; with them a block has a row, and goes over its inputs
+/// once for every sum and once more for the results. Fails where the program has more values or instructions than above.
 Launch run_row_program(const Limits& limits, const RowProgram& program,
-                       std::span<const float* const> inputs, std::span<float* const> outputs,
+                       std::span<const RowArray> inputs, std::span<const RowArray> outputs,
                        std::uint64_t seed);
+/// Changes the seed of a launch of that program, in place.
+void set_row_program_seed(Launch& launch, const RowProgram& program, std::uint64_t seed);
 
 }  // namespace headway::kernels::cuda

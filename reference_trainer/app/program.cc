@@ -25,6 +25,7 @@
 #include "reference_trainer/app/progress.h"
 #include "reference_trainer/comm/host_communicator.h"
 #include "reference_trainer/comm/ranks.h"
+#include "reference_trainer/devices/cuda/open.h"
 #include "reference_trainer/devices/host/host_device.h"
 #include "reference_trainer/devices/host/processor.h"
 #include "reference_trainer/devices/sim/simulated_run.h"
@@ -112,9 +113,10 @@ void print_start(const CommandLine& command, const Device& device, const DataSet
   std::int64_t parameters = 0;
   for (ValueId id : trainer.graph().parameters())
     parameters += trainer.graph().value(id).shape.elements();
-  fmt::print("{} ({} parameters, {} ops) on {}, {} thread{}\n", model_name(s),
-             format_count(parameters), trainer.graph().node_count(), device.info().name,
-             device.info().cores, device.info().cores == 1 ? "" : "s");
+  const char* core = s.device == DeviceKind::kCuda ? "multiprocessor" : "thread";
+  fmt::print("{} ({} parameters, {} ops) on {}, {} {}{}\n", model_name(s), format_count(parameters),
+             trainer.graph().node_count(), device.info().name, device.info().cores, core,
+             device.info().cores == 1 ? "" : "s");
   fmt::print("{}: {} {}, batch {}, {} steps{}\n", escape_terminal(data.description()),
              format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
@@ -145,12 +147,36 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
   }
 }
 
-RunResult train_on_host(const CommandLine& command, const DataSetup& data, Progress& progress,
-                        CommBackend* backend, bool& printed_only) {
+void check_device_settings(const Settings& s) {
+  const bool cuda = s.device == DeviceKind::kCuda;
+  if (cuda && (s.ranks > 1 || s.accumulate > 1))
+    fail_usage(
+        "device cuda: it trains with one rank and one micro batch so far, not with --ranks {} "
+        "--accumulate {}. Use --device host or sim for those.",
+        s.ranks, s.accumulate);
+  if (s.cuda_graph && !cuda)
+    fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
+  if (s.cuda_graph && (s.sync.ops > 0 || s.launch_us > 0))
+    fail_usage(
+        "cuda_graph: a graph is one launch, so --sync and --launch-us have nothing to come after. "
+        "Leave them out, or --cuda-graph off.");
+}
+
+/// A graph is printed without a GPU.
+std::unique_ptr<Device> open_device(const Settings& settings, bool print_graph) {
+  const bool spin = settings.device_schedule == DeviceSchedule::kSpin;
+  if (settings.device == DeviceKind::kCuda && !print_graph) return open_cuda_device({spin});
+  return std::make_unique<HostDevice>(HostDeviceOptions{static_cast<int>(settings.threads),
+                                                        settings.link_mb_per_s * 1e6,
+                                                        settings.memory_gb_per_s * 1e9, spin});
+}
+
+/// On the processor or on a GPU.
+RunResult train_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
+                         CommBackend* backend, bool& printed_only) {
   const Settings& settings = command.settings.values();
-  HostDevice device({static_cast<int>(settings.threads), settings.link_mb_per_s * 1e6,
-                     settings.memory_gb_per_s * 1e9,
-                     settings.device_schedule == DeviceSchedule::kSpin});
+  const std::unique_ptr<Device> opened = open_device(settings, command.print_graph);
+  Device& device = *opened;
   std::optional<HostCommunicator> communicator;
   TrainerParts parts;
   if (backend)
@@ -225,7 +251,7 @@ int train(CommandLine& command, const ProgramParts& parts,
   const RunResult result = with_ranks(backend.get(), [&] {
     return simulated && !command.print_graph
                ? train_simulated(command, data, progress, parts)
-               : train_on_host(command, data, progress, backend.get(), printed_only);
+               : train_for_real(command, data, progress, backend.get(), printed_only);
   });
   if (printed_only) return 0;
   progress.finish();
@@ -260,10 +286,11 @@ int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
     fmt::print("{}", reference_markdown());
     return 0;
   }
-  const bool host = command.settings.values().device == DeviceKind::kHost;
+  const bool real = command.settings.values().device != DeviceKind::kSim;
   const std::optional<RankIdentity> rank =
-      host && !command.print_graph ? rank_of(command) : std::nullopt;
+      real && !command.print_graph ? rank_of(command) : std::nullopt;
   check_rank_settings(command.settings.values());
+  check_device_settings(command.settings.values());
   command.settings.resolve_threads(resolved_threads(command.settings.values()));
   if (command.explain) {
     fmt::print("{}", command.settings.table());
@@ -273,7 +300,7 @@ int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
     fmt::print("{}", switches_json(command.settings));
     return 0;
   }
-  if (host && !rank && command.settings.values().ranks > 1 && !command.print_graph)
+  if (real && !rank && command.settings.values().ranks > 1 && !command.print_graph)
     return launch_ranks(static_cast<int>(command.settings.values().ranks), argv);
   try {
     return train(command, parts, rank);

@@ -168,6 +168,12 @@ class Device {
   /// A kernel that is no op of a graph: `body` runs on the stream, where the device computes.
   virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) = 0;
 
+  /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph); null where the
+  /// device has no such thing. It is for launches with the slot of `sample`. The kernels must outlive it, and have run before.
+  virtual std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
+                                       const std::vector<const Kernel*>& kernels,
+                                       const LaunchArguments& sample) = 0;
+
   /// The clock of the thread that drives the device.
   virtual HostClock& clock() = 0;
   /// False for a simulated device: kernels and copies take time but change no memory.

@@ -14,7 +14,7 @@ namespace headway::trainer {
 
 enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt, kSsd };
 enum class OptimizerChoice : std::uint8_t { kAuto, kSgd, kAdam, kLamb, kLars };
-enum class DeviceKind : std::uint8_t { kHost, kSim };
+enum class DeviceKind : std::uint8_t { kHost, kSim, kCuda };
 enum class CommKind : std::uint8_t { kAuto, kShm, kMpi };
 enum class DataKind : std::uint8_t {
   kAuto,
@@ -105,6 +105,7 @@ struct Settings {
   std::int64_t loss_every = 1;
   std::int64_t run_ahead = 2;
   double launch_us = 0;
+  bool cuda_graph = false;
   DeviceSchedule device_schedule = DeviceSchedule::kBlocking;
   // ranks
   std::int64_t ranks = 1;

@@ -27,6 +27,10 @@ bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
 }
 
+bool may_join_launches(const Settings& s) {
+  return s.device == DeviceKind::kCuda && s.sync.ops == 0 && s.launch_us == 0;
+}
+
 Switch sync_switch() {
   const std::string values = "never, op, or n (a number of ops)";
   auto get = [](const Settings& s) {
@@ -314,6 +318,11 @@ std::vector<Switch> make_switches() {
               "thread.",
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
+      flag({"cuda_graph", kLaunch,
+            "Device cuda: launch all kernels of a phase with one call, as a CUDA graph, from the "
+            "second step on.",
+            "launch-bound", try_values({"on"}, may_join_launches)},
+           &S::cuda_graph),
       choice<DeviceSchedule>(
           {"device_schedule", kLaunch,
            "How the training thread and the host device wait for each other: asleep, as with "
@@ -388,10 +397,13 @@ std::vector<Switch> make_switches() {
       number({"slow_rank_ms", kRanks, "By how much.", "straggler"}, &S::slow_rank_ms, 0, 100000),
       number({"comm_timeout_s", kRanks, "How long ranks wait for one that does not come."},
              &S::comm_timeout_s, 1, 86400),
-      choice<DeviceKind>({"device", kDevice,
-                          "Where the arithmetic runs; sim runs the same host program on a virtual "
-                          "clock, with the times of a GPU and without arithmetic."},
-                         &S::device, {{"host", DeviceKind::kHost}, {"sim", DeviceKind::kSim}}),
+      choice<DeviceKind>(
+          {"device", kDevice,
+           "Where the arithmetic runs: on the processor, on an NVIDIA GPU, or "
+           "nowhere: sim runs the same host program on a virtual clock, with the "
+           "times of a GPU."},
+          &S::device,
+          {{"host", DeviceKind::kHost}, {"cuda", DeviceKind::kCuda}, {"sim", DeviceKind::kSim}}),
       text({"gpu", kDevice, "The GPU that sim simulates."}, &S::gpu,
            "v100, a100, h100, h200, b200, l4, ... (a wrong one lists all)"),
       number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,

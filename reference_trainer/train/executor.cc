@@ -97,8 +97,30 @@ void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
                  trip.outputs[i].bytes(), arguments.batch);
 }
 
+/// The first time they run one by one: libraries load what they need, which a capture would not stand.
+const Kernel* Executor::joined(Phase phase, const LaunchArguments& arguments) {
+  const auto [place, first] = joined_.try_emplace({phase, arguments.slot});
+  if (first) return nullptr;
+  if (place->second) return place->second.get();
+  std::vector<const Kernel*> kernels;
+  for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
+    if (graph_.node(op.node).on_processor) return nullptr;
+    for (const auto& kernel : compiled_.kernels(op.node)) kernels.push_back(kernel.get());
+  }
+  if (kernels.empty()) return nullptr;
+  Kernel::Tag tag;
+  tag.text = fmt::format("{} kernels as one", kernels.size());
+  tag.name = nvtx::intern(tag.text);
+  tag.phase = phase;
+  place->second = device_.join(stream_, std::move(tag), kernels, arguments);
+  return place->second.get();
+}
+
 void Executor::run(Phase phase, const LaunchArguments& arguments,
                    const std::function<void(NodeId)>& launched) {
+  if (options_.join_launches && !launched)
+    if (const Kernel* kernel = joined(phase, arguments))
+      return device_.launch(stream_, *kernel, arguments);
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
     nvtx::Range range(op.name, op.payload);
     if (graph_.node(op.node).on_processor) run_on_processor(op.node, arguments);

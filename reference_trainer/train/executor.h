@@ -5,6 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "reference_trainer/devices/device.h"
@@ -16,6 +18,8 @@ namespace headway::trainer {
 struct ExecutorOptions {
   std::chrono::nanoseconds launch_cost{0};  ///< emulated framework time per launch
   std::int64_t sync_every = 0;              ///< wait for the stream after every n-th op; 0: never
+  /// Launch a phase's kernels together from the second time on, where the device can (Device::join).
+  bool join_launches = false;
 };
 
 /// The host side of running a graph: walks its ops in order and launches their kernels, as a
@@ -45,6 +49,9 @@ class Executor {
   /// Copies the operands to the host, computes, copies the results back. Blocks for the first copies.
   void run_on_processor(NodeId node, const LaunchArguments& arguments);
 
+  /// The kernels of a phase as one; null while they are launched one by one.
+  const Kernel* joined(Phase phase, const LaunchArguments& arguments);
+
   Device& device_;
   const StreamId stream_;
   const Graph& graph_;
@@ -52,6 +59,7 @@ class Executor {
   const ExecutorOptions options_;
   std::map<NodeId, RoundTrip> round_trips_;
   std::array<std::vector<Op>, 8> ops_of_phase_;
+  std::map<std::pair<Phase, int>, std::unique_ptr<Kernel>> joined_;  // by slot; null: run once
   std::int64_t ops_since_sync_ = 0;
 };
 

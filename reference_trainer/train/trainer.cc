@@ -67,6 +67,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   options.launch_cost =
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
   options.sync_every = settings.sync.ops;
+  options.join_launches = settings.cuda_graph;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
   add_gradient_sync(parts);
   BatchesWanted wanted;

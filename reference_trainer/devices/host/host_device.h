@@ -47,6 +47,10 @@ class HostDevice final : public Device {
                                          const CompileOptions& options) override;
 
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) override;
+  std::unique_ptr<Kernel> join(StreamId, Kernel::Tag, const std::vector<const Kernel*>&,
+                               const LaunchArguments&) override {
+    return nullptr;
+  }
   HostClock& clock() override { return steady_host_clock(); }
   bool computes() const override { return true; }
 

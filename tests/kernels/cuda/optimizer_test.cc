@@ -9,6 +9,7 @@
 #include "kernels/cuda/loss_scaler.h"
 #include "kernels/cuda/sgd_momentum.h"
 #include "kernels/cuda/trust_ratio.h"
+#include "kernels/cuda/update_passes.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 
@@ -133,8 +134,43 @@ TEST_CASE("an update after an overflow changes nothing") {
   by.state = reinterpret_cast<float*>(state.get());
   gpu().run(adam(gpu().limits(), kFull, by, t.table));
   gpu().run(sgd_momentum(gpu().limits(), kFull, by, t.table));
+  for (int pass = 0; pass < kernels::kAdamPasses; ++pass)
+    gpu().run(adam_pass(gpu().limits(), kFull, pass, by, t.table));
+  gpu().run(sgd_pass(gpu().limits(), kFull, SgdPass::kApply, by, t.table));
   CHECK(t.difference(0, t.p) == 0);
   CHECK(t.difference(1, t.m) == 0);
+}
+
+TEST_CASE("an update in elementwise passes agrees with double precision") {
+  for (NumberFormat format : kFormats) {
+    CAPTURE(name_of(format));
+    Tensors sgd(format, NumberFormat::kFloat16, 0);
+    TableStep by;
+    by.rate = 0.1F, by.momentum = 0.9F, by.decay = 0.01F;
+    by.copy_format = CopyFormat::kFloat16;
+    for (SgdPass pass : {SgdPass::kDecay, SgdPass::kScale, SgdPass::kAccumulate, SgdPass::kApply})
+      gpu().run(sgd_pass(gpu().limits(), format, pass, by, sgd.table));
+    for (std::size_t i = 0; i < sgd.counts.size(); ++i)
+      kernels::reference::sgd_momentum(
+          {sgd.p[i].data(), sgd.m[i].data(), sgd.g[i].data(), sgd.counts[i]}, {0.1F, 0.9F, 0.01F});
+    CHECK(sgd.difference(0, sgd.p) < 1e-6);
+    CHECK(sgd.difference(1, sgd.m) < 1e-6);
+    CHECK(sgd.difference(5, sgd.p) < tolerance(NumberFormat::kFloat16));
+
+    Tensors t(format, kFull, 1);
+    const Plain<kernels::OptimizerState> state({{0, 0, 0, 4}});
+    TableStep step = table_step({1e-2F, 0.9F, 0.999F, 1e-8F, 0.1F});
+    step.state = reinterpret_cast<float*>(state.get());
+    step.copy_format = CopyFormat::kRoundedFloat16;
+    for (int pass = 0; pass < kernels::kAdamPasses; ++pass)
+      gpu().run(adam_pass(gpu().limits(), format, pass, step, t.table));
+    for (const kernels::AdamTensor& tensor : t.host)
+      kernels::reference::adam(tensor, kernels::at_step({1e-2F, 0.9F, 0.999F, 1e-8F, 0.1F}, 5));
+    CHECK(t.difference(0, t.p) < 1e-5);
+    CHECK(t.difference(1, t.m) < 1e-6);
+    CHECK(t.difference(2, t.v) < 1e-6);
+    CHECK(t.difference(5, t.p) < tolerance(NumberFormat::kFloat16));
+  }
 }
 
 TEST_CASE("norms, LAMB and LARS agree with the processor's") {

@@ -26,23 +26,26 @@ std::int64_t size_of(RowKind kind, const RowProgram& program) {
                                     : program.columns;
 }
 
-/// Runs the program here and there, and compares all outputs.
-void check_program(const RowProgram& program, double bound = 2e-6) {
+/// Runs the program here and there, and compares all outputs. Arrays of more than a row lie in `format`.
+void check_program(const RowProgram& program, double bound = 2e-6, NumberFormat format = kFull) {
   std::vector<std::vector<float>> in, out;
-  std::vector<const float*> in_host, in_device;
-  std::vector<float*> out_host, out_device;
+  std::vector<const float*> in_host;
+  std::vector<float*> out_host;
+  std::vector<RowArray> in_device, out_device;
   std::deque<Array> arrays;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     in.push_back(
         random_floats(size_of(program.inputs[i], program), 10 + static_cast<std::uint32_t>(i)));
     if (i == 0)
       for (float& x : in.back()) x = std::abs(x);  // what a root may be taken of
-    in_device.push_back(arrays.emplace_back(kFull, in.back()).floats());
+    const NumberFormat lies = program.inputs[i] == RowKind::kPerColumn ? kFull : format;
+    in.back() = rounded(lies, in.back());
+    in_device.push_back({arrays.emplace_back(lies, in.back()).get(), lies});
   }
   for (int value : program.outputs) {
     const std::int64_t count = size_of(program.kinds()[static_cast<std::size_t>(value)], program);
     out.emplace_back(static_cast<std::size_t>(count));
-    out_device.push_back(arrays.emplace_back(kFull, count).floats());
+    out_device.push_back({arrays.emplace_back(format, count).get(), format});
   }
   for (auto& values : in) in_host.push_back(values.data());
   for (auto& values : out) out_host.push_back(values.data());
@@ -100,12 +103,41 @@ TEST_CASE("a layer norm of elementwise ops, as the graph compiler joins it, is o
   check_program(program, 2e-5);
 }
 
+TEST_CASE("a program reads and writes arrays of every format") {
+  for (NumberFormat format : kFormats) {
+    CAPTURE(name_of(format));
+    check_program({13,
+                   65,
+                   {RowKind::kFull, RowKind::kPerRow, RowKind::kPerColumn},
+                   {{RowOp::kAdd, 0, 1}, {RowOp::kMultiply, 3, 2}, {RowOp::kRowSum, 4}},
+                   {4, 5}},
+                  tolerance(format), format);
+  }
+}
+
+TEST_CASE("the seed of a launch is changed in place") {
+  const RowProgram program{3,
+                           40,
+                           {RowKind::kFull},
+                           {{RowOp::kScale, 0, -1, 2.0F}, {RowOp::kDropout, 1, -1, 0.5F, 7}},
+                           {2}};
+  const Array x(kFull, std::vector<float>(120, 1.0F));
+  const Array y(kFull, 120);
+  const RowArray in[] = {{x.get()}};
+  const RowArray out[] = {{y.get()}};
+  Launch launch = run_row_program(gpu().limits(), program, in, out, 1);
+  const Launch other = run_row_program(gpu().limits(), program, in, out, 2);
+  CHECK(launch.parameters != other.parameters);
+  set_row_program_seed(launch, program, 2);
+  CHECK(launch.parameters == other.parameters);
+}
+
 TEST_CASE("a program that is too long is refused") {
   RowProgram program{2, 2, {RowKind::kFull}, {}, {65}};
   for (int i = 0; i < 65; ++i) program.instructions.push_back({RowOp::kRelu, i});
   const Array x(kFull, {1, 2, 3, 4});
-  const float* in[] = {x.floats()};
-  float* out[] = {x.floats()};
+  const RowArray in[] = {{x.floats()}};
+  const RowArray out[] = {{x.floats()}};
   CHECK_THROWS_WITH(run_row_program(gpu().limits(), program, in, out, 0),
                     "Kernel row_program: the program has more than 64 instructions or 96 values.");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A libcuda.so.1 for machines without a driver. "Device memory" is the host's, between pages that nobody may touch;
 // kernels are those of kernels/cuda/, run on the processor (emulator.h) before the launch returns; a module's
-// image is not looked at. FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory";
+// image is not looked at. With FAKE_CUDA_LAZY=1 work waits until something needs it (streams.h). FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory";
 // FAKE_CUDA_DEVICES=0 shows no GPU; FAKE_CUDA_CALLS=FILE keeps the names of all calls.
 #include <cuda.h>
 #include <sys/mman.h>
@@ -11,15 +11,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "tests/targets/fake_cuda/emulator_kernel.h"
 #include "tests/targets/fake_cuda/run_kernel.h"
+#include "tests/targets/fake_cuda/streams.h"
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
 namespace {
+
+using emulator::Event;
+using emulator::Graph;
+using emulator::Node;
+using emulator::Stream;
 
 constexpr std::size_t kPage = 4096;
 constexpr int kMultiprocessors =
@@ -76,6 +84,21 @@ CUresult copy(void* to, const void* from, std::size_t bytes, CUdeviceptr device)
   std::memcpy(to, from, bytes);
   return CUDA_SUCCESS;
 }
+
+std::map<const void*, std::size_t> g_pinned;
+bool pinned(const void* address) {
+  auto after = g_pinned.upper_bound(address);
+  if (after == g_pinned.begin()) return false;
+  --after;
+  return static_cast<const char*>(address) < static_cast<const char*>(after->first) + after->second;
+}
+Stream* stream_of(CUstream stream) {
+  return reinterpret_cast<Stream*>(stream);
+}
+
+/// Calls that wait, or free, are not for the time of a capture.
+#define NOT_CAPTURING() \
+  if (emulator::capturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 
 template <class T>
 T* as(CUdeviceptr address) {
@@ -135,67 +158,85 @@ FAKE CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   CALLED("cuDevicePrimaryCtxRelease");
   return CUDA_SUCCESS;
 }
+FAKE CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice, unsigned) {
+  CALLED("cuDevicePrimaryCtxSetFlags");
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuCtxSynchronize() {
   CALLED("cuCtxSynchronize");
+  NOT_CAPTURING();
+  emulator::run_all();
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuStreamCreate(CUstream* stream, unsigned) {
   CALLED("cuStreamCreate");
-  *stream = handle<CUstream>();
+  *stream = reinterpret_cast<CUstream>(emulator::make_stream());
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuStreamDestroy_v2(CUstream) {
+FAKE CUresult cuStreamDestroy_v2(CUstream stream) {
   CALLED("cuStreamDestroy");
+  emulator::drop_stream(stream_of(stream));
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuStreamSynchronize(CUstream) {
+FAKE CUresult cuStreamSynchronize(CUstream stream) {
   CALLED("cuStreamSynchronize");
+  NOT_CAPTURING();
+  emulator::run_until(emulator::end_of(stream_of(stream)));
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) {
+FAKE CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   CALLED("cuStreamWaitEvent");
+  emulator::queue_wait(stream_of(stream), reinterpret_cast<Event*>(event)->point);
   return CUDA_SUCCESS;
 }
-/// An event is the time at which it was recorded.
 FAKE CUresult cuEventCreate(CUevent* event, unsigned) {
   CALLED("cuEventCreate");
-  *event = reinterpret_cast<CUevent>(new std::chrono::steady_clock::time_point);
+  *event = reinterpret_cast<CUevent>(new Event);
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuEventDestroy_v2(CUevent event) {
   CALLED("cuEventDestroy");
-  delete reinterpret_cast<std::chrono::steady_clock::time_point*>(event);
+  delete reinterpret_cast<Event*>(event);
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuEventRecord(CUevent event, CUstream) {
+FAKE CUresult cuEventRecord(CUevent event, CUstream stream) {
   CALLED("cuEventRecord");
-  *reinterpret_cast<std::chrono::steady_clock::time_point*>(event) =
-      std::chrono::steady_clock::now();
+  *reinterpret_cast<Event*>(event) = {emulator::end_of(stream_of(stream)),
+                                      std::chrono::steady_clock::now()};
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuEventQuery(CUevent) {
-  return CUDA_SUCCESS;
+/// Who asks again and again gets there: some work goes on meanwhile.
+FAKE CUresult cuEventQuery(CUevent event) {
+  const std::scoped_lock lock(g_mutex);
+  const emulator::Point& point = reinterpret_cast<Event*>(event)->point;
+  if (emulator::passed(point)) return CUDA_SUCCESS;
+  emulator::run_until({point.stream, point.stream->done + 1});
+  return CUDA_ERROR_NOT_READY;
 }
-FAKE CUresult cuEventSynchronize(CUevent) {
+FAKE CUresult cuEventSynchronize(CUevent event) {
   CALLED("cuEventSynchronize");
+  NOT_CAPTURING();
+  emulator::run_until(reinterpret_cast<Event*>(event)->point);
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent begin, CUevent end) {
-  using Clock = std::chrono::steady_clock;
-  const auto& from = *reinterpret_cast<Clock::time_point*>(begin);
-  const auto& to = *reinterpret_cast<Clock::time_point*>(end);
+  const auto& from = reinterpret_cast<Event*>(begin)->time;
+  const auto& to = reinterpret_cast<Event*>(end)->time;
   *milliseconds = std::chrono::duration<float, std::milli>(to - from).count();
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
   CALLED("cuMemAlloc");
+  NOT_CAPTURING();
   return allocate(address, bytes);
 }
 FAKE CUresult cuMemFree_v2(CUdeviceptr address) {
   CALLED("cuMemFree");
+  NOT_CAPTURING();
+  emulator::run_all();
   const auto found = g_blocks.find(address);
   if (found == g_blocks.end()) return CUDA_ERROR_INVALID_VALUE;
   ::munmap(found->second.mapping, found->second.mapping_bytes);
@@ -210,10 +251,12 @@ FAKE CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* all) {
 FAKE CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned) {
   CALLED("cuMemHostAlloc");
   *address = std::malloc(bytes);
+  g_pinned[*address] = bytes;
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuMemFreeHost(void* address) {
   CALLED("cuMemFreeHost");
+  g_pinned.erase(address);
   std::free(address);
   return CUDA_SUCCESS;
 }
@@ -221,27 +264,45 @@ FAKE CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t byte
   CALLED("cuMemcpyHtoD");
   return copy(as<void>(to), from, bytes, to);
 }
-FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream) {
+/// From pageable memory the source is read before the call returns; from pinned memory, when the stream gets there.
+FAKE CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
+                                   CUstream stream) {
   CALLED("cuMemcpyHtoDAsync");
-  return copy(as<void>(to), from, bytes, to);
+  if (!inside(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (pinned(from)) {
+    emulator::queue_work(stream_of(stream), [=] { std::memcpy(as<void>(to), from, bytes); });
+  } else {
+    const std::string staged(static_cast<const char*>(from), bytes);
+    emulator::queue_work(stream_of(stream),
+                         [=] { std::memcpy(as<void>(to), staged.data(), bytes); });
+  }
+  return CUDA_SUCCESS;
 }
 FAKE CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
   CALLED("cuMemcpyDtoH");
   return copy(to, as<void>(from), bytes, from);
 }
-FAKE CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream) {
+/// To pageable memory the copy is done when the call returns.
+FAKE CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   CALLED("cuMemcpyDtoHAsync");
-  return copy(to, as<void>(from), bytes, from);
-}
-FAKE CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream) {
-  CALLED("cuMemcpyDtoDAsync");
   if (!inside(from, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  return copy(as<void>(to), as<void>(from), bytes, to);
+  emulator::queue_work(stream_of(stream), [=] { std::memcpy(to, as<void>(from), bytes); });
+  if (!pinned(to)) emulator::run_until(emulator::end_of(stream_of(stream)));
+  return CUDA_SUCCESS;
 }
-FAKE CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream) {
+FAKE CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                   CUstream stream) {
+  CALLED("cuMemcpyDtoDAsync");
+  if (!inside(from, bytes) || !inside(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  emulator::queue_work(stream_of(stream),
+                       [=] { std::memcpy(as<void>(to), as<void>(from), bytes); });
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes,
+                              CUstream stream) {
   CALLED("cuMemsetD8Async");
   if (!inside(to, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  std::memset(as<void>(to), value, bytes);
+  emulator::queue_work(stream_of(stream), [=] { std::memset(as<void>(to), value, bytes); });
   return CUDA_SUCCESS;
 }
 FAKE CUresult cuModuleLoadData(CUmodule* module, const void* image) {
@@ -263,7 +324,8 @@ FAKE CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* na
 }
 FAKE CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                              unsigned threads, unsigned threads_y, unsigned threads_z,
-                             unsigned shared_bytes, CUstream, void** parameters, void** extra) {
+                             unsigned shared_bytes, CUstream stream, void** parameters,
+                             void** extra) {
   CALLED("cuLaunchKernel");
   const auto& kernel = *reinterpret_cast<const emulator::Kernel*>(function);
   const bool fits = grid_x > 0 && grid_x < 1U << 31 && grid_y > 0 && grid_y < 1U << 16 &&
@@ -275,7 +337,92 @@ FAKE CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid
     return CUDA_ERROR_INVALID_VALUE;
   }
   // Kept as the driver keeps them: the caller may reuse its memory at once.
-  const std::string kept(static_cast<const char*>(parameters[0]), kernel.parameter_bytes);
-  emulator::run_kernel(kernel, {grid_x, grid_y, grid_z}, threads, kept.data());
+  emulator::queue_launch(stream_of(stream), {&kernel,
+                                             {grid_x, grid_y, grid_z},
+                                             threads,
+                                             std::string(static_cast<const char*>(parameters[0]),
+                                                         kernel.parameter_bytes)});
   return CUDA_SUCCESS;
+}
+
+// Graphs.
+FAKE CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode) {
+  CALLED("cuStreamBeginCapture");
+  NOT_CAPTURING();
+  stream_of(stream)->capture = new Graph;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*,
+                                        CUgraph* graph, const CUgraphNode** before,
+                                        std::size_t* count) {
+  CALLED("cuStreamGetCaptureInfo");
+  static CUgraphNode last;
+  Graph* captured = stream_of(stream)->capture;
+  *status = captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  if (!captured) return CUDA_SUCCESS;
+  if (graph) *graph = reinterpret_cast<CUgraph>(captured);
+  *count = captured->nodes.empty() ? 0 : 1;
+  if (*count) last = reinterpret_cast<CUgraphNode>(captured->nodes.back().get());
+  *before = &last;
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  CALLED("cuStreamEndCapture");
+  *graph = reinterpret_cast<CUgraph>(stream_of(stream)->capture);
+  stream_of(stream)->capture = nullptr;
+  return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+}
+FAKE CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
+                                          unsigned long long) {
+  CALLED("cuGraphInstantiate");
+  auto made = std::make_unique<Graph>();
+  for (const auto& node : reinterpret_cast<Graph*>(graph)->nodes)
+    made->nodes.push_back(std::make_unique<Node>(Node{node->launch, node->other, node.get()}));
+  *executable = reinterpret_cast<CUgraphExec>(made.release());
+  return CUDA_SUCCESS;
+}
+#undef cuGraphExecKernelNodeSetParams  // the first version, which every driver has
+FAKE CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node,
+                                             const CUDA_KERNEL_NODE_PARAMS_v1* by) {
+  CALLED("cuGraphExecKernelNodeSetParams");
+  for (const auto& one : reinterpret_cast<Graph*>(executable)->nodes) {
+    if (one->made_from != reinterpret_cast<Node*>(node)) continue;
+    auto& launch = one->launch;
+    if (one->other || reinterpret_cast<const emulator::Kernel*>(by->func) != launch.kernel)
+      return CUDA_ERROR_INVALID_VALUE;
+    launch.grid[0] = by->gridDimX;
+    launch.grid[1] = by->gridDimY;
+    launch.grid[2] = by->gridDimZ;
+    launch.threads = by->blockDimX;
+    launch.parameters.assign(static_cast<const char*>(by->kernelParams[0]),
+                             launch.kernel->parameter_bytes);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+FAKE CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  CALLED("cuGraphLaunch");
+  for (const auto& node : reinterpret_cast<Graph*>(executable)->nodes) {
+    if (node->other)
+      emulator::queue_work(stream_of(stream), node->other);
+    else
+      emulator::queue_launch(stream_of(stream), node->launch);
+  }
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  CALLED("cuGraphExecDestroy");
+  delete reinterpret_cast<Graph*>(executable);
+  return CUDA_SUCCESS;
+}
+FAKE CUresult cuGraphDestroy(CUgraph graph) {
+  CALLED("cuGraphDestroy");
+  delete reinterpret_cast<Graph*>(graph);
+  return CUDA_SUCCESS;
+}
+
+/// For the libraries beside the driver: work on a stream.
+FAKE void fake_cuda_queue(CUstream stream, void (*work)(void*), void* argument) {
+  const std::scoped_lock lock(g_mutex);
+  emulator::queue_work(stream_of(stream), [=] { work(argument); });
 }

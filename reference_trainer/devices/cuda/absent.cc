@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Stands for this folder in a build without CUDA.
+#include "common/error.h"
+#include "reference_trainer/devices/cuda/open.h"
+
+namespace headway::trainer {
+
+std::unique_ptr<Device> open_cuda_device(const CudaDeviceOptions&) {
+  fail_input(
+      "device cuda: this Headway was built with HEADWAY_CUDA=OFF. Build it with -DHEADWAY_CUDA=ON, "
+      "or train on the processor with --device host.");
+}
+
+}  // namespace headway::trainer

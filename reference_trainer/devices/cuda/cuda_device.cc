@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/devices/cuda/cuda_device.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "common/error.h"
+#include "cuda/cublas_lt.h"
+#include "reference_trainer/devices/cuda/compile.h"
+#include "reference_trainer/devices/cuda/joined.h"
+
+namespace headway::trainer {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+bool on_device(MemoryView view) {
+  return view.kind == MemoryKind::kDevice;
+}
+CUdeviceptr device_address(MemoryView view) {
+  return reinterpret_cast<CUdeviceptr>(view.address);
+}
+
+/// Each part in turn; what is missing is said with what to do.
+CudaLibraries load(const CudaDeviceOptions& options) {
+  constexpr const char* kElse = "or train on the processor with --device host";
+  CudaLibraries libraries;
+  std::string why;
+  libraries.driver = cuda::load_driver(why);
+  if (!libraries.driver)
+    fail_input(
+        "device cuda: {}. It needs an NVIDIA GPU and its driver on this machine (`nvidia-smi` "
+        "shows "
+        "both): run it there, {}.",
+        why, kElse);
+  try {
+    libraries.context = std::make_unique<const cuda::Context>(
+        *libraries.driver, 0, options.spin ? CU_CTX_SCHED_SPIN : CU_CTX_SCHED_BLOCKING_SYNC);
+    libraries.kernels = std::make_unique<kernels::cuda::KernelLibrary>(*libraries.context);
+    libraries.products = std::make_unique<const cuda::CublasLt>();
+  } catch (const Error& error) {
+    std::string text = error.what();
+    if (text.ends_with('.')) text.pop_back();
+    fail_input("device cuda: {}; {}.", text, kElse);
+  }
+  return libraries;
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const CudaDeviceOptions& options)
+    : options_(options), libraries_(load(options)) {
+  info_ = {0, DeviceType::kCuda, libraries_.context->multiprocessors(), libraries_.context->name()};
+}
+
+/// What fails here has failed before, and there is nobody to tell. Streams end before the context does.
+CudaDevice::~CudaDevice() {
+  driver().cuCtxSynchronize_();
+  streams_.clear();
+}
+
+void CudaDevice::check_sticky() const {
+  const std::scoped_lock lock(mutex_);
+  if (!sticky_.empty()) fail_internal("{}", sticky_);
+}
+
+void CudaDevice::fail_work(const Error& error) {
+  const std::scoped_lock lock(mutex_);
+  if (sticky_.empty()) {
+    sticky_ = error.what();
+    if (unchecked_first_ && unchecked_first_ == unchecked_last_)
+      sticky_ = fmt::format("Op '{}' failed on the GPU: {}", unchecked_first_->text, sticky_);
+    else if (unchecked_first_)
+      sticky_ = fmt::format(
+          "An op from '{}' to '{}' failed on the GPU: {}. Run again with --sync op to learn which.",
+          unchecked_first_->text, unchecked_last_->text, sticky_);
+  }
+  fail_internal("{}", sticky_);
+}
+
+template <class Call>
+auto CudaDevice::checked(const Call& call) {
+  check_sticky();
+  libraries_.context->make_current_once();
+  try {
+    return call();
+  } catch (const Error& error) {
+    fail_work(error);
+  }
+}
+
+StreamId CudaDevice::create_stream(const std::string& name) {
+  const StreamId id = StreamId::from(streams_.size());
+  streams_.push_back(std::make_unique<CudaStream>(driver(), name, options_.spin));
+  return id;
+}
+
+Memory CudaDevice::allocate(std::int64_t bytes, MemoryKind kind) {
+  const std::size_t rounded =
+      (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment *
+      kAlignment;
+  check_sticky();
+  libraries_.context->make_current_once();
+  if (on_device({nullptr, kind})) {
+    CUdeviceptr address = 0;
+    const CUresult result = driver().cuMemAlloc_(&address, rounded);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+      fail_internal(
+          "Out of memory: the GPU has no {} bytes left ({} are free). Use a smaller --batch.",
+          bytes, libraries_.context->free_bytes());
+    driver().check(result, "cuMemAlloc");
+    Memory memory(this, {reinterpret_cast<void*>(address), kind}, bytes);
+    HEADWAY_CU(driver(), cuMemsetD8Async, address, 0, rounded, nullptr);
+    HEADWAY_CU(driver(), cuStreamSynchronize, nullptr);
+    return memory;
+  }
+  void* address = nullptr;
+  if (kind == MemoryKind::kPinned)
+    HEADWAY_CU(driver(), cuMemHostAlloc, &address, rounded, 0);
+  else
+    address = std::aligned_alloc(kAlignment, rounded);
+  if (!address) fail_internal("Out of memory: the host has no {} bytes left.", bytes);
+  std::memset(address, 0, rounded);
+  return Memory(this, {address, kind}, bytes);
+}
+
+/// cuMemFree waits for the device by itself. What fails here has failed before.
+void CudaDevice::release(MemoryView memory, std::int64_t) noexcept {
+  if (memory.kind == MemoryKind::kDevice) {
+    driver().cuMemFree_(device_address(memory));
+    return;
+  }
+  driver().cuCtxSynchronize_();
+  if (memory.kind == MemoryKind::kPinned)
+    driver().cuMemFreeHost_(memory.address);
+  else
+    std::free(memory.address);
+}
+
+void CudaDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
+  check_sticky();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!unchecked_first_) unchecked_first_ = kernel.tag().name;
+    unchecked_last_ = kernel.tag().name;
+  }
+  try {
+    static_cast<const CudaKernel&>(kernel).send(stream(on).get(), arguments);
+  } catch (const Error& error) {
+    const std::scoped_lock lock(mutex_);
+    sticky_ = fmt::format("Op '{}' could not be launched: {}", kernel.tag().text, error.what());
+    fail_internal("{}", sticky_);
+  }
+}
+
+/// The driver's asynchronous copies keep the contract's rules for pageable memory by themselves.
+void CudaDevice::copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
+                      std::int64_t) {
+  const auto size = static_cast<std::size_t>(bytes);
+  const CUstream queue = stream(on).get();
+  checked([&] {
+    if (on_device(to) && on_device(from)) {
+      HEADWAY_CU(driver(), cuMemcpyDtoDAsync, device_address(to), device_address(from), size,
+                 queue);
+    } else if (on_device(to)) {
+      HEADWAY_CU(driver(), cuMemcpyHtoDAsync, device_address(to), from.address, size, queue);
+    } else if (on_device(from)) {
+      HEADWAY_CU(driver(), cuMemcpyDtoHAsync, to.address, device_address(from), size, queue);
+    } else {
+      stream(on).synchronize();
+      std::memcpy(to.address, from.address, size);
+    }
+  });
+}
+
+void CudaDevice::copy_blocking(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
+                               std::int64_t batch) {
+  copy(on, to, from, bytes, batch);
+  synchronize(on);
+}
+
+Event CudaDevice::record(StreamId on) {
+  return checked([&] {
+    const std::uint64_t point = stream(on).record();
+    return Event{on, point, point};
+  });
+}
+
+void CudaDevice::wait(StreamId on, const Event& event) {
+  if (event.sync_id == 0 || event.stream == on) return check_sticky();  // in order anyway
+  checked([&] { stream(event.stream).hold(stream(on).get(), event.sequence); });
+}
+
+bool CudaDevice::done(const Event& event) {
+  return checked([&] { return event.sync_id == 0 || stream(event.stream).done(event.sequence); });
+}
+
+void CudaDevice::synchronize(const Event& event) {
+  checked([&] {
+    if (event.sync_id != 0) stream(event.stream).synchronize(event.sequence);
+  });
+}
+
+void CudaDevice::synchronize(StreamId on) {
+  checked([&] { stream(on).synchronize(); });
+  all_done();
+}
+
+void CudaDevice::synchronize() {
+  checked([&] { HEADWAY_CU(driver(), cuCtxSynchronize); });
+  all_done();
+}
+
+std::unique_ptr<Kernel> CudaDevice::make_kernel(Kernel::Tag tag, Kernel::Body) {
+  fail_usage(
+      "'{}' cannot run on the cuda device: it is a function of the host. Gradients of several "
+      "ranks or micro batches "
+      "are added on the processor: use --device host, or leave --ranks and --accumulate at 1.",
+      tag.text);
+}
+
+std::unique_ptr<Kernel> CudaDevice::join(StreamId on, Kernel::Tag tag,
+                                         const std::vector<const Kernel*>& kernels,
+                                         const LaunchArguments& sample) {
+  if (!driver().graphs.complete)
+    fail_usage(
+        "cuda_graph: this driver (CUDA {}.{}) is too old for it; it needs that of CUDA 11.4. "
+        "Update "
+        "the driver, or leave --cuda-graph off.",
+        driver().version / 1000, driver().version % 1000 / 10);
+  return checked([&] {
+    return std::make_unique<JoinedKernel>(std::move(tag), driver(), stream(on).get(), kernels,
+                                          sample);
+  });
+}
+
+std::unique_ptr<CompiledGraph> CudaDevice::compile(const Graph& graph,
+                                                   const CompileOptions& options) {
+  check_sticky();
+  return std::make_unique<CudaGraph>(*this, graph, options);
+}
+
+std::unique_ptr<Device> open_cuda_device(const CudaDeviceOptions& options) {
+  return std::make_unique<CudaDevice>(options);
+}
+
+}  // namespace headway::trainer

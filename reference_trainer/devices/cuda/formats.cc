@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// In which number format each value lies on the device (compile.h says which), and which products may round their
+// operands to TF32.
+#include "kernels/row_program.h"
+#include "reference_trainer/devices/cuda/compile.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/optim/optimizer.h"
+
+namespace headway::trainer {
+namespace {
+
+using kernels::RowOp;
+
+/// Of arrays: TF32 exists in registers only.
+NumberFormat in_memory(NumberFormat format) {
+  return format == NumberFormat::kTf32 ? NumberFormat::kFloat32 : format;
+}
+
+/// What an output of a cluster was rounded to last; FP32 where the program does not round it.
+NumberFormat cluster_format(const kernels::RowProgram& program, std::size_t output) {
+  const auto number = static_cast<std::size_t>(program.outputs[output]) - program.inputs.size();
+  const kernels::RowInstruction& by = program.instructions[number];
+  return by.op == RowOp::kRound ? by.format : NumberFormat::kFloat32;
+}
+
+/// The format of an output by what its node says.
+NumberFormat said_format(const Node& node, std::size_t output) {
+  if (const auto* program = std::get_if<kernels::RowProgram>(&node.attributes))
+    return cluster_format(*program, output);
+  if (node.op == &ops::kCast || node.op == &ops::kTf32Round)
+    return std::get<RowAttributes>(node.attributes).format;
+  return node.results;
+}
+
+bool is_float_matrix(const Value& value) {
+  return value.type == DataType::kFloat32 && value.shape.rank() >= 2;
+}
+
+}  // namespace
+
+/// The matrix unit rounds by itself what it reads, so nodes that do nothing else have no kernels (ops/linear.cc has the
+/// other side): who reads their results reads what they read. Nodes and values keep their numbers.
+void CudaGraph::skip_tf32_rounding() {
+  tf32_.resize(graph_.node_count());
+  std::vector<Node> nodes = graph_.nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (ValueId& input : nodes[i].inputs) {
+      const NodeId producer = graph_.value(input).producer;
+      if (!producer.valid()) continue;
+      const Node& made = graph_.node(producer);
+      for (std::size_t o = 0; o < made.outputs.size(); ++o)
+        if (made.outputs[o] == input && said_format(made, o) == NumberFormat::kTf32)
+          tf32_[i] = true;
+      if (made.op == &ops::kTf32Round) input = made.inputs[0];
+    }
+  }
+  graph_.replace_nodes(std::move(nodes));
+}
+
+void CudaGraph::choose_formats() {
+  formats_.assign(graph_.value_count(), NumberFormat::kFloat32);
+  for (const Node& node : graph_.nodes()) {
+    for (std::size_t o = 0; o < node.outputs.size(); ++o)
+      if (is_float_matrix(graph_.value(node.outputs[o])) && !keeps_fp32(*node.op, o))
+        formats_[node.outputs[o].value] = in_memory(said_format(node, o));
+    const auto* by = std::get_if<OptimizerAttributes>(&node.attributes);
+    if (!by || !by->has_master() || node.op == &ops::kUpdateScale) continue;
+    const std::size_t each = operands_per_parameter(*by);
+    for (std::size_t i = 0; i + each <= node.inputs.size(); i += each)
+      if (is_float_matrix(graph_.value(node.inputs[i])))
+        formats_[node.inputs[i].value] = by->format;
+  }
+  if (!shared_) return;
+  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
+    const Value& value = graph_.values()[i];
+    if (value.role == Role::kParameter || value.role == Role::kState)
+      formats_[i] = shared_->format(shared_->graph_.find(value.name));
+  }
+}
+
+/// Results that kernels write in FP32 whatever the format of the others: statistics, and sums of many small numbers.
+bool CudaGraph::keeps_fp32(const OpDefinition& op, std::size_t output) {
+  if (&op == &ops::kLayerNorm) return output >= 1;
+  if (&op == &ops::kAddLayerNorm) return output >= 2;
+  if (&op == &ops::kAttention) return output == 1;
+  return &op == &ops::kEmbeddingBackward;
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Memory of a graph on the CUDA device, and values between it and the host: in their format, filters turned.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "common/error.h"
+#include "reference_trainer/devices/cuda/compile.h"
+#include "reference_trainer/devices/cuda/cuda_device.h"
+#include "reference_trainer/ops/op.h"
+#include "reference_trainer/passes/plan_memory.h"
+
+namespace headway::trainer {
+namespace {
+
+/// A value that FP16 has, in its bits. By hand, because not every compiler has a type for it.
+std::uint16_t half_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const std::uint32_t exponent = bits >> 23 & 0xFFU;
+  if (exponent == 0xFF)
+    return static_cast<std::uint16_t>(sign | (std::isnan(value) ? 0x7E00U : 0x7C00U));
+  if (exponent < 113)  // below 2^-14: a multiple of 2^-24
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::abs(value) * 0x1p24F));
+  return static_cast<std::uint16_t>(sign | (exponent - 112) << 10 | (bits >> 13 & 0x3FFU));
+}
+
+float from_half_bits(std::uint16_t half) {
+  const float sign = half & 0x8000U ? -1.0F : 1.0F;
+  const int exponent = half >> 10 & 0x1F;
+  const auto mantissa = static_cast<float>(half & 0x3FFU);
+  if (exponent == 0x1F) return half & 0x3FFU ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * mantissa * 0x1p-24F;
+  return sign * std::ldexp(1024 + mantissa, exponent - 25);
+}
+
+std::uint16_t narrow(NumberFormat format, float value) {
+  kernels::round_to(format, 1, &value, &value);
+  if (format == NumberFormat::kFloat16) return half_bits(value);
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+}
+
+float widen(NumberFormat format, std::uint16_t bits) {
+  if (format == NumberFormat::kFloat16) return from_half_bits(bits);
+  return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+
+/// [outer][rows][columns] to [outer][columns][rows].
+std::vector<float> turned(const std::vector<float>& from, std::int64_t rows, std::int64_t columns) {
+  std::vector<float> to(from.size());
+  const std::int64_t each = rows * columns;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto place = static_cast<std::int64_t>(i);
+    const std::int64_t in_matrix = place % each;
+    const std::int64_t target =
+        place - in_matrix + in_matrix % columns * rows + in_matrix / columns;
+    to[static_cast<std::size_t>(target)] = from[i];
+  }
+  return to;
+}
+
+}  // namespace
+
+bool CudaGraph::is_filter(ValueId value) const {
+  while (graph_.value(value).like.valid()) value = graph_.value(value).like;
+  return graph_.value(value).is_filter;
+}
+
+std::int64_t CudaGraph::memory_size(ValueId id) const {
+  const Value& value = graph_.value(id);
+  if (value.type != DataType::kFloat32) return value.bytes();
+  return value.shape.elements() * kernels::bits_of(format(id)) / 8;
+}
+
+void CudaGraph::allocate_persistent(ValueId id) {
+  const Value& value = graph_.value(id);
+  if (shared_ && (value.role == Role::kParameter || value.role == Role::kState)) {
+    views_[id.value] = shared_->views_[shared_->graph_.find(value.name).value];
+    return;
+  }
+  const int count = value.role == Role::kInput ? options_.input_slots : 1;
+  for (int slot = 0; slot < count; ++slot) {
+    owned_.push_back(device_.allocate(memory_size(id), MemoryKind::kDevice));
+    memory_bytes_ += owned_.back().bytes();
+    views_[id.value].push_back(owned_.back().view());
+  }
+}
+
+void CudaGraph::allocate() {
+  views_.resize(graph_.value_count());
+  // Memory that an op reuses is safe: all kernels of a graph run on one stream.
+  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) {
+    const NodeId producer = graph_.value(id).producer;
+    const bool skipped = producer.valid() && node(producer).op == &ops::kTf32Round;
+    return skipped ? 0 : memory_size(id);  // nobody writes it, nobody reads it
+  });
+  std::byte* arena = nullptr;
+  if (!options_.keep_activations) {
+    owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));
+    arena = owned_.back().as<std::byte>();
+    memory_bytes_ += plan.total_bytes;
+  }
+  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
+    if (plan.offset[i] >= 0 && arena) {
+      views_[i] = {{arena + plan.offset[i], MemoryKind::kDevice}};
+    } else {
+      allocate_persistent(ValueId::from(i));
+    }
+  }
+  scratch_ = device_.allocate(scratch_bytes_, MemoryKind::kDevice);
+  memory_bytes_ += scratch_.bytes();
+}
+
+MemoryView CudaGraph::memory(ValueId value, int slot) const {
+  const auto& views = views_[value.value];
+  return views[views.size() > 1 ? static_cast<std::size_t>(slot) : 0];
+}
+
+void CudaGraph::write(ValueId id, std::span<const float> values) {
+  const Shape& s = shape(id);
+  HEADWAY_INVARIANT(static_cast<std::int64_t>(values.size()) == s.elements());
+  std::vector<float> ordered(values.begin(), values.end());
+  if (is_filter(id)) ordered = turned(ordered, s[1], s[2] * s[3]);
+  const auto to = reinterpret_cast<CUdeviceptr>(address(id));
+  device_.synchronize();
+  if (format(id) == NumberFormat::kFloat32) {
+    HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, ordered.data(), ordered.size() * sizeof(float));
+    return;
+  }
+  std::vector<std::uint16_t> bits;
+  bits.reserve(ordered.size());
+  for (float value : ordered) bits.push_back(narrow(format(id), value));
+  HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, bits.data(), bits.size() * sizeof bits[0]);
+}
+
+std::vector<float> CudaGraph::read(ValueId id) const {
+  const Shape& s = shape(id);
+  std::vector<float> values(static_cast<std::size_t>(s.elements()));
+  const auto from = reinterpret_cast<CUdeviceptr>(address(id));
+  device_.synchronize();
+  if (format(id) == NumberFormat::kFloat32) {
+    HEADWAY_CU(device_.driver(), cuMemcpyDtoH, values.data(), from, values.size() * sizeof(float));
+  } else {
+    std::vector<std::uint16_t> bits(values.size());
+    HEADWAY_CU(device_.driver(), cuMemcpyDtoH, bits.data(), from, bits.size() * sizeof bits[0]);
+    for (std::size_t i = 0; i < bits.size(); ++i) values[i] = widen(format(id), bits[i]);
+  }
+  return is_filter(id) ? turned(values, s[2] * s[3], s[1]) : values;
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reference_trainer/devices/cuda/open.h"
+#include "tests/reference_trainer/tiny_training.h"
+
+namespace headway::test {
+
+/// What a run leaves: its losses and every parameter.
+struct Trained {
+  trainer::RunResult result;
+  std::map<std::string, std::vector<float>> parameters;
+};
+
+inline Trained train_on(trainer::Device& device, const trainer::Settings& settings) {
+  std::string note;
+  trainer::DataSetup data(
+      settings, [](auto, auto) {}, note);
+  trainer::Trainer trainer(settings, device, data.data());
+  Trained trained{trainer.run({}), {}};
+  for (trainer::ValueId id : trainer.graph().parameters())
+    trained.parameters[trainer.graph().value(id).name] = trainer.compiled().read(id);
+  return trained;
+}
+
+inline Trained train_on_host(const trainer::Settings& settings) {
+  trainer::HostDevice device({1});
+  return train_on(device, settings);
+}
+
+inline Trained train_on_gpu(const trainer::Settings& settings) {
+  const auto device = trainer::open_cuda_device({});
+  return train_on(*device, settings);
+}
+
+/// Losses step by step, and parameters at the end: their largest difference over the size of the largest. The gradient
+/// of the keys' bias is zero but for rounding (a softmax does not see it), which Adam and LAMB make steps of full length:
+/// left out.
+inline void check_same(const Trained& gpu, const Trained& host, double loss_tolerance,
+                       double parameter_tolerance) {
+  REQUIRE(gpu.result.steps.size() == host.result.steps.size());
+  for (std::size_t i = 0; i < host.result.steps.size(); ++i) {
+    CAPTURE(i);
+    CHECK(*gpu.result.steps[i].loss ==
+          doctest::Approx(*host.result.steps[i].loss).epsilon(loss_tolerance));
+  }
+  REQUIRE(gpu.parameters.size() == host.parameters.size());
+  for (const auto& [name, values] : host.parameters) {
+    if (name.ends_with(".qkv.bias")) continue;
+    CAPTURE(name);
+    double size = 1e-3;
+    double difference = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      size = std::max<double>(size, std::abs(values[i]));
+      difference = std::max<double>(difference, std::abs(values[i] - gpu.parameters.at(name)[i]));
+    }
+    CHECK(difference / size < parameter_tolerance);
+  }
+}
+
+inline void check_same_on_both(const trainer::Settings& settings, double loss_tolerance = 1e-4,
+                               double parameter_tolerance = 5e-3) {
+  check_same(train_on_gpu(settings), train_on_host(settings), loss_tolerance, parameter_tolerance);
+}
+
+}  // namespace headway::test
