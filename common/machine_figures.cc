@@ -28,6 +28,8 @@ constexpr auto kFigures = std::to_array<MachineFigureInfo>({
      "a[i] = b[i] + s * c[i] on all processors: bytes read and written."},
     {kHostFp32, "host_fp32", false, kFlops, "FP32 peak",
      "Independent fused multiply-adds in registers on all processors; of each two operations."},
+    {kHostCollective, "collective_of_ranks", false, kNs, "collectives between ranks",
+     "Has no value of its own: see `collectives`, by backend, kind and number of ranks."},
     {kLaunch, "launch", true, kNs, "launch latency",
      "As a recording shows it: start of the launching call to start of the kernel, on an idle "
      "stream."},
@@ -59,7 +61,7 @@ constexpr auto kFigures = std::to_array<MachineFigureInfo>({
     {kGemmFp16, "gemm_fp16", true, kFlops, "matrix product, FP16", "The same, sums in FP32."},
     {kGemmBf16, "gemm_bf16", true, kFlops, "matrix product, BF16", "The same, sums in FP32."},
     {kCollective, "collective", true, kNs, "start of a collective",
-     "Not measured: it needs the ranks of a job."},
+     "Not measured: it needs several GPUs."},
 });
 
 consteval bool in_order() {

@@ -22,6 +22,7 @@ enum class MachineFigure : std::uint8_t {
   kHostCopyAll,
   kHostTriad,
   kHostFp32,
+  kHostCollective,
   // of a device
   kLaunch,
   kKernelGap,
@@ -91,12 +92,27 @@ struct AbsentFigure {
   std::string why;
 };
 
+/// What a collective of ranks takes: latency + bytes / bandwidth, fitted to times of several sizes.
+struct MeasuredCollective {
+  std::string backend;  ///< what moved the bytes: "shm", "mpi", "nccl"
+  std::string kind;     ///< as recordings have it: "allreduce"
+  std::int32_t ranks = 0;
+  double latency_ns = 0;
+  double bytes_per_s = 0;  ///< of the full message
+  /// Half of the sizes are off the line by less than this share of their time.
+  double deviation = 0;
+  std::int64_t least_bytes = 0;  ///< of the messages
+  std::int64_t most_bytes = 0;
+  std::int64_t samples = 0;
+};
+
 struct MeasuredDevice {
   std::string name;    ///< as the driver tells it, and as recordings have it: "NVIDIA H200"
   std::string driver;  ///< "CUDA 13.0"
   std::int64_t memory_bytes = 0;
   FigureSet figures;
   std::vector<AbsentFigure> absent;
+  std::vector<MeasuredCollective> collectives = {};  ///< between GPUs of this kind
 };
 
 struct MeasuredHost {
@@ -107,6 +123,7 @@ struct MeasuredHost {
   std::int64_t memory_bytes = 0;
   FigureSet figures;
   std::vector<AbsentFigure> absent;
+  std::vector<MeasuredCollective> collectives = {};  ///< between processes of this host
 };
 
 /// One run of `headway calibrate`.

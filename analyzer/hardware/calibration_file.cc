@@ -35,6 +35,21 @@ Json figures_json(const FigureSet& figures, bool of_device) {
   return json;
 }
 
+Json collectives_json(const std::vector<MeasuredCollective>& collectives) {
+  Json json = Json::array();
+  for (const MeasuredCollective& one : collectives)
+    json.push_back({{"backend", to_valid_utf8(one.backend)},
+                    {"kind", to_valid_utf8(one.kind)},
+                    {"ranks", one.ranks},
+                    {"latency_ns", one.latency_ns},
+                    {"bytes_per_s", one.bytes_per_s},
+                    {"deviation", one.deviation},
+                    {"least_bytes", one.least_bytes},
+                    {"most_bytes", one.most_bytes},
+                    {"samples", one.samples}});
+  return json;
+}
+
 Json absent_json(const std::vector<AbsentFigure>& absent) {
   Json json = Json::object();
   for (const AbsentFigure& one : absent)
@@ -106,6 +121,33 @@ class Reader {
     return absent;
   }
 
+  /// Those of older files are not there.
+  std::vector<MeasuredCollective> collectives(const Json& parent, const std::string& place) const {
+    std::vector<MeasuredCollective> collectives;
+    if (!parent.contains("collectives")) return collectives;
+    const Json& all = parent["collectives"];
+    if (!all.is_array()) refuse(join(place, "collectives"), "expected a list, found " + shown(all));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string where = join(place, fmt::format("collectives[{}]", i));
+      const Json& json = all[i];
+      if (!json.is_object()) refuse(where, "expected an object, found " + shown(json));
+      MeasuredCollective& one = collectives.emplace_back();
+      one.backend = text(json, where, "backend");
+      one.kind = text(json, where, "kind");
+      const std::int64_t ranks = count(json, where, "ranks");
+      if (ranks < 2 || ranks > 1 << 20) refuse(where + ".ranks", "expected 2 to 1048576");
+      one.ranks = static_cast<std::int32_t>(ranks);
+      one.latency_ns = number(json, where, "latency_ns");
+      one.bytes_per_s = number(json, where, "bytes_per_s");
+      if (one.bytes_per_s <= 0) refuse(where + ".bytes_per_s", "expected a number over 0");
+      one.deviation = number(json, where, "deviation");
+      one.least_bytes = count(json, where, "least_bytes");
+      one.most_bytes = count(json, where, "most_bytes");
+      one.samples = count(json, where, "samples");
+    }
+    return collectives;
+  }
+
  private:
   static std::string join(const std::string& place, const std::string& key) {
     return place.empty() ? key : place + "." + key;
@@ -161,13 +203,17 @@ std::string to_json(const MachineCalibration& calibration) {
       {"system", to_valid_utf8(host.system)}, {"processors", host.processors},
       {"memory_bytes", host.memory_bytes},    {"figures", figures_json(host.figures, false)},
       {"absent", absent_json(host.absent)}};
+  if (!host.collectives.empty()) json["host"]["collectives"] = collectives_json(host.collectives);
   json["devices"] = Json::array();
-  for (const MeasuredDevice& device : calibration.devices)
-    json["devices"].push_back({{"name", to_valid_utf8(device.name)},
-                               {"driver", device.driver},
-                               {"memory_bytes", device.memory_bytes},
-                               {"figures", figures_json(device.figures, true)},
-                               {"absent", absent_json(device.absent)}});
+  for (const MeasuredDevice& device : calibration.devices) {
+    Json& one = json["devices"].emplace_back();
+    one = {{"name", to_valid_utf8(device.name)},
+           {"driver", device.driver},
+           {"memory_bytes", device.memory_bytes},
+           {"figures", figures_json(device.figures, true)},
+           {"absent", absent_json(device.absent)}};
+    if (!device.collectives.empty()) one["collectives"] = collectives_json(device.collectives);
+  }
   return json.dump(2) + "\n";
 }
 
@@ -193,6 +239,7 @@ MachineCalibration read_calibration(const std::filesystem::path& file) {
   result.host.memory_bytes = reader.count(host, "host", "memory_bytes");
   result.host.figures = reader.figures(host, "host", false);
   result.host.absent = reader.absent(host, "host", false);
+  result.host.collectives = reader.collectives(host, "host");
   const Json& devices = reader.child(json, "", "devices");
   if (!devices.is_array()) reader.refuse("devices", "expected a list");
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -204,6 +251,7 @@ MachineCalibration read_calibration(const std::filesystem::path& file) {
     device.memory_bytes = reader.count(devices[i], place, "memory_bytes");
     device.figures = reader.figures(devices[i], place, true);
     device.absent = reader.absent(devices[i], place, true);
+    device.collectives = reader.collectives(devices[i], place);
   }
   return result;
 }

@@ -4,12 +4,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/hardware/model_figures.h"
 #include "common/gpu_models.h"
 #include "trace/meta_keys.h"
 
 namespace headway::analyzer {
+
+namespace {
+
+/// Of the nearest number of ranks, as a ratio; of two as near the smaller.
+const MeasuredCollective* nearest(const std::vector<MeasuredCollective>& all,
+                                  std::string_view backend, std::string_view kind, int ranks) {
+  const MeasuredCollective* best = nullptr;
+  auto distance = [&](const MeasuredCollective& one) {
+    return std::fabs(std::log(static_cast<double>(one.ranks) / std::max(1, ranks)));
+  };
+  for (const MeasuredCollective& one : all)
+    if (one.backend == backend && one.kind == kind &&
+        (!best || distance(one) < distance(*best) ||
+         (distance(one) == distance(*best) && one.ranks < best->ranks)))
+      best = &one;
+  return best;
+}
+
+}  // namespace
 
 std::string_view origin_id(FactOrigin origin) {
   switch (origin) {
@@ -55,6 +75,28 @@ std::optional<MachineFact> MachineFacts::of_host(const trace::Trace& trace,
   return MachineFact{*calibration_->host.figures[figure], FactOrigin::kCalibration,
                      fmt::format("measured {} on {}", calibration_->measured.substr(0, 10),
                                  calibration_->host.processor)};
+}
+
+std::optional<CollectiveFact> MachineFacts::collective(const trace::Device& device,
+                                                       std::string_view backend,
+                                                       std::string_view kind, int ranks) const {
+  const MeasuredDevice* found = measured(device);
+  const MeasuredCollective* one =
+      found ? nearest(found->collectives, backend, kind, ranks) : nullptr;
+  if (!one) return std::nullopt;
+  return CollectiveFact{
+      *one, fmt::format("measured {} on {}", calibration_->measured.substr(0, 10), found->name)};
+}
+
+std::optional<CollectiveFact> MachineFacts::host_collective(const trace::Trace& trace,
+                                                            std::string_view backend,
+                                                            std::string_view kind,
+                                                            int ranks) const {
+  const MeasuredCollective* one =
+      is_host(trace) ? nearest(calibration_->host.collectives, backend, kind, ranks) : nullptr;
+  if (!one) return std::nullopt;
+  return CollectiveFact{*one, fmt::format("measured {} on {}", calibration_->measured.substr(0, 10),
+                                          calibration_->host.processor)};
 }
 
 bool MachineFacts::fits(const trace::Trace& trace) const {

@@ -24,6 +24,12 @@ struct MachineFact {
   std::string source;  ///< "measured 2026-11-22 on NVIDIA H200", "table: h100-sxm, …"
 };
 
+/// A collective as it was measured on the machine, with the number of ranks that is nearest to the wanted one.
+struct CollectiveFact {
+  MeasuredCollective value;
+  std::string source;  ///< "measured 2026-11-22 on AMD EPYC"
+};
+
 /// What is known of machines besides what a recording shows: a calibration where it is of the machine that
 /// was recorded, else the table by model. Immutable.
 class MachineFacts {
@@ -36,6 +42,11 @@ class MachineFacts {
   std::optional<MachineFact> of(const trace::Device& device, MachineFigure figure) const;
   /// Of the recorded host, when the recording tells its processor.
   std::optional<MachineFact> of_host(const trace::Trace& trace, MachineFigure figure) const;
+  /// Between ranks on such devices, of `backend` ("nccl"), or as processes of the recorded host.
+  std::optional<CollectiveFact> collective(const trace::Device& device, std::string_view backend,
+                                           std::string_view kind, int ranks) const;
+  std::optional<CollectiveFact> host_collective(const trace::Trace& trace, std::string_view backend,
+                                                std::string_view kind, int ranks) const;
   /// Whether the calibration is of a device or of the processor that the recording has.
   bool fits(const trace::Trace& trace) const;
 

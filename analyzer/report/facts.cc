@@ -119,17 +119,25 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
 }
 
 std::string prediction_label(const Finding& finding) {
-  if (!finding.predicted) return {};
+  if (!finding.predicted)
+    return finding.unpredicted.empty()
+               ? ""
+               : fmt::format("cannot be predicted, because {}", finding.unpredicted);
   const PredictedGain& gain = *finding.predicted;
+  const std::string most =
+      finding.at_most ? fmt::format("; at most {} with {}", format_percent(finding.at_most->share),
+                                    finding.at_most->fix)
+                      : "";
   if (std::abs(gain.share) < 0.0005)
     return fmt::format(
-        "with {} no gain is predicted: something else holds the step back just as much", gain.fix);
+        "with {} no gain is predicted: something else holds the step back just as much{}", gain.fix,
+        most);
   const Fix* fix = find_fix(gain.fix);
   const bool ceiling = fix && fix->kind == FixKind::kCeiling;
-  return fmt::format("with {} a step of {} is predicted{}, {} {} ({:.1f} to {:.1f} %)", gain.fix,
+  return fmt::format("with {} a step of {} is predicted{}, {} {} ({:.1f} to {:.1f} %){}", gain.fix,
                      format_duration(gain.step), ceiling ? " at best" : "",
                      format_percent(std::abs(gain.share)), gain.share > 0 ? "less" : "more",
-                     100 * gain.low, 100 * gain.high);
+                     100 * gain.low, 100 * gain.high, most);
 }
 
 std::string assumed_label(const Analysis& analysis) {

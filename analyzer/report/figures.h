@@ -26,6 +26,9 @@ std::string overlap_svg(const trace::Trace& trace, const Analysis& analysis);
 /// Types of ops by arithmetic intensity and rate, with the memory roof where the device tells its
 /// bandwidth. Needs ops whose bytes and floating-point operations are known.
 std::string roofline_svg(const trace::Trace& trace, const Analysis& analysis);
+/// The step as recorded and with the predicted fix, as two bars, the second with its 95 % interval; an HTML table that can be
+/// read at any width. Empty without a prediction.
+std::string prediction_html(const Finding& finding);
 /// The classes that occur, with their colours, as an HTML list.
 std::string legend_html(const Analysis& analysis);
 

@@ -92,8 +92,9 @@ std::string finding_html(const Analysis& analysis, const Finding& finding, std::
       finding.sub_cause.empty() ? "" : fmt::format(" ({})", escape_html(finding.sub_cause)),
       escape_html(gain_label(analysis, finding)), confidence_label(finding),
       escape_html(finding.claim));
-  if (finding.predicted)
-    out += fmt::format("<p class=\"gain\">{}</p>\n", escape_html(prediction_label(finding)));
+  if (const std::string gain = prediction_label(finding); !gain.empty())
+    out += fmt::format("<p><b>Gain</b>: {}</p>\n", escape_html(gain));
+  out += prediction_html(finding);
   if (!finding.evidence.empty()) {
     out += "<p class=\"meta\">To be seen at</p>\n<ul class=\"plain\">\n";
     for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {

@@ -47,6 +47,8 @@ thead th { color: var(--soft); font-weight: 600; }
 .fall { margin: 8px 0 4px; } .fall th, .fall td { border: 0; padding: 2px 12px 2px 0; vertical-align: middle; } .fall th { font-weight: 400; white-space: nowrap; }
 .fall .bar { width: 60%; padding-right: 12px; } .fall .bar svg { display: block; width: 100%; height: 15px; background: var(--panel); }
 .fall tr:last-child th, .fall tr:last-child td { border-top: 1px solid var(--line); font-weight: 600; } .fall tr:last-child rect { fill: var(--soft); }
+.gains { width: 100%; max-width: 760px; margin: 8px 0 10px; } .gains th, .gains td { border: 0; padding: 2px 12px 2px 0; vertical-align: middle; font-weight: 400; white-space: nowrap; color: var(--ink); } .gains .bar { width: 70%; } .gains .n { text-align: left; } .gains .bar svg { display: block; width: 100%; height: 16px; overflow: visible; }
+.gains .was { fill: var(--soft); } .gains .then { fill: var(--accent); } .gains line { stroke: var(--ink); stroke-width: 2; } .gains .halo { stroke: var(--panel); stroke-width: 5; }
 .card { background: var(--panel); border: 1px solid var(--line); border-left: 5px solid var(--accent); border-radius: 6px; padding: 12px 18px; margin: 12px 0; overflow-wrap: anywhere; }
 .card h3 { margin: 0 0 4px; font-size: 16px; }
 .gain { font-weight: 600; margin: 0 0 4px; }

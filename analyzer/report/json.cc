@@ -126,12 +126,19 @@ Json findings_section(const Trace& trace, const Analysis& analysis) {
                  {"share_of_step", finding.share_of_step},
                  {"confidence", finding.confidence},
                  {"predicted_gain", nullptr},
-                 {"prediction", nullptr}};
+                 {"prediction", nullptr},
+                 {"cannot_predict", nullptr}};
     if (const auto& gain = finding.predicted) {
       item["predicted_gain"] = gain->share;
       item["prediction"] = {
           {"fix", gain->fix}, {"step_ns", gain->step.ns}, {"low", gain->low}, {"high", gain->high}};
+      if (const Fix* fix = find_fix(gain->fix)) item["prediction"]["kind"] = fix_kind_id(fix->kind);
+      item["prediction"]["recorded_step_ns"] = gain->recorded.ns;
+      Json& most = item["prediction"]["at_most"] = nullptr;
+      if (const auto& ceiling = finding.at_most)
+        most = {{"fix", ceiling->fix}, {"step_ns", ceiling->step.ns}, {"share", ceiling->share}};
     }
+    if (!finding.unpredicted.empty()) item["cannot_predict"] = text(finding.unpredicted);
     item["evidence"] = Json::array();
     for (const Evidence& evidence : finding.evidence) {
       item["evidence"].push_back({{"start_ns", evidence.where.begin.ns},

@@ -23,8 +23,8 @@ std::string finding_block(const Analysis& analysis, const Finding& finding, std:
   std::string out = fmt::format(
       "\n{}. **{}**: {}, {}. {}\n", number, escape_markdown(finding_label(finding)),
       gain_label(analysis, finding), confidence_label(finding), escape_markdown(finding.claim));
-  if (finding.predicted)
-    out += fmt::format("   - {}\n", escape_markdown(prediction_label(finding)));
+  if (const std::string gain = prediction_label(finding); !gain.empty())
+    out += fmt::format("   - gain: {}\n", escape_markdown(gain));
   for (const Advice& advice : finding.advice)
     out += fmt::format("   - {}\n", escape_markdown(advice_line(advice)));
   return out;

@@ -109,8 +109,8 @@ std::string finding_section(const Analysis& analysis, const Finding& finding, st
                               gain_label(analysis, finding), confidence_label(finding)),
                   width, "  ", "     ");
   out += wrap(finding.claim, width, "     ", "     ");
-  if (finding.predicted)
-    out += wrap(prediction_label(finding), width, "     gain ", std::string(10, ' '));
+  if (const std::string gain = prediction_label(finding); !gain.empty())
+    out += wrap(gain, width, "     gain ", std::string(10, ' '));
   for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
     const Evidence& evidence = finding.evidence[i];
     out += wrap(fmt::format("at {}, {}: {}", format_time(evidence.where.begin),

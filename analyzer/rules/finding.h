@@ -32,7 +32,8 @@ struct Advice {
 /// What a step would be with a known fix of the cause, from replaying the run (analyzer/whatif).
 struct PredictedGain {
   std::string_view fix;  ///< its id: `headway whatif --fix` has more about it
-  DurationNs step;       ///< mean steady step that is left
+  DurationNs recorded;   ///< mean steady step
+  DurationNs step;       ///< that is left of it
   double share = 0;      ///< of the step that is gained
   double low = 0;        ///< of the 95 % interval of the share
   double high = 0;
@@ -49,8 +50,12 @@ struct Finding {
   DurationNs recoverable_per_step;  ///< upper bound of what fixing it gains; 0 unless found
   double share_of_step = 0;         ///< recoverable / mean steady step
   double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
-  std::optional<PredictedGain> predicted;  ///< none: no known fix, or nobody asked
-  std::vector<Evidence> evidence;          ///< the worst first, at most 20
+  /// The best fix; a ceiling only where no other one applies. None: see `unpredicted`, or nobody asked.
+  std::optional<PredictedGain> predicted;
+  /// The most that any fix could gain, beside a `predicted` that is no ceiling and gains less.
+  std::optional<PredictedGain> at_most;
+  std::string unpredicted;         ///< why nothing is predicted, though somebody asked
+  std::vector<Evidence> evidence;  ///< the worst first, at most 20
   std::vector<Advice> advice;
 };
 

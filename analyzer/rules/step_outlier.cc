@@ -19,6 +19,7 @@
 
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/loader.h"
+#include "analyzer/rules/outlier_limit.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -51,8 +52,7 @@ Outliers find_outliers(const RuleContext& context, const DevicePartition& device
   }
   if (durations.size() < kMinSteps) return result;
   double middle = median(durations);
-  double limit =
-      middle + std::max(kMads * median_absolute_deviation(durations), kMinExcess * middle);
+  double limit = outlier_limit(durations);
   result.median = {static_cast<std::int64_t>(middle)};
   DurationNs excess;
   for (const DeviceStep& step : device.steps) {
@@ -196,6 +196,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }
 
 }  // namespace
+
+double outlier_limit(std::span<const double> lengths) {
+  const double middle = median(lengths);
+  return middle + std::max(kMads * median_absolute_deviation(lengths), kMinExcess * middle);
+}
 
 extern const Rule kStepOutlier = {
     "step-outlier", "Outlier steps",

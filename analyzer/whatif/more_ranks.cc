@@ -10,7 +10,6 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/transfers.h"
-#include "common/format.h"
 #include "common/text.h"
 
 namespace headway::analyzer {
@@ -36,7 +35,8 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
   Editor editor(predictor);
   MoreRanks result{{}, {}, true};
   for (const auto& [kind, transfers] : by_kind) {
-    const TransferLine line = fit_transfers(transfers);
+    const TransferModel model = model_transfers(predictor, transfers);
+    const TransferLine& line = model.line;
     const bool all_reduce = kind == "allreduce";
     const double latency = hops_of(ranks, all_reduce) / hops_of(now, all_reduce);
     const double bandwidth = moved_share(ranks) / moved_share(now);
@@ -47,10 +47,9 @@ MoreRanks with_ranks(const Predictor& predictor, int ranks) {
       editor.set_transfer(one.op, {std::llround(one.wait + std::max(0.0, ns))});
     }
     result.text +=
-        fmt::format("{}{} {} of {} ranks: {} + bytes at {:.1f} GB/s; for {}: × {:.2f} and × {:.2f}",
+        fmt::format("{}{} {} of {} ranks: {}; for {}: latency × {:.2f}, time for bytes × {:.2f}",
                     result.text.empty() ? "" : "; ", transfers.size(), escape_terminal(kind), now,
-                    format_duration({std::llround(line.fixed)}),
-                    line.per_byte > 0 ? 1 / line.per_byte : 0.0, ranks, latency, bandwidth);
+                    model.text, ranks, latency, bandwidth);
   }
   result.text +=
       "; extrapolated: each rank works as now, links between more nodes are as fast as the "

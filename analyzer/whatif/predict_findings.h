@@ -10,9 +10,11 @@ namespace headway::analyzer {
 /// as long as the report itself (`headway report --predict yes` and `no` in turns, 2 cores).
 inline constexpr std::size_t kPredictedUnasked = 200'000;
 
-/// Gives each finding whose cause has a known fix what that would gain; of several fixes the best one's
-/// gain. Does nothing where there is no such finding, or nothing can be predicted (`headway whatif` says
-/// why).
+/// Why the cause of a rule has no fix that could be predicted; empty for those that have one.
+std::string_view why_unpredictable(std::string_view rule);
+
+/// Gives each finding what a known fix of its cause would gain, of several the best one; ceilings stand beside it as "at
+/// most". Where nothing can be predicted the finding gets the reason.
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine = {});
 
 }  // namespace headway::analyzer

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/whatif/transfers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "analyzer/ranks/job.h"
-#include "common/format.h"
 
 namespace headway::analyzer {
 
@@ -105,13 +102,6 @@ double hops_of(int ranks, bool all_reduce) {
 
 double moved_share(int ranks) {
   return static_cast<double>(ranks - 1) / ranks;
-}
-
-std::string describe(const TransferLine& line, std::size_t transfers) {
-  const std::string rate =
-      line.per_byte > 0 ? fmt::format("{:.1f} GB/s", 1 / line.per_byte) : "no time for bytes";
-  return fmt::format("latency {}, {}, fitted to {} all-reduces",
-                     format_duration({std::llround(line.fixed)}), rate, transfers);
 }
 
 }  // namespace headway::analyzer

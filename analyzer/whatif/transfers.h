@@ -47,7 +47,16 @@ double moved_share(int ranks);
 /// Matched ones where there are any.
 std::vector<Transfer> main_all_reduces(const Predictor& predictor);
 
-/// "latency 65.0 µs, 0.6 GB/s, fitted to 1920 all-reduces".
-std::string describe(const TransferLine& line, std::size_t transfers);
+/// What messages of one kind take, and what tells it.
+struct TransferModel {
+  TransferLine line;
+  bool told_apart = false;  ///< latency and bandwidth; else all time is taken to be for bytes
+  /// "latency 65.0 µs, 0.6 GB/s, fitted to 1920 all-reduces", or "…, measured 2026-11-22 on AMD EPYC (shm, 2
+  /// ranks) and scaled to the 60 recorded all-reduces".
+  std::string text;
+};
+/// The recorded transfers, of one kind and number of ranks, tell it where they are at least 20 of two sizes or more; else a
+/// calibration of the recorded machine where it has them, through the mean of the recorded ones; else they do as far as they can.
+TransferModel model_transfers(const Predictor& predictor, std::span<const Transfer> transfers);
 
 }  // namespace headway::analyzer

@@ -64,7 +64,8 @@ CudaMeasurement measure_cuda() {
         continue;
       Session session(*driver, ordinal);
       for (const Group& group : kGroups) measure_group(group, session, device);
-      device.absent.push_back({MachineFigure::kCollective, "it needs the ranks of a job"});
+      device.absent.push_back(
+          {MachineFigure::kCollective, "it needs several GPUs: NCCL with one rank moves nothing"});
       result.devices.push_back(std::move(device));
     }
   } catch (const Error& error) {

@@ -10,6 +10,7 @@
 #include "analyzer/hardware/calibration_file.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/measured_collectives.h"
 #include "cli/commands/recorded_launches.h"
 #include "cli/version.h"
 #include "collector/record/system/environment.h"
@@ -46,10 +47,12 @@ std::string figures_text(const FigureSet& figures, const std::vector<AbsentFigur
 std::string to_text(const MachineCalibration& calibration) {
   const MeasuredHost& host = calibration.host;
   std::string out = fmt::format("Host: {}, {} processors\n{}", escape_terminal(host.processor),
-                                host.processors, figures_text(host.figures, host.absent));
+                                host.processors, figures_text(host.figures, host.absent)) +
+                    collectives_text(host.collectives);
   for (const MeasuredDevice& device : calibration.devices)
     out += fmt::format("\nDevice: {}, driver for {}\n{}", escape_terminal(device.name),
-                       device.driver, figures_text(device.figures, device.absent));
+                       device.driver, figures_text(device.figures, device.absent)) +
+           collectives_text(device.collectives);
   return out;
 }
 
@@ -94,6 +97,8 @@ class CalibrateCommand final : public Command {
     calibration.tool_version = kVersion;
     calibration.host = calibrate::measure_host();
     describe(calibration.host);
+    add_collectives(std::filesystem::read_symlink("/proc/self/exe").parent_path(),
+                    calibration.host);
     calibration.devices = std::move(cuda.devices);
     for (MeasuredDevice& device : calibration.devices) add_recorded_launches(device);
     const std::string json = analyzer::to_json(calibration);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/whatif/more_ranks.h"
+#include "analyzer/whatif/timeline_json.h"
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
@@ -48,6 +49,12 @@ class WhatIfCommand final : public Command {
     app.add_flag("--compare", compare_,
                  "Beside each prediction, what two usual shortcuts would say: subtracting the "
                  "exposed time, and the longest path of the recording with changed lengths");
+    app.add_option(
+           "--timeline", timeline_,
+           "Also write one step as recorded and, beside it, as predicted to FILE: JSON that "
+           "Perfetto (ui.perfetto.dev) opens. With the fix of --fix, else the one that "
+           "gains most; or with --scale and --ranks")
+        ->type_name("FILE");
     app.add_flag("--json", json_, "Print JSON");
     app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
         ->type_name("FILE");
@@ -56,19 +63,48 @@ class WhatIfCommand final : public Command {
   }
 
   int run() override {
+    if (!timeline_.empty() && fixes_.size() > 1)
+      fail_usage("--timeline {}: it shows one fix; expected --fix once, not {} times.",
+                 escape_terminal(timeline_), fixes_.size());
     std::vector<const Fix*> chosen;
     for (const std::string& id : fixes_) chosen.push_back(&find(id));
     std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis,
                                   calibration_.load(analyzed->trace));
+    if (!timeline_.empty() && !predictor.missing().empty())
+      fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.",
+                 escape_terminal(trace_), predictor.missing(), escape_terminal(timeline_));
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result =
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
+    if (!timeline_.empty()) write_timeline(predictor, best_of(result));
     write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
     return exit_status(ExitCode::kOk);
   }
 
  private:
+  /// The fix of --fix, else the one that gains most and is no ceiling.
+  const Fix& best_of(const analyzer::WhatIf& result) const {
+    for (const analyzer::FixPrediction& one : result.fixes) {
+      if (one.applies && (!fixes_.empty() || one.fix->kind != analyzer::FixKind::kCeiling))
+        return *one.fix;
+      if (!fixes_.empty())
+        fail_input("{}: there is no timeline to write to {}: {} does not apply: {}.",
+                   escape_terminal(trace_), escape_terminal(timeline_), one.fix->id, one.text);
+    }
+    fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.",
+               escape_terminal(trace_), escape_terminal(timeline_));
+  }
+
+  void write_timeline(const analyzer::Predictor& predictor, const Fix& fix) const {
+    write_timeline(predictor, fix.propose(predictor).scenario, {fix.id, fix.title});
+  }
+  void write_timeline(const analyzer::Predictor& predictor, const analyzer::Scenario& scenario,
+                      const analyzer::TimelineTitle& title) const {
+    write_output(timeline_,
+                 analyzer::timeline_json(predictor, predict_timeline(predictor, scenario), title));
+  }
+
   static const Fix& find(const std::string& id) {
     if (const Fix* fix = analyzer::find_fix(id)) return *fix;
     std::vector<std::string> ids;
@@ -98,6 +134,12 @@ class WhatIfCommand final : public Command {
     for (const std::string& one : scalings_)
       scenario = scenario.with(analyzer::parse_scaling(predictor, one));
     analyzer::Prediction prediction = predictor.predict(scenario);
+    if (!timeline_.empty()) {
+      const std::string asked = ranks_ > 0 ? fmt::format("--ranks {}", ranks_) : "";
+      const std::string all =
+          fmt::format("{}{}{}", asked, asked.empty() ? "" : " ", fmt::join(scalings_, " "));
+      write_timeline(predictor, scenario, {all, all});
+    }
     write_output(output_, analyzer::render_scaling(prediction, text, predictor, json_));
     return exit_status(ExitCode::kOk);
   }
@@ -106,6 +148,7 @@ class WhatIfCommand final : public Command {
   std::vector<std::string> fixes_;
   std::vector<std::string> scalings_;
   int ranks_ = 0;
+  std::string timeline_;
   bool compare_ = false;
   bool json_ = false;
   std::string output_ = "-";

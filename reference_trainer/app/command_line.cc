@@ -107,6 +107,9 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
   app.add_flag("--switches", into.switches,
                "Print all switches as JSON, with the values in effect and what `headway tune` may "
                "try, and stop");
+  app.add_flag("--measure-collectives", into.measure_collectives,
+               "Instead of training, measure what collectives between the ranks take (--ranks, "
+               "--comm) and print JSON, as `headway calibrate` asks for it");
   app.add_flag("--reference", into.reference, "Print the reference of all switches and stop");
   add_switch_options(app, assignments);
   try {

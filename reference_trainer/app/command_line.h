@@ -17,10 +17,11 @@ struct CommandLine {
   std::string calibration;  ///< file of the simulated GPU's figures; empty: none
   std::string oracle;       ///< file of what is known to be true about the run; empty: none
   bool quiet = false;
-  bool explain = false;      ///< print the settings and stop
-  bool print_graph = false;  ///< print the op graph and stop
-  bool switches = false;     ///< print all switches with their values as JSON and stop
-  bool reference = false;    ///< print docs/reference/trainer.md and stop
+  bool explain = false;              ///< print the settings and stop
+  bool print_graph = false;          ///< print the op graph and stop
+  bool switches = false;             ///< print all switches with their values as JSON and stop
+  bool measure_collectives = false;  ///< time the collectives between the ranks and stop
+  bool reference = false;            ///< print docs/reference/trainer.md and stop
 };
 
 /// Parses the arguments with the options made from the switch list. Returns an exit status instead

@@ -24,6 +24,7 @@
 #include "reference_trainer/app/metrics.h"
 #include "reference_trainer/app/progress.h"
 #include "reference_trainer/comm/host_communicator.h"
+#include "reference_trainer/comm/measure.h"
 #include "reference_trainer/comm/ranks.h"
 #include "reference_trainer/devices/cuda/open.h"
 #include "reference_trainer/devices/host/host_device.h"
@@ -279,6 +280,23 @@ std::optional<RankIdentity> rank_of(CommandLine& command) {
   return identity;
 }
 
+int measure(const Settings& settings, const std::optional<RankIdentity>& rank) {
+  if (!rank)
+    fail_usage(
+        "--measure-collectives: one rank alone exchanges nothing. Use --ranks N with --device "
+        "host, "
+        "or "
+        "start the ranks by mpirun or torchrun.");
+  const std::unique_ptr<CommBackend> backend = connect_ranks(*rank, settings);
+  std::string json;
+  with_ranks(backend.get(), [&] {
+    json = measure_collectives(*backend);
+    return RunResult{};
+  });
+  if (rank->rank == 0) fmt::print("{}", json);
+  return 0;
+}
+
 int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
   CommandLine command;
   if (const auto status = parse_command_line(argc, argv, command)) return *status;
@@ -302,6 +320,7 @@ int run_checked(int argc, const char* const* argv, const ProgramParts& parts) {
   }
   if (real && !rank && command.settings.values().ranks > 1 && !command.print_graph)
     return launch_ranks(static_cast<int>(command.settings.values().ranks), argv);
+  if (command.measure_collectives) return measure(command.settings.values(), rank);
   try {
     return train(command, parts, rank);
   } catch (const Interrupted&) {

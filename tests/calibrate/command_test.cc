@@ -68,6 +68,16 @@ TEST_CASE(
   CHECK(calibration.host.processors > 0);
   CHECK(calibration.devices.empty());
   CHECK_FALSE(std::filesystem::exists(file.string() + ".new"));
+  if (calibration.host.processors > 1) {
+    // Of two ranks over shared memory at least: three kinds.
+    CHECK(calibrated.says("allreduce, 2 ranks, shm"));
+    REQUIRE(calibration.host.collectives.size() >= 3);
+    for (const MeasuredCollective& one : calibration.host.collectives) {
+      CHECK(one.bytes_per_s > 1e6);
+      CHECK(one.least_bytes == 1 << 10);
+      CHECK(one.most_bytes == 32 << 20);
+    }
+  }
 
   test::TraceBuilder same;
   const std::string trace = "'" + save_run(same, calibration.host.processor).string() + "'";

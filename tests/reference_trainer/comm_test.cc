@@ -4,13 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/error.h"
 #include "reference_trainer/comm/exchange/half.h"
 #include "reference_trainer/comm/host_communicator.h"
+#include "reference_trainer/comm/measure.h"
 #include "reference_trainer/comm/ranks.h"
 #include "reference_trainer/comm/shm_backend.h"
 #include "tests/reference_trainer/tiny_detector.h"
@@ -304,6 +307,29 @@ TEST_CASE("more ranks than data, and switches that do not go together, are refus
   settings.topology = Topology::kFlat;
   settings.slow_rank = 4;
   CHECK_THROWS_WITH_AS(check_rank_settings(settings), doctest::Contains("count from 0"), Error);
+}
+
+TEST_CASE("every rank gets the same times of all collectives, of each size up to the largest") {
+  std::array<std::string, 3> texts;
+  on_each_rank(3, 8, [&](CommBackend& backend) {
+    texts[static_cast<std::size_t>(backend.rank())] = measure_collectives(
+        backend, {.least_bytes = 1 << 10, .most_bytes = 40 << 10, .repetitions = 3});
+  });
+  CHECK(texts[0] == texts[1]);
+  CHECK(texts[0] == texts[2]);
+  const auto json = nlohmann::json::parse(texts[0]);
+  CHECK(json.at("schema") == "headway.collectives");
+  CHECK(json.at("backend") == "shm");
+  CHECK(json.at("ranks") == 3);
+  for (const char* kind : {"allreduce", "reducescatter", "allgather"}) {
+    std::vector<std::int64_t> sizes;
+    for (const auto& row : json.at("kinds").at(kind)) {
+      sizes.push_back(row.at("bytes").get<std::int64_t>());
+      CHECK(row.at("ns").size() == 3);
+      for (const auto& ns : row.at("ns")) CHECK(ns.get<std::int64_t>() > 0);
+    }
+    CHECK(sizes == std::vector<std::int64_t>{1 << 10, 4 << 10, 16 << 10, 40 << 10});
+  }
 }
 
 }  // namespace headway::trainer

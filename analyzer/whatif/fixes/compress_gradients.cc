@@ -45,8 +45,7 @@ Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::vector<Transfer> all = main_all_reduces(predictor);
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
-  const TransferLine line = fit_transfers(all);
-  const bool told_apart = differ_in_size(all);
+  const TransferModel model = model_transfers(predictor, all);
   std::erase_if(all, [&](const Transfer& one) { return !is_single(trace.strings[one.dtype]); });
   if (all.empty()) return not_here("the gradients do not travel in single precision");
   const DependencyGraph& graph = predictor.program().graph();
@@ -59,17 +58,17 @@ Proposal propose(const Predictor& predictor) {
       return not_here("the rate of the device's memory is not known, and it was not calibrated");
     const double values = one.bytes / kValueBytes;
     const double kernels = values * (kRoundBytes + kWidenBytes) / rate;
-    const double ns = one.ns - line.per_byte * one.bytes / 2 + kernels;
+    const double ns = one.ns - model.line.per_byte * one.bytes / 2 + kernels;
     const DurationNs starts = (least + graph.calibration().stream(device)) * 2;
     editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
                         true);
     launch_more(predictor, one.op, editor);
   }
   return {true,
-          fmt::format("{}; half the bytes, and kernels that round and widen{}{}",
-                      describe(line, all.size()),
-                      told_apart ? "" : "; of one size: all of their time is taken to be for bytes",
-                      all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
+          fmt::format(
+              "{}; half the bytes, and kernels that round and widen{}{}", model.text,
+              model.told_apart ? "" : "; of one size: all of their time is taken to be for bytes",
+              all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
           editor.take()};
 }
 

@@ -12,8 +12,10 @@ extern const Fix kCompressGradients;
 extern const Fix kCudaGraph;
 extern const Fix kDecodeOffline;
 extern const Fix kDeferredRead;
+extern const Fix kEagerLoading;
 extern const Fix kEvenRanks;
 extern const Fix kFasterGradients;
+extern const Fix kFewerWorkers;
 extern const Fix kFreeInput;
 extern const Fix kFullClock;
 extern const Fix kFuseChains;
@@ -33,5 +35,6 @@ extern const Fix kPinnedCopies;
 extern const Fix kRemoveSyncs;
 extern const Fix kStayOnDevice;
 extern const Fix kTensorCores;
+extern const Fix kUsualSteps;
 
 }  // namespace headway::analyzer

@@ -160,13 +160,27 @@ class Bytes {
     return ops;
   }
 
-  /// Kernels may store shorter numbers than the graph has.
+  /// An op that takes what comes from outside, or whose result goes there.
+  bool at_border(const Key& op) const {
+    auto outside = [&](std::int64_t other) { return !inside_.contains({op.first, other}); };
+    const auto readers = readers_.find(op);
+    return std::ranges::any_of(inputs_of(op), outside) ||
+           (readers != readers_.end() && std::ranges::any_of(readers->second, outside));
+  }
+
+  /// Kernels may store shorter numbers than the graph has. Those at the border tell: scores and probabilities inside
+  /// may be longer (a softmax of BF16 writes FP32), and a fused kernel does not store them.
   double stored_share(const Attention& attention) const {
     double recorded = 0;
-    for (DeviceOpId op : attention.kernels)
+    std::set<Key> border;
+    for (DeviceOpId op : attention.kernels) {
+      const GraphOp* its = graph_of(predictor_.analysis().attribution.op_of[op.value]);
+      if (!its || !at_border({its->process.value, its->op})) continue;
       recorded += static_cast<double>(predictor_.trace().device_ops.bytes[op.value]);
+      border.insert({its->process.value, its->op});
+    }
     double in_graph = 0;
-    for (const Key& op : ops_of(attention)) in_graph += static_cast<double>(graph_.at(op)->bytes);
+    for (const Key& op : border) in_graph += static_cast<double>(graph_.at(op)->bytes);
     return recorded > 0 && in_graph > 0 ? std::min(1.0, recorded / in_graph) : 1;
   }
 

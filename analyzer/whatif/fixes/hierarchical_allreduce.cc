@@ -78,11 +78,11 @@ Proposal propose(const Predictor& predictor) {
   const Link* link = link_of(trace.devices[device.value].name);
   if (!link) return not_here("the link between the devices of a node is not known");
   nodes.inner_bytes_per_ns = kReachable * link->bytes_per_s / 1e9;
-  const TransferLine line = fit_transfers(all);
+  const TransferModel model = model_transfers(predictor, all);
   const DependencyGraph& graph = predictor.program().graph();
   Editor editor(predictor);
   for (const Transfer& one : all) {
-    const double ns = 2 * inside_ns(nodes, one.bytes) + across_ns(nodes, line, one.bytes);
+    const double ns = 2 * inside_ns(nodes, one.bytes) + across_ns(nodes, model.line, one.bytes);
     editor.set_transfer(
         one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
         true);
@@ -94,8 +94,8 @@ Proposal propose(const Predictor& predictor) {
   }
   return {true,
           fmt::format("{} nodes of {} ranks: {}; inside a node {:.0f} GB/s, {} of {}",
-                      nodes.count(), nodes.per_node, describe(line, all.size()),
-                      nodes.inner_bytes_per_ns, format_percent(kReachable), link->label),
+                      nodes.count(), nodes.per_node, model.text, nodes.inner_bytes_per_ns,
+                      format_percent(kReachable), link->label),
           editor.take()};
 }
 

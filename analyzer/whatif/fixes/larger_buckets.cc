@@ -169,10 +169,12 @@ Proposal propose(const Predictor& predictor) {
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
   if (!all.front().matched)
     return not_here("the all-reduces were not matched between ranks: record all of them");
-  if (!differ_in_size(all))
-    return not_here("all messages have one size: latency and bandwidth cannot be told apart");
-  const TransferLine line = fit_transfers(all);
-  Merger merger(predictor, line);
+  const TransferModel model = model_transfers(predictor, all);
+  if (!model.told_apart)
+    return not_here(
+        "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
+        "calibrate` on that machine measures them");
+  Merger merger(predictor, model.line);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
@@ -197,7 +199,7 @@ Proposal propose(const Predictor& predictor) {
     return not_here("no two messages of a step fit into one bucket of 25 MiB (the first: 1 MiB)");
   return {true,
           fmt::format("{} all-reduces per step become {}: {}", before / steps,
-                      (merger.messages() + steps - 1) / steps, describe(line, all.size())),
+                      (merger.messages() + steps - 1) / steps, model.text),
           merger.take()};
 }
 

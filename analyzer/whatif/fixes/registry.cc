@@ -9,6 +9,7 @@ std::span<const Fix* const> all_fixes() {
   static constexpr std::array kFixes = {
       &kFreeInput,
       &kMoreWorkers,
+      &kFewerWorkers,
       &kDecodeOffline,
       &kPackFiles,
       &kOverlapCopies,
@@ -26,6 +27,8 @@ std::span<const Fix* const> all_fixes() {
       &kStayOnDevice,
       &kLargerBatch,
       &kFullClock,
+      &kEagerLoading,
+      &kUsualSteps,
       &kOverlapCommunication,
       &kEvenRanks,
       &kLargerBuckets,

@@ -25,14 +25,14 @@ CostModel::CostModel(SimulatedGpu gpu, double memory_bytes_per_s, double link_by
       pageable_rate_(std::min(pinned_rate_, static_cast<double>(gpu.costs->pageable_bytes_per_s))) {
 }
 
-CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag) const {
+CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided) const {
   KernelCost cost;
   const auto flops = static_cast<double>(tag.work.flops);
   const auto bytes = static_cast<double>(tag.work.bytes);
   const bool matrix = flops > kFlopsPerByteOfTile * bytes;
   cost.unit = tag.math_unit == MathUnit::kUnknown ? MathUnit::kGeneral : tag.math_unit;
   cost.blocks = static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(tag.work.bytes / kBytesPerBlock, 1, 1 << 30));
+      std::clamp<std::int64_t>(std::llround(bytes * divided) / kBytesPerBlock, 1, 1 << 30));
   const double waves = static_cast<double>(cost.blocks) / gpu_.model->multiprocessors;
   const double fill = waves / std::ceil(waves);
   const double peak = cost.unit != MathUnit::kTensor ? gpu_.model->fp32_flops

@@ -26,7 +26,8 @@ class CostModel {
     std::int32_t block_threads = 256;
     MathUnit unit = MathUnit::kGeneral;
   };
-  KernelCost kernel(const Kernel::Tag& tag) const;
+  /// `divided`: the share of the bytes that grows with the blocks.
+  KernelCost kernel(const Kernel::Tag& tag, double divided = 1) const;
   std::int64_t copy_ns(std::int64_t bytes, MemoryKind host_side) const;
 
   const SimulatedGpu& gpu() const { return gpu_; }

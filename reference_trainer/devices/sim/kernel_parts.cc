@@ -88,13 +88,18 @@ std::vector<KernelPart> match_parts(const BoxMatchAttributes& by) {
 }
 
 /// Matrices are stored as their producer writes them, parameters as the ops around them.
-bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
+NumberFormat stored_format(const Graph& graph, const Node& reader, ValueId id) {
   const Value& value = graph.value(id);
-  if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return false;
-  if (!value.producer.valid()) return value.role == Role::kParameter && is_half(reader.results);
+  if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return NumberFormat::kFloat32;
+  if (!value.producer.valid())
+    return value.role == Role::kParameter ? reader.results : NumberFormat::kFloat32;
   const Node& producer = graph.node(value.producer);
   const auto* row = std::get_if<RowAttributes>(&producer.attributes);
-  return is_half(producer.results) || (producer.op == &ops::kCast && row && is_half(row->format));
+  return producer.op == &ops::kCast && row && is_half(row->format) ? row->format : producer.results;
+}
+
+bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
+  return is_half(stored_format(graph, reader, id));
 }
 
 }  // namespace
@@ -130,13 +135,30 @@ double stored_share(const Graph& graph, const Node& node) {
   return all > 0 ? stored / all : 1;
 }
 
+double divided_share(const Graph& graph, const Node& node) {
+  if (node.phase == Phase::kUpdate) return 1;
+  double all = 0;
+  double divided = 0;
+  auto add = [&](ValueId id) {
+    const auto bytes = static_cast<double>(graph.value(id).bytes());
+    all += bytes;
+    // Gradients and casts of a weight are like it.
+    while (graph.value(id).like.valid()) id = graph.value(id).like;
+    if (graph.value(id).role != Role::kParameter) divided += bytes;
+  };
+  for (ValueId id : node.inputs) add(id);
+  for (ValueId id : node.outputs) add(id);
+  return divided > 0 ? divided / all : 1;
+}
+
 Arithmetic arithmetic(const Graph& graph, const Node& node) {
   if (precision_class(*node.op) != PrecisionClass::kAllow) return {};
   using conventions::MathUnit;
   Arithmetic result;
   for (ValueId id : node.inputs) {
     const Value& value = graph.value(id);
-    if (is_stored_half(graph, node, id)) return {MathUnit::kTensor, true};
+    if (const NumberFormat format = stored_format(graph, node, id); is_half(format))
+      return {MathUnit::kTensor, true, format == NumberFormat::kBfloat16 ? "bf16" : "f16"};
     if (value.producer.valid() && graph.node(value.producer).op == &ops::kTf32Round)
       result.unit = MathUnit::kTensor;
   }

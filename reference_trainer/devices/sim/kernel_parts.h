@@ -21,10 +21,15 @@ std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node);
 /// How much of the bytes of FP32 operands is left where some are stored in half precision, 0.5..1.
 double stored_share(const Graph& graph, const Node& node);
 
+/// How much of the bytes of its operands a kernel of the node is divided by, 0..1: all but weights that it reads, which each
+/// block reads again, and gradients of weights that it adds up from all samples. Kernels of the update are divided by weights.
+double divided_share(const Graph& graph, const Node& node);
+
 /// What multiplies in a node, and whether in FP16 or BF16.
 struct Arithmetic {
   conventions::MathUnit unit = conventions::MathUnit::kGeneral;
   bool half_operands = false;
+  std::string_view operands = {};  ///< "bf16" or "f16", as kernels' names say it; else empty
 };
 Arithmetic arithmetic(const Graph& graph, const Node& node);
 

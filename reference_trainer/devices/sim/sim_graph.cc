@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "reference_trainer/devices/sim/sim_graph.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "common/error.h"
@@ -12,9 +14,10 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// "conv2d_backward_data layer1.0.conv1" -> "sim::conv2d_backward_data".
-std::string kernel_name(const Kernel::Tag& tag) {
-  return "sim::" + tag.text.substr(0, tag.text.find(' '));
+/// "conv2d_backward_data layer1.0.conv1" -> "sim::conv2d_backward_data", "sim::conv2d_backward_data_bf16".
+std::string kernel_name(const Kernel::Tag& tag, std::string_view operands) {
+  return fmt::format("sim::{}{}{}", tag.text.substr(0, tag.text.find(' ')),
+                     operands.empty() ? "" : "_", operands);
 }
 
 std::uint64_t hash(std::string_view text) {
@@ -52,6 +55,7 @@ class SimGraph final : public CompiledGraph {
     const Node& node = graph.node(id);
     const Arithmetic by = arithmetic(graph, node);
     const double share = stored_share(graph, node);
+    const double divided = divided_share(graph, node);
     for (const KernelPart& part : kernel_parts(graph, node)) {
       Kernel::Tag tag;
       tag.text = fmt::format("{}{}{} {}", node.op->type, part.name.empty() ? "" : "/", part.name,
@@ -63,7 +67,8 @@ class SimGraph final : public CompiledGraph {
       tag.work.bytes = std::llround(static_cast<double>(part.work.bytes) * share);
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
-      kernels_[id.value].push_back(std::make_unique<SimKernel>(std::move(tag), device_.costs()));
+      kernels_[id.value].push_back(
+          std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided, by.operands));
     }
   }
 
@@ -76,10 +81,10 @@ class SimGraph final : public CompiledGraph {
 
 }  // namespace
 
-SimKernel::SimKernel(Tag tag, const CostModel& costs)
+SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, std::string_view operands)
     : Kernel(std::move(tag)),
-      cost_(costs.kernel(this->tag())),
-      device_name_(nvtx::intern(kernel_name(this->tag()))),
+      cost_(costs.kernel(this->tag(), divided)),
+      device_name_(nvtx::intern(kernel_name(this->tag(), operands))),
       number_(hash(this->tag().text)) {}
 
 std::unique_ptr<CompiledGraph> compile_for_simulation(SimDevice& device, const Graph& graph,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/sim/cost_model.h"
@@ -14,7 +15,8 @@ class SimDevice;
 /// A kernel with a duration and nothing to run.
 class SimKernel final : public Kernel {
  public:
-  SimKernel(Tag tag, const CostModel& costs);
+  /// `divided`: see CostModel::kernel. `operands`: the number type, where names of real kernels tell it ("bf16").
+  SimKernel(Tag tag, const CostModel& costs, double divided = 1, std::string_view operands = {});
 
   const CostModel::KernelCost& cost() const { return cost_; }
   /// As a GPU's profiler names it: by what it does, not by where in the model it stands.

@@ -24,11 +24,14 @@ MachineCalibration example() {
                       {}};
   calibration.host.figures[MachineFigure::kWakeUp] = {2'000, 5'500.5, 40'000, 400};
   calibration.host.absent = {{MachineFigure::kHostFp32, "no \"reason\""}};
+  calibration.host.collectives = {
+      {"shm", "allreduce", 2, 40'000.5, 2e9, 0.05, 1 << 10, 32 << 20, 120}};
   MeasuredDevice& device = calibration.devices.emplace_back();
   device = {"NVIDIA H200", "CUDA 13.0", 150'000'000'000, {}, {}};
   device.figures[MachineFigure::kKernelGap] = {900, 1'000, 1'100, 499};
   device.figures[MachineFigure::kGemmTf32] = {4.1e14, 4.2e14, 4.3e14, 12};
-  device.absent = {{MachineFigure::kCollective, "it needs the ranks of a job"}};
+  device.absent = {{MachineFigure::kCollective, "it needs several GPUs"}};
+  device.collectives = {{"nccl", "allreduce", 8, 20'000, 3e11, 0, 1 << 10, 1 << 30, 9}};
   return calibration;
 }
 
@@ -70,7 +73,10 @@ TEST_CASE("a calibration comes back from its file as it was") {
   CHECK(back.host.processor == "AMD EPYC 9654");
   CHECK(back.host.absent.at(0).why == "no \"reason\"");
   CHECK(back.host.figures[MachineFigure::kWakeUp]->p50 == 5'500.5);
+  REQUIRE(back.host.collectives.size() == 1);
+  CHECK(back.host.collectives[0].latency_ns == 40'000.5);
   REQUIRE(back.devices.size() == 1);
+  CHECK(back.devices[0].collectives.at(0).backend == "nccl");
   CHECK(back.devices[0].figures[MachineFigure::kKernelGap]->samples == 499);
   CHECK_FALSE(back.devices[0].figures[MachineFigure::kLaunch]);
 }
@@ -97,6 +103,13 @@ TEST_CASE("a bad file is refused with the place, what was expected and what to d
             "host.figures.kernel_gap: no such figure (known: wake_up, clock_read"));
   CHECK(has(refusal_of([](Json& j) { j["host"]["figures"]["wake_up"]["samples"] = 0; }),
             "host.figures.wake_up.samples: expected at least 1"));
+  CHECK(has(refusal_of([](Json& j) { j["host"]["collectives"] = 1; }),
+            "host.collectives: expected a list"));
+  CHECK(has(refusal_of([](Json& j) { j["host"]["collectives"][0]["ranks"] = 1; }),
+            "host.collectives[0].ranks: expected 2 to 1048576"));
+  CHECK(has(refusal_of([](Json& j) { j["host"]["collectives"][0]["bytes_per_s"] = 0; }),
+            "host.collectives[0].bytes_per_s: expected a number over 0"));
+  CHECK(refusal_of([](Json& j) { j["host"].erase("collectives"); }) == "taken");
 }
 
 TEST_CASE("a file cut off anywhere is refused") {

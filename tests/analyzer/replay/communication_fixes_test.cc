@@ -31,12 +31,13 @@ const std::string kLarge =
 const std::string kNodes = "setting ranks_per_node 2\n";
 
 struct Asked {
-  Asked(const std::string& text, std::string_view fix, std::string_view dtype = "")
+  Asked(const std::string& text, std::string_view fix, std::string_view dtype = "",
+        MachineFacts machine = {})
       : trace(test::planted_trace(text)) {
     if (!dtype.empty())
       for (trace::Collective& one : trace.collectives) one.dtype = trace.strings.add(dtype);
     analysis = analyze(trace);
-    predictor.emplace(trace, analysis);
+    predictor.emplace(trace, analysis, std::move(machine));
     REQUIRE(predictor->missing().empty());
     proposal = find_fix(fix)->propose(*predictor);
   }
@@ -83,6 +84,47 @@ TEST_CASE(
       "fit into one bucket"));
   CHECK(contains(why_not(job("    collective allgather 30MB 340us\n"), "larger-buckets"),
                  "no all-reduce"));
+}
+
+/// What is known of links between such GPUs: of 2 ranks, whose ring of 4 has three times the hops and moves half
+/// as much more.
+MachineFacts calibrated_links(double latency_ns, double bytes_per_s, std::string backend = "nccl") {
+  MachineCalibration calibration;
+  calibration.measured = "2026-11-22T09:10:00Z";
+  calibration.devices = {{"NVIDIA A100-SXM4-80GB", "", 0, {}, {}}};
+  calibration.devices[0].collectives = {
+      {std::move(backend), "allreduce", 2, latency_ns, bytes_per_s, 0, 1 << 10, 1 << 30, 90}};
+  return MachineFacts(calibration);
+}
+
+TEST_CASE("a calibration tells latency from bandwidth where the recorded messages do not") {
+  // The truth of the test above: 40 µs and 100 GB/s for four ranks.
+  const double latency_of_two = 40'000.0 / 3;
+  const Asked asked(job(kSmall), "larger-buckets", "", calibrated_links(latency_of_two, 150e9));
+  CAPTURE(asked.proposal.text);
+  CHECK(contains(asked.proposal.text, "20 all-reduces per step become 2"));
+  CHECK(contains(asked.proposal.text,
+                 "latency 40.0 µs, 100.0 GB/s, measured 2026-11-22 on NVIDIA A100-SXM4-80GB (nccl, "
+                 "2 ranks, by hops and shares for 4) and scaled to the 960 recorded all-reduces"));
+  // Two messages of 1.088 and 0.192 MB take 40 + 10.88 and 40 + 1.92 µs.
+  const double gain = 20 * 40.64 - 80 - 12.8;
+  CHECK(asked.gain_us() > gain);
+  CHECK(asked.gain_us() < gain + 19 * 3);
+}
+
+TEST_CASE("a machine that was busier than the calibration keeps its recorded pace") {
+  // Half the latency and twice the rate: everything took twice as long when it was recorded.
+  const Asked asked(job(kSmall), "larger-buckets", "", calibrated_links(20'000.0 / 3, 300e9));
+  CHECK(contains(asked.proposal.text, "latency 40.0 µs, 100.0 GB/s, measured"));
+}
+
+TEST_CASE(
+    "recorded collectives of several sizes win over a calibration, and another backend's is none") {
+  const Asked several(job(kSmall + "    collective allreduce 10MB 140us\n"), "larger-buckets", "",
+                      calibrated_links(1, 1e9));
+  CHECK(contains(several.proposal.text, "latency 40.0 µs, 100.0 GB/s, fitted to 1008 all-reduces"));
+  const Asked other(job(kSmall), "larger-buckets", "", calibrated_links(1, 1e9, "mpi"));
+  CHECK(!other.proposal.applies);
 }
 
 TEST_CASE("half gradients halve what bytes take, and add two kernels a message") {

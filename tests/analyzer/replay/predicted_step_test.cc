@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/timeline_json.h"
 #include "analyzer/whatif/whatif.h"
 #include "tests/support/trace_builder.h"
 
@@ -219,6 +222,56 @@ TEST_CASE("the step that is shown is as long as most, and gains as much as they 
   CHECK(run.analysis.steps.all[step.step].steady);
   // Not what the two that are far off gain.
   CHECK(run.fix("remove-syncs").gain().ns / 1e3 == doctest::Approx(400).epsilon(0.05));
+}
+
+TEST_CASE("the timeline as JSON has the step as recorded and as predicted, row by row") {
+  Run run(step_with_syncs);
+  const PredictedStep step = run.fix("remove-syncs");
+  const auto json = nlohmann::json::parse(
+      timeline_json(*run.predictor, step, {"remove-syncs", "Do not wait for the device"}));
+  std::map<int, std::map<std::string, double>> longest;  // by process and category
+  std::map<int, std::map<std::string, int>> count;
+  std::map<int, std::map<std::int64_t, std::string>> rows;
+  std::map<int, double> device_end;
+  std::set<std::string> fates;
+  std::set<std::string> classes;
+  for (const auto& event : json.at("traceEvents")) {
+    const int process = event.at("pid").get<int>();
+    if (event.at("ph") == "M") {
+      if (event.at("name") == "thread_name")
+        rows[process][event.at("tid").get<std::int64_t>()] = event.at("args").at("name");
+      continue;
+    }
+    REQUIRE(event.at("ph") == "X");
+    const std::string category = event.at("cat");
+    const double end = event.at("ts").get<double>() + event.at("dur").get<double>();
+    ++count[process][category];
+    double& its = longest[process][category];
+    its = std::max(its, event.at("dur").get<double>());
+    if (category == "device") {
+      classes.insert(event.at("args").at("class").get<std::string>());
+      device_end[process] = std::max(device_end[process], end);
+    }
+    if (category == "call") fates.insert(event.at("args").at("fate").get<std::string>());
+    CHECK(rows[process].contains(event.at("tid").get<std::int64_t>()));
+  }
+  // The truth: 20 kernels of 120 µs with the waits, 100 µs and a gap each without them.
+  CHECK(longest[1]["step"] == doctest::Approx(2400));
+  CHECK(longest[2]["step"] == doctest::Approx(static_cast<double>(step.predicted.ns) / 1e3));
+  CHECK(longest[2]["step"] == doctest::Approx(2000).epsilon(0.01));
+  CHECK(json.at("otherData").at("predicted_ns") == step.predicted.ns);
+  CHECK(json.at("otherData").at("fix") == "remove-syncs");
+  CHECK(rows[1] == rows[2]);
+  CHECK(rows[1].size() == 4);  // the step, a stream, a thread's ranges and its calls
+  CHECK(count[1]["device"] == 20);
+  CHECK(count[2]["device"] == 20);
+  CHECK(count[1]["range"] >= 20);  // a layer for each kernel
+  CHECK(count[2]["range"] >= 20);
+  CHECK(classes == std::set<std::string>{"compute_other", "optimizer"});
+  // The step ends with its last kernel.
+  CHECK(device_end[1] == doctest::Approx(longest[1]["step"]));
+  CHECK(device_end[2] == doctest::Approx(longest[2]["step"]));
+  CHECK(fates == std::set<std::string>{"gone", "stays"});
 }
 
 }  // namespace headway::analyzer

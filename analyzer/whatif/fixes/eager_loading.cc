@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Device code is loaded and compiled before the steps: what threads did in that time they do no longer.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analyzer/rules/loading.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/host_time.h"
+#include "common/format.h"
+#include "common/interval_set.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// By thread, when it loads; `none` for what is not said to be of a thread.
+std::map<ThreadId, IntervalSet> loading_of_threads(const Trace& trace) {
+  const Loading loading = find_loading(trace);
+  std::map<ThreadId, std::vector<Interval>> intervals;
+  for (std::size_t i = 0; i < loading.intervals.size(); ++i)
+    intervals[loading.threads[i]].push_back(loading.intervals[i]);
+  std::map<ThreadId, IntervalSet> sets;
+  for (auto& [thread, its] : intervals)
+    sets.emplace(thread, IntervalSet::from_unsorted(std::move(its)));
+  return sets;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const auto loading = loading_of_threads(predictor.trace());
+  if (loading.empty()) return not_here("no device code is loaded or compiled");
+  const auto unsaid = loading.find(ThreadId::none());
+  Editor editor(predictor);
+  DurationNs saved;
+  for_each_host_time(predictor, [&](ThreadId thread, Interval when, const Constraint& constraint) {
+    DurationNs loads;
+    if (const auto its = loading.find(thread); its != loading.end())
+      loads = clip(its->second, when).total();
+    if (unsaid != loading.end()) loads = std::max(loads, clip(unsaid->second, when).total());
+    loads = std::min(loads, constraint.lag);
+    if (loads.ns <= 0) return;
+    editor.set_lag(constraint.id, constraint.lag - loads);
+    saved += loads;
+  });
+  if (editor.empty())
+    return not_here("device code is loaded while threads wait for something else");
+  return {true,
+          fmt::format("{} of loading and compiling in the whole recording are done before it",
+                      format_duration(saved)),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kEagerLoading{
+    "eager-loading",
+    "Load and compile device code before the steps",
+    "module-load",
+    FixKind::kStructural,
+    0.05,
+    "",
+    "Calls, ranges of compilers and overheads in which device code is loaded or compiled take no "
+    "time in the steps.",
+    "whether all shapes are known before",
+    propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Fewer workers than processors make batches. Where more threads wanted a processor than there are, all of them took
+// longer by as much; then the training thread and each worker have one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analyzer/rules/loader.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/host_time.h"
+#include "analyzer/whatif/loader_pools.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Reading waits for the storage, not for a processor.
+bool takes_a_processor(const Part& part) {
+  return (part.kind == Part::Kind::kHost && part.time_class != TimeClass::kIoRead) ||
+         part.kind == Part::Kind::kCall;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Points& points = predictor.program().graph().points();
+  const LoaderWork work = loader_work(rule_context(predictor));
+  const std::int64_t processors = processor_count(predictor.trace());
+  if (work.workers.empty() || processors == 0)
+    return not_here("how many workers compute on how many processors is not known");
+  const double wanted = work.computing + 1;
+  if (wanted <= static_cast<double>(processors))
+    return not_here(fmt::format("{:.1f} threads want {} processors", wanted, processors));
+  Editor editor(predictor);
+  LoaderPools pools(predictor, editor);
+  const auto left = static_cast<std::size_t>(std::max<std::int64_t>(1, processors - 1));
+  std::set<ThreadId> stretched;
+  std::size_t before = 0;
+  std::size_t ahead = 0;
+  for (const Loader& loader : find_loaders(points)) {
+    if (loader.made.empty() || loader.waited.empty()) continue;
+    const std::set<ThreadId> workers = workers_of(points, loader);
+    if (workers.size() <= left) continue;
+    stretched.insert(workers.begin(), workers.end());
+    stretched.insert(points.thread_of(loader.waited.front().task));
+    const bool in_turns = is_in_turns(points, loader, workers.size());
+    const std::size_t depth =
+        in_turns ? std::max<std::size_t>(1, loader.depth * left / workers.size()) : loader.depth;
+    pools.add(loader, left, depth, in_turns);
+    before = std::max(before, workers.size());
+    ahead = std::max(ahead, depth);
+  }
+  if (before == 0) return not_here("the workers are fewer than the processors");
+  const double shorter = static_cast<double>(processors) / wanted;
+  for_each_host_time(predictor, [&](ThreadId thread, Interval, const Constraint& constraint) {
+    if (stretched.contains(thread) && takes_a_processor(predictor.parts()[constraint.part.value]))
+      editor.set_lag(constraint.id,
+                     {std::llround(shorter * static_cast<double>(constraint.lag.ns))});
+  });
+  Proposal proposal{
+      true,
+      fmt::format("{} workers make batches instead of {}, and what {:.1f} threads did on {} "
+                  "processors takes 1/{:.1f} of its time",
+                  left, before, wanted, processors, 1 / shorter),
+      editor.take()};
+  proposal.setting = fmt::format("--workers {} --prefetch {}", left, ahead);
+  proposal.scenario.pools = std::move(pools.pools);
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kFewerWorkers{
+    "fewer-workers",
+    "Leave a processor to the training thread",
+    "workers-oversubscribed",
+    FixKind::kModelled,
+    0.3,
+    "--workers",
+    "One worker less than processors. What the training thread and the workers do, reading apart, "
+    "takes less by the ratio of processors to threads that wanted one.",
+    "whether the system had shared the processors evenly",
+    propose};
+
+}  // namespace headway::analyzer

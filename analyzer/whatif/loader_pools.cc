@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/loader_pools.h"
+
+#include <algorithm>
+
+namespace headway::analyzer {
+
+using namespace trace;
+
+std::set<ThreadId> workers_of(const Points& points, const Loader& loader) {
+  std::set<ThreadId> workers;
+  for (const BatchTask& made : loader.made) workers.insert(points.thread_of(made.task));
+  return workers;
+}
+
+bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers) {
+  const Trace& trace = points.trace();
+  auto process_of = [&](TaskId task) {
+    return trace.threads[points.thread_of(task).value].process;
+  };
+  if (process_of(loader.made.front().task) == process_of(loader.waited.front().task)) return false;
+  for (std::size_t i = workers; i < loader.made.size(); ++i) {
+    if (points.thread_of(loader.made[i].task) != points.thread_of(loader.made[i - workers].task))
+      return false;
+  }
+  return true;
+}
+
+LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
+    : program_(predictor.program()), points_(program_.graph().points()), editor_(editor) {}
+
+void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns) {
+  Pool pool{{}, workers, in_turns};
+  std::vector<Slot> last(points_.trace().threads.size());  // by worker: where its task before ended
+  for (std::size_t i = 0; i < loader.made.size(); ++i) {
+    const TaskId made = loader.made[i].task;
+    editor_.remove_edges(start_of(made), EdgeKind::kBatchSlot);
+    Slot& before = last[points_.thread_of(made).value];
+    Pool::Task task = first_slot(made, before);
+    task.end = program_.slot_of(end_of(made));
+    if (const PointId room = room_for(points_, loader, i, depth);
+        room.valid() && program_.slot_of(room) < task.begin)
+      task.room = program_.slot_of(room);
+    before = task.end;
+    pool.tasks.push_back(task);
+  }
+  std::ranges::sort(pool.tasks, {}, [](const Pool::Task& task) { return task.begin.value; });
+  pools.push_back(std::move(pool));
+}
+
+/// Back along the worker's thread to the end of its task before.
+Pool::Task LoaderPools::first_slot(TaskId made, Slot before) const {
+  Pool::Task task;
+  task.begin = program_.slot_of(start_of(made));
+  if (!before.valid()) return task;
+  for (;;) {
+    Constraint back;
+    program_.for_each(task.begin, [&](const Constraint& constraint) {
+      const bool same_thread = constraint.kind == EdgeKind::kThreadOrder ||
+                               constraint.kind == EdgeKind::kThreadBlocked ||
+                               constraint.kind == EdgeKind::kDuration;
+      if (same_thread && constraint.from >= before &&
+          (!back.from.valid() || back.from < constraint.from))
+        back = constraint;
+    });
+    if (!back.from.valid()) return task;
+    if (back.from == before) {
+      task.after = back.id;
+      return task;
+    }
+    task.begin = back.from;
+  }
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "analyzer/whatif/transfers.h"
+#include "common/format.h"
+#include "common/text.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// As for delays: a recording that shows it so often tells it itself.
+constexpr std::size_t kEnough = 20;
+
+double number(std::string_view text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// What moves the bytes between processes that compute on processors; empty where the recording does not say, or
+/// where its links are emulated ones.
+std::string_view host_backend(const Trace& trace) {
+  for (const char* link : {"node_gb_per_s", "network_gb_per_s", "network_us"})
+    if (number(trace.setting(link)) > 0) return {};
+  const std::string_view said = trace.setting("comm");
+  if (said != "auto") return said;
+  const bool by_mpirun = !trace.meta_value("env.OMPI_COMM_WORLD_SIZE").empty() ||
+                         !trace.meta_value("env.PMI_SIZE").empty();
+  return by_mpirun ? "mpi" : "shm";
+}
+
+std::optional<CollectiveFact> calibrated(const Predictor& predictor, const Transfer& transfer) {
+  const Trace& trace = predictor.trace();
+  const StreamId stream = trace.device_ops.stream[transfer.op.value];
+  const Device& device = trace.devices[trace.streams[stream.value].device.value];
+  const int ranks = transfer.ranks > 0 ? transfer.ranks : trace.world_size;
+  if (ranks < 2) return std::nullopt;
+  if (device.type != DeviceType::kHost)
+    return predictor.machine().collective(device, "nccl", transfer.kind, ranks);
+  const std::string_view backend = host_backend(trace);
+  if (backend.empty()) return std::nullopt;
+  return predictor.machine().host_collective(trace, backend, transfer.kind, ranks);
+}
+
+/// The calibrated line for the recorded number of ranks, through the mean of the recorded transfers: how busy the machine
+/// was then is in those. Of unmatched ones, whose times have waiting in them, nothing is taken.
+TransferLine through_recorded(const MeasuredCollective& measured,
+                              std::span<const Transfer> transfers, int ranks) {
+  const bool all_reduce = measured.kind == "allreduce";
+  TransferLine line{
+      measured.latency_ns * hops_of(ranks, all_reduce) / hops_of(measured.ranks, all_reduce),
+      1e9 / measured.bytes_per_s * moved_share(ranks) / moved_share(measured.ranks)};
+  double recorded = 0;
+  double expected = 0;
+  for (const Transfer& one : transfers) {
+    if (!one.matched) return line;
+    recorded += one.ns;
+    expected += line.of(one.bytes);
+  }
+  if (expected <= 0) return line;
+  line.fixed *= recorded / expected;
+  line.per_byte *= recorded / expected;
+  return line;
+}
+
+std::string figures(const TransferLine& line) {
+  return fmt::format(
+      "latency {}, {}", format_duration({std::llround(line.fixed)}),
+      line.per_byte > 0 ? fmt::format("{:.1f} GB/s", 1 / line.per_byte) : "no time for bytes");
+}
+
+std::string name_of(std::string_view kind) {
+  return kind == "allreduce" ? "all-reduces" : fmt::format("{}s", escape_terminal(kind));
+}
+
+}  // namespace
+
+TransferModel model_transfers(const Predictor& predictor, std::span<const Transfer> transfers) {
+  TransferModel model;
+  if (transfers.empty()) return model;
+  const Transfer& first = transfers.front();
+  model.line = fit_transfers(transfers);
+  model.told_apart = differ_in_size(transfers);
+  model.text = fmt::format("{}, fitted to {} {}", figures(model.line), transfers.size(),
+                           name_of(first.kind));
+  if (model.told_apart && transfers.size() >= kEnough) return model;
+  const auto fact = calibrated(predictor, first);
+  if (!fact) return model;
+  const int ranks = first.ranks > 0 ? first.ranks : predictor.trace().world_size;
+  model.line = through_recorded(fact->value, transfers, ranks);
+  model.told_apart = true;
+  model.text = fmt::format(
+      "{}, {} ({}, {} ranks{}){}", figures(model.line), fact->source,
+      escape_terminal(fact->value.backend), fact->value.ranks,
+      fact->value.ranks == ranks ? "" : fmt::format(", by hops and shares for {}", ranks),
+      first.matched
+          ? fmt::format(" and scaled to the {} recorded {}", transfers.size(), name_of(first.kind))
+          : "");
+  return model;
+}
+
+}  // namespace headway::analyzer

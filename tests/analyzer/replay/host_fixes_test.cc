@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Fixes of what the host does in some steps, and of workers that take its processor, against runs without it.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "analyzer/whatif/fix.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+TextRun run_with(const std::string& body, const std::string& head = "") {
+  return TextRun(head + "thread main\n  steps 62\n" + body);
+}
+
+double recorded_us(const TextRun& run) {
+  return static_cast<double>(Predictor(run.trace, run.analysis).baseline().recorded.ns) / 1e3;
+}
+
+struct Predicted {
+  Predicted(const TextRun& run, std::string_view fix)
+      : predictor(run.trace, run.analysis), proposal(find_fix(fix)->propose(predictor)) {}
+  double step_us() const {
+    REQUIRE(proposal.applies);
+    return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e3;
+  }
+  Predictor predictor;
+  Proposal proposal;
+};
+
+const std::string kStep = test::healthy_step();
+
+}  // namespace
+
+TEST_CASE("outlier steps: the mean step with them is that of a run without what slows them down") {
+  const TextRun usual = run_with(kStep + "    sync stream\n");
+  for (const char* slow : {"      range checkpoint\n        host 60ms\n",
+                           "      range evaluation phase=evaluation\n        repeat 40\n"
+                           "          launch s16816gemm 500us math=tensor blocks=864\n"
+                           "        sync stream\n"}) {
+    CAPTURE(slow);
+    const TextRun now = run_with(kStep + "    sync stream\n    on every=10 offset=9\n" + slow);
+    CHECK(recorded_us(now) > 1.1 * recorded_us(usual));
+    const Predicted predicted(now, "usual-steps");
+    CHECK(predicted.step_us() == doctest::Approx(recorded_us(usual)).epsilon(0.01));
+    CHECK(predicted.proposal.text.find("steps take for each kind of work") != std::string::npos);
+  }
+  const Predicted none(usual, "usual-steps");
+  CHECK_FALSE(none.proposal.applies);
+  CHECK(none.proposal.text == "no step takes far longer than the others");
+}
+
+TEST_CASE("code loaded before the steps: as a run in which it is") {
+  const TextRun loaded = run_with("    sync stream\n" + kStep);
+  for (const char* loads :
+       {"      call cuModuleLoadData 8ms\n",
+        "      overhead module-load 6ms name=\"Lazy loading\"\n",
+        "      range \"backend_compile (dynamo_timed)\"\n        host 20ms\n        range part\n"
+        "          host 5ms\n"}) {
+    CAPTURE(loads);
+    const TextRun now = run_with(std::string("    sync stream\n    on every=2\n") + loads + kStep);
+    CHECK(recorded_us(now) > 1.2 * recorded_us(loaded));
+    CHECK(Predicted(now, "eager-loading").step_us() ==
+          doctest::Approx(recorded_us(loaded)).epsilon(0.01));
+  }
+  CHECK_FALSE(Predicted(loaded, "eager-loading").proposal.applies);
+}
+
+TEST_CASE("code that is loaded while a kernel is launched takes its time from that launch") {
+  const std::string launch = "      launch s16816gemm 100us math=tensor blocks=864";
+  const TextRun loaded = run_with(kStep + "    sync stream\n    on every=3\n" + launch + "\n");
+  const TextRun now = run_with(kStep + "    sync stream\n    on every=3\n" + launch +
+                               " overhead=module-load:20ms\n");
+  CHECK(Predicted(now, "eager-loading").step_us() ==
+        doctest::Approx(recorded_us(loaded)).epsilon(0.02));
+}
+
+TEST_CASE("fewer workers than processors: each has one, and three may be too few") {
+  // 16 workers that are always busy on 4 processors: each has a quarter of one, and so has the training thread. Then launches
+  // are four times as fast, but a batch comes every 6 ms instead of every 4.5: the prediction says that, too.
+  // It is off by as much as workers pause between batches: 13.7 of them compute in the mean, and 16 is what was planted.
+  auto with = [](int workers, int host_us) {
+    return TextRun(
+        fmt::format("meta cpu_count 4\nloader {} prefetch={} cores=4\n  decode 18ms\n"
+                    "thread main\n  steps 90\n    input\n    repeat 60\n      host {}us\n"
+                    "      launch s16816gemm 20us math=tensor blocks=864\n"
+                    "    launch adam 150us blocks=320 phase=update\n",
+                    workers, 4 * workers, host_us));
+  };
+  const TextRun now = with(16, 51);
+  const Predicted predicted(now, "fewer-workers");
+  CAPTURE(predicted.proposal.text);
+  REQUIRE(predicted.proposal.applies);
+  CHECK(predicted.proposal.setting.starts_with("--workers 3 "));
+  const TextRun then = with(3, 13);
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(then)).epsilon(0.1));
+  const Predicted none(then, "fewer-workers");
+  CHECK_FALSE(none.proposal.applies);
+}
+
+}  // namespace headway::analyzer

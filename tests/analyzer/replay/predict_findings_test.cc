@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/predict_findings.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analyzer/report/facts.h"
+#include "analyzer/report/figures.h"
+#include "analyzer/rules/rule.h"
+#include "analyzer/whatif/fix.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+/// One worker that needs 36 ms for a batch; a step takes 10.
+TextRun input_bound(const char* processors) {
+  return TextRun(std::string("meta cpu_count ") + processors +
+                 "\nloader 1 prefetch=2\n  read 12ms bytes=1MB\n  decode 24ms\n"
+                 "thread main\n  steps 60\n    input\n" +
+                 test::healthy_step());
+}
+
+const Finding& predicted_finding(TextRun& run, std::string_view rule) {
+  predict_findings(run.trace, run.analysis);
+  const Finding& finding = run.finding(rule);
+  REQUIRE(finding.status == Status::kFound);
+  return finding;
+}
+
+}  // namespace
+
+TEST_CASE("every rule has a fix that can be predicted, or says why it has none") {
+  for (const Rule* rule : all_rules()) {
+    CAPTURE(rule->id);
+    const bool has_fix =
+        std::ranges::any_of(all_fixes(), [&](const Fix* fix) { return answers(*fix, rule->id); });
+    CHECK(has_fix == why_unpredictable(rule->id).empty());
+  }
+}
+
+TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at most") {
+  // Two workers at most: a real fix that stays above the ceiling.
+  TextRun run = input_bound("3");
+  const Finding& finding = predicted_finding(run, "input-bound");
+  REQUIRE(finding.predicted);
+  CHECK(finding.predicted->fix == "decode-offline");
+  REQUIRE(finding.at_most);
+  CHECK(finding.at_most->fix == "free-input");
+  CHECK(finding.at_most->share > finding.predicted->share + 0.01);
+  CHECK(finding.unpredicted.empty());
+  CHECK(prediction_label(finding).ends_with("% with free-input"));
+  CHECK(prediction_label(finding).find("; at most ") != std::string::npos);
+  // 36 ms become 12 without decoding.
+  CHECK(static_cast<double>(finding.predicted->recorded.ns) / 1e6 ==
+        doctest::Approx(36).epsilon(0.02));
+  CHECK(static_cast<double>(finding.predicted->step.ns) / 1e6 == doctest::Approx(12).epsilon(0.02));
+}
+
+TEST_CASE("a ceiling that gains no more than the fix is not named") {
+  TextRun run = input_bound("16");
+  const Finding& finding = predicted_finding(run, "input-bound");
+  REQUIRE(finding.predicted);
+  CHECK(finding.predicted->fix == "more-workers");
+  CHECK_FALSE(finding.at_most);
+  CHECK(prediction_label(finding).find("at most") == std::string::npos);
+}
+
+TEST_CASE("a ceiling stands where no other fix applies, and a finding without any says why") {
+  TextRun outliers("thread main\n  steps 62\n" + test::healthy_step() +
+                   "    sync stream\n    on every=10 offset=9\n      range checkpoint\n"
+                   "        host 60ms\n");
+  const Finding& finding = predicted_finding(outliers, "step-outlier");
+  REQUIRE(finding.predicted);
+  CHECK(finding.predicted->fix == "usual-steps");
+  CHECK_FALSE(finding.at_most);
+  CHECK(prediction_label(finding).find("is predicted at best") != std::string::npos);
+
+  TextRun startup("thread main\n  range load kind=read\n    host 2s\n  steps 40\n" +
+                  test::healthy_step());
+  const Finding& slow = predicted_finding(startup, "long-startup");
+  CHECK_FALSE(slow.predicted);
+  CHECK(prediction_label(slow).starts_with("cannot be predicted, because it is paid once a run"));
+  CHECK(prediction_html(slow).empty());
+}
+
+TEST_CASE("the bars are as long as the steps, and the whisker as the interval") {
+  Finding finding;
+  finding.predicted = PredictedGain{"more-workers", {80'000'000}, {20'000'000}, 0.75, 0.5, 0.8};
+  const std::string html = prediction_html(finding);
+  CHECK(html.find("class=\"was\" width=\"100.00%\"") != std::string::npos);
+  CHECK(html.find("class=\"then\" width=\"25.00%\"") != std::string::npos);
+  CHECK(html.find("x1=\"20.00%\" y1=\"8\" x2=\"50.00%\"") != std::string::npos);
+  CHECK(html.find("20.0 ms (16.0 ms to 40.0 ms)") != std::string::npos);
+  // A fix that may make it slower needs more room than the recorded step.
+  finding.predicted = PredictedGain{"no-casts", {80'000'000}, {80'000'000}, 0, -0.25, 0.25};
+  CHECK(prediction_html(finding).find("class=\"was\" width=\"80.00%\"") != std::string::npos);
+}
+
+}  // namespace headway::analyzer
