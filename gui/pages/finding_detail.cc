@@ -78,11 +78,13 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
   layout->addWidget(dim_label(facts));
   layout->addSpacing(6);
   layout->addWidget(plain_label(shown(finding.claim)));
-  if (finding.predicted) {
-    QLabel* gain = plain_label(QString::fromStdString(analyzer::prediction_label(finding)));
+  if (const std::string label = analyzer::prediction_label(finding); !label.empty()) {
+    QLabel* gain = plain_label(QStringLiteral("Gain: ") + shown(label));
     gain->setObjectName(QStringLiteral("predicted gain"));
     layout->addSpacing(6);
     layout->addWidget(gain);
+  }
+  if (finding.predicted) {
     QPushButton* show = new QPushButton(tr("Show predicted step"));
     show->setObjectName(QStringLiteral("predicted step"));
     show->setToolTip(
