@@ -78,6 +78,11 @@ class CudaTiming {
     add(name, format, shape, bytes, static_cast<int>(launches.size()),
         [&] { library_.run(stream_, launches); });
   }
+  /// Work of a library, which `send` queues on the stream it is given.
+  void measure(const std::string& name, const char* format, const std::string& shape,
+               std::int64_t bytes, const std::function<void(CUstream)>& send) {
+    add(name, format, shape, bytes, 1, [&] { send(stream_); });
+  }
   void measure_copy() {
     const std::size_t bytes = quick_ ? 1 << 16 : std::size_t{512} << 20;
     const cuda::DeviceMemory from(driver_, bytes), to(driver_, bytes);

@@ -6,21 +6,28 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bench/cuda_timing.h"
 #include "common/error.h"
+#include "cuda/cudnn/convolution.h"
 #include "kernels/cuda/adam.h"
 #include "kernels/cuda/add.h"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/batch_norm.h"
 #include "kernels/cuda/bias_activation.h"
+#include "kernels/cuda/box_match.h"
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/embedding.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/layout.h"
 #include "kernels/cuda/loss_scaler.h"
+#include "kernels/cuda/lstm.h"
 #include "kernels/cuda/max_pool.h"
+#include "kernels/cuda/mean_pool.h"
+#include "kernels/cuda/multibox.h"
+#include "kernels/cuda/parts.h"
 #include "kernels/cuda/relu.h"
 #include "kernels/cuda/row_program.h"
 #include "kernels/cuda/sgd_momentum.h"
@@ -195,6 +202,132 @@ void bench_images(Bench& b, NumberFormat f, const char* name) {
   b.measure("max_pool_backward", name, text, bytes,
             {max_pool_backward(b.limits(), f, pool, y, place, x)});
   b.forget();
+  const std::int64_t images = b.quick() ? 3 : 1024, positions = 49,
+                     channels = b.quick() ? 16 : 2048;
+  const std::int64_t large = images * positions * channels, small = images * channels;
+  void *maps = b.array(f, large), *means = b.array(f, small);
+  const std::string mean_text = fmt::format("{}x{}x{}", images, positions, channels);
+  b.measure("mean_pool_forward", name, mean_text, (large + small) * size_of(f),
+            {mean_pool_forward(b.limits(), f, images, positions, channels, maps, means)});
+  b.measure("mean_pool_backward", name, mean_text, (large + small) * size_of(f),
+            {mean_pool_backward(b.limits(), f, images, positions, channels, means, maps)});
+  b.forget();
+}
+
+/// A layer of a translator: the cell of one step, and a whole layer in one kernel, which reads its weights from the cache
+/// in each step and is bound by that.
+void bench_recurrent(Bench& b, NumberFormat f, const char* name) {
+  for (std::int64_t hidden :
+       b.quick() ? std::vector<std::int64_t>{16} : std::vector<std::int64_t>{128, 512, 1024}) {
+    const kernels::LstmShape s{b.quick() ? 2 : 32, b.quick() ? 3 : 64, hidden};
+    const std::int64_t n = s.rows * hidden;
+    LstmArrays a;
+    a.used = b.filled<std::int32_t>(1, {static_cast<std::int32_t>(s.steps)});
+    a.input = b.array(f, 4 * s.steps * n), a.weights = b.array(f, 4 * hidden * hidden);
+    a.gates = b.array(f, 4 * s.steps * n), a.dgates = b.array(f, 4 * s.steps * n);
+    a.cell = b.array(f, s.steps * n), a.h = b.array(f, s.steps * n);
+    a.before = b.array(f, s.steps * n), a.dh = b.array(f, s.steps * n);
+    a.product = b.floats(4 * n), a.dh_later = b.floats(n), a.dcell = b.floats(n);
+    const std::string shape = fmt::format("{}x{}x{}", s.steps, s.rows, hidden);
+    b.measure("lstm_cell_forward", name, shape, n * (13 * size_of(f) + 16),
+              {lstm_cell_forward(b.limits(), f, s, 1, a)});
+    b.measure("lstm_cell_backward", name, shape, n * (11 * size_of(f) + 12),
+              {lstm_cell_backward(b.limits(), f, s, 0, a)});
+    const std::int64_t weights = 4 * hidden * hidden * size_of(f);
+    b.measure("lstm_forward", name, shape, s.steps * n * 11 * size_of(f) + weights,
+              {lstm_forward(b.limits(), f, s, a)});
+    b.measure("lstm_backward", name, shape, s.steps * n * 10 * size_of(f) + weights,
+              {lstm_backward(b.limits(), f, s, a)});
+    b.forget();
+  }
+}
+
+/// cuDNN's choice for convolutions of ResNet-50, first and inner ones; arithmetic bounds most of them. Nothing where cuDNN
+/// is not installed.
+void bench_convolutions(Bench& b) {
+  using cuda::ConvolutionForm;
+  std::unique_ptr<cuda::Cudnn> library;
+  try {
+    library = std::make_unique<cuda::Cudnn>();
+  } catch (const Error& error) {
+    fmt::print("convolutions left out: {}\n", error.what());
+    return;
+  }
+  const std::int64_t images = b.quick() ? 1 : 128, edge = b.quick() ? 8 : 56;
+  for (auto [format, name] : {std::pair{NumberFormat::kFloat32, "FP32"},
+                              {NumberFormat::kTf32, "TF32"},
+                              {NumberFormat::kFloat16, "FP16"},
+                              {NumberFormat::kBfloat16, "BF16"}}) {
+    const NumberFormat memory = format == NumberFormat::kTf32 ? kFull : format;
+    for (const cuda::ConvolutionShape& s :
+         {cuda::ConvolutionShape{images, 4 * edge, 4 * edge, 3, 64, 7, 2, 3},
+          {images, edge, edge, 64, 64, 3, 1, 1},
+          {images, edge, edge, 64, 256, 1, 1, 0},
+          {images, edge, edge, 128, 128, 3, 2, 1},
+          {images, edge / 8, edge / 8, 512, 2048, 1, 1, 0}}) {
+      void *x = b.array(memory, s.x_elements()), *w = b.array(memory, s.w_elements()),
+           *y = b.array(memory, s.y_elements());
+      const std::int64_t bytes =
+          (s.x_elements() + s.w_elements() + s.y_elements()) * size_of(memory);
+      for (auto [form, op] : {std::pair{ConvolutionForm::kForward, "convolution_forward"},
+                              {ConvolutionForm::kBackwardData, "convolution_by_data"},
+                              {ConvolutionForm::kBackwardWeights, "convolution_by_weights"}}) {
+        const cuda::ConvolutionPlan plan(*library, form, format, s);
+        float* workspace = b.floats(std::max<std::int64_t>(1, plan.workspace_bytes() / 4));
+        const auto bound = plan.bind({x, w, y, workspace});
+        b.measure(op, name,
+                  fmt::format("{}x{}x{}_by_{}x{}x{}_stride_{}", s.images, s.height, s.channels,
+                              s.filters, s.kernel, s.kernel, s.stride),
+                  bytes, [&](CUstream stream) { plan.run(stream, bound); });
+      }
+      b.forget();
+    }
+  }
+}
+
+/// A detector's targets and loss on SSD's 8732 anchors.
+void bench_detection(Bench& b, NumberFormat f, const char* name) {
+  const std::int64_t images = b.quick() ? 2 : 32, anchors = b.quick() ? 100 : 8732;
+  const kernels::MultiboxShape s{images, anchors, b.quick() ? 5 : 81};
+  const std::int64_t rows = s.rows();
+  std::vector<std::int32_t> labels(997);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = i % 83 == 0 ? 1 : 0;
+  MultiboxArrays a;
+  a.log_probabilities = b.array(f, rows * s.classes), a.labels = b.filled(rows, labels);
+  a.losses = b.floats(rows), a.picked = b.filled<std::uint8_t>(rows, {0});
+  a.places = b.filled<std::int32_t>(rows, {0}), a.offsets = b.array(f, 4 * rows);
+  a.targets = b.floats(4 * rows), a.figures = b.filled<kernels::LossFigures>(1, {{}});
+  a.dlog_probabilities = b.array(f, rows * s.classes), a.doffsets = b.array(f, 4 * rows);
+  a.parts = b.filled<double>(multibox_scratch_doubles(b.limits(), s), {0});
+  const std::string shape = fmt::format("{}x{}x{}", images, anchors, s.classes);
+  b.measure("background_losses", name, shape, rows * (size_of(f) + 8),
+            {background_losses(b.limits(), f, s, a)});
+  b.measure("pick_hard_negatives", name, shape, 5 * rows, {pick_hard_negatives(b.limits(), s, a)});
+  b.measure("compact", name, shape, 5 * rows, compact(b.limits(), s, a));
+  b.measure("multibox_loss_forward", name, shape, 12 * rows,
+            multibox_loss_forward(b.limits(), f, s, a));
+  b.measure("multibox_loss_backward", name, shape, rows * (s.classes + 4) * size_of(f),
+            multibox_loss_backward(b.limits(), f, s, a));
+  const Part parts[] = {{const_cast<void*>(a.offsets), 2 * anchors}, {a.doffsets, 2 * anchors}};
+  b.measure("join_parts", name, shape, 8 * rows * size_of(f),
+            {join_parts(b.limits(), f, images, parts, a.dlog_probabilities)});
+  if (f == kFull) {
+    const kernels::BoxMatchShape match{images, b.quick() ? 3 : 32, anchors};
+    const std::vector<float> box = {0.1F, 0.2F, 0.5F, 0.7F};
+    const BoxMatchArrays m{b.filled(4 * images * match.boxes, box),
+                           a.labels,
+                           b.filled(4 * anchors, box),
+                           b.floats(match.pairs()),
+                           b.filled<std::int32_t>(images * match.boxes, {0}),
+                           a.places,
+                           static_cast<float*>(a.doffsets)};
+    const std::string text = fmt::format("{}x{}x{}", images, match.boxes, anchors);
+    b.measure("box_overlaps", name, text, 4 * match.pairs(), {box_overlaps(b.limits(), match, m)});
+    b.measure("best_anchors", name, text, 4 * match.pairs(), {best_anchors(b.limits(), match, m)});
+    b.measure("match_targets", name, text, 4 * match.pairs() + 20 * rows,
+              {match_targets(b.limits(), match, m)});
+  }
+  b.forget();
 }
 
 /// The parameters of ResNet-50, about: 161 tensors, most of them small.
@@ -289,10 +422,13 @@ int main(int argc, char** argv) {
   try {
     Bench bench(*driver, quick);
     bench.measure_copy();
+    bench_convolutions(bench);
     for (std::size_t i = 0; i < std::size(kFormats); ++i) {
       bench_elementwise(bench, kFormats[i], kNames[i]);
       bench_rows(bench, kFormats[i], kNames[i]);
       bench_images(bench, kFormats[i], kNames[i]);
+      bench_recurrent(bench, kFormats[i], kNames[i]);
+      bench_detection(bench, kFormats[i], kNames[i]);
       bench_optimizers(bench, kFormats[i], kNames[i]);
       bench_embedding(bench, kFormats[i], kNames[i]);
       bench_attention(bench, kFormats[i], kNames[i]);

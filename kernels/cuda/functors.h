@@ -34,6 +34,32 @@ HEADWAY_BOTH float gelu_slope(float x) {
   return bend == 0 ? s : s + x * bend * (x * x * 0.2140644490F + 1.5957691216F);
 }
 
+/// One unit of an LSTM layer (kernels/lstm.h).
+struct LstmUnit {
+  float i, f, g, o;  ///< gates after their functions
+  float cell;
+  float h;
+};
+/// From the gates' arguments and the cell of the step before.
+HEADWAY_BOTH LstmUnit lstm_unit(float i, float f, float g, float o, float cell_before) {
+  LstmUnit u{sigmoid(i), sigmoid(f), tanhf(g), sigmoid(o), 0, 0};
+  u.cell = u.f * cell_before + u.i * u.g;
+  u.h = u.o * tanhf(u.cell);
+  return u;
+}
+/// Gradients of the gates' arguments from that of h; `dcell` comes from the step after and goes to the one before.
+struct LstmGradient {
+  float i, f, g, o;
+};
+HEADWAY_BOTH LstmGradient lstm_unit_gradient(const LstmUnit& u, float cell_before, float dh,
+                                             float& dcell) {
+  const float t = tanhf(u.cell);
+  const float d = dcell + dh * u.o * (1.0F - t * t);
+  dcell = d * u.f;
+  return {d * u.g * u.i * (1.0F - u.i), d * cell_before * u.f * (1.0F - u.f),
+          d * u.i * (1.0F - u.g * u.g), dh * t * u.o * (1.0F - u.o)};
+}
+
 /// Count, mean and sum of squared distances from it; Welford's update, Chan's combination.
 struct Moments {
   float count = 0;

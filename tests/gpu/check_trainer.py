@@ -71,6 +71,20 @@ for name, arguments in {
     rate = 16 / times[len(times) // 2]
     results["rates"][name] = rate
     print(f"     GPT-2 small, batch 16, {name}: {rate:.1f} sequences/s, {rate * 1024:.0f} tokens/s", flush=True)
+# The other models, by cuDNN and the kernels of LSTM and detectors: not compared with anything yet.
+for name, arguments in {
+        "ResNet-50 on 28 pixels": ["--model", "resnet", "--depth", "50", "--data", "generated", "--source", "memory", "--batch", "256"],
+        "ResNet-50 on 28 pixels, batch norm in parts": ["--model", "resnet", "--depth", "50", "--data", "generated", "--source", "memory",
+                                                        "--batch", "256", "--fused-bn", "off"],
+        "translator, persistent layers": ["--model", "gnmt", "--data", "generated", "--features", "1024", "--batch", "64"],
+        "translator, step by step": ["--model", "gnmt", "--data", "generated", "--features", "1024", "--batch", "64",
+                                     "--rnn", "standard"]}.items():
+    run = train(name, *arguments, "--eval", "off", "--steps", "20", "--device", "cuda", "--precision", "amp-o2")
+    if not run:
+        continue
+    times = sorted(step["duration_s"] for step in run["steps"][5:])
+    results["rates"][name] = 1 / times[len(times) // 2]
+    print(f"     {name}, amp-o2: {results['rates'][name]:.1f} steps/s", flush=True)
 # Where a step's time goes by Headway's own recording: gaps that host calls make would show there.
 trace = RESULTS / "trainer.sqlite"
 cupti = [str(p.parent) for p in sorted(pathlib.Path("/").glob("usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1*"))]

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "cuda/cublas_lt.h"
+#include "cuda/cudnn/library.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/joined.h"
 
@@ -51,6 +52,11 @@ CudaLibraries load(const CudaDeviceOptions& options) {
 CudaDevice::CudaDevice(const CudaDeviceOptions& options)
     : options_(options), libraries_(load(options)) {
   info_ = {0, DeviceType::kCuda, libraries_.context->multiprocessors(), libraries_.context->name()};
+}
+
+const cuda::Cudnn& CudaDevice::convolutions() {
+  if (!libraries_.convolutions) libraries_.convolutions = std::make_unique<const cuda::Cudnn>();
+  return *libraries_.convolutions;
 }
 
 /// What fails here has failed before, and there is nobody to tell. Streams end before the context does.

@@ -15,7 +15,8 @@
 
 namespace headway::cuda {
 class CublasLt;
-}
+class Cudnn;
+}  // namespace headway::cuda
 
 namespace headway::trainer {
 
@@ -25,6 +26,7 @@ struct CudaLibraries {
   std::unique_ptr<const cuda::Context> context;
   std::unique_ptr<kernels::cuda::KernelLibrary> kernels;
   std::unique_ptr<const cuda::CublasLt> products;
+  std::unique_ptr<const cuda::Cudnn> convolutions;  ///< null until a graph has one
 };
 
 /// An NVIDIA GPU through the driver's interface: streams, events and memory are the driver's, and so are the rules of
@@ -41,6 +43,8 @@ class CudaDevice final : public Device {
   const CudaLibraries& libraries() const { return libraries_; }
   const cuda::Driver& driver() const { return *libraries_.driver; }
   kernels::cuda::KernelLibrary& kernels() const { return *libraries_.kernels; }
+  /// Loaded when it is first asked for: most models need no cuDNN. Throws Error (bad input) that says what is missing.
+  const cuda::Cudnn& convolutions();
 
   const DeviceInfo& info() const override { return info_; }
   StreamId create_stream(const std::string& name) override;

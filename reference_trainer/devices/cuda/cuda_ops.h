@@ -58,6 +58,26 @@ void add_softmax(CudaGraph& graph, NodeId node);
 void add_softmax_backward(CudaGraph& graph, NodeId node);
 /// Sums of x's columns, as one of the kernels of a node.
 void add_column_sum(CudaGraph& graph, NodeId node, ValueId x, ValueId sums);
+void add_conv2d(CudaGraph& graph, NodeId node);
+void add_conv2d_backward_data(CudaGraph& graph, NodeId node);
+void add_conv2d_backward_weights(CudaGraph& graph, NodeId node);
+void add_batch_norm(CudaGraph& graph, NodeId node);  ///< also bn_relu and bn_add_relu
+void add_batch_norm_backward(CudaGraph& graph, NodeId node);
+void add_pool(CudaGraph& graph, NodeId node);
+void add_pool_backward(CudaGraph& graph, NodeId node);
+void add_max_pool(CudaGraph& graph, NodeId node);
+void add_max_pool_backward(CudaGraph& graph, NodeId node);
+void add_lstm(CudaGraph& graph, NodeId node);
+void add_lstm_backward(CudaGraph& graph, NodeId node);
+void add_join(CudaGraph& graph, NodeId node);   ///< join_rows, join_maps
+void add_split(CudaGraph& graph, NodeId node);  ///< split_rows, split_maps
+void add_swap_major(CudaGraph& graph, NodeId node);
+void add_padding_mask(CudaGraph& graph, NodeId node);
+void add_assign_boxes(CudaGraph& graph, NodeId node);
+void add_background_losses(CudaGraph& graph, NodeId node);
+void add_pick_anchors(CudaGraph& graph, NodeId node);
+void add_multibox_loss(CudaGraph& graph, NodeId node);
+void add_multibox_loss_backward(CudaGraph& graph, NodeId node);
 // Updates, each also in its multi-tensor form.
 void add_sgd_momentum(CudaGraph& graph, NodeId node);
 void add_adam(CudaGraph& graph, NodeId node);

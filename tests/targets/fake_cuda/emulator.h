@@ -75,6 +75,15 @@ T atomicAdd(T* at, T value) {
   *at += value;
   return before;
 }
+template <class T>
+T atomicMin(T* at, T value) {
+  const T before = *at;
+  if (value < before) *at = value;
+  return before;
+}
+inline int __popc(unsigned bits) {
+  return __builtin_popcount(bits);
+}
 inline float rsqrtf(float x) {
   return 1.0F / sqrtf(x);
 }
