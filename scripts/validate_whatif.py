@@ -103,6 +103,9 @@ SPIN = ["--device-schedule", "spin"]
 # Two threads work here, training and device; a loader that reads and decodes would be a third one on two cores.
 HOST_SMALL = [*IMAGES, "--batch", "1", "--source", "memory", *SPIN]
 HOST_TEXT = [*TINY_TEXT, "--memory-gb-per-s", "6", "--launch-us", "2", *SPIN]
+HOST_RANKS = [*IMAGES, "--batch", "8", "--samples", "2000", "--source", "memory", "--ranks", "2", "--ranks-per-node", "1"]
+HOST_BOXES = ["--model", "ssd", "--eval", "off", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
+              "--augment", "off", "--prefetch", "32", *SPIN]
 HOST = {
     "sync": ([*HOST_SMALL, "--launch-us", "8"], ["--sync", "op"], ["--sync", "never"], "remove-syncs"),
     "sync, every 8th op": ([*HOST_SMALL, "--launch-us", "20"], ["--sync", "8"], ["--sync", "never"], "remove-syncs"),
@@ -115,11 +118,6 @@ HOST = {
     "optimizer, Adam": (HOST_TEXT, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "batch norm, fused": ([*IMAGES, "--batch", "16", "--memory-gb-per-s", "2", "--launch-us", "2", *SPIN], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
     "graph compiler": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"], "fuse-chains"),
-}
-HOST_RANKS = [*IMAGES, "--batch", "8", "--samples", "2000", "--source", "memory", "--ranks", "2", "--ranks-per-node", "1"]
-HOST_BOXES = ["--model", "ssd", "--eval", "off", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
-              "--augment", "off", "--prefetch", "32", *SPIN]
-HOST |= {
     "workers": ([*IMAGES, "--batch", "16", "--storage-latency-ms", "2", "--source", "files", *SPIN], ["--workers", "1"], None, "more-workers"),
     "pinned memory": ([*IMAGES, "--batch", "16", "--launch-us", "5", "--h2d", "async", "--link-mb-per-s", "5", *SPIN], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "layer norm": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--graph-compiler", "off"], ["--fused-ln", "off"], ["--fused-ln", "on"], "fuse-chains"),

@@ -51,10 +51,7 @@ std::optional<CollectiveFact> calibrated(const Predictor& predictor, const Trans
 /// was then is in those. Of unmatched ones, whose times have waiting in them, nothing is taken.
 TransferLine through_recorded(const MeasuredCollective& measured,
                               std::span<const Transfer> transfers, int ranks) {
-  const bool all_reduce = measured.kind == "allreduce";
-  TransferLine line{
-      measured.latency_ns * hops_of(ranks, all_reduce) / hops_of(measured.ranks, all_reduce),
-      1e9 / measured.bytes_per_s * moved_share(ranks) / moved_share(measured.ranks)};
+  TransferLine line = line_of(measured, ranks);
   double recorded = 0;
   double expected = 0;
   for (const Transfer& one : transfers) {
@@ -79,6 +76,12 @@ std::string name_of(std::string_view kind) {
 }
 
 }  // namespace
+
+TransferLine line_of(const MeasuredCollective& measured, int ranks) {
+  const bool all_reduce = measured.kind == "allreduce";
+  return {measured.latency_ns * hops_of(ranks, all_reduce) / hops_of(measured.ranks, all_reduce),
+          1e9 / measured.bytes_per_s * moved_share(ranks) / moved_share(measured.ranks)};
+}
 
 TransferModel model_transfers(const Predictor& predictor, std::span<const Transfer> transfers) {
   TransferModel model;

@@ -47,6 +47,9 @@ double moved_share(int ranks);
 /// Matched ones where there are any.
 std::vector<Transfer> main_all_reduces(const Predictor& predictor);
 
+/// A calibrated collective among `ranks`, by the hops and shares of rings and trees.
+TransferLine line_of(const MeasuredCollective& measured, int ranks);
+
 /// What messages of one kind take, and what tells it.
 struct TransferModel {
   TransferLine line;

@@ -43,14 +43,36 @@ int ranks_per_node(const Trace& trace) {
 struct Nodes {
   int ranks = 0;
   int per_node = 0;
-  double inner_bytes_per_ns = 0;
   int count() const { return ranks / per_node; }
 };
 
-/// A reduce-scatter or an all-gather of the whole message inside the node.
-double inside_ns(const Nodes& nodes, double bytes) {
-  return kStartNs + kHopNs * (nodes.per_node - 1) +
-         bytes * moved_share(nodes.per_node) / nodes.inner_bytes_per_ns;
+/// A reduce-scatter or an all-gather of the whole message inside a node.
+struct Inside {
+  TransferLine line;
+  std::string text;  ///< "160 GB/s, 70 % of NVLink 4"; empty: not known
+};
+
+/// As calibrated, else by the table of links.
+Inside inside_of(const Predictor& predictor, const Nodes& nodes, const Device& device) {
+  const Trace& trace = predictor.trace();
+  constexpr std::string_view kKind = "reducescatter";
+  const std::string_view link_rate = trace.setting("node_gb_per_s");
+  const bool emulated = !link_rate.empty() && link_rate != "0";
+  const auto fact = device.type != DeviceType::kHost
+                        ? predictor.machine().collective(device, "nccl", kKind, nodes.per_node)
+                    : emulated
+                        ? std::nullopt
+                        : predictor.machine().host_collective(trace, "shm", kKind, nodes.per_node);
+  if (fact) {
+    const TransferLine line = line_of(fact->value, nodes.per_node);
+    return {line, fmt::format("{:.1f} GB/s, {}", 1 / line.per_byte, fact->source)};
+  }
+  const Link* link = link_of(device.name);
+  if (!link) return {};
+  const double bytes_per_ns = kReachable * link->bytes_per_s / 1e9;
+  return {
+      {kStartNs + kHopNs * (nodes.per_node - 1), moved_share(nodes.per_node) / bytes_per_ns},
+      fmt::format("{:.0f} GB/s, {} of {}", bytes_per_ns, format_percent(kReachable), link->label)};
 }
 
 /// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another,
@@ -67,7 +89,8 @@ Proposal propose(const Predictor& predictor) {
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
   if (!all.front().matched)
     return not_here("the all-reduces were not matched between ranks: record all of them");
-  Nodes nodes{all.front().ranks > 0 ? all.front().ranks : trace.world_size, ranks_per_node(trace)};
+  const Nodes nodes{all.front().ranks > 0 ? all.front().ranks : trace.world_size,
+                    ranks_per_node(trace)};
   if (nodes.per_node == 0)
     return not_here("the recording does not tell how many ranks a node has (LOCAL_WORLD_SIZE)");
   if (nodes.per_node >= nodes.ranks) return not_here("all ranks are on one node");
@@ -75,14 +98,15 @@ Proposal propose(const Predictor& predictor) {
   if (nodes.ranks % nodes.per_node != 0)
     return not_here(fmt::format("{} ranks do not fill nodes of {}", nodes.ranks, nodes.per_node));
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
-  const Link* link = link_of(trace.devices[device.value].name);
-  if (!link) return not_here("the link between the devices of a node is not known");
-  nodes.inner_bytes_per_ns = kReachable * link->bytes_per_s / 1e9;
+  const Inside inside = inside_of(predictor, nodes, trace.devices[device.value]);
+  if (inside.text.empty())
+    return not_here(
+        "the link between the devices of a node is not known, and it was not calibrated");
   const TransferModel model = model_transfers(predictor, all);
   const DependencyGraph& graph = predictor.program().graph();
   Editor editor(predictor);
   for (const Transfer& one : all) {
-    const double ns = 2 * inside_ns(nodes, one.bytes) + across_ns(nodes, model.line, one.bytes);
+    const double ns = 2 * inside.line.of(one.bytes) + across_ns(nodes, model.line, one.bytes);
     editor.set_transfer(
         one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
         true);
@@ -93,27 +117,27 @@ Proposal propose(const Predictor& predictor) {
     editor.set_duration(task, graph.base(task) * 3, true);
   }
   return {true,
-          fmt::format("{} nodes of {} ranks: {}; inside a node {:.0f} GB/s, {} of {}",
-                      nodes.count(), nodes.per_node, model.text, nodes.inner_bytes_per_ns,
-                      format_percent(kReachable), link->label),
+          fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(), nodes.per_node,
+                      model.text, inside.text),
           editor.take()};
 }
 
 }  // namespace
 
-const Fix kHierarchicalAllReduce{"hierarchical-allreduce",
-                                 "Sum inside the nodes first",
-                                 "comm-slow-link, comm-exposed",
-                                 FixKind::kModelled,
-                                 0.2,
-                                 "--topology hierarchical",
-                                 "Reduce-scatter and all-gather inside each node at 70 % of its "
-                                 "link, and between them an all-reduce of each "
-                                 "rank's part across nodes, at the latency and bandwidth that are "
-                                 "fitted to the recorded all-reduces.",
-                                 "whether the recorded rings cross the network once a rank; rings "
-                                 "that are ordered by node do not, and gain "
-                                 "nothing",
-                                 propose};
+const Fix kHierarchicalAllReduce{
+    "hierarchical-allreduce",
+    "Sum inside the nodes first",
+    "comm-slow-link, comm-exposed",
+    FixKind::kModelled,
+    0.2,
+    "--topology hierarchical",
+    "Reduce-scatter and all-gather inside each node as "
+    "calibrated, else at 70 % of its link, and between them an all-reduce of each "
+    "rank's part across nodes, at the latency and bandwidth that are "
+    "fitted to the recorded all-reduces.",
+    "whether the recorded rings cross the network once a rank; rings "
+    "that are ordered by node do not, and gain "
+    "nothing",
+    propose};
 
 }  // namespace headway::analyzer

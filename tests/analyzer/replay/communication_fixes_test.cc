@@ -88,12 +88,13 @@ TEST_CASE(
 
 /// What is known of links between such GPUs: of 2 ranks, whose ring of 4 has three times the hops and moves half
 /// as much more.
-MachineFacts calibrated_links(double latency_ns, double bytes_per_s, std::string backend = "nccl") {
+MachineFacts calibrated_links(double latency_ns, double bytes_per_s, std::string backend = "nccl",
+                              std::string kind = "allreduce") {
   MachineCalibration calibration;
   calibration.measured = "2026-11-22T09:10:00Z";
   calibration.devices = {{"NVIDIA A100-SXM4-80GB", "", 0, {}, {}}};
   calibration.devices[0].collectives = {
-      {std::move(backend), "allreduce", 2, latency_ns, bytes_per_s, 0, 1 << 10, 1 << 30, 90}};
+      {std::move(backend), std::move(kind), 2, latency_ns, bytes_per_s, 0, 1 << 10, 1 << 30, 90}};
   return MachineFacts(calibration);
 }
 
@@ -147,6 +148,11 @@ TEST_CASE("a sum inside the nodes first needs to know the nodes and their link")
   // Across: 40 · 2/6 + 1000/2 · (1/2)/(3/4) = 347 µs; inside, twice 11.8 + 50 MB at 210 GB/s = 250 µs; two pauses.
   // The small one takes 13 + 2 · 12 µs.
   CHECK(asked.gain_us() == doctest::Approx(1040 - 347 - 500 + 40.6 - 37 - 4).epsilon(0.03));
+  // A calibration wins over the table; this one says the same: 0.5 of a message at 210 GB/s is all of it at 420.
+  const Asked measured(job(kLarge, kNodes), "hierarchical-allreduce", "",
+                       calibrated_links(11'800, 420e9, "nccl", "reducescatter"));
+  CHECK(contains(measured.proposal.text, "inside a node 420.0 GB/s, measured 2026-11-22"));
+  CHECK(measured.gain_us() == doctest::Approx(asked.gain_us()).epsilon(1e-3));
   auto reason = [](const std::string& head) {
     return why_not(job(kLarge, head), "hierarchical-allreduce");
   };
