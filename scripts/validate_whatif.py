@@ -103,7 +103,7 @@ SPIN = ["--device-schedule", "spin"]
 # Two threads work here, training and device; a loader that reads and decodes would be a third one on two cores.
 HOST_SMALL = [*IMAGES, "--batch", "1", "--source", "memory", *SPIN]
 HOST_TEXT = [*TINY_TEXT, "--memory-gb-per-s", "6", "--launch-us", "2", *SPIN]
-HOST_RANKS = [*IMAGES, "--batch", "8", "--samples", "2000", "--source", "memory", "--ranks", "2", "--ranks-per-node", "1"]
+HOST_RANKS = [*IMAGES, "--steps", "60", "--batch", "8", "--samples", "2000", "--source", "memory", "--ranks", "2", "--ranks-per-node", "1"]
 HOST_BOXES = ["--model", "ssd", "--eval", "off", "--data", "generated", "--samples", "500", "--image-size", "32", "--depth", "8", "--width", "8", "--decode", "offline",
               "--augment", "off", "--prefetch", "32", *SPIN]
 HOST = {
@@ -111,18 +111,18 @@ HOST = {
     "sync, every 8th op": ([*HOST_SMALL, "--launch-us", "20"], ["--sync", "8"], ["--sync", "never"], "remove-syncs"),
     "sync, transformer": ([*HOST_TEXT], ["--sync", "op"], ["--sync", "never"], "remove-syncs"),
     "loss read": ([*HOST_SMALL, "--launch-us", "20"], ["--loss-read", "step"], ["--loss-read", "deferred"], "deferred-read"),
-    "copies": ([*IMAGES, "--batch", "16", "--launch-us", "5", "--link-mb-per-s", "2", *SPIN], ["--h2d", "async"], ["--h2d", "prefetch"], "overlap-copies"),
-    "files into shards": ([*IMAGES, "--batch", "16", "--workers", "1", "--storage-latency-ms", "2", *SPIN], ["--source", "files"], ["--source", "shards"], "pack-files"),
+    "copies": ([*IMAGES, "--steps", "80", "--batch", "16", "--launch-us", "5", "--link-mb-per-s", "2", *SPIN], ["--h2d", "async"], ["--h2d", "prefetch"], "overlap-copies"),
+    "files into shards": ([*IMAGES, "--steps", "80", "--batch", "16", "--workers", "1", "--storage-latency-ms", "2", *SPIN], ["--source", "files"], ["--source", "shards"], "pack-files"),
     "decoding ahead": ([*IMAGES, "--depth", "8", "--batch", "32", "--data", "generated-pictures", "--width", "8", "--image-size", "32", "--samples", "500", "--workers", "1", "--source", "shards", *SPIN], ["--decode", "step"], ["--decode", "offline"], "decode-offline"),
     "optimizer, SGD": ([*HOST_SMALL, "--memory-gb-per-s", "6", "--launch-us", "2"], ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "optimizer, Adam": (HOST_TEXT, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
-    "batch norm, fused": ([*IMAGES, "--batch", "16", "--memory-gb-per-s", "2", "--launch-us", "2", *SPIN], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
+    "batch norm, fused": ([*IMAGES, "--steps", "80", "--batch", "16", "--memory-gb-per-s", "2", "--launch-us", "2", *SPIN], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
     "graph compiler": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"], "fuse-chains"),
-    "workers": ([*IMAGES, "--batch", "16", "--storage-latency-ms", "2", "--source", "files", *SPIN], ["--workers", "1"], None, "more-workers"),
+    "workers": ([*IMAGES, "--steps", "80", "--batch", "16", "--storage-latency-ms", "2", "--source", "files", *SPIN], ["--workers", "1"], None, "more-workers"),
     "pinned memory": ([*IMAGES, "--batch", "16", "--launch-us", "5", "--h2d", "async", "--link-mb-per-s", "5", *SPIN], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "layer norm": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--graph-compiler", "off"], ["--fused-ln", "off"], ["--fused-ln", "on"], "fuse-chains"),
     "bias and activation": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"], "fuse-chains"),
-    "attention": ([*TINY_TEXT, "--layers", "2", "--features", "128", "--batch", "8", "--sequence", "128", "--launch-us", "5", *SPIN], ["--fused-attention", "off"], ["--fused-attention", "on"], "fused-attention"),
+    "attention": ([*TINY_TEXT, "--steps", "40", "--layers", "2", "--features", "128", "--batch", "8", "--sequence", "128", "--launch-us", "5", *SPIN], ["--fused-attention", "off"], ["--fused-attention", "on"], "fused-attention"),
     "boxes assigned one by one": ([*HOST_BOXES, "--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"], "batch-samples"),
     "coordinates on the host": ([*HOST_BOXES, "--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"], "stay-on-device"),
     "overlap": ([*HOST_RANKS, "--network-gb-per-s", "0.01", "--bucket-mb", "0.25", "--first-bucket-mb", "0.1"], ["--overlap", "off"], ["--overlap", "on"], "overlap-communication"),

@@ -33,11 +33,8 @@ MachineFigure product_figure(MathUnit unit, Precision precision) {
 
 double memory_bytes_per_ns(const Predictor& predictor, DeviceId id) {
   const Device& device = predictor.trace().devices[id.value];
-  const auto measured =
-      device.type == DeviceType::kHost
-          ? predictor.machine().of_host(predictor.trace(), MachineFigure::kHostTriad)
-          : predictor.machine().of(device, MachineFigure::kDeviceTriad);
-  if (measured) return measured->value.p50 / 1e9;
+  if (const auto measured = predictor.machine().of(device, MachineFigure::kDeviceTriad))
+    return measured->value.p50 / 1e9;
   return kNearPeak * limits_of(device, 0).memory_bytes_per_second / 1e9;
 }
 

@@ -41,6 +41,14 @@ void launch_more(const Predictor& predictor, DeviceOpId op, Editor& editor) {
   editor.set_duration(task, graph.base(task) * 3, true);
 }
 
+/// Of the kernels that round and widen. On a device of threads one of them does that, as it copies: a byte in, a byte out.
+double bytes_per_ns(const Predictor& predictor, DeviceId id) {
+  const Trace& trace = predictor.trace();
+  if (trace.devices[id.value].type != DeviceType::kHost) return memory_bytes_per_ns(predictor, id);
+  const auto copy = predictor.machine().of_host(trace, MachineFigure::kHostCopy);
+  return copy ? 2 * copy->value.p50 / 1e9 : 0;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::vector<Transfer> all = main_all_reduces(predictor);
@@ -53,7 +61,7 @@ Proposal propose(const Predictor& predictor) {
   Editor editor(predictor);
   for (const Transfer& one : all) {
     const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
-    const double rate = memory_bytes_per_ns(predictor, device);
+    const double rate = bytes_per_ns(predictor, device);
     if (rate <= 0)
       return not_here("the rate of the device's memory is not known, and it was not calibrated");
     const double values = one.bytes / kValueBytes;
