@@ -408,10 +408,11 @@ std::vector<Switch> make_switches() {
            "v100, a100, h100, h200, b200, l4, ... (a wrong one lists all)"),
       number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,
              0.9, "not at all"),
-      integer({"host_cores", kDevice,
-               "Simulated processor cores per rank; more threads that compute slow each other down.",
-               "workers-oversubscribed"},
-              &S::host_cores, 1, 4096),
+      integer(
+          {"host_cores", kDevice,
+           "Simulated processor cores per rank; more threads that compute slow each other down.",
+           "workers-oversubscribed"},
+          &S::host_cores, 1, 4096),
       number({"memory_gb_per_s", kDevice,
               "Emulated device memory: no kernel takes less than its bytes over this bandwidth. "
               "Six per "
