@@ -91,7 +91,9 @@ Proposal propose(const Predictor& predictor) {
     const Link& link = up ? to_device : to_host;
     const auto moving = std::llround(static_cast<double>(std::max<std::int64_t>(0, ops.bytes[i])) /
                                      link.pinned * 1e9);
-    editor.set_op(DeviceOpId{i}, link.latency + DurationNs{moving}, true);
+    editor.set_op(DeviceOpId{i},
+                  std::min(ops.interval(DeviceOpId{i}).length(), link.latency + DurationNs{moving}),
+                  true);
     ++copies;
     bytes += std::max<std::int64_t>(0, ops.bytes[i]);
     // What comes back is wanted: the call goes on waiting for it.
