@@ -155,10 +155,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Estimate more = estimate(input, work, processor_count(context.trace), idle);
   bool counted = more.workers > 0;
   if (ratio(more.recoverable, input.step) < kFindingShare) {
-    return fine(rule, counted ? fmt::format("{} workers run; {} would fit, which gains {}.",
-                                            more.workers, std::max(more.possible, more.workers),
-                                            of_step(context, more.recoverable, input.step))
-                              : std::string("The processors leave no room for more workers."));
+    return fine(
+        rule,
+        counted
+            ? fmt::format("{} workers run; with a processor for each {} would fit, which gains {}.",
+                          more.workers, std::max(more.possible, more.workers),
+                          of_step(context, more.recoverable, input.step))
+            : std::string("The processors leave no room for more workers."));
   }
   std::string claim =
       fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
