@@ -116,7 +116,9 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
                        (on_threads_ && gain != 0 ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
   result.gain_ns.low -= doubt;
-  result.gain_ns.high += doubt;
+  // No step is negative.
+  result.gain_ns.high =
+      std::min(result.gain_ns.high + doubt, static_cast<double>(baseline_.recorded.ns));
   return result;
 }
 

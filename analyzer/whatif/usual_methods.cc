@@ -182,10 +182,12 @@ UsualMethods::Answer subtract(const Predictor& predictor, const Scenario& scenar
   for_each_slot(program, marked.steps.front().begin.slot.value + std::size_t{1},
                 marked.steps.back().end.slot.value + std::size_t{1}, [&](Slot slot, TaskId task) {
                   if (!side.has(task) || making.has(task)) return;
+                  const TimeNs time = program.recorded(slot);
                   const auto step =
-                      std::lower_bound(ends.begin(), std::prev(ends.end()), program.recorded(slot));
-                  length[static_cast<std::size_t>(step - ends.begin())] -=
-                      exposed_saving(program, scenario, load, making, slot, task);
+                      static_cast<std::size_t>(std::ranges::lower_bound(ends, time) - ends.begin());
+                  if (step == ends.size() || time < predictor.recorded(marked.steps[step]).begin)
+                    return;  // between steady steps
+                  length[step] -= exposed_saving(program, scenario, load, making, slot, task);
                 });
   double sum = 0;
   for (double& one : length) {

@@ -112,6 +112,17 @@ TEST_CASE("packed files are read at the rate of large reads") {
   CHECK_FALSE(Predicted(large, "pack-files").proposal.applies);
 }
 
+TEST_CASE("the interval of a gain ends where the step would be nothing") {
+  // Nearly all of the step is waiting for the files, and the formula may be off by 30 %.
+  const TextRun now = run_with("1 prefetch=2\n  read 900ms bytes=100KB pieces=50\n");
+  const Predicted predicted(now, "pack-files");
+  REQUIRE(predicted.proposal.applies);
+  const Prediction prediction =
+      predicted.predictor.predict(predicted.proposal.scenario, find_fix("pack-files")->model_error);
+  CHECK(static_cast<double>(prediction.gain.ns) > 0.9 * recorded_us(now) * 1e3);
+  CHECK(prediction.gain_ns.high == doctest::Approx(recorded_us(now) * 1e3));
+}
+
 TEST_CASE("a pool with its recorded number of workers replays as recorded") {
   const TextRun run = run_with(fmt::format("3 prefetch=4{}", kStages));
   const Predictor predictor(run.trace, run.analysis);

@@ -71,4 +71,19 @@ inline void check_same_on_both(const trainer::Settings& settings, double loss_to
   check_same(train_on_gpu(settings), train_on_host(settings), loss_tolerance, parameter_tolerance);
 }
 
+/// What is trained is evaluated on the GPU as on the host, in single precision and where half is kept.
+inline void check_evaluated_alike(trainer::Settings settings, double tolerance) {
+  settings.eval = true;
+  settings.eval_samples = 10;
+  for (trainer::Precision precision : {trainer::Precision::kFp32, trainer::Precision::kAmpO2}) {
+    settings.precision = precision;
+    const Trained gpu = train_on_gpu(settings);
+    const Trained host = train_on_host(settings);
+    REQUIRE(gpu.result.evaluation.has_value());
+    CHECK(gpu.result.evaluation->loss ==
+          doctest::Approx(host.result.evaluation->loss).epsilon(tolerance));
+    CHECK(gpu.result.evaluation->images == host.result.evaluation->images);
+  }
+}
+
 }  // namespace headway::test

@@ -214,18 +214,7 @@ TEST_CASE("phases of a residual network as CUDA graphs, convolutions included, t
 }
 
 TEST_CASE("a residual network is evaluated on the GPU with its running statistics as on the host") {
-  Settings settings = small_steps();
-  settings.eval = true;
-  settings.eval_samples = 10;
-  for (Precision precision : {Precision::kFp32, Precision::kAmpO2}) {
-    settings.precision = precision;
-    const test::Trained gpu = test::train_on_gpu(settings);
-    const test::Trained host = test::train_on_host(settings);
-    REQUIRE(gpu.result.evaluation.has_value());
-    CHECK(gpu.result.evaluation->loss ==
-          doctest::Approx(host.result.evaluation->loss).epsilon(1e-2));
-    CHECK(gpu.result.evaluation->images == host.result.evaluation->images);
-  }
+  test::check_evaluated_alike(small_steps(), 1e-2);
 }
 
 }  // namespace headway::trainer

@@ -119,18 +119,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what is trained is evaluated on the GPU as on the host") {
-  Settings settings = tiny_text();
-  settings.eval = true;
-  settings.eval_samples = 10;
-  for (Precision precision : {Precision::kFp32, Precision::kAmpO2}) {
-    settings.precision = precision;
-    const test::Trained gpu = test::train_on_gpu(settings);
-    const test::Trained host = test::train_on_host(settings);
-    REQUIRE(gpu.result.evaluation.has_value());
-    CHECK(gpu.result.evaluation->loss ==
-          doctest::Approx(host.result.evaluation->loss).epsilon(5e-3));
-    CHECK(gpu.result.evaluation->images == host.result.evaluation->images);
-  }
+  test::check_evaluated_alike(tiny_text(), 5e-3);
 }
 
 }  // namespace headway::trainer
