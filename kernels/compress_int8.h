@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headway::kernels {
+
+/// Gradients as 8-bit integers with one scale (largest magnitude / 127) per block of kInt8Block values, and error feedback:
+/// wanted = from + residual; integer = round(wanted / scale), halves away from zero; residual = wanted - scale · integer.
+/// A message holds the scales of all blocks first, then the integers.
+inline constexpr std::int64_t kInt8Block = 1024;
+
+constexpr std::int64_t int8_message_bytes(std::int64_t count) {
+  return (count + kInt8Block - 1) / kInt8Block * std::int64_t{sizeof(float)} + count;
+}
+
+struct CompressInt8 {
+  std::int64_t count = 0;
+  const float* from = nullptr;
+  float* residual = nullptr;     ///< read and written, zero at first
+  std::byte* message = nullptr;  ///< int8_message_bytes(count); a multiple of 4 in address
+};
+
+/// to = sum of what the messages of all ranks say, in the order of ranks. Messages lie `stride` bytes apart, a multiple of 4.
+struct DecompressInt8 {
+  std::int64_t count = 0;
+  int ranks = 1;
+  std::int64_t stride = 0;
+  const std::byte* messages = nullptr;
+  float* to = nullptr;
+};
+
+void run(const CompressInt8& op);
+void run(const DecompressInt8& op);
+
+}  // namespace headway::kernels

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/number_format.h"
+
+namespace headway::kernels {
+
+/// A gradient in a device's memory. `rows` > 1: a matrix [rows, count / rows], as PowerSGD sees it.
+struct GradientTensor {
+  void* values = nullptr;  ///< `count` values in `format`; null where the device does not compute
+  std::int64_t count = 0;  ///< the layout's padding included, which is zero everywhere
+  std::int64_t rows = 1;
+  NumberFormat format = NumberFormat::kFloat32;  ///< as they lie: FP32, FP16 or BF16, never TF32
+};
+
+/// flat = all tensors, one after the other, in FP32. `tensors` must outlive the op, as in all below.
+struct PackGradients {
+  std::span<const GradientTensor> tensors;
+  float* flat = nullptr;
+};
+
+/// tensors = flat · factor, rounded to each tensor's format.
+struct UnpackGradients {
+  std::span<const GradientTensor> tensors;
+  const float* flat = nullptr;
+  float factor = 1;
+};
+
+/// Adds up the gradients of micro batches in `sums` (FP32, one tensor after the other): the first starts the sums, the last
+/// leaves tensors = (sums + tensors) · factor instead of storing sums.
+struct AddUpGradients {
+  std::span<const GradientTensor> tensors;
+  float* sums = nullptr;
+  bool first = false;
+  bool last = false;
+  float factor = 1;
+};
+
+/// to = to + from, what a parameter server does with what it receives.
+struct AddVector {
+  std::int64_t count = 0;
+  const float* from = nullptr;
+  float* to = nullptr;
+};
+
+void run(const PackGradients& op);
+void run(const UnpackGradients& op);
+void run(const AddUpGradients& op);
+void run(const AddVector& op);
+
+}  // namespace headway::kernels

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace headway::kernels {
+
+/// PowerSGD (Vogels et al., 2019): a gradient matrix M [rows, columns] plus its error so far is replaced by P·Q' of `rank`
+/// columns, by one power iteration that starts from the last Q. Columns of P and of Q lie one after another. What is no
+/// matrix travels beside Q as it is.
+struct PowerMatrix {
+  std::int64_t offset = 0;  ///< in `flat` and `error`
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t p = 0;  ///< offset in `p`; rows · rank values
+  std::int64_t q = 0;  ///< offset in `second`; columns · rank values
+};
+struct PowerRest {
+  std::int64_t offset = 0;  ///< in `flat`
+  std::int64_t count = 0;
+  std::int64_t at = 0;  ///< in `second`, behind all Q
+};
+/// What the three ops of one bucket share. The spans and arrays must outlive the ops.
+struct PowerLayout {
+  int rank = 1;            ///< 1 to 64
+  std::int64_t count = 0;  ///< values of `flat` and `error`
+  std::span<const PowerMatrix> matrices;
+  std::span<const PowerRest> rest;
+  float* flat = nullptr;
+  float* error = nullptr;   ///< zero at first
+  float* p = nullptr;       ///< all P
+  float* second = nullptr;  ///< all Q, then the rest; at first random, the same on all ranks
+  std::int64_t second_count = 0;
+};
+
+/// flat = flat + error; P = M·Q with M in flat.
+struct PowerFirst {
+  PowerLayout layout;
+};
+/// P made orthonormal (Gram-Schmidt, column by column; a norm of zero is kept from dividing by 1e-8); Q = M'·P; the rest of flat into `second`.
+struct PowerSecond {
+  PowerLayout layout;
+};
+/// second = second · factor; error = flat - P·Q', flat = P·Q'; the rest of flat from `second`.
+struct PowerRestore {
+  PowerLayout layout;
+  float factor = 1;
+};
+
+void run(const PowerFirst& op);
+void run(const PowerSecond& op);
+void run(const PowerRestore& op);
+
+}  // namespace headway::kernels
