@@ -65,12 +65,12 @@ void Bucket::upload(float* to, std::span<const float> values) {
                         static_cast<std::int64_t>(values.size_bytes()), conventions::kAbsent);
 }
 
-void Bucket::add_kernel(const std::string& part, Work work, const kernels::GradientOp& op) {
+void Bucket::add_kernel(const std::string& part, const kernels::GradientOp& op) {
   Kernel::Tag tag;
   tag.text = fmt::format("{} bucket {}", part, number_);
   tag.name = nvtx::intern(tag.text);
   tag.phase = Phase::kCommunication;
-  tag.work = work;
+  tag.work = kernels::work_of(op);
   ways_.back().stages.push_back({device_.make_kernel(std::move(tag), op), nullptr});
 }
 
@@ -82,11 +82,11 @@ void Bucket::add_collective(CollectiveKind kind, Scope scope, ElementType type, 
 }
 
 void Bucket::add_pack() {
-  add_kernel("pack", {0, 2 * bytes()}, kernels::PackGradients{tensors_, flat_});
+  add_kernel("pack", kernels::PackGradients{tensors_, flat_});
 }
 
 void Bucket::add_unpack(float factor) {
-  add_kernel("unpack", {count_, 2 * bytes()}, kernels::UnpackGradients{tensors_, flat_, factor});
+  add_kernel("unpack", kernels::UnpackGradients{tensors_, flat_, factor});
 }
 
 void Bucket::enqueue(std::int64_t batch) {

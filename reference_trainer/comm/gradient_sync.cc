@@ -47,10 +47,10 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
     tag.text = fmt::format("accumulate/{} gradients", part);
     tag.name = nvtx::intern(tag.text);
     tag.phase = Phase::kBackward;
-    tag.work = {count, count * (first ? 8 : 12)};
-    const float factor = 1 / static_cast<float>(options.micro_batches);
-    add_up_.push_back(device.make_kernel(
-        std::move(tag), kernels::AddUpGradients{tensors_, sums_.as<float>(), first, last, factor}));
+    const kernels::AddUpGradients op{tensors_, sums_.as<float>(), first, last,
+                                     1 / static_cast<float>(options.micro_batches)};
+    tag.work = kernels::work_of(op);
+    add_up_.push_back(device.make_kernel(std::move(tag), op));
   }
 }
 

@@ -34,16 +34,14 @@ void add_dgc(Bucket& bucket) {
     const std::int64_t bytes = entries * kernels::kTopEntryBytes;
     bucket.from_exchange(first_exchange);
     bucket.add_pack();
-    // Accumulating reads and writes u and v; selecting reads v twice.
     bucket.add_kernel(
-        "compress/dgc", {4 * count, 28 * count},
+        "compress/dgc",
         kernels::CompressTop{count, entries, options.momentum, bucket.flat(), momentum, waiting,
                              Bucket::at(messages, bytes * bucket.rank()), scratch});
     bucket.add_collective(CollectiveKind::kAllGather, Scope::kWorld, ElementType::kByte, messages,
                           bytes * ranks);
-    bucket.add_kernel(
-        "decompress/dgc", {entries * ranks, 4 * count + entries * ranks * 16},
-        kernels::DecompressTop{count, entries, bucket.size(), messages, bucket.flat()});
+    bucket.add_kernel("decompress/dgc", kernels::DecompressTop{count, entries, bucket.size(),
+                                                               messages, bucket.flat()});
     bucket.add_unpack(1 / options.average_over);
   };
   for (int stage = 0; stage < kStages && options.warm_up > 0; ++stage)

@@ -12,12 +12,11 @@ void add_half(Bucket& bucket) {
   auto* const residual = bucket.buffer<float>(count);
   auto* const halves = bucket.buffer<std::uint16_t>(count);
   bucket.add_pack();
-  bucket.add_kernel("compress/half", {2 * count, 14 * count},
+  bucket.add_kernel("compress/half",
                     kernels::CompressHalf{count, bucket.flat(), factor, residual, halves});
   bucket.add_collective(CollectiveKind::kAllReduce, Scope::kWorld, ElementType::kHalf, halves,
                         count);
-  bucket.add_kernel("decompress/half", {0, 6 * count},
-                    kernels::DecompressHalf{count, halves, bucket.flat()});
+  bucket.add_kernel("decompress/half", kernels::DecompressHalf{count, halves, bucket.flat()});
   bucket.add_unpack(1);
 }
 

@@ -15,12 +15,12 @@ void add_int8(Bucket& bucket) {
   auto* const residual = bucket.buffer<float>(count);
   auto* const messages = bucket.buffer<std::byte>(stride * ranks);
   bucket.add_pack();
-  bucket.add_kernel("compress/int8", {5 * count, 17 * count},
+  bucket.add_kernel("compress/int8",
                     kernels::CompressInt8{count, bucket.flat(), residual,
                                           Bucket::at(messages, stride * bucket.rank())});
   bucket.add_collective(CollectiveKind::kAllGather, Scope::kWorld, ElementType::kByte, messages,
                         stride * ranks);
-  bucket.add_kernel("decompress/int8", {2 * count * ranks, stride * ranks + 4 * count},
+  bucket.add_kernel("decompress/int8",
                     kernels::DecompressInt8{count, bucket.size(), stride, messages, bucket.flat()});
   bucket.add_unpack(1 / bucket.options().average_over);
 }

@@ -13,7 +13,6 @@ struct Plan {
   std::vector<kernels::PowerRest> rest;
   std::int64_t p_count = 0;
   std::int64_t second_count = 0;  ///< all Q, then the rest
-  std::int64_t matrix_elements = 0;
 };
 
 Plan plan(const Bucket& bucket) {
@@ -29,7 +28,6 @@ Plan plan(const Bucket& bucket) {
           {offset, tensor.rows, columns, result.p_count, result.second_count});
       result.p_count += tensor.rows * rank;
       result.second_count += columns * rank;
-      result.matrix_elements += tensor.count;
     } else {
       result.rest.push_back({offset, tensor.count, 0});
     }
@@ -49,7 +47,6 @@ void add_power_sgd(Bucket& bucket) {
   const std::int64_t count = bucket.count();
   const std::int64_t second_count = planned.second_count;
   const std::int64_t p_count = planned.p_count;
-  const std::int64_t flops = 2 * planned.matrix_elements * bucket.options().rank;
   kernels::PowerLayout layout;
   layout.rank = bucket.options().rank;
   layout.count = count;
@@ -67,14 +64,14 @@ void add_power_sgd(Bucket& bucket) {
 
   bucket.add_pack();
   if (p_count > 0) {
-    bucket.add_kernel("compress/power_p", {flops, 12 * count}, kernels::PowerFirst{layout});
+    bucket.add_kernel("compress/power_p", kernels::PowerFirst{layout});
     bucket.add_collective(CollectiveKind::kAllReduce, Scope::kWorld, ElementType::kFloat, layout.p,
                           p_count);
   }
-  bucket.add_kernel("compress/power_q", {flops, 8 * count}, kernels::PowerSecond{layout});
+  bucket.add_kernel("compress/power_q", kernels::PowerSecond{layout});
   bucket.add_collective(CollectiveKind::kAllReduce, Scope::kWorld, ElementType::kFloat,
                         layout.second, second_count);
-  bucket.add_kernel("decompress/power", {flops, 12 * count},
+  bucket.add_kernel("decompress/power",
                     kernels::PowerRestore{layout, 1 / bucket.options().average_over});
   bucket.add_unpack(1);
 }

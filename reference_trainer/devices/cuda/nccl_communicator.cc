@@ -108,10 +108,10 @@ std::unique_ptr<PreparedCollective> NcclCommunicator::prepare(Collective collect
     tag.text = fmt::format("add {}", what.text);
     tag.name = nvtx::intern(tag.text);
     tag.phase = Phase::kCommunication;
-    tag.work = {what.count, 3 * what.bytes()};
-    prepared->add = device_.make_kernel(
-        std::move(tag), kernels::AddVector{what.count, prepared->received.as<float>(),
-                                           static_cast<float*>(what.data)});
+    const kernels::AddVector op{what.count, prepared->received.as<float>(),
+                                static_cast<float*>(what.data)};
+    tag.work = kernels::work_of(op);
+    prepared->add = device_.make_kernel(std::move(tag), op);
   }
   return prepared;
 }

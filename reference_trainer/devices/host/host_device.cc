@@ -233,9 +233,7 @@ void HostDevice::synchronize() {
 }
 
 std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) {
-  return make_kernel(std::move(tag), [op](const LaunchArguments&) {
-    std::visit([](const auto& each) { kernels::run(each); }, op);
-  });
+  return make_kernel(std::move(tag), [op](const LaunchArguments&) { kernels::run(op); });
 }
 
 std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, HostKernel::Body body) {
