@@ -53,6 +53,8 @@ class CudaDevice final : public Device {
   void call(StreamId stream, const std::function<void()>& function);
   /// The device is of no more use: what it is asked from now on fails with `why`. From any thread.
   void fail(const std::string& why);
+  /// Throws the first error of the device again, if there was one.
+  void check_sticky() const;
 
   const DeviceInfo& info() const override { return info_; }
   StreamId create_stream(const std::string& name) override;
@@ -82,8 +84,6 @@ class CudaDevice final : public Device {
 
  private:
   CudaStream& stream(StreamId id) const { return *streams_[id.value]; }
-  /// Throws the first error of the device again, if there was one.
-  void check_sticky() const;
   /// Throws and keeps what the driver says of earlier work, with the ops that it may be about.
   [[noreturn]] void fail_work(const Error& error);
   /// Runs a call that reports errors of earlier work.

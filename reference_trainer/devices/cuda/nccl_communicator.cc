@@ -43,7 +43,7 @@ NcclCommunicator::NcclCommunicator(CudaDevice& device, CommBackend& backend, con
   watcher_ = std::thread([this] { watch(); });
 }
 
-/// Where NCCL was given up there is nothing left to end.
+/// Where NCCL was given up there is nothing left to end. The watcher has ended before it is asked.
 NcclCommunicator::~NcclCommunicator() {
   device_.driver().cuCtxSynchronize_();
   {
@@ -55,7 +55,7 @@ NcclCommunicator::~NcclCommunicator() {
   if (given_up_) return;
   try {
     for (nccl::Communicator* each : groups_)
-      if (each) settle(library_.finalize(each), each, "ncclCommFinalize");
+      if (each) call("ncclCommFinalize", each, [&] { return library_.finalize(each); });
     for (nccl::Communicator* each : groups_)
       if (each) library_.destroy(each);
   } catch (const Error&) {
@@ -80,21 +80,28 @@ void NcclCommunicator::connect(Scope scope) {
                                             : rank() % per_node;
   std::memcpy(&name, names.data() + kBytes * static_cast<std::size_t>(first), kBytes);
   nccl::Config config;
-  nccl::Communicator*& group = groups_[static_cast<std::size_t>(scope)];
-  const int result = library_.init_rank(&group, members(scope), name, place(scope), &config);
-  settle(result, group, "ncclCommInitRankConfig");
+  nccl::Communicator*& made = groups_[static_cast<std::size_t>(scope)];
+  int result = library_.init_rank(&made, members(scope), name, place(scope), &config);
+  call("ncclCommInitRankConfig", made, [&] { return result; });
 }
 
-void NcclCommunicator::settle(int result, nccl::Communicator* group, const char* call) {
-  for (auto pause = 10us; result == nccl::kInProgress;
+void NcclCommunicator::call(const char* name, nccl::Communicator* group,
+                            const std::function<int()>& make) {
+  auto locked = [&](const std::function<int()>& call) {
+    const std::scoped_lock lock(library_mutex_);
+    if (given_up_) device_.check_sticky();  // it has the reason
+    return call();
+  };
+  int result = locked(make);
+  for (std::chrono::microseconds pause = 10us; result == nccl::kInProgress;
        pause = std::min<std::chrono::microseconds>(2 * pause, 10ms)) {
     std::this_thread::sleep_for(pause);
     if (pause == 10ms) backend().check_others();
-    if (const int asked = library_.async_error(group, &result); asked != nccl::kSuccess)
-      result = asked;
+    const int asked = locked([&] { return library_.async_error(group, &result); });
+    if (asked != nccl::kSuccess) result = asked;
   }
   if (result != nccl::kSuccess)
-    fail_internal("Rank {}: {} failed: {}. NCCL_DEBUG=WARN shows more.", rank(), call,
+    fail_internal("Rank {}: {} failed: {}. NCCL_DEBUG=WARN shows more.", rank(), name,
                   library_.text_of(result, group));
 }
 
@@ -129,14 +136,15 @@ void NcclCommunicator::enqueue(StreamId stream, const PreparedCollective& collec
                                     static_cast<std::size_t>(place(what.scope));
   switch (what.kind) {
     case CollectiveKind::kAllReduce:
-      settle(library_.all_reduce(data, data, count, type, nccl::kSum, by, on), by, "ncclAllReduce");
+      call("ncclAllReduce", by,
+           [&] { return library_.all_reduce(data, data, count, type, nccl::kSum, by, on); });
       break;
     case CollectiveKind::kReduceScatter:
-      settle(library_.reduce_scatter(data, own, each, type, nccl::kSum, by, on), by,
-             "ncclReduceScatter");
+      call("ncclReduceScatter", by,
+           [&] { return library_.reduce_scatter(data, own, each, type, nccl::kSum, by, on); });
       break;
     case CollectiveKind::kAllGather:
-      settle(library_.all_gather(own, data, each, type, by, on), by, "ncclAllGather");
+      call("ncclAllGather", by, [&] { return library_.all_gather(own, data, each, type, by, on); });
       break;
     case CollectiveKind::kParameterServer:
       enqueue_server(on, stream, collective);
@@ -156,10 +164,12 @@ void NcclCommunicator::enqueue_server(CUstream stream, StreamId id,
   void* const data = prepared.what.data;
   const auto count = static_cast<std::size_t>(prepared.what.count);
   auto send = [&](int to) {
-    settle(library_.send(data, count, nccl::kFloat32, to, all, stream), all, "ncclSend");
+    call("ncclSend", all,
+         [&] { return library_.send(data, count, nccl::kFloat32, to, all, stream); });
   };
   auto receive = [&](void* place, int from) {
-    settle(library_.receive(place, count, nccl::kFloat32, from, all, stream), all, "ncclRecv");
+    call("ncclRecv", all,
+         [&] { return library_.receive(place, count, nccl::kFloat32, from, all, stream); });
   };
   if (rank() != 0) {
     send(0);
@@ -186,7 +196,7 @@ void NcclCommunicator::watch() {
   }
 }
 
-void NcclCommunicator::check_work() const {
+void NcclCommunicator::check_work() {
   backend().check_others();
   for (nccl::Communicator* each : groups_) {
     int result = nccl::kSuccess;
@@ -210,6 +220,7 @@ void NcclCommunicator::check_work() const {
 
 /// What fails here has failed before.
 void NcclCommunicator::give_up() {
+  const std::scoped_lock lock(library_mutex_);
   given_up_ = true;
   for (nccl::Communicator* each : groups_)
     if (each) library_.abort(each);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -33,23 +33,24 @@ class NcclCommunicator final : public BackendCommunicator {
   cuda::nccl::Communicator* group(Scope scope) const {
     return groups_[static_cast<std::size_t>(scope)];
   }
-  /// Waits until NCCL has taken a call; throws what it or another rank has met.
-  void settle(int result, cuda::nccl::Communicator* group, const char* call);
+  /// Makes a call and waits until NCCL has taken it; throws what it or another rank has met.
+  void call(const char* name, cuda::nccl::Communicator* group, const std::function<int()>& make);
   void enqueue_server(CUstream stream, StreamId id, const PreparedCollective& collective);
   void watch();
-  void check_work() const;
+  void check_work();
   void give_up();
 
   CudaDevice& device_;
   cuda::Nccl library_;
   std::array<cuda::nccl::Communicator*, 3> groups_{};  // by Scope
   const std::chrono::nanoseconds timeout_;
-  mutable std::mutex mutex_;  ///< of the next four
+  std::mutex mutex_;  ///< of the next four
   std::condition_variable wake_;
   bool over_ = false;
   Event newest_;  ///< after the last collective
   std::chrono::steady_clock::time_point enqueued_;
-  std::atomic<bool> given_up_ = false;
+  std::mutex library_mutex_;  ///< held in every call of NCCL: what was given up is gone
+  bool given_up_ = false;
   std::thread watcher_;
 };
 

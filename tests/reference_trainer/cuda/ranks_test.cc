@@ -108,6 +108,7 @@ TEST_CASE("auto says why GPUs exchange through host memory, nccl refuses to") {
         "comm: emulated links");
 }
 
+// Lazily: NCCL's calls do not wait for other ranks, but work that runs at once would.
 TEST_CASE("a rank that fails or does not come ends all, soon and with its reason") {
   if (!emulated()) return;
   using Clock = std::chrono::steady_clock;
@@ -118,10 +119,11 @@ TEST_CASE("a rank that fails or does not come ends all, soon and with its reason
     check(test::run_trainer(kGpus + " " + environment, arguments), 4, reason);
     CHECK(Clock::now() - start < std::chrono::seconds(30));
   };
-  check_ends("FAKE_NCCL_FAILS=ncclAllReduce", ranks + " --comm nccl",
+  check_ends("FAKE_CUDA_LAZY=1 FAKE_NCCL_FAILS=ncclAllReduce", ranks + " --comm nccl",
              "ncclAllReduce failed: unhandled system error (run with NCCL_DEBUG=INFO for details) "
              "(a network cable was pulled out)");
-  check_ends("FAKE_NCCL_STUCK=1", ranks + " --comm nccl", "a collective has not ended after 3 s");
+  check_ends("FAKE_CUDA_LAZY=1 FAKE_NCCL_STUCK=1", ranks + " --comm nccl",
+             "a collective has not ended after 3 s");
   check_ends("FAKE_CUDA_FAILS=cuLaunchHostFunc", ranks + " --comm shm", "cuLaunchHostFunc failed");
 }
 
