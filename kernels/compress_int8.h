@@ -9,9 +9,8 @@
 namespace headway::kernels {
 
 /// Gradients as 8-bit integers with one scale (largest magnitude / 127) per block of kInt8Block values, and error feedback:
-/// wanted = from + residual; integer = round(wanted / scale), halves away from zero, kept within ±127 (a scale may be subnormal), 0 where
-/// the scale is 0 or the quotient NaN;
-/// residual = wanted - scale · integer.
+/// wanted = from + residual; integer = round(wanted / scale), halves away from zero; residual = wanted - scale · integer.
+/// An integer stays within ±127 (a scale may be subnormal) and is 0 where the scale is 0 or the quotient no number.
 /// A message holds the scales of all blocks first, then the integers.
 inline constexpr std::int64_t kInt8Block = 1024;
 

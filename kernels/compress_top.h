@@ -23,8 +23,7 @@ struct CompressTop {
   float* momentum = nullptr;     ///< u, read and written, zero at first
   float* waiting = nullptr;      ///< v, likewise
   std::byte* message = nullptr;  ///< entries · kTopEntryBytes; a multiple of 4 in address
-  std::byte* scratch =
-      nullptr;  ///< compress_top_scratch_bytes(count), a multiple of 16 in address; a processor needs none
+  std::byte* scratch = nullptr;  ///< on a GPU: compress_top_scratch_bytes(count), a multiple of 16
 };
 inline constexpr std::int64_t kTopEntryBytes = 8;
 std::int64_t compress_top_scratch_bytes(std::int64_t count);

@@ -9,9 +9,9 @@
 
 namespace headway::kernels {
 
-/// A gradient in a device's memory, `values` a multiple of its format's size in address. `rows` > 1: a matrix [rows, count / rows], as PowerSGD sees it.
+/// A gradient in a device's memory. `rows` > 1: a matrix [rows, count / rows], as PowerSGD sees it.
 struct GradientTensor {
-  void* values = nullptr;  ///< `count` values in `format`; null where the device does not compute
+  void* values = nullptr;  ///< `count` of them in `format`; null where the device does not compute
   std::int64_t count = 0;  ///< the layout's padding included, which is zero everywhere
   std::int64_t rows = 1;
   NumberFormat format = NumberFormat::kFloat32;  ///< as they lie: FP32, FP16 or BF16, never TF32

@@ -65,8 +65,8 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T at[kCount];
 };
 
-/// Stores a pack in global memory at a multiple of 16. By the intrinsic, because of a plain assignment nvcc 13.0 makes a
-/// store per element in most kernels; its loads stay whole.
+/// Stores a pack in global memory at a multiple of 16. By an intrinsic, because of an assignment nvcc 13.0 makes a store per
+/// element in many kernels; its loads stay whole.
 template <class T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kWords = sizeof(pack) / sizeof(uint4);

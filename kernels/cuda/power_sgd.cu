@@ -36,13 +36,15 @@ __device__ __forceinline__ void power_rows(const PowerStep& by, const PowerEntry
       }
     }
 #pragma unroll
-    for (int r = 0; r < kPowerRows; ++r)
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (first + k >= by.rank) break;  // the same in all threads
+      float* const column = by.p + m.p + (first + k) * m.rows + row;
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
-        if (row + r >= m.rows || first + k >= by.rank) continue;  // the same in all threads
+      for (int r = 0; r < kPowerRows; ++r) {
         const float sum = group_sum<kGroup>(sums[r][k]);
-        if (lane == 0) by.p[m.p + (first + k) * m.rows + row + r] = sum;
+        if (lane == 0 && row + r < m.rows) column[r] = sum;
       }
+    }
   }
 }
 
