@@ -121,6 +121,7 @@ void print_start(const CommandLine& command, const Device& device, const DataSet
   fmt::print("{}: {} {}, batch {}, {} steps{}\n", escape_terminal(data.description()),
              format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
+  if (!device.info().note.empty()) fmt::print("{}\n", device.info().note);
   std::fflush(stdout);
 }
 
@@ -166,7 +167,8 @@ void check_device_settings(const Settings& s) {
 /// A graph is printed without a GPU.
 std::unique_ptr<Device> open_device(const Settings& settings, bool print_graph) {
   const bool spin = settings.device_schedule == DeviceSchedule::kSpin;
-  if (settings.device == DeviceKind::kCuda && !print_graph) return open_cuda_device({spin});
+  if (settings.device == DeviceKind::kCuda && !print_graph)
+    return open_cuda_device({spin, settings.graph_compiler != GraphCompiler::kInterpreted});
   return std::make_unique<HostDevice>(HostDeviceOptions{static_cast<int>(settings.threads),
                                                         settings.link_mb_per_s * 1e6,
                                                         settings.memory_gb_per_s * 1e9, spin});
