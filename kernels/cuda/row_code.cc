@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "kernels/cuda/flat.h"
+#include "kernels/cuda/row_expression.h"
 #include "kernels/cuda/row_structure.h"
 
 namespace headway::kernels::cuda {
@@ -25,58 +25,6 @@ constexpr std::int64_t kMostHeld = 64;
 int packs_of(std::int64_t columns, int pack, int group) {
   const std::int64_t each = std::int64_t{pack} * group;
   return static_cast<int>((columns + each - 1) / each);
-}
-
-const char* type_of(NumberFormat format) {
-  return format == NumberFormat::kFloat16    ? "__half"
-         : format == NumberFormat::kBfloat16 ? "__nv_bfloat16"
-                                             : "float";
-}
-
-/// Exactly, as a literal.
-std::string literal(float value) {
-  require(std::isfinite(value), "row_program", "a constant of generated code must be finite");
-  return fmt::format("{:a}F", value);
-}
-
-const char* word_of(RowOp op) {
-  switch (op) {
-    case RowOp::kAdd:
-      return "add";
-    case RowOp::kSubtract:
-      return "subtract";
-    case RowOp::kMultiply:
-      return "multiply";
-    case RowOp::kScale:
-      return "scale";
-    case RowOp::kRelu:
-      return "relu";
-    case RowOp::kReluBackward:
-      return "relu_backward";
-    case RowOp::kGelu:
-      return "gelu";
-    case RowOp::kGeluBackward:
-      return "gelu_backward";
-    case RowOp::kTanh:
-      return "tanh";
-    case RowOp::kTanhBackward:
-      return "tanh_backward";
-    case RowOp::kDropout:
-      return "dropout";
-    case RowOp::kRsqrt:
-      return "rsqrt";
-    case RowOp::kRsqrtBackward:
-      return "rsqrt_backward";
-    case RowOp::kRowMean:
-      return "mean";
-    case RowOp::kRowSum:
-      return "sum";
-    case RowOp::kSpread:
-      return "spread";
-    case RowOp::kRound:
-      return "round";
-  }
-  return "";
 }
 
 /// FNV-1a.
@@ -113,7 +61,7 @@ class RowCodeWriter {
       write_rows();
     }
     RowCode code;
-    code.kernel = fmt::format("row_program{}_{:016x}", words(), hash(before + text_));
+    code.kernel = fmt::format("{}_{:016x}", words(), hash(before + text_));
     code.text = fmt::format(
         "#include \"kernels/cuda/row_arithmetic.cuh\"\n\nnamespace headway::kernels::cuda "
         "{{\n\n{}\n"
@@ -131,14 +79,16 @@ class RowCodeWriter {
   }
   void line_unroll() { text_ += "#pragma unroll\n"; }
 
+  /// "fused_add_gelu" or "elementwise_gelu": what people and tools that know kernels by their names make of it.
   std::string words() const {
     constexpr int kMost = 4;
     std::string text;
     int count = 0;
     for (const RowInstruction& by : program_.instructions)
       if (by.op != RowOp::kRound && ++count <= kMost) text += fmt::format("_{}", word_of(by.op));
+    if (count == 0) return "elementwise_round";
     if (count > kMost) text += fmt::format("_and_{}", count - kMost);
-    return text;
+    return (count == 1 ? "elementwise" : "fused") + text;
   }
 
   void write_parameters() {
@@ -154,31 +104,7 @@ class RowCodeWriter {
   }
 
   std::string expression(std::size_t value, const char* element) const {
-    const RowInstruction& by = structure_.instruction(value);
-    const std::string a = fmt::format("v{}", by.a);
-    const std::string b = fmt::format("v{}", by.b);
-    switch (by.op) {
-      case RowOp::kScale:
-      case RowOp::kSpread:
-        return fmt::format("row_multiply({}, {})", literal(by.constant), a);
-      case RowOp::kRelu:
-      case RowOp::kGelu:
-        return fmt::format("{}({})", word_of(by.op), a);
-      case RowOp::kTanh:
-        return fmt::format("tanhf({})", a);
-      case RowOp::kRsqrt:
-        return fmt::format("row_rsqrt({}, {})", a, literal(by.constant));
-      case RowOp::kDropout: {
-        const DropoutConstants constants = dropout_constants(by);
-        return fmt::format("row_dropout({}, {}, a.key{}, {}U, {})", a, element, value,
-                           constants.limit, literal(constants.scale));
-      }
-      case RowOp::kRound:
-        if (by.format == NumberFormat::kTf32) return fmt::format("round_to_tf32({})", a);
-        return fmt::format("row_round<{}>({})", type_of(by.format), a);
-      default:
-        return fmt::format("row_{}({}, {})", word_of(by.op), a, b);
-    }
+    return row_expression(structure_.instruction(value), value, element);
   }
 
   /// Arithmetic on values of the row itself that a level makes possible, and what of them is written.

@@ -94,6 +94,8 @@ Launch generated(const Limits& limits, const RowProgram& program, std::span<cons
     if (by.op == RowOp::kDropout) append(parameters, std::uint32_t{});
   parameters.resize((parameters.size() + 7) / 8 * 8);  // as the struct is
   const RowCodePlan plan = plan_row_code(program, aligned);
+  require(plan.group == 0 || program.columns < std::int64_t{1} << 31, kName,
+          "a row that is summed must be shorter than 2^31");
   RowCode code = row_code(program, formats[0], formats[1], plan);
   const unsigned blocks = plan.group > 0
                               ? blocks_for(program.rows * plan.group, kFlatThreads, limits)

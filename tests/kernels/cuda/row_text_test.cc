@@ -63,7 +63,7 @@ TEST_CASE("programs that differ in rows, addresses, seeds and dropout's keys are
   CHECK(one.kernel == other.kernel);
   CHECK(one.parameters != other.parameters);
   CHECK(one.parameters.size() == other.parameters.size());
-  CHECK(one.kernel.starts_with("row_program_add_dropout_"));
+  CHECK(one.kernel.starts_with("fused_add_dropout_"));
   CHECK(one.code->find("HEADWAY_KERNEL(" + one.kernel + ", ") != std::string::npos);
   CHECK(one.grid.x == 1);     // 80 packs of 8
   CHECK(other.grid.x == 32);  // 7992
@@ -91,6 +91,7 @@ TEST_CASE("a program to which rows mean nothing is one text for every shape") {
     return generated(program, arrays(1), arrays(1));
   };
   CHECK(relu(1, 1).kernel == relu(77, 3001).kernel);
+  CHECK(relu(1, 1).kernel.starts_with("elementwise_relu_"));
 }
 
 TEST_CASE("a row is a warp's, a block's, or read again, as its width and what must be kept want") {
