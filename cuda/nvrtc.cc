@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 
 #include "common/error.h"
 
@@ -108,9 +110,9 @@ std::string Nvrtc::compile(const std::string& name, const std::string& text,
     fail_internal("NVRTC {} cannot compile {} for {} ({}): {}", version(), name, target.name(),
                   get_error_string_(status), log_of(made));
   std::size_t size = 0;
-  check((target.machine_code ? cubin_size_ : ptx_size_)(made, &size), "nvrtcGetCUBINSize");
+  check((target.machine_code ? cubin_size_ : ptx_size_)(made, &size), "the size of an image");
   std::string image(size, '\0');
-  check((target.machine_code ? cubin_ : ptx_)(made, image.data()), "nvrtcGetCUBIN");
+  check((target.machine_code ? cubin_ : ptx_)(made, image.data()), "reading an image");
   return image;
 }
 
@@ -120,11 +122,12 @@ std::string Nvrtc::log_of(Program program) const {
   std::string log(size, '\0');
   if (log_(program, log.data()) != 0) return "no log";
   log.resize(std::min<std::size_t>(log.find('\0'), 2000));  // the first errors tell
+  log.resize(log.find_last_not_of('\n') + 1);
   return log;
 }
 
 void Nvrtc::check(int status, const char* call) const {
-  if (status != 0) fail_internal("{} failed: {}", call, get_error_string_(status));
+  if (status != 0) fail_internal("NVRTC: {} failed: {}", call, get_error_string_(status));
 }
 
 }  // namespace headway::cuda

@@ -11,11 +11,12 @@ namespace headway::kernels::cuda {
 
 /// How a thread of generated code goes over a program's elements.
 struct RowCodePlan {
-  int pack = 1;  ///< elements that it loads and stores at once
-  int group =
-      0;  ///< threads that share a row, a warp or a block; 0: no sums, rows are of no concern
-  int held =
-      0;  ///< packs of a row that a thread keeps in registers from sum to sum; 0: rows are read once per sum
+  /// Elements that it loads and stores at once.
+  int pack = 1;
+  /// Threads that share a row, a warp or a block; 0: there are no sums, and rows are of no concern.
+  int group = 0;
+  /// Packs of a row that it keeps in registers from sum to sum; 0: it reads them again.
+  int held = 0;
 };
 /// `aligned`: every address is a multiple of 16 bytes.
 RowCodePlan plan_row_code(const RowProgram& program, bool aligned);

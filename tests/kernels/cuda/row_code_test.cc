@@ -173,6 +173,27 @@ TEST_CASE("generated code has the interpreter's bits, every instruction, format 
   }
 }
 
+TEST_CASE(
+    "generated code of a program to which rows mean nothing has the interpreter's bits at any "
+    "size") {
+  if (!can_generate()) return;
+  for (auto [rows, columns] : {std::pair{1L, 1L}, {1L, 7L}, {2L, 4L}, {17L, 59L}, {30L, 1000L}}) {
+    CAPTURE(columns);
+    const RowProgram program{rows,
+                             columns,
+                             {RowKind::kFull, RowKind::kFull},
+                             {{kDropout, 0, -1, 0.25F, 3}, {kAdd, 2, 1}, {kGelu, 3}},
+                             {3, 4}};
+    for (NumberFormat format : kFormats)
+      for (std::size_t offset : {0, 1}) {
+        const Case one{program, format, offset};
+        const auto generated = one.run(RowVariant::kGenerated);
+        CHECK(generated == one.run(RowVariant::kInterpreted));
+        CHECK(difference(generated, one.expected()) < tolerance(format));
+      }
+  }
+}
+
 TEST_CASE("generated sums along rows agree with double precision at every width") {
   if (!can_generate()) return;
   for (std::int64_t columns : {1, 7, 64, 100, 257, 768, 1024, 1025, 2048, 4100, 12288, 20480}) {

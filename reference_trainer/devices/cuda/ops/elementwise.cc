@@ -26,7 +26,7 @@ void compile(CudaGraph& graph, const Launch& launch) {
   try {
     graph.device().kernels().function(launch);
   } catch (const Error& error) {
-    fail_internal("{} Use --graph-compiler interpreted, which does without NVRTC.", error.what());
+    fail_internal("{}\nUse --graph-compiler interpreted, which does without NVRTC.", error.what());
   }
 }
 
