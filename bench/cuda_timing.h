@@ -28,7 +28,10 @@ inline std::int64_t size_of(NumberFormat format) {
 class CudaTiming {
  public:
   CudaTiming(const cuda::Driver& driver, bool quick)
-      : quick_(quick), driver_(driver), context_(driver, 0), library_(context_) {
+      : quick_(quick),
+        driver_(driver),
+        context_(driver, 0),
+        library_(context_, kernels::cuda::CodeCompiler::load(context_, no_compiler_)) {
     HEADWAY_CU(driver_, cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
     HEADWAY_CU(driver_, cuEventCreate, &begin_, CU_EVENT_DEFAULT);
     HEADWAY_CU(driver_, cuEventCreate, &end_, CU_EVENT_DEFAULT);
@@ -43,6 +46,8 @@ class CudaTiming {
   }
 
   const kernels::cuda::Limits& limits() const { return library_.limits(); }
+  /// Why generated code cannot be measured; empty when it can.
+  const std::string& no_compiler() const { return no_compiler_; }
   bool quick() const { return quick_; }
   /// Memory that lives until `forget`, with normal values in the format (FP16's bits do for BF16, too: any
   /// but zeros and NaN).
@@ -150,6 +155,7 @@ class CudaTiming {
   bool quick_;
   const cuda::Driver& driver_;
   cuda::Context context_;
+  std::string no_compiler_;
   kernels::cuda::KernelLibrary library_;
   CUstream stream_ = nullptr;
   CUevent begin_ = nullptr;

@@ -74,7 +74,7 @@ void bench_elementwise(Bench& b, NumberFormat f, const char* name) {
   b.forget();
 }
 
-/// A chain of elementwise ops as the graph compiler makes it, beside its two ops alone, and a layer norm of parts.
+/// A chain of elementwise ops as the graph compiler makes it, and a layer norm of parts: interpreted (naive) and generated.
 void bench_programs(Bench& b, std::int64_t rows, std::int64_t columns, const float* x,
                     const float* gamma, const float* beta, float* y) {
   using enum kernels::RowOp;
@@ -91,7 +91,11 @@ void bench_programs(Bench& b, std::int64_t rows, std::int64_t columns, const flo
     const RowArray in[] = {
         {const_cast<float*>(x)}, {const_cast<float*>(gamma)}, {const_cast<float*>(beta)}};
     const RowArray out[] = {{y}};
-    b.measure(name, "FP32", shape, 2 * bytes, {run_row_program(b.limits(), by, in, out, 1)});
+    b.measure(fmt::format("{}_naive", name), "FP32", shape, 2 * bytes,
+              {run_row_program(b.limits(), by, in, out, 1, RowVariant::kInterpreted)});
+    if (b.no_compiler().empty())
+      b.measure(name, "FP32", shape, 2 * bytes,
+                {run_row_program(b.limits(), by, in, out, 1, RowVariant::kGenerated)});
   };
   program("row_program_scale", {{kScale, 0, -1, 0.5F}});
   program("row_program_chain",
@@ -493,6 +497,8 @@ int main(int argc, char** argv) {
   try {
     Bench bench(*driver, quick);
     bench.measure_copy();
+    if (!bench.no_compiler().empty())
+      fmt::print("generated code is not measured: {}\n", bench.no_compiler());
     bench_convolutions(bench);
     for (std::size_t i = 0; i < std::size(kFormats); ++i) {
       bench_elementwise(bench, kFormats[i], kNames[i]);

@@ -25,6 +25,11 @@ class Context {
   std::string name() const;
   int attribute(CUdevice_attribute which) const;
   int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
+  /// 10 · major + minor: 90 for an H200.
+  int compute_capability() const {
+    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  }
   std::size_t free_bytes() const;
 
  private:

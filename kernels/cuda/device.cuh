@@ -2,10 +2,14 @@
 // What every kernel file begins with: the kernel macro, number types, packs of 16 bytes, sums over warps and blocks.
 #pragma once
 
+#ifdef __CUDACC_RTC__
+#include "kernels/cuda/runtime_compiled.cuh"
+#else
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#endif
 
 #include "kernels/cuda/functors.h"
 
@@ -77,6 +81,25 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   for (int w = 0; w < kWords; ++w) __stwb(reinterpret_cast<uint4*>(to) + w, words[w]);
 }
 
+/// A pack in memory, whose address is a multiple of its size (of 16 bytes, where it is larger), as floats.
+template <class T, int kCount>
+__device__ __forceinline__ void load_pack(const T* from, float (&to)[kCount]) {
+  const Pack<T, kCount> pack = *reinterpret_cast<const Pack<T, kCount>*>(from);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) to[i] = to_float(pack.at[i]);
+}
+template <class T, int kCount>
+__device__ __forceinline__ void store_pack(T* to, const float (&from)[kCount]) {
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) pack.at[i] = from_float<T>(from[i]);
+  if constexpr (sizeof(pack) % sizeof(uint4) == 0) {
+    store_pack(to, pack);
+  } else {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  }
+}
+
 /// Values of a pack as floats. Where `packed` is false (an address or a row length that is no multiple), they
 /// come one by one, and those from `valid` on are 0.
 inline constexpr int kPack = 8;
@@ -84,9 +107,7 @@ template <class T>
 __device__ __forceinline__ void load8(const T* from, bool packed, std::int64_t valid,
                                       float (&to)[kPack]) {
   if (packed) {
-    const Pack<T, kPack> pack = *reinterpret_cast<const Pack<T, kPack>*>(from);
-#pragma unroll
-    for (int i = 0; i < kPack; ++i) to[i] = to_float(pack.at[i]);
+    load_pack(from, to);
   } else {
 #pragma unroll
     for (int i = 0; i < kPack; ++i) to[i] = i < valid ? to_float(from[i]) : 0.0F;
@@ -96,10 +117,7 @@ template <class T>
 __device__ __forceinline__ void store8(T* to, bool packed, std::int64_t valid,
                                        const float (&from)[kPack]) {
   if (packed) {
-    Pack<T, kPack> pack;
-#pragma unroll
-    for (int i = 0; i < kPack; ++i) pack.at[i] = from_float<T>(from[i]);
-    store_pack(to, pack);
+    store_pack(to, from);
   } else {
 #pragma unroll
     for (int i = 0; i < kPack; ++i)

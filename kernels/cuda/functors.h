@@ -2,8 +2,10 @@
 // The mathematics of one element, for kernels and for the tests that hold it against double precision.
 #pragma once
 
+#ifndef __CUDACC_RTC__  // which has these functions built in
 #include <cmath>
 #include <cstdint>
+#endif
 
 #ifdef __CUDACC__
 #define HEADWAY_BOTH __host__ __device__ __forceinline__

@@ -8,7 +8,9 @@
 
 namespace headway::kernels::cuda {
 
-KernelLibrary::KernelLibrary(const headway::cuda::Context& context) : driver_(context.driver()) {
+KernelLibrary::KernelLibrary(const headway::cuda::Context& context,
+                             std::unique_ptr<const CodeCompiler> compiler)
+    : driver_(context.driver()), compiler_(std::move(compiler)) {
   if (kernel_images().empty())
     fail_internal(
         "This Headway was built without nvcc and has no CUDA kernels: build it where the CUDA "
@@ -27,17 +29,29 @@ KernelLibrary::~KernelLibrary() {
 CUfunction KernelLibrary::function(const Launch& launch) {
   if (const auto found = functions_.find(launch.kernel); found != functions_.end())
     return found->second;
-  CUmodule& module = modules_[launch.image];
-  if (!module) {
-    const auto image = std::ranges::find(kernel_images(), std::string_view(launch.image),
+  CUfunction function = nullptr;
+  HEADWAY_CU(driver_, cuModuleGetFunction, &function, module_of(launch), launch.kernel.c_str());
+  functions_[launch.kernel] = function;
+  return function;
+}
+
+CUmodule KernelLibrary::module_of(const Launch& launch) {
+  const std::string name = launch.code ? launch.kernel : launch.image;
+  if (const auto found = modules_.find(name); found != modules_.end()) return found->second;
+  CUmodule module = nullptr;
+  if (launch.code) {
+    if (!compiler_) fail_internal("Kernel {}: there is no compiler for it.", name);
+    const std::string image = compiler_->compile(name, *launch.code);
+    HEADWAY_CU(driver_, cuModuleLoadData, &module, image.data());
+  } else {
+    const auto image = std::ranges::find(kernel_images(), std::string_view(name),
                                          [](const KernelImage& i) { return i.name; });
     if (image == kernel_images().end())
-      fail_internal("Kernel {}: there is no image '{}'.", launch.kernel, launch.image);
+      fail_internal("Kernel {}: there is no image '{}'.", launch.kernel, name);
     HEADWAY_CU(driver_, cuModuleLoadData, &module, image->data);
   }
-  CUfunction& function = functions_[launch.kernel];
-  HEADWAY_CU(driver_, cuModuleGetFunction, &function, module, launch.kernel.c_str());
-  return function;
+  modules_[name] = module;
+  return module;
 }
 
 void KernelLibrary::run(CUstream stream, const Launch& launch) {

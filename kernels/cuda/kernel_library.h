@@ -2,25 +2,31 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 
 #include "cuda/context.h"
+#include "kernels/cuda/code_compiler.h"
 #include "kernels/cuda/launch.h"
 
 namespace headway::kernels::cuda {
 
-/// The kernels of this folder on one GPU. A file's image is loaded when one of its kernels is first launched.
+/// The kernels of this folder on one GPU, and those of generated code. A file's image is loaded when one of its kernels is first launched.
 /// For one thread, with the context current. Errors of the driver are thrown (Error, internal).
 class KernelLibrary {
  public:
-  /// Throws Error when this program was built without nvcc and so has no kernels.
-  explicit KernelLibrary(const headway::cuda::Context& context);
+  /// `compiler`: of generated code, where launches may have any. Throws Error when this program was built without nvcc and so
+  /// has no kernels.
+  explicit KernelLibrary(const headway::cuda::Context& context,
+                         std::unique_ptr<const CodeCompiler> compiler = nullptr);
   ~KernelLibrary();
   KernelLibrary(const KernelLibrary&) = delete;
   KernelLibrary& operator=(const KernelLibrary&) = delete;
 
   const Limits& limits() const { return limits_; }
-  /// Loads what the launch needs, so that the first launch takes no longer than others.
+  /// Whether launches may have generated code.
+  bool compiles() const { return compiler_ != nullptr; }
+  /// Loads what the launch needs, generated code compiled before, so that the first launch takes no longer than others.
   CUfunction function(const Launch& launch);
   /// Queues the launch on the stream. The driver copies the parameters before this returns.
   void run(CUstream stream, const Launch& launch);
@@ -29,9 +35,12 @@ class KernelLibrary {
   void run(CUstream stream, CUfunction kernel, const Launch& launch);
 
  private:
+  CUmodule module_of(const Launch& launch);
+
   const headway::cuda::Driver& driver_;
   Limits limits_;
-  std::map<std::string, CUmodule, std::less<>> modules_;
+  std::unique_ptr<const CodeCompiler> compiler_;
+  std::map<std::string, CUmodule, std::less<>> modules_;  ///< by image, or kernel of generated code
   std::map<std::string, CUfunction, std::less<>> functions_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -33,6 +34,8 @@ struct Grid {
 struct Launch {
   const char* image = "";  ///< the file NAME.cu that has the kernel
   std::string kernel;
+  /// Generated code that has the kernel, whose name no other code has; null: `image` has it.
+  std::shared_ptr<const std::string> code = nullptr;
   Grid grid;
   unsigned threads = 1;               ///< of a block
   std::vector<std::byte> parameters;  ///< the bytes of the kernel's one parameter, a struct
@@ -51,7 +54,11 @@ template <class Parameters>
 Launch make_launch(const char* image, std::string kernel, Grid grid, unsigned threads,
                    const Parameters& parameters) {
   static_assert(std::is_trivially_copyable_v<Parameters> && sizeof(Parameters) <= kLargeParameters);
-  Launch launch{image, std::move(kernel), grid, threads, std::vector<std::byte>(sizeof parameters)};
+  Launch launch{.image = image,
+                .kernel = std::move(kernel),
+                .grid = grid,
+                .threads = threads,
+                .parameters = std::vector<std::byte>(sizeof parameters)};
   std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
   return launch;
 }

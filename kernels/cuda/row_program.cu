@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/cuda/row_program.h"
 
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/row_arithmetic.cuh"
 
 namespace headway::kernels::cuda {
 
@@ -9,52 +9,41 @@ __device__ __forceinline__ bool is_sum(RowOp op) {
   return op == RowOp::kRowMean || op == RowOp::kRowSum;
 }
 
-__device__ inline float rounded_to(NumberFormat format, float x) {
-  switch (format) {
-    case NumberFormat::kTf32:
-      return round_to_tf32(x);
-    case NumberFormat::kBfloat16:
-      return to_float(from_float<__nv_bfloat16>(x));
-    case NumberFormat::kFloat16:
-      return to_float(from_float<__half>(x));
-    case NumberFormat::kFloat32:
-      break;
-  }
-  return x;
-}
-
 __device__ inline float execute(const DeviceRowInstruction& by, float a, float b,
                                 std::int64_t element) {
   switch (by.op) {
     case RowOp::kAdd:
-      return a + b;
+      return row_add(a, b);
     case RowOp::kSubtract:
-      return a - b;
+      return row_subtract(a, b);
     case RowOp::kMultiply:
-      return a * b;
+      return row_multiply(a, b);
     case RowOp::kScale:
     case RowOp::kSpread:
-      return by.constant * a;
+      return row_multiply(by.constant, a);
     case RowOp::kRelu:
       return relu(a);
     case RowOp::kReluBackward:
-      return a > 0 ? b : 0.0F;
+      return row_relu_backward(a, b);
     case RowOp::kGelu:
       return gelu(a);
     case RowOp::kGeluBackward:
-      return b * gelu_slope(a);
+      return row_gelu_backward(a, b);
     case RowOp::kTanh:
       return tanhf(a);
     case RowOp::kTanhBackward:
-      return b * (1.0F - a * a);
+      return row_tanh_backward(a, b);
     case RowOp::kDropout:
-      return keeps(static_cast<std::uint64_t>(element), by.key, by.limit) ? a * by.constant : 0.0F;
+      return row_dropout(a, element, by.key, by.limit, by.constant);
     case RowOp::kRsqrt:
-      return 1.0F / sqrtf(a + by.constant);
+      return row_rsqrt(a, by.constant);
     case RowOp::kRsqrtBackward:
-      return a * a * a * b * -0.5F;
+      return row_rsqrt_backward(a, b);
     case RowOp::kRound:
-      return rounded_to(by.format, a);
+      return by.format == NumberFormat::kTf32       ? round_to_tf32(a)
+             : by.format == NumberFormat::kBfloat16 ? row_round<__nv_bfloat16>(a)
+             : by.format == NumberFormat::kFloat16  ? row_round<__half>(a)
+                                                    : a;
     case RowOp::kRowMean:
     case RowOp::kRowSum:
       break;

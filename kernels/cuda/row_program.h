@@ -39,12 +39,18 @@ struct RowArray {
   NumberFormat format = NumberFormat::kFloat32;
 };
 
-/// Runs a row program (kernels/row_program.h), interpreted, in FP32 between loads and stores. Without sums along rows
-/// each element is computed by one thread from loads to stores; with them a block has a row, and goes over its inputs
-/// once for every sum and once more for the results. Fails where the program has more values or instructions than above.
+/// Interpreted: one kernel for all programs, which keeps a program's values in local memory; a program with more values or
+/// instructions than above is refused. Generated: a kernel for this program (row_code.h), which the library compiles when the launch
+/// is first run.
+enum class RowVariant { kInterpreted, kGenerated };
+
+/// Runs a row program (kernels/row_program.h), in FP32 between loads and stores. Without sums along rows each element is computed
+/// by one thread from loads to stores. With them a block has a row (generated: or a warp) and goes over its inputs once for every
+/// sum (generated: for every set of sums that do not need one another, and keeps in registers what it needs again, where it fits)
+/// and once more for the results.
 Launch run_row_program(const Limits& limits, const RowProgram& program,
                        std::span<const RowArray> inputs, std::span<const RowArray> outputs,
-                       std::uint64_t seed);
+                       std::uint64_t seed, RowVariant variant = RowVariant::kInterpreted);
 /// Changes the seed of a launch of that program, in place.
 void set_row_program_seed(Launch& launch, const RowProgram& program, std::uint64_t seed);
 

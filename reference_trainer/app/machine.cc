@@ -29,7 +29,8 @@ Machine open_machine(const Settings& settings, const RankParts& rank, bool on_ho
   const bool spin = settings.device_schedule == DeviceSchedule::kSpin;
   Machine machine;
   if (settings.device == DeviceKind::kCuda && !on_host) {
-    machine.device = open_cuda_device({spin, rank.local_rank});
+    machine.device = open_cuda_device(
+        {spin, rank.local_rank, settings.graph_compiler != GraphCompiler::kInterpreted});
     if (!rank.backend) return machine;
     std::string note;
     const auto timeout =

@@ -120,6 +120,7 @@ void print_start(const CommandLine& command, const Device& device, const DataSet
   fmt::print("{}: {} {}, batch {}, {} steps{}\n", escape_terminal(data.description()),
              format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
+  if (!device.info().note.empty()) fmt::print("{}\n", device.info().note);
   std::fflush(stdout);
 }
 

@@ -23,8 +23,9 @@ using StreamId = Id<struct StreamTag>;
 struct DeviceInfo {
   std::uint32_t id = 0;
   DeviceType type = DeviceType::kUnknown;
-  int cores = 0;     ///< threads (host) or multiprocessors that share one op
-  std::string name;  ///< for people
+  int cores = 0;          ///< threads (host) or multiprocessors that share one op
+  std::string name;       ///< for people
+  std::string note = {};  ///< likewise: what it does without, and why; may be empty
 };
 
 /// A place in memory that a copy may name. Host code may follow `address` only where the kind is

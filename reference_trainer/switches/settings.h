@@ -29,6 +29,7 @@ enum class DecodeTime : std::uint8_t { kStep, kOffline };
 enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
+enum class GraphCompiler : std::uint8_t { kOn, kInterpreted, kOff };
 enum class DeviceSchedule : std::uint8_t { kBlocking, kSpin };
 
 /// How often the host waits for the device after launching an op.
@@ -68,7 +69,7 @@ struct Settings {
   bool persistent_rnn = true;
   bool fused_bias_act = true;
   bool fused_loss = true;
-  bool graph_compiler = true;
+  GraphCompiler graph_compiler = GraphCompiler::kOn;
   // placement
   Assign assign = Assign::kLoader;
   bool coords_on_processor = false;

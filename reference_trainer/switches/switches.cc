@@ -157,11 +157,16 @@ std::vector<Switch> make_switches() {
             "Softmax and cross entropy as one kernel each way instead of two.",
             "unfused-elementwise", try_values({"on"})},
            &S::fused_loss),
-      flag({"graph_compiler", kFusion,
-            "Join elementwise ops that follow one another into one loop each, gradients included "
-            "(published: XLA up to 3 times).",
-            "unfused-elementwise", try_values({"on"})},
-           &S::graph_compiler),
+      choice<GraphCompiler>(
+          {"graph_compiler", kFusion,
+           "Join elementwise ops that follow one another into one loop each, gradients included, "
+           "compiled at run time on cuda (by NVRTC where it is found) or interpreted; off: each op "
+           "is a loop of its own (published: XLA up to 3 times).",
+           "unfused-elementwise", try_values({"on"})},
+          &S::graph_compiler,
+          {{"on", GraphCompiler::kOn},
+           {"interpreted", GraphCompiler::kInterpreted},
+           {"off", GraphCompiler::kOff}}),
       choice<Assign>(
           {"assign", kPlacement,
            "Where ssd finds out which box each anchor is to find: the loader's workers encode it, "

@@ -140,7 +140,7 @@ Model build_training_model(const Settings& s, const TrainingData& data, Gradient
   const ValueId state = optimizer.has_state() ? add_optimizer_state(model.graph) : ValueId::none();
   apply_precision(model.graph, s.precision, state);
   add_optimizer(model.graph, gradients, optimizer);
-  if (s.graph_compiler) fuse_elementwise(model.graph);
+  if (s.graph_compiler != GraphCompiler::kOff) fuse_elementwise(model.graph);
   return model;
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("fused and unfused detectors train to the same losses") {
   test::TemporaryFolder cache;
   Settings settings = test::tiny_detector(cache.path());
   const std::vector<float> usual = losses(settings);
-  settings.graph_compiler = false;
+  settings.graph_compiler = GraphCompiler::kOff;
   check_close(losses(settings), usual, 5e-2);
   settings.fused_bn = false;
   settings.fused_optimizer = OptimizerFusion::kOff;

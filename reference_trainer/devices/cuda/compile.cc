@@ -44,16 +44,23 @@ void CudaGraph::add_ops() {
     }
     const auto found = std::ranges::find(cuda_ops(), node.op, &CudaOp::op);
     if (found == cuda_ops().end()) refuse(id, "it has no kernel for this op yet");
-    try {
-      found->add(*this, id);
-    } catch (const Error& error) {
-      if (error.code() == ExitCode::kUsage) throw;  // refused: it says why
-      fail_internal("Op '{}' ({}) on the cuda device: {}", node.name, node.op->type, error.what());
-    }
+    naming(id, [&] { found->add(*this, id); });
     for (const CastAfter& cast : std::exchange(casts_after_, {}))
       add_cast(id, cast.format, cast.from, format(cast.value), operand(cast.value),
                shape(cast.value).elements());
     scratch_bytes_ = std::max(scratch_bytes_, std::exchange(node_scratch_bytes_, 0));
+  }
+}
+
+/// What `work` throws gets the op's name.
+template <class Work>
+void CudaGraph::naming(NodeId id, const Work& work) const {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::kUsage) throw;  // refused: it says why
+    const Node& node = graph_.node(id);
+    fail_internal("Op '{}' ({}) on the cuda device: {}", node.name, node.op->type, error.what());
   }
 }
 
@@ -134,9 +141,10 @@ void CudaGraph::add_launches(NodeId id, Make make, const std::string& part,
   const bool reads_batch = std::ranges::any_of(graph_.node(id).inputs, [&](ValueId input) {
     return graph_.value(input).role == Role::kInput;
   });
-  when_bound([to = kernel.get(), make = std::move(make), sets = reads_batch ? slots() : 1] {
-    for (int slot = 0; slot < sets; ++slot) to->add(make(slot));
-  });
+  when_bound(
+      [this, id, to = kernel.get(), make = std::move(make), sets = reads_batch ? slots() : 1] {
+        for (int slot = 0; slot < sets; ++slot) naming(id, [&] { to->add(make(slot)); });
+      });
   kernels_[id.value].push_back(std::move(kernel));
 }
 

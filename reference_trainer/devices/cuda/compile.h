@@ -114,6 +114,8 @@ class CudaGraph final : public CompiledGraph {
   bool is_filter(ValueId value) const;
   void check_round_trip(NodeId node) const;
   void add_ops();
+  template <class Work>
+  void naming(NodeId node, const Work& work) const;
   void add_cast(NodeId node, NumberFormat from_format, Operand from, NumberFormat to_format,
                 Operand to, std::int64_t count);
   Kernel::Tag tag(NodeId node, const std::string& part, std::optional<Work> work) const;

@@ -24,7 +24,7 @@ CUdeviceptr device_address(MemoryView view) {
 }
 
 /// Each part in turn; what is missing is said with what to do.
-CudaLibraries load(const CudaDeviceOptions& options) {
+CudaLibraries load(const CudaDeviceOptions& options, std::string& note) {
   constexpr const char* kElse = "or train on the processor with --device host";
   CudaLibraries libraries;
   std::string why;
@@ -41,7 +41,12 @@ CudaLibraries load(const CudaDeviceOptions& options) {
     libraries.context = std::make_unique<const cuda::Context>(
         *libraries.driver, options.place % count,
         options.spin ? CU_CTX_SCHED_SPIN : CU_CTX_SCHED_BLOCKING_SYNC);
-    libraries.kernels = std::make_unique<kernels::cuda::KernelLibrary>(*libraries.context);
+    auto compiler =
+        options.generate ? kernels::cuda::CodeCompiler::load(*libraries.context, why) : nullptr;
+    if (options.generate && !compiler)
+      note = fmt::format("elementwise ops are interpreted, not compiled: {}", why);
+    libraries.kernels =
+        std::make_unique<kernels::cuda::KernelLibrary>(*libraries.context, std::move(compiler));
     libraries.products = std::make_unique<const cuda::CublasLt>();
   } catch (const Error& error) {
     std::string text = error.what();
@@ -54,8 +59,10 @@ CudaLibraries load(const CudaDeviceOptions& options) {
 }  // namespace
 
 CudaDevice::CudaDevice(const CudaDeviceOptions& options)
-    : options_(options), libraries_(load(options)) {
-  info_ = {0, DeviceType::kCuda, libraries_.context->multiprocessors(), libraries_.context->name()};
+    : options_(options), libraries_(load(options, info_.note)) {
+  info_.type = DeviceType::kCuda;
+  info_.cores = libraries_.context->multiprocessors();
+  info_.name = libraries_.context->name();
 }
 
 const cuda::Cudnn& CudaDevice::convolutions() {

@@ -93,8 +93,8 @@ class CudaDevice final : public Device {
   void all_done() { unchecked_first_ = unchecked_last_ = nullptr; }
 
   CudaDeviceOptions options_;
-  CudaLibraries libraries_;
   DeviceInfo info_;
+  CudaLibraries libraries_;
   std::vector<std::unique_ptr<CudaStream>> streams_;
   mutable std::mutex mutex_;  ///< of the next three
   std::string sticky_;

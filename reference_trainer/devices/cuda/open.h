@@ -15,6 +15,8 @@ struct CudaDeviceOptions {
   bool spin = false;  ///< host threads poll for the GPU instead of sleeping
   int place =
       0;  ///< which of the GPUs that the driver shows; where there are fewer, counted around
+  /// Elementwise ops and clusters of them are compiled at run time where NVRTC is found, instead of interpreted.
+  bool generate = true;
 };
 
 /// A GPU as a device. Throws Error (bad input) that says what this build or this machine lacks.

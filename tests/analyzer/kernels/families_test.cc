@@ -50,6 +50,8 @@ constexpr auto kFamilyCases = std::to_array<Case>({
     {"triton_tem_fused_addmm_relu_3", kGemm},
     {"gemm_fusion_dot_265", kGemm},
     {"triton_poi_fused_add_cos_sin_0", kFused},
+    {"fused_add_gelu_dropout_multiply_f9de033d4bfebf46", kFused},  // of headway-train
+    {"elementwise_multiply_a008bb830cf870c0", kElementwise},       // likewise
     {"triton_red_fused_native_layer_norm_1", kFused},
     {"triton_per_fused__softmax_4", kFused},
     {"loop_add_fusion", kFused},

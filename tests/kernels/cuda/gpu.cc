@@ -29,7 +29,10 @@ float widen(NumberFormat format, std::uint16_t bits) {
 
 }  // namespace
 
-Gpu::Gpu(const cuda::Driver& driver) : driver_(driver), context_(driver, 0), library_(context_) {
+Gpu::Gpu(const cuda::Driver& driver)
+    : driver_(driver),
+      context_(driver, 0),
+      library_(context_, kernels::cuda::CodeCompiler::load(context_, no_compiler_)) {
   HEADWAY_CU(driver_, cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
 }
 Gpu::~Gpu() {

@@ -23,6 +23,8 @@ class Gpu {
   const cuda::Context& context() const { return context_; }
   const kernels::cuda::Limits& limits() const { return library_.limits(); }
   kernels::cuda::KernelLibrary& library() { return library_; }
+  /// Why there is no compiler of generated code; empty when there is one.
+  const std::string& no_compiler() const { return no_compiler_; }
   CUstream stream() const { return stream_; }
   /// Runs the launches and waits for them.
   void run(const kernels::cuda::Launches& launches);
@@ -31,6 +33,7 @@ class Gpu {
  private:
   const cuda::Driver& driver_;
   cuda::Context context_;
+  std::string no_compiler_;
   kernels::cuda::KernelLibrary library_;
   CUstream stream_ = nullptr;
 };

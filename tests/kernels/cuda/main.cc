@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
     headway::test::set_gpu(&gpu);
     std::printf("device: %s\nkernel parameters: %zu bytes\n", gpu.context().name().c_str(),
                 gpu.limits().parameter_bytes);
+    if (!gpu.library().compiles())
+      std::printf("generated code is not tested: %s\n", gpu.no_compiler().c_str());
     const int result = doctest::Context(argc, argv).run();
     headway::test::set_gpu(nullptr);
     return result;

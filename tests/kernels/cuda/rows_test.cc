@@ -7,6 +7,7 @@
 #include "kernels/cuda/row_program.h"
 #include "kernels/cuda/softmax.h"
 #include "tests/kernels/cuda/gpu.h"
+#include "tests/kernels/cuda/row_reference.h"
 #include "tests/kernels/random_array.h"
 
 namespace headway::test {
@@ -19,12 +20,6 @@ using kernels::RowOp;
 using kernels::RowProgram;
 
 constexpr NumberFormat kFull = NumberFormat::kFloat32;
-
-std::int64_t size_of(RowKind kind, const RowProgram& program) {
-  return kind == RowKind::kFull     ? program.rows * program.columns
-         : kind == RowKind::kPerRow ? program.rows
-                                    : program.columns;
-}
 
 /// Runs the program here and there, and compares all outputs. Arrays of more than a row lie in `format`.
 void check_program(const RowProgram& program, double bound = 2e-6, NumberFormat format = kFull) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // headway-train --device cuda as a user starts it: without a GPU, with one that refuses, and what a step does.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,12 @@ using test::emulated;
 
 test::Outcome run(const std::string& environment, const std::string& arguments) {
   return test::run_trainer(environment, "--device cuda " + arguments);
+}
+
+/// The same libraries, that folder beside the programs before them.
+std::string library_path(const std::string& folder) {
+  const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  return (programs / folder).string() + ":" + std::getenv("LD_LIBRARY_PATH");
 }
 
 std::vector<std::string> calls_of(int steps, const std::string& switches = "") {
@@ -59,6 +67,54 @@ TEST_CASE("a failed launch names the op, a failed product too, and memory that d
   check(run("FAKE_CUBLAS_FAILS=cublasLtMatmulAlgoGetHeuristic", "--steps 1"), 4,
         "Op 'block0.qkv' (linear) on the cuda device: cuBLASLt knows no algorithm");
   check(run("FAKE_CUDA_FAILS=cuMemAlloc", "--steps 1"), 4, "Out of memory: the GPU has no");
+}
+
+TEST_CASE(
+    "code that does not compile names the op and the way around that is taken without a compiler") {
+  if (!emulated()) return;
+  const std::string dropout = "--steps 1 --dropout 0.5";
+  const Outcome refused = run("FAKE_NVRTC_FAILS=1", dropout);
+  check(refused, 4,
+        "Op 'block0.attention.dropout' (dropout) on the cuda device: NVRTC 13.0 cannot compile");
+  check(refused, 4, "error: refused by FAKE_NVRTC_FAILS");
+  check(refused, 4, "Use --graph-compiler interpreted");
+  check(run("FAKE_NVRTC_FAILS=1", dropout + " --graph-compiler interpreted"), 0, "1 steps, ");
+  const std::string note = "\nelementwise ops are interpreted, not compiled: ";
+  check(run("FAKE_NVRTC_ARCHITECTURES=100", dropout), 0,
+        note + "NVRTC 13.0 does not compile for GPUs of compute capability 9.0");
+  check(run("FAKE_CUDA_VERSION=11080", dropout), 0,
+        note + "NVRTC needs a driver of CUDA 12 or newer");
+  check(run("LD_LIBRARY_PATH='" + library_path("targets/nvrtc_old") + "'", dropout), 0,
+        note + "libnvrtc.so.13 lacks functions");
+  if (!::dlopen("libnvrtc.so.12", RTLD_NOW | RTLD_LOCAL))
+    check(run("FAKE_CUDA_VERSION=12080", dropout), 0,
+          note + "NVRTC 12 is not found: add the folder of libnvrtc.so");
+  CHECK(run("", dropout).output.find("interpreted") == std::string::npos);
+}
+
+TEST_CASE(
+    "a program is compiled once, for this GPU, or as PTX for one that the compiler does not know") {
+  if (!emulated()) return;
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "compiled";
+  auto compiled = [&](const std::string& environment, const std::string& switches) {
+    std::filesystem::remove(file);
+    CHECK(run("FAKE_NVRTC_CALLS='" + file + "' " + environment, "--steps 2 --layers 3 " + switches)
+              .status == 0);
+    std::vector<std::string> lines;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  };
+  const auto programs = compiled("", "--fused-ln off --fused-bias-act off");
+  CHECK(programs.size() > 4);
+  CHECK(std::set(programs.begin(), programs.end()).size() == programs.size());
+  for (const std::string& line : programs)
+    CHECK(line.find(" --gpu-architecture=sm_90 ") != std::string::npos);
+  const auto older = compiled("FAKE_NVRTC_ARCHITECTURES=80", "");
+  REQUIRE(!older.empty());
+  CHECK(older[0].find(" --gpu-architecture=compute_80 ") != std::string::npos);
+  CHECK(compiled("", "--graph-compiler interpreted").empty());
 }
 
 TEST_CASE("work that fails later is told with the ops that it may be") {

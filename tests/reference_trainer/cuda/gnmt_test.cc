@@ -32,7 +32,8 @@ TEST_CASE("the translator trains as on the host, in persistent layers and step b
     Settings settings = tiny_translation();
     settings.persistent_rnn = persistent;
     check_same_on_both(settings);
-    settings.fused_loss = settings.fused_bias_act = settings.graph_compiler = false;
+    settings.fused_loss = settings.fused_bias_act = false;
+    settings.graph_compiler = GraphCompiler::kOff;
     check_same_on_both(settings);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Included in front of a kernel file (kernels/cuda/*.cu) to run it on the processor: a block's threads are fibers
+// Included in front of a kernel file (kernels/cuda/*.cu, or generated code) to run it on the processor: a block's threads are fibers
 // that change at barriers, blocks run one after the other. A warp's operation that not all its 32 lanes reach ends
 // the program, as it is undefined on a GPU. Memory is guarded (fake_cuda.cc). Device functions of two files must
 // differ in name or parameters: here they are linked into one library.
@@ -22,6 +22,7 @@
 #undef __forceinline__
 #define __forceinline__ inline
 
+#pragma GCC visibility push(default)  // generated code is a library of its own
 namespace emulator {
 
 struct Index {
@@ -35,6 +36,7 @@ void wait_for_warp();
 std::uint64_t exchange(std::uint64_t bits, unsigned lane);
 unsigned lane();
 unsigned ballot(bool vote);
+#pragma GCC visibility pop
 
 template <class T>
 T from_lane(T value, unsigned other) {
@@ -93,6 +95,15 @@ void __stwb(T* at, T value) {
 }
 inline int __popc(unsigned bits) {
   return __builtin_popcount(bits);
+}
+inline float __fadd_rn(float a, float b) {
+  return a + b;
+}
+inline float __fsub_rn(float a, float b) {
+  return a - b;
+}
+inline float __fmul_rn(float a, float b) {
+  return a * b;
 }
 inline float rsqrtf(float x) {
   return 1.0F / sqrtf(x);

@@ -5,8 +5,8 @@
 
 namespace emulator {
 
-/// A kernel that a file defines; all are in one list.
-struct Kernel {
+/// A kernel that a file defines; all are in one list. Visible, for generated code in libraries of its own.
+struct __attribute__((visibility("default"))) Kernel {
   const char* name;
   unsigned threads;
   std::size_t parameter_bytes;

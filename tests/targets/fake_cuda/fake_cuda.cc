@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A libcuda.so.1 for machines without a driver. "Device memory" is the host's, between pages that nobody may touch;
 // kernels are those of kernels/cuda/, run on the processor (emulator.h) before the launch returns; a module's
-// image is not looked at. With FAKE_CUDA_LAZY=1 work waits until something needs it (streams.h). FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory";
+// image is not looked at, unless it is a library that fake_nvrtc.cc has made of generated code. With FAKE_CUDA_LAZY=1 work
+// waits until something needs it (streams.h). FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory";
+// FAKE_CUDA_ANY_KERNEL=1 finds every kernel: those that it does not have do nothing (for images that NVRTC itself has made);
 // FAKE_CUDA_DEVICES=0 shows no GPU; FAKE_CUDA_CALLS=FILE keeps the names of all calls.
 #include <cuda.h>
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <chrono>
@@ -17,6 +20,7 @@
 #include <vector>
 
 #include "tests/targets/fake_cuda/emulator_kernel.h"
+#include "tests/targets/fake_cuda/generated_image.h"
 #include "tests/targets/fake_cuda/run_kernel.h"
 #include "tests/targets/fake_cuda/streams.h"
 
@@ -309,8 +313,19 @@ FAKE CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t b
 FAKE CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   CALLED("cuModuleLoadData");
   if (!image) return CUDA_ERROR_INVALID_IMAGE;
+  // Its kernels join the list, and stay in it.
+  if (const char* library = emulator::generated_library(static_cast<const char*>(image));
+      library && !::dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
+    std::fprintf(stderr, "fake CUDA: %s\n", ::dlerror());
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
   *module = handle<CUmodule>();
   return CUDA_SUCCESS;
+}
+/// NVRTC asks for a table of the driver's own, and does without it.
+FAKE CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
 }
 FAKE CUresult cuModuleUnload(CUmodule) {
   CALLED("cuModuleUnload");
@@ -319,6 +334,8 @@ FAKE CUresult cuModuleUnload(CUmodule) {
 FAKE CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
   CALLED("cuModuleGetFunction");
   const emulator::Kernel* kernel = emulator::find_kernel(name);
+  static const emulator::Kernel any("any", 1024, 0, [](const void*) {});
+  if (!kernel && std::getenv("FAKE_CUDA_ANY_KERNEL")) kernel = &any;
   if (!kernel) return CUDA_ERROR_NOT_FOUND;
   *function = reinterpret_cast<CUfunction>(const_cast<emulator::Kernel*>(kernel));
   return CUDA_SUCCESS;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Elementwise ops, alone and in clusters, as row programs (kernels/cuda/row_program.h), which read and write every format;
+// Elementwise ops, alone and in clusters, as row programs (kernels/cuda/row_program.h), which read and write every format,
+// generated where the device compiles;
 // ReLU, additions, casts; column sums.
 #include "reference_trainer/ops/elementwise.h"
 
 #include <algorithm>
 
+#include "common/error.h"
 #include "kernels/cuda/add.h"
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/column_sum.h"
@@ -15,6 +17,20 @@
 namespace headway::trainer::cuda_device {
 
 using kernels::cuda::RowArray;
+using kernels::cuda::RowVariant;
+
+namespace {
+
+/// Now, so that what the compiler refuses names the op, with a way around.
+void compile(CudaGraph& graph, const Launch& launch) {
+  try {
+    graph.device().kernels().function(launch);
+  } catch (const Error& error) {
+    fail_internal("{}\nUse --graph-compiler interpreted, which does without NVRTC.", error.what());
+  }
+}
+
+}  // namespace
 
 void add_row_program(CudaGraph& graph, NodeId id) {
   const Node& node = graph.node(id);
@@ -26,8 +42,12 @@ void add_row_program(CudaGraph& graph, NodeId id) {
         list.push_back({graph.address(value, slot), graph.format(value)});
       return list;
     };
-    return {kernels::cuda::run_row_program(graph.limits(), program, arrays(node.inputs),
-                                           arrays(node.outputs), 0)};
+    const bool generate = graph.device().kernels().compiles();
+    Launch launch = kernels::cuda::run_row_program(
+        graph.limits(), program, arrays(node.inputs), arrays(node.outputs), 0,
+        generate ? RowVariant::kGenerated : RowVariant::kInterpreted);
+    if (generate) compile(graph, launch);
+    return {std::move(launch)};
   };
   Vary vary;
   if (std::ranges::find(program.instructions, kernels::RowOp::kDropout,

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "cuda/context.h"
+#include "cuda/nvrtc.h"
+
+namespace headway::kernels::cuda {
+
+/// Compiles generated code for one GPU, by NVRTC, each text once per process. May be used by several threads.
+class CodeCompiler {
+ public:
+  /// Null, with the reason and what to do in `why`, where there is no NVRTC for this GPU and its driver.
+  static std::unique_ptr<const CodeCompiler> load(const headway::cuda::Context& context,
+                                                  std::string& why);
+
+  /// The image of `code`, which has that kernel. Throws Error (internal) with the compiler's log.
+  std::string compile(const std::string& kernel, const std::string& code) const;
+
+ private:
+  CodeCompiler(std::unique_ptr<const headway::cuda::Nvrtc> nvrtc,
+               headway::cuda::Nvrtc::Target target)
+      : nvrtc_(std::move(nvrtc)), target_(target) {}
+
+  std::unique_ptr<const headway::cuda::Nvrtc> nvrtc_;
+  headway::cuda::Nvrtc::Target target_;
+};
+
+/// What generated code may include: files of this folder that its other kernels are built with, too.
+std::span<const headway::cuda::CodeHeader> code_headers();
+
+}  // namespace headway::kernels::cuda
