@@ -48,6 +48,7 @@ namespace headway::cuda {
   _(cuModuleLoadData)               \
   _(cuModuleUnload)                 \
   _(cuModuleGetFunction)            \
+  _(cuFuncSetAttribute)             \
   _(cuLaunchKernel)
 
 /// CUDA graphs: null where the driver is older than CUDA 11.3, or 11.4 for the instantiation. Two are declared here, because

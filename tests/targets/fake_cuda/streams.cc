@@ -14,7 +14,7 @@ std::vector<Stream*> g_streams;
 
 void run(const KernelLaunch& launch) {
   run_kernel(*launch.kernel, {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.threads,
-             launch.parameters.data());
+             launch.shared_bytes, launch.parameters.data());
 }
 
 /// The oldest piece of work of a stream.
