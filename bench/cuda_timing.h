@@ -116,9 +116,9 @@ class CudaTiming {
     void* workspace =
         floats(std::max<std::int64_t>(1, static_cast<std::int64_t>(product.workspace_bytes()) / 4));
     const std::int64_t flops = 2 * n * n * n;
-    const double seconds = add({"product", "BF16", fmt::format("{}x{}x{}", n, n, n),
-                                3 * n * n * size_of(bf16), flops, 1},
-                               [&] { product.run(stream_, a, b, d, workspace); });
+    const double seconds = add(
+        {"product", "BF16", fmt::format("{}x{}x{}", n, n, n), 3 * n * n * size_of(bf16), flops, 1},
+        [&] { product.run(stream_, a, b, d, workspace); });
     product_rate_ = static_cast<double>(flops) / seconds / 1e12;
     forget();
   }

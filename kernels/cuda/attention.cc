@@ -8,7 +8,7 @@ namespace headway::kernels::cuda {
 namespace {
 
 constexpr const char* kName = "attention";
-constexpr std::int64_t kQueries = 8;                       // of a general block, one per warp
+constexpr std::int64_t kQueries = 8;                      // of a general block, one per warp
 constexpr std::int64_t kLongest = std::int64_t{1} << 30;  // kernels count positions in 32 bits
 
 AttentionParameters parameters(const AttentionShape& s) {

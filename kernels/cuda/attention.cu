@@ -103,8 +103,7 @@ __device__ void forward(const AttentionParameters& a) {
     add_rows<kDepth>(p, values, result);
   }
   if (i >= block.window) return;
-  store_row<T, kDepth>(a, const_cast<void*>(a.y), block.row(i) * columns + own, 1.0F / sum,
-                       result);
+  store_row<T, kDepth>(a, const_cast<void*>(a.y), block.row(i) * columns + own, 1.0F / sum, result);
   if (lane == 0) a.lse[block.number * a.window + i] = largest + logf(sum);
 }
 

@@ -8,7 +8,7 @@ namespace headway::kernels::cuda {
 
 /// One window and head: where its positions lie, and which of them see each other (kernels/attention.h).
 struct AttentionGroup {
-  std::int64_t number;     // batch, window, head
+  std::int64_t number;  // batch, window, head
   std::int64_t head;
   std::int64_t first_row;  // of the sequence
   int begin;               // the token that position 0 is

@@ -18,8 +18,9 @@ struct QueryStatistics {
 
 /// Also keeps the shares for the keys' gradients. `first`: the warp's first position.
 template <class T, int kDepth, int kRowTiles>
-__device__ __forceinline__ QueryStatistics<kRowTiles> query_statistics(
-    const AttentionParameters& a, const AttentionGroup& group, int first) {
+__device__ __forceinline__ QueryStatistics<kRowTiles> query_statistics(const AttentionParameters& a,
+                                                                       const AttentionGroup& group,
+                                                                       int first) {
   const HeadRows<const T> y = joined_rows<const T>(a, group, a.y);
   const HeadRows<const T> dy = joined_rows<const T>(a, group, a.dy);
   const int lane = threadIdx.x % kLanes;
@@ -50,8 +51,8 @@ __device__ __forceinline__ QueryStatistics<kRowTiles> query_statistics(
 /// The statistics of the queries of a tile, where columns are queries.
 template <int kColumns>
 __device__ __forceinline__ void copy_statistics(const AttentionParameters& a,
-                                                const AttentionGroup& group, int column,
-                                                float* lse, float* shares) {
+                                                const AttentionGroup& group, int column, float* lse,
+                                                float* shares) {
   static_assert(2 * kColumns <= kAttentionThreads);
   if (threadIdx.x >= 2 * kColumns) return;
   const int at = threadIdx.x % kColumns;
@@ -215,14 +216,12 @@ __device__ __forceinline__ void gradient_of_keys(const AttentionParameters& a) {
                         block.first);
 }
 
-#define HEADWAY_ATTENTION_BACKWARD(kDepth, suffix, T)                       \
-  HEADWAY_KERNEL(attention_mma_dq_d##kDepth##_##suffix, kAttentionThreads,  \
-                 AttentionParameters) {                                     \
-    gradient_of_queries<T, kDepth>(a);                                      \
-  }                                                                         \
-  HEADWAY_KERNEL(attention_mma_dkv_d##kDepth##_##suffix, kAttentionThreads, \
-                 AttentionParameters) {                                     \
-    gradient_of_keys<T, kDepth>(a);                                         \
+#define HEADWAY_ATTENTION_BACKWARD(kDepth, suffix, T)                                              \
+  HEADWAY_KERNEL(attention_mma_dq_d##kDepth##_##suffix, kAttentionThreads, AttentionParameters) {  \
+    gradient_of_queries<T, kDepth>(a);                                                             \
+  }                                                                                                \
+  HEADWAY_KERNEL(attention_mma_dkv_d##kDepth##_##suffix, kAttentionThreads, AttentionParameters) { \
+    gradient_of_keys<T, kDepth>(a);                                                                \
   }
 #define HEADWAY_ATTENTION_BACKWARD_PER_FORMAT(kDepth) \
   HEADWAY_ATTENTION_BACKWARD(kDepth, f16, __half)     \

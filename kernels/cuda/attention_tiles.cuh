@@ -34,8 +34,8 @@ __device__ __forceinline__ HeadRows<T> joined_rows(const AttentionParameters& a,
 
 /// Begins to copy the rows of positions first... into a tile; beyond the window they are 0.
 template <class T, int kDepth, int kRows>
-__device__ __forceinline__ void copy_rows(const AttentionGroup& group, const HeadRows<const T>& from,
-                                          int first, T* tile) {
+__device__ __forceinline__ void copy_rows(const AttentionGroup& group,
+                                          const HeadRows<const T>& from, int first, T* tile) {
   constexpr int kPieces = kDepth / 8;
   constexpr int kStep = kAttentionThreads / kPieces;  // rows that all threads copy together
   const int row = threadIdx.x / kPieces;
@@ -113,8 +113,8 @@ __device__ __forceinline__ void add_weighted(const float (&weights)[kRowTiles][k
     for (int r = 0; r < kRowTiles; ++r)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        left[r][i] = packed_pair<T>(weights[r][k + i / 2][i % 2 * 2],
-                                    weights[r][k + i / 2][i % 2 * 2 + 1]);
+        left[r][i] =
+            packed_pair<T>(weights[r][k + i / 2][i % 2 * 2], weights[r][k + i / 2][i % 2 * 2 + 1]);
 #pragma unroll
     for (int d = 0; d < kDepth / 8; d += 2) {
       std::uint32_t right[4];

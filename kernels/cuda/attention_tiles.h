@@ -35,8 +35,8 @@ HEADWAY_BOTH constexpr AttentionTiles attention_tiles(AttentionPass pass, int de
 /// Shared memory of a block: the tiles, and for kKeys two floats of each query of a tile.
 HEADWAY_BOTH constexpr int attention_shared_bytes(AttentionPass pass, int depth) {
   const AttentionTiles by = attention_tiles(pass, depth);
-  const int rows = pass == AttentionPass::kForward ? by.rows() + 2 * by.columns
-                                                   : 2 * (by.rows() + by.columns);
+  const int rows =
+      pass == AttentionPass::kForward ? by.rows() + 2 * by.columns : 2 * (by.rows() + by.columns);
   return rows * depth * 2 + (pass == AttentionPass::kKeys ? by.columns * 8 : 0);
 }
 
@@ -44,8 +44,8 @@ HEADWAY_BOTH constexpr int attention_shared_bytes(AttentionPass pass, int depth)
 /// number in eight rows that follow each other lie in all 32 banks of shared memory: ldmatrix reads them at once.
 template <int kDepth>
 HEADWAY_BOTH constexpr int place_in_tile(int row, int piece) {
-  constexpr int kPieces = kDepth / 8;                      // of a row
-  constexpr int kRows = kPieces < 8 ? 8 / kPieces : 1;     // in all banks
+  constexpr int kPieces = kDepth / 8;                   // of a row
+  constexpr int kRows = kPieces < 8 ? 8 / kPieces : 1;  // in all banks
   constexpr int kTurns = kPieces < 8 ? kPieces : 8;
   return (row * kPieces + (piece ^ (row / kRows % kTurns))) * 8;
 }

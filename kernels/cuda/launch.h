@@ -54,8 +54,9 @@ template <class Parameters>
 Launch make_launch(const char* image, std::string kernel, Grid grid, unsigned threads,
                    const Parameters& parameters, unsigned shared_bytes = 0) {
   static_assert(std::is_trivially_copyable_v<Parameters> && sizeof(Parameters) <= kLargeParameters);
-  Launch launch{image, std::move(kernel), grid, threads, std::vector<std::byte>(sizeof parameters),
-                shared_bytes};
+  Launch launch{
+      image,       std::move(kernel), grid, threads, std::vector<std::byte>(sizeof parameters),
+      shared_bytes};
   std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
   return launch;
 }

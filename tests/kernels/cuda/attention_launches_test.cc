@@ -35,8 +35,8 @@ std::string backward(const AttentionShape& s, NumberFormat format, const Arrays&
                      AttentionVariant variant = AttentionVariant::kBest) {
   try {
     std::string names;
-    for (const Launch& launch : attention_backward(kLimits, format, s, a.qkv, a.y, a.lse, a.dy,
-                                                   a.dqkv, a.lse, variant))
+    for (const Launch& launch :
+         attention_backward(kLimits, format, s, a.qkv, a.y, a.lse, a.dy, a.dqkv, a.lse, variant))
       names += (names.empty() ? "" : " ") + launch.kernel;
     return names;
   } catch (const Error& error) {
@@ -93,9 +93,8 @@ TEST_CASE("attention takes the tensor cores where they can, by depth and format"
   CHECK(backward(of_depth(128), kBfloat16) ==
         "attention_mma_dq_d128_bf16 attention_mma_dkv_d128_bf16");
   CHECK(backward(of_depth(32), kFloat16) == "attention_mma_dq_d32_f16 attention_mma_dkv_d32_f16");
-  const Launch launch =
-      attention_forward(kLimits, kFloat16, {2, 300, 3, 64, 300, 0}, Arrays{}.qkv, Arrays{}.y,
-                        Arrays{}.lse);
+  const Launch launch = attention_forward(kLimits, kFloat16, {2, 300, 3, 64, 300, 0}, Arrays{}.qkv,
+                                          Arrays{}.y, Arrays{}.lse);
   CHECK(std::string(launch.image) == "attention_mma_forward");
   CHECK(launch.grid.x == 2 * 3 * 3);  // 300 queries in blocks of 128
   CHECK(launch.threads == 128);
@@ -162,7 +161,8 @@ TEST_CASE("a block of attention has the shared memory that every GPU since sm_80
       CHECK(by.warp_rows % 16 == 0);
       CHECK(by.columns % 16 == 0);
       CHECK(attention_shared_bytes(pass, depth) <= 99 << 10);
-      CHECK(attention_shared_bytes(pass, depth) % 256 == 0);  // tiles stay where the swizzle wants them
+      CHECK(attention_shared_bytes(pass, depth) % 256 ==
+            0);  // tiles stay where the swizzle wants them
     }
 }
 

@@ -48,8 +48,8 @@ Made make(const Case& c, AttentionVariant forward, AttentionVariant backward) {
   const std::int64_t n = c.s.batch * c.s.length * c.s.columns(), rows = c.s.groups() * c.s.window;
   const Array qkv(c.format, c.qkv), dy(c.format, c.dy), y(c.format, n), dqkv(c.format, 3 * n),
       lse(NumberFormat::kFloat32, rows), shares(NumberFormat::kFloat32, rows);
-  gpu().run(attention_forward(gpu().limits(), c.format, c.s, qkv.get(), y.get(), lse.floats(),
-                              forward));
+  gpu().run(
+      attention_forward(gpu().limits(), c.format, c.s, qkv.get(), y.get(), lse.floats(), forward));
   gpu().run(attention_backward(gpu().limits(), c.format, c.s, qkv.get(), y.get(), lse.floats(),
                                dy.get(), dqkv.get(), shares.floats(), backward));
   return {y.read(), lse.read(), dqkv.read()};
@@ -87,9 +87,10 @@ TEST_CASE("attention on tensor cores agrees in windows, shifted ones and several
       check(Case(format, {2, 36, 3, depth, 12, 0}), kTensorCores, kTensorCores);
       check(Case(format, {2, 36, 2, depth, 12, 5}), kTensorCores, kTensorCores);
       check(Case(format, {1, 147, 1, depth, 49, 3}), kTensorCores, kTensorCores);
-      // Where the last window wraps: inside a tile, at its edge, and leaving whole tiles out.
+      // Where the last window wraps: inside a tile, at its edges, and leaving whole tiles out.
       check(Case(format, {1, 320, 1, depth, 160, 37}), kTensorCores, kTensorCores);
       check(Case(format, {1, 200, 1, depth, 200, 72}), kTensorCores, kTensorCores);
+      check(Case(format, {1, 200, 1, depth, 200, 137}), kTensorCores, kTensorCores);
       check(Case(format, {1, 300, 1, depth, 300, 10}), kTensorCores, kTensorCores);
     }
 }

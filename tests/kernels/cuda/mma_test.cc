@@ -23,8 +23,7 @@ struct Place {
 Place isa_a(unsigned lane, unsigned i) {
   const unsigned group = lane >> 2, thread_in_group = lane % 4;
   const unsigned row = i < 2 || (4 <= i && i < 6) ? group : group + 8;
-  const unsigned column =
-      i < 4 ? thread_in_group * 2 + (i & 1) : thread_in_group * 2 + (i & 1) + 8;
+  const unsigned column = i < 4 ? thread_in_group * 2 + (i & 1) : thread_in_group * 2 + (i & 1) + 8;
   return {row, column};
 }
 Place isa_b(unsigned lane, unsigned i) {

@@ -78,7 +78,8 @@ void begin_thread(Fiber& fiber, char* stack) {
 }
 
 void begin_block() {
-  for (unsigned i = 0; i < block_extent.x; ++i) begin_thread(g_fibers[i], g_stacks + i * kStackBytes);
+  for (unsigned i = 0; i < block_extent.x; ++i)
+    begin_thread(g_fibers[i], g_stacks + i * kStackBytes);
   if (g_shared_bytes > 0) std::memset(g_shared_end - g_shared_bytes, 0xFF, g_shared_bytes);
 }
 
