@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "common/statistics.h"
 #include "cuda/memory.h"
+#include "cuda/product.h"
 #include "kernels/cuda/kernel_library.h"
 
 namespace headway::bench {
@@ -78,25 +80,52 @@ class CudaTiming {
   }
   void forget() { memory_.clear(); }
 
+  /// `flops`: where arithmetic bounds the work; its rate is held against measure_product's.
   void measure(const std::string& name, const char* format, const std::string& shape,
-               std::int64_t bytes, const kernels::cuda::Launches& launches) {
-    add(name, format, shape, bytes, static_cast<int>(launches.size()),
+               std::int64_t bytes, const kernels::cuda::Launches& launches,
+               std::int64_t flops = 0) {
+    add({name, format, shape, bytes, flops, static_cast<int>(launches.size())},
         [&] { library_.run(stream_, launches); });
   }
   /// Work of a library, which `send` queues on the stream it is given.
   void measure(const std::string& name, const char* format, const std::string& shape,
                std::int64_t bytes, const std::function<void(CUstream)>& send) {
-    add(name, format, shape, bytes, 1, [&] { send(stream_); });
+    add({name, format, shape, bytes, 0, 1}, [&] { send(stream_); });
   }
   void measure_copy() {
     const std::size_t bytes = quick_ ? 1 << 16 : std::size_t{512} << 20;
     const cuda::DeviceMemory from(driver_, bytes), to(driver_, bytes);
     HEADWAY_CU(driver_, cuMemsetD8Async, from.address(), 0x5A, bytes, stream_);
-    copy_rate_ =
-        add("copy", "bytes", fmt::format("{} MiB", bytes >> 20),
-            2 * static_cast<std::int64_t>(bytes), 1, [&] {
-              HEADWAY_CU(driver_, cuMemcpyDtoDAsync, to.address(), from.address(), bytes, stream_);
-            });
+    const std::int64_t moved = 2 * static_cast<std::int64_t>(bytes);
+    const double seconds =
+        add({"copy", "bytes", fmt::format("{} MiB", bytes >> 20), moved, 0, 1}, [&] {
+          HEADWAY_CU(driver_, cuMemcpyDtoDAsync, to.address(), from.address(), bytes, stream_);
+        });
+    copy_rate_ = static_cast<double>(moved) / seconds / 1e9;
+  }
+  /// The rate of cuBLASLt's BF16 products of large matrices, 8192 each way; 0 where there is no cuBLASLt.
+  void measure_product() {
+    std::optional<cuda::CublasLt> products;
+    try {
+      products.emplace();
+    } catch (const Error& error) {
+      fmt::print("no product to compare with: {}\n", error.what());
+      return;
+    }
+    const std::int64_t n = quick_ ? 64 : 8192;
+    cuda::ProductShape shape{n, n, n};
+    shape.operands = shape.result = cuda::cublas_lt::Type::kBf16;
+    const cuda::Product product(*products, shape);
+    const auto bf16 = NumberFormat::kBfloat16;
+    void *a = array(bf16, n * n), *b = array(bf16, n * n), *d = array(bf16, n * n);
+    void* workspace =
+        floats(std::max<std::int64_t>(1, static_cast<std::int64_t>(product.workspace_bytes()) / 4));
+    const std::int64_t flops = 2 * n * n * n;
+    const double seconds = add(
+        {"product", "BF16", fmt::format("{}x{}x{}", n, n, n), 3 * n * n * size_of(bf16), flops, 1},
+        [&] { product.run(stream_, a, b, d, workspace); });
+    product_rate_ = static_cast<double>(flops) / seconds / 1e12;
+    forget();
   }
   nlohmann::json json() const {
     return {{"schema_version", 1},
@@ -104,6 +133,7 @@ class CudaTiming {
             {"driver_version", driver_.version},
             {"multiprocessors", context_.multiprocessors()},
             {"copy_gb_per_s", copy_rate_},
+            {"product_tflop_per_s", product_rate_},
             {"kernels", results_}};
   }
 
@@ -126,30 +156,46 @@ class CudaTiming {
     HEADWAY_CU(driver_, cuEventElapsedTime, &milliseconds, begin_, end_);
     return double{milliseconds} * 1e-3;
   }
-  double add(const std::string& name, const char* format, const std::string& shape,
-             std::int64_t bytes, int launches, const std::function<void()>& work) {
+  struct What {
+    std::string name, format, shape;
+    std::int64_t bytes, flops;
+    int launches;
+  };
+  /// The median, in seconds.
+  double add(const What& what, const std::function<void()>& work) {
     const int repeats = quick_ ? 3 : 30;
     for (int i = 0; i < (quick_ ? 1 : 5); ++i) seconds(work);
     std::vector<double> times;
     for (int i = 0; i < repeats; ++i) times.push_back(seconds(work));
     std::ranges::sort(times);
     const double middle = percentile_sorted(times, 0.5);
-    const double rate = static_cast<double>(bytes) / middle / 1e9;
+    const double rate = static_cast<double>(what.bytes) / middle / 1e9;
     const double share = copy_rate_ > 0 ? 100 * rate / copy_rate_ : 100;
-    fmt::print("{}_{}_{}: {:.2f} us ({:.2f} to {:.2f}), {:.0f} GB/s, {:.0f} % of copy\n", name,
-               format, shape, middle * 1e6, percentile_sorted(times, 0.25) * 1e6,
+    fmt::print("{}_{}_{}: {:.2f} us ({:.2f} to {:.2f}), {:.0f} GB/s, {:.0f} % of copy", what.name,
+               what.format, what.shape, middle * 1e6, percentile_sorted(times, 0.25) * 1e6,
                percentile_sorted(times, 0.75) * 1e6, rate, share);
-    results_.push_back({{"name", name},
-                        {"format", format},
-                        {"shape", shape},
-                        {"launches", launches},
-                        {"bytes", bytes},
+    results_.push_back({{"name", what.name},
+                        {"format", what.format},
+                        {"shape", what.shape},
+                        {"launches", what.launches},
+                        {"bytes", what.bytes},
                         {"median_us", middle * 1e6},
                         {"quartile1_us", percentile_sorted(times, 0.25) * 1e6},
                         {"quartile3_us", percentile_sorted(times, 0.75) * 1e6},
                         {"gb_per_s", rate},
                         {"of_copy_pct", share}});
-    return rate;
+    if (what.flops > 0) {
+      const double tflop_rate = static_cast<double>(what.flops) / middle / 1e12;
+      fmt::print(", {:.1f} TFLOP/s", tflop_rate);
+      results_.back()["flops"] = what.flops;
+      results_.back()["tflop_per_s"] = tflop_rate;
+      if (product_rate_ > 0) {
+        fmt::print(", {:.0f} % of products", 100 * tflop_rate / product_rate_);
+        results_.back()["of_product_pct"] = 100 * tflop_rate / product_rate_;
+      }
+    }
+    fmt::print("\n");
+    return middle;
   }
 
   bool quick_;
@@ -165,6 +211,7 @@ class CudaTiming {
   std::deque<cuda::DeviceMemory> memory_;
   std::mt19937 random_{1};
   double copy_rate_ = 0;
+  double product_rate_ = 0;
   nlohmann::json results_ = nlohmann::json::array();
 };
 

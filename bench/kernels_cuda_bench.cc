@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Time and memory rate of every CUDA kernel beside the rate of a copy that the same run measures. Random data;
+// Time and memory rate of every CUDA kernel beside the rate of a copy that the same run measures, and where arithmetic is the
+// bound its rate beside that of a large BF16 product. Random data;
 // before each measurement a block larger than the second-level cache is written; medians and quartiles between
 // two events. Bytes are what the op has to move at least, read plus written.
 // Usage: headway_bench_kernels_cuda [--quick] [FILE.json]. Exit code 77: there is no usable GPU.
@@ -467,19 +468,28 @@ void bench_embedding(Bench& b, NumberFormat f, const char* name) {
   b.forget();
 }
 
-/// Arithmetic bounds it, not memory: its share of the copy only tells one run from another.
+/// Arithmetic bounds it, not memory. Its flops are the op's, whatever a kernel computes again.
 void bench_attention(Bench& b, NumberFormat f, const char* name) {
-  const kernels::AttentionShape s{
-      b.quick() ? 1 : 8, b.quick() ? 16 : 1024, b.quick() ? 1 : 16, 64, b.quick() ? 16 : 1024, 0};
-  const std::int64_t n = s.batch * s.length * s.columns();
-  void *qkv = b.array(f, 3 * n), *y = b.array(f, n), *dy = b.array(f, n), *dqkv = b.array(f, 3 * n);
-  float *lse = b.floats(s.groups() * s.window), *shares = b.floats(s.groups() * s.window);
-  const std::string shape = fmt::format("{}x{}x{}x{}", s.batch, s.length, s.heads, s.depth);
-  b.measure("attention_forward", name, shape, 4 * n * size_of(f),
-            {attention_forward(b.limits(), f, s, qkv, y, lse)});
-  b.measure("attention_backward", name, shape, 8 * n * size_of(f),
-            attention_backward(b.limits(), f, s, qkv, y, lse, dy, dqkv, shares));
-  b.forget();
+  for (std::int64_t depth : {64, 128}) {
+    kernels::AttentionShape s{8, 1024, 1024 / depth, depth, 1024, 0};
+    if (b.quick()) s.batch = s.heads = 1, s.length = s.window = 16;
+    const std::int64_t n = s.batch * s.length * s.columns();
+    void *qkv = b.array(f, 3 * n), *y = b.array(f, n), *dy = b.array(f, n),
+         *dqkv = b.array(f, 3 * n);
+    float *lse = b.floats(s.groups() * s.window), *shares = b.floats(s.groups() * s.window);
+    const std::string shape = fmt::format("{}x{}x{}x{}", s.batch, s.length, s.heads, s.depth);
+    for (auto [variant, suffix] : {std::pair{AttentionVariant::kGeneral, "_general"},
+                                   {AttentionVariant::kTensorCores, "_tensor_cores"}}) {
+      if (f == kFull && variant == AttentionVariant::kTensorCores) continue;
+      b.measure(fmt::format("attention_forward{}", suffix), name, shape, 4 * n * size_of(f),
+                {attention_forward(b.limits(), f, s, qkv, y, lse, variant)},
+                attention_forward_work(s).flops);
+      b.measure(fmt::format("attention_backward{}", suffix), name, shape, 8 * n * size_of(f),
+                attention_backward(b.limits(), f, s, qkv, y, lse, dy, dqkv, shares, variant),
+                attention_backward_work(s).flops);
+    }
+    b.forget();
+  }
 }
 
 }  // namespace
@@ -497,6 +507,7 @@ int main(int argc, char** argv) {
   try {
     Bench bench(*driver, quick);
     bench.measure_copy();
+    bench.measure_product();
     if (!bench.no_compiler().empty())
       fmt::print("generated code is not measured: {}\n", bench.no_compiler());
     bench_convolutions(bench);

@@ -48,6 +48,7 @@ namespace headway::cuda {
   _(cuModuleLoadData)               \
   _(cuModuleUnload)                 \
   _(cuModuleGetFunction)            \
+  _(cuFuncSetAttribute)             \
   _(cuLaunchKernel)                 \
   _(cuLaunchHostFunc)
 

@@ -17,8 +17,8 @@ double element(const AttentionShape& s, const float* qkv, std::int64_t row, int 
 bool sees(const AttentionShape& s, std::int64_t n, std::int64_t i, std::int64_t j) {
   const std::int64_t token_i = (n * s.window + i + s.shift) % s.length;
   const std::int64_t token_j = (n * s.window + j + s.shift) % s.length;
-  const bool wrapped_i = token_i < n * s.window;
-  const bool wrapped_j = token_j < n * s.window;
+  const bool wrapped_i = token_i < s.shift;
+  const bool wrapped_j = token_j < s.shift;
   return j <= i && wrapped_i == wrapped_j;
 }
 

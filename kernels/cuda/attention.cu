@@ -2,36 +2,22 @@
 // A block has eight rows of one window and head (queries, or keys where dk and dv are made), one per warp. Rows of the
 // other kind come in tiles of 32: a lane makes the score of one of them, and then owns every 32nd element of the
 // result.
-#include "kernels/cuda/attention.h"
-
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/attention.cuh"
 
 namespace headway::kernels::cuda {
 
 constexpr int kRows = 8;
 constexpr int kTile = 32;
 
-/// Which window and head a block works on, and its first row.
-struct Block {
-  std::int64_t group, head, number, batch, first;
+/// The window and head that a block works on, and its first row.
+struct Block : AttentionGroup {
+  int first;
 
-  __device__ explicit Block(const AttentionParameters& a) {
-    const std::int64_t each = (a.window + kRows - 1) / kRows;
-    const std::int64_t windows = a.length / a.window;
-    group = blockIdx.x / each;
-    first = blockIdx.x % each * kRows;
-    head = group % a.heads;
-    number = group / a.heads % windows;
-    batch = group / a.heads / windows;
-  }
-  /// Row of the arrays that position `w` of the window is.
-  __device__ std::int64_t row(const AttentionParameters& a, std::int64_t w) const {
-    return batch * a.length + (number * a.window + w + a.shift) % a.length;
-  }
-  /// First position that position i sees: in the last of shifted windows the roll wrapped round.
-  __device__ std::int64_t first_seen(const AttentionParameters& a, std::int64_t i) const {
-    const std::int64_t wrap = a.window - a.shift;
-    return a.shift > 0 && number + 1 == a.length / a.window && i >= wrap ? wrap : 0;
+  __device__ explicit Block(const AttentionParameters& a)
+      : AttentionGroup(a, blockIdx.x / blocks(a)),
+        first(static_cast<int>(blockIdx.x % blocks(a)) * kRows) {}
+  __device__ static unsigned blocks(const AttentionParameters& a) {
+    return static_cast<unsigned>((a.window + kRows - 1) / kRows);
   }
 };
 
@@ -39,14 +25,14 @@ struct Block {
 /// beyond the window and the depth 0.
 template <class T, int kDepth, int kCount>
 __device__ void load_rows(const AttentionParameters& a, const Block& block, const void* array,
-                          std::int64_t stride, std::int64_t offset, std::int64_t from,
+                          std::int64_t stride, std::int64_t offset, int from,
                           float (&to)[kCount][kDepth + 1]) {
   for (int i = threadIdx.x; i < kCount * kDepth; i += blockDim.x) {
-    const std::int64_t w = from + i / kDepth;
+    const int w = from + i / kDepth;
     const int d = i % kDepth;
     to[i / kDepth][d] =
-        w < a.window && d < a.depth
-            ? to_float(static_cast<const T*>(array)[block.row(a, w) * stride + offset + d])
+        w < block.window && d < a.depth
+            ? to_float(static_cast<const T*>(array)[block.row(w) * stride + offset + d])
             : 0.0F;
   }
 }
@@ -91,19 +77,19 @@ __device__ void forward(const AttentionParameters& a) {
   const std::int64_t own = block.head * a.depth;
   const int warp = threadIdx.x / kLanes;
   const int lane = threadIdx.x % kLanes;
-  const std::int64_t i = block.first + warp;
-  const std::int64_t seen_from = block.first_seen(a, i);
+  const int i = block.first + warp;
+  const int seen_from = block.first_seen(i);
   const float scale = 1.0F / sqrtf(static_cast<float>(a.depth));
   float result[kDepth / kLanes] = {};
   float largest = -INFINITY;
   float sum = 0;
   load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, own, block.first, queries);
-  for (std::int64_t first = 0; first < block.first + kRows && first < a.window; first += kTile) {
+  for (int first = 0; first < block.first + kRows && first < block.window; first += kTile) {
     __syncthreads();
     load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, columns + own, first, keys);
     load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, 2 * columns + own, first, values);
     __syncthreads();
-    const std::int64_t j = first + lane;
+    const int j = first + lane;
     const bool seen = j <= i && j >= seen_from;
     const float score = seen ? dot<kDepth>(queries[warp], keys[lane]) * scale : -INFINITY;
     const float next = fmaxf(largest, warp_largest(score));
@@ -116,10 +102,9 @@ __device__ void forward(const AttentionParameters& a) {
     for (int k = 0; k < kDepth / kLanes; ++k) result[k] *= shrink;
     add_rows<kDepth>(p, values, result);
   }
-  if (i >= a.window) return;
-  store_row<T, kDepth>(a, const_cast<void*>(a.y), block.row(a, i) * columns + own, 1.0F / sum,
-                       result);
-  if (lane == 0) a.lse[block.group * a.window + i] = largest + logf(sum);
+  if (i >= block.window) return;
+  store_row<T, kDepth>(a, const_cast<void*>(a.y), block.row(i) * columns + own, 1.0F / sum, result);
+  if (lane == 0) a.lse[block.number * a.window + i] = largest + logf(sum);
 }
 
 /// dq of eight queries, and each query's sum of dy·y, which dk and dv need as well.
@@ -134,28 +119,28 @@ __device__ void query_gradient(const AttentionParameters& a) {
   const std::int64_t own = block.head * a.depth;
   const int warp = threadIdx.x / kLanes;
   const int lane = threadIdx.x % kLanes;
-  const std::int64_t i = block.first + warp;
-  const bool there = i < a.window;
-  const std::int64_t seen_from = block.first_seen(a, i);
+  const int i = block.first + warp;
+  const bool there = i < block.window;
+  const int seen_from = block.first_seen(i);
   const float scale = 1.0F / sqrtf(static_cast<float>(a.depth));
-  const float lse = there ? a.lse[block.group * a.window + i] : 0.0F;
+  const float lse = there ? a.lse[block.number * a.window + i] : 0.0F;
   float share = 0;
   if (there)
     for (std::int64_t d = lane; d < a.depth; d += kLanes) {
-      const std::int64_t at = block.row(a, i) * columns + own + d;
+      const std::int64_t at = block.row(i) * columns + own + d;
       share += to_float(static_cast<const T*>(a.y)[at]) * to_float(static_cast<const T*>(a.dy)[at]);
     }
   share = warp_sum(share);
-  if (there && lane == 0) a.shares[block.group * a.window + i] = share;
+  if (there && lane == 0) a.shares[block.number * a.window + i] = share;
   float result[kDepth / kLanes] = {};
   load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, own, block.first, queries);
   load_rows<T, kDepth>(a, block, a.dy, columns, own, block.first, gradients);
-  for (std::int64_t first = 0; first < block.first + kRows && first < a.window; first += kTile) {
+  for (int first = 0; first < block.first + kRows && first < block.window; first += kTile) {
     __syncthreads();
     load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, columns + own, first, keys);
     load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, 2 * columns + own, first, values);
     __syncthreads();
-    const std::int64_t j = first + lane;
+    const int j = first + lane;
     float ds = 0;
     if (there && j <= i && j >= seen_from) {
       const float p = expf(dot<kDepth>(queries[warp], keys[lane]) * scale - lse);
@@ -163,7 +148,7 @@ __device__ void query_gradient(const AttentionParameters& a) {
     }
     add_rows<kDepth>(ds, keys, result);
   }
-  if (there) store_row<T, kDepth>(a, a.dqkv, block.row(a, i) * 3 * columns + own, scale, result);
+  if (there) store_row<T, kDepth>(a, a.dqkv, block.row(i) * 3 * columns + own, scale, result);
 }
 
 /// dk and dv of eight keys, after query_gradient.
@@ -178,23 +163,23 @@ __device__ void key_gradient(const AttentionParameters& a) {
   const std::int64_t own = block.head * a.depth;
   const int warp = threadIdx.x / kLanes;
   const int lane = threadIdx.x % kLanes;
-  const std::int64_t j = block.first + warp;
+  const int j = block.first + warp;
   const bool there = j < a.window;
   const float scale = 1.0F / sqrtf(static_cast<float>(a.depth));
   float dk[kDepth / kLanes] = {};
   float dv[kDepth / kLanes] = {};
   load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, columns + own, block.first, keys);
   load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, 2 * columns + own, block.first, values);
-  for (std::int64_t first = block.first / kTile * kTile; first < a.window; first += kTile) {
+  for (int first = block.first / kTile * kTile; first < block.window; first += kTile) {
     __syncthreads();
     load_rows<T, kDepth>(a, block, a.qkv, 3 * columns, own, first, queries);
     load_rows<T, kDepth>(a, block, a.dy, columns, own, first, gradients);
     __syncthreads();
-    const std::int64_t i = first + lane;
+    const int i = first + lane;
     float p = 0;
     float ds = 0;
-    if (there && i < a.window && j <= i && j >= block.first_seen(a, i)) {
-      const std::int64_t at = block.group * a.window + i;
+    if (there && i < block.window && j <= i && j >= block.first_seen(i)) {
+      const std::int64_t at = block.number * a.window + i;
       p = expf(dot<kDepth>(queries[lane], keys[warp]) * scale - a.lse[at]);
       ds = p * (dot<kDepth>(gradients[lane], values[warp]) - a.shares[at]);
     }
@@ -202,7 +187,7 @@ __device__ void key_gradient(const AttentionParameters& a) {
     add_rows<kDepth>(p, gradients, dv);
   }
   if (!there) return;
-  const std::int64_t at = block.row(a, j) * 3 * columns + own;
+  const std::int64_t at = block.row(j) * 3 * columns + own;
   store_row<T, kDepth>(a, a.dqkv, at + columns, scale, dk);
   store_row<T, kDepth>(a, a.dqkv, at + 2 * columns, 1.0F, dv);
 }

@@ -31,6 +31,11 @@ CUfunction KernelLibrary::function(const Launch& launch) {
     return found->second;
   CUfunction function = nullptr;
   HEADWAY_CU(driver_, cuModuleGetFunction, &function, module_of(launch), launch.kernel.c_str());
+  constexpr unsigned kUnasked = 48 << 10;  // what every kernel may have
+  if (launch.shared_bytes > kUnasked)
+    HEADWAY_CU(driver_, cuFuncSetAttribute, function,
+               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+               static_cast<int>(launch.shared_bytes));
   functions_[launch.kernel] = function;
   return function;
 }
@@ -61,7 +66,7 @@ void KernelLibrary::run(CUstream stream, const Launch& launch) {
 void KernelLibrary::run(CUstream stream, CUfunction kernel, const Launch& launch) {
   void* parameters[] = {const_cast<std::byte*>(launch.parameters.data())};
   HEADWAY_CU(driver_, cuLaunchKernel, kernel, launch.grid.x, launch.grid.y, 1, launch.threads, 1, 1,
-             0, stream, parameters, nullptr);
+             launch.shared_bytes, stream, parameters, nullptr);
 }
 
 void KernelLibrary::run(CUstream stream, const Launches& launches) {

@@ -39,6 +39,9 @@ struct Launch {
   Grid grid;
   unsigned threads = 1;               ///< of a block
   std::vector<std::byte> parameters;  ///< the bytes of the kernel's one parameter, a struct
+  /// Shared memory of a block beside what the kernel declares, the same in every launch of a kernel; at most 99 KiB,
+  /// which every GPU since sm_80 has.
+  unsigned shared_bytes = 0;
 
   /// The parameters as what they are; for tests, and to change what differs from step to step.
   template <class Parameters>
@@ -52,13 +55,14 @@ using Launches = std::vector<Launch>;
 
 template <class Parameters>
 Launch make_launch(const char* image, std::string kernel, Grid grid, unsigned threads,
-                   const Parameters& parameters) {
+                   const Parameters& parameters, unsigned shared_bytes = 0) {
   static_assert(std::is_trivially_copyable_v<Parameters> && sizeof(Parameters) <= kLargeParameters);
   Launch launch{.image = image,
                 .kernel = std::move(kernel),
                 .grid = grid,
                 .threads = threads,
-                .parameters = std::vector<std::byte>(sizeof parameters)};
+                .parameters = std::vector<std::byte>(sizeof parameters),
+                .shared_bytes = shared_bytes};
   std::memcpy(launch.parameters.data(), &parameters, sizeof parameters);
   return launch;
 }

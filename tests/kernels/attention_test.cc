@@ -19,9 +19,9 @@ using test::largest_difference;
 using test::random_floats;
 
 // Odd lengths and depths, more queries than a block, windows with and without a shift.
-const std::vector<AttentionShape> kShapes = {{1, 7, 1, 5, 7, 0},      {2, 16, 2, 8, 16, 0},
-                                             {1, 131, 3, 16, 131, 0}, {2, 24, 2, 4, 8, 0},
-                                             {2, 24, 2, 4, 8, 4},     {1, 20, 1, 9, 5, 2}};
+const std::vector<AttentionShape> kShapes = {
+    {1, 7, 1, 5, 7, 0},  {2, 16, 2, 8, 16, 0}, {1, 131, 3, 16, 131, 0}, {2, 24, 2, 4, 8, 0},
+    {2, 24, 2, 4, 8, 4}, {1, 20, 1, 9, 5, 2},  {1, 20, 1, 9, 20, 7}};
 
 struct Arrays {
   AttentionShape shape;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -24,7 +26,8 @@ inline double largest_difference(const std::vector<float>& a, const std::vector<
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
     const double expected = b[i];
     const double difference = std::abs(a[i] - expected) / (1 + std::abs(expected));
-    largest = difference <= largest ? largest : difference;  // NaN counts as large
+    if (std::isnan(difference)) return 1e30;
+    largest = std::max(largest, difference);
   }
   return largest;
 }

@@ -71,8 +71,8 @@ void JoinedKernel::send(CUstream stream, const LaunchArguments& arguments) const
       const Launch& launch = now.launches[i];
       void* parameters[] = {const_cast<std::byte*>(launch.parameters.data())};
       const CUDA_KERNEL_NODE_PARAMS_v1 node = {
-          now.functions[i], launch.grid.x, launch.grid.y, 1, launch.threads, 1, 1, 0,
-          parameters,       nullptr};
+          now.functions[i],    launch.grid.x, launch.grid.y, 1, launch.threads, 1, 1,
+          launch.shared_bytes, parameters,    nullptr};
       driver_.check(driver_.graphs.set_kernel_parameters(executable_, varying.nodes[i], &node),
                     "cuGraphExecKernelNodeSetParams");
     }

@@ -87,6 +87,22 @@ TEST_CASE("each precision trains as on the host, which rounds the same operands"
   }
 }
 
+TEST_CASE("heads that fit the tensor cores train as on the host in every narrow precision") {
+  for (Precision precision : {Precision::kAmpO1, Precision::kAmpO2, Precision::kBf16}) {
+    CAPTURE(static_cast<int>(precision));
+    const bool narrow = precision == Precision::kBf16;
+    for (std::int64_t window : {0, 8}) {
+      CAPTURE(window);
+      Settings settings = tiny_text();
+      settings.heads = 1;  // of 16
+      settings.precision = precision;
+      settings.window = window;
+      settings.cuda_graph = window > 0;
+      check_same_on_both(settings, narrow ? 3e-3 : 1e-3, narrow ? 5e-2 : 1e-2);
+    }
+  }
+}
+
 TEST_CASE("each way of feeding, waiting and reading the loss gives the same losses") {
   const test::Trained host = test::train_on_host(tiny_text());
   auto check = [&](auto&& change) {

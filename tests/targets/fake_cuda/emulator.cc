@@ -23,6 +23,15 @@ constexpr std::size_t kStackBytes = 64 << 10;
 
 enum class State { kReady, kAtWarp, kAtBlock, kEnded };
 
+/// A copy into shared memory that has begun; `group` were closed before.
+struct Copy {
+  void* to;
+  const void* from;
+  unsigned bytes;
+  bool there;
+  unsigned group;
+};
+
 /// Begun as a ucontext; later changes are jumps, which make no system call.
 struct Fiber {
   ucontext_t context;
@@ -30,6 +39,8 @@ struct Fiber {
   bool begun = false;
   State state = State::kReady;
   std::uint64_t left = 0;  // for other lanes
+  std::vector<Copy> copies;
+  unsigned closed = 0;  // groups of copies
 };
 
 const Kernel* g_first = nullptr;
@@ -40,12 +51,8 @@ jmp_buf g_scheduler;
 unsigned g_current = 0;
 const Kernel* g_kernel = nullptr;
 const void* g_parameters = nullptr;
-
-[[noreturn]] void stop(const char* why) {
-  std::fprintf(stderr, "emulated kernel %s, block %u,%u thread %u: %s\n", g_kernel->name,
-               block_index.x, block_index.y, g_current, why);
-  std::abort();
-}
+char* g_shared_end = nullptr;
+std::size_t g_shared_bytes = 0;
 
 void run_thread() {
   g_kernel->run(g_parameters);
@@ -59,16 +66,21 @@ void change(State to) {
   if (_setjmp(self.place) == 0) _longjmp(g_scheduler, 1);
 }
 
+void begin_thread(Fiber& fiber, char* stack) {
+  fiber.state = State::kReady;
+  fiber.begun = false;
+  fiber.copies.clear();
+  fiber.closed = 0;
+  getcontext(&fiber.context);
+  fiber.context.uc_stack = {stack, 0, kStackBytes};
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, run_thread, 0);
+}
+
 void begin_block() {
-  for (unsigned i = 0; i < block_extent.x; ++i) {
-    Fiber& fiber = g_fibers[i];
-    getcontext(&fiber.context);
-    fiber.context.uc_stack = {g_stacks + i * kStackBytes, 0, kStackBytes};
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, run_thread, 0);
-    fiber.state = State::kReady;
-    fiber.begun = false;
-  }
+  for (unsigned i = 0; i < block_extent.x; ++i)
+    begin_thread(g_fibers[i], g_stacks + i * kStackBytes);
+  if (g_shared_bytes > 0) std::memset(g_shared_end - g_shared_bytes, 0xFF, g_shared_bytes);
 }
 
 void resume(unsigned thread) {
@@ -127,6 +139,39 @@ Kernel::Kernel(const char* its_name, unsigned its_threads, std::size_t bytes,
   g_first = this;
 }
 
+void stop(const char* why) {
+  std::fprintf(stderr, "emulated kernel %s, block %u,%u thread %u: %s\n", g_kernel->name,
+               block_index.x, block_index.y, g_current, why);
+  std::abort();
+}
+
+unsigned char* launched_shared() {
+  return reinterpret_cast<unsigned char*>(g_shared_end - g_shared_bytes);
+}
+
+/// Until the copy is waited for, whoever reads there reads NaN.
+void copy_async(void* to, const void* from, unsigned bytes, bool there) {
+  if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from)) % bytes != 0)
+    stop("an asynchronous copy's addresses are no multiples of its size");
+  std::memset(to, 0xFF, bytes);
+  Fiber& self = g_fibers[g_current];
+  self.copies.push_back({to, from, bytes, there, self.closed});
+}
+void close_copies() {
+  ++g_fibers[g_current].closed;
+}
+void wait_for_copies(unsigned newest) {
+  Fiber& self = g_fibers[g_current];
+  std::erase_if(self.copies, [&](const Copy& copy) {
+    if (copy.group + newest >= self.closed) return false;
+    if (copy.there)
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    else
+      std::memset(copy.to, 0, copy.bytes);
+    return true;
+  });
+}
+
 void wait_for_block() {
   change(State::kAtBlock);
 }
@@ -162,9 +207,14 @@ const Kernel* find_kernel(const char* name) {
 }
 
 void run_kernel(const Kernel& kernel, const Extent& grid, unsigned threads,
-                const void* parameters) {
+                std::size_t shared_bytes, const void* parameters) {
   if (!g_stacks) {
     constexpr unsigned kMost = 1024;
+    constexpr std::size_t kPage = 4096;
+    void* shared = ::mmap(nullptr, kMostShared + kPage, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    g_shared_end = static_cast<char*>(shared) + kMostShared;
+    ::mprotect(g_shared_end, kPage, PROT_NONE);
     g_fibers.resize(kMost);
     void* stacks = ::mmap(nullptr, kMost * kStackBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -172,6 +222,7 @@ void run_kernel(const Kernel& kernel, const Extent& grid, unsigned threads,
   }
   g_kernel = &kernel;
   g_parameters = parameters;
+  g_shared_bytes = shared_bytes;
   block_extent = {threads, 1, 1};
   grid_extent = {grid.x, grid.y, grid.z};
   for (unsigned z = 0; z < grid.z; ++z)

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "tests/targets/fake_cuda/emulator_kernel.h"
+#include "tests/targets/fake_cuda/emulator_mma.h"
 
 // Blocks run one at a time, so that what a block shares may be static.
 #undef __shared__
@@ -36,6 +37,8 @@ void wait_for_warp();
 std::uint64_t exchange(std::uint64_t bits, unsigned lane);
 unsigned lane();
 unsigned ballot(bool vote);
+/// Ends the program, naming kernel, block and thread.
+[[noreturn]] void stop(const char* why);
 #pragma GCC visibility pop
 
 template <class T>

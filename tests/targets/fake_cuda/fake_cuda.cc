@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -340,6 +341,17 @@ FAKE CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* na
   *function = reinterpret_cast<CUfunction>(const_cast<emulator::Kernel*>(kernel));
   return CUDA_SUCCESS;
 }
+/// What the attribute allows a kernel to ask for.
+std::map<const void*, std::size_t> g_shared;
+
+FAKE CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
+  CALLED("cuFuncSetAttribute");
+  if (which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+      static_cast<std::size_t>(value) > emulator::kMostShared)
+    return CUDA_ERROR_INVALID_VALUE;
+  g_shared[function] = static_cast<std::size_t>(value);
+  return CUDA_SUCCESS;
+}
 FAKE CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                              unsigned threads, unsigned threads_y, unsigned threads_z,
                              unsigned shared_bytes, CUstream stream, void** parameters,
@@ -348,16 +360,19 @@ FAKE CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid
   const auto& kernel = *reinterpret_cast<const emulator::Kernel*>(function);
   const bool fits = grid_x > 0 && grid_x < 1U << 31 && grid_y > 0 && grid_y < 1U << 16 &&
                     grid_z > 0 && grid_z < 1U << 16 && threads > 0 && threads <= kernel.threads &&
-                    threads_y == 1 && threads_z == 1 && shared_bytes == 0 && !extra;
+                    threads_y == 1 && threads_z == 1 &&
+                    shared_bytes <= std::max(g_shared[function], emulator::kPlainShared) && !extra;
   if (!fits) {
-    std::fprintf(stderr, "fake CUDA: launch of %s with grid %u,%u,%u and %u threads refused\n",
-                 kernel.name, grid_x, grid_y, grid_z, threads);
+    std::fprintf(stderr,
+                 "fake CUDA: launch of %s with grid %u,%u,%u, %u threads and %u bytes refused\n",
+                 kernel.name, grid_x, grid_y, grid_z, threads, shared_bytes);
     return CUDA_ERROR_INVALID_VALUE;
   }
   // Kept as the driver keeps them: the caller may reuse its memory at once.
   emulator::queue_launch(stream_of(stream), {&kernel,
                                              {grid_x, grid_y, grid_z},
                                              threads,
+                                             shared_bytes,
                                              std::string(static_cast<const char*>(parameters[0]),
                                                          kernel.parameter_bytes)});
   return CUDA_SUCCESS;
@@ -419,6 +434,7 @@ FAKE CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode
     launch.grid[1] = by->gridDimY;
     launch.grid[2] = by->gridDimZ;
     launch.threads = by->blockDimX;
+    launch.shared_bytes = by->sharedMemBytes;
     launch.parameters.assign(static_cast<const char*>(by->kernelParams[0]),
                              launch.kernel->parameter_bytes);
     return CUDA_SUCCESS;

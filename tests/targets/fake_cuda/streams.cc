@@ -19,7 +19,7 @@ std::condition_variable_any g_free;  ///< a stream is no longer busy
 
 void run(const KernelLaunch& launch) {
   run_kernel(*launch.kernel, {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.threads,
-             launch.parameters.data());
+             launch.shared_bytes, launch.parameters.data());
 }
 
 /// The oldest piece of work of a stream; or waits for the thread that runs one.

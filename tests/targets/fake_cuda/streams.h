@@ -34,6 +34,7 @@ struct KernelLaunch {
   const Kernel* kernel;
   unsigned grid[3];
   unsigned threads;
+  std::size_t shared_bytes;
   std::string parameters;  ///< a copy
 };
 /// A node is a launch, or any other work.
