@@ -342,7 +342,7 @@ FAKE CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* na
   return CUDA_SUCCESS;
 }
 /// What the attribute allows a kernel to ask for.
-std::map<const void*, std::size_t> g_shared;
+static std::map<const void*, std::size_t> g_shared;
 
 FAKE CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
   CALLED("cuFuncSetAttribute");
