@@ -48,7 +48,8 @@ namespace headway::cuda {
   _(cuModuleLoadData)               \
   _(cuModuleUnload)                 \
   _(cuModuleGetFunction)            \
-  _(cuLaunchKernel)
+  _(cuLaunchKernel)                 \
+  _(cuLaunchHostFunc)
 
 /// CUDA graphs: null where the driver is older than CUDA 11.3, or 11.4 for the instantiation. Two are declared here, because
 /// cuda.h renames them to versions that older drivers do not have.

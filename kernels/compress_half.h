@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/work.h"
+
 namespace headway::kernels {
 
 /// Gradients as IEEE half floats with error feedback: wanted = from · factor + residual; to = half(wanted), to nearest even;
@@ -24,5 +26,12 @@ struct DecompressHalf {
 
 void run(const CompressHalf& op);
 void run(const DecompressHalf& op);
+
+constexpr Work work_of(const CompressHalf& op) {
+  return {2 * op.count, 14 * op.count};
+}
+constexpr Work work_of(const DecompressHalf& op) {
+  return {0, 6 * op.count};
+}
 
 }  // namespace headway::kernels

@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/work.h"
+
 namespace headway::kernels {
 
 /// Gradients as 8-bit integers with one scale (largest magnitude / 127) per block of kInt8Block values, and error feedback:
-/// wanted = from + residual; integer = round(wanted / scale), halves away from zero; residual = wanted - scale · integer.
+/// wanted = from + residual; integer = round(wanted / scale), halves away from zero, kept within ±127 (a scale may be subnormal), 0 where
+/// the scale is 0 or the quotient NaN;
+/// residual = wanted - scale · integer.
 /// A message holds the scales of all blocks first, then the integers.
 inline constexpr std::int64_t kInt8Block = 1024;
 
@@ -33,5 +37,12 @@ struct DecompressInt8 {
 
 void run(const CompressInt8& op);
 void run(const DecompressInt8& op);
+
+constexpr Work work_of(const CompressInt8& op) {
+  return {5 * op.count, 17 * op.count};
+}
+constexpr Work work_of(const DecompressInt8& op) {
+  return {2 * op.count * op.ranks, int8_message_bytes(op.count) * op.ranks + 4 * op.count};
+}
 
 }  // namespace headway::kernels

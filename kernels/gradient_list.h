@@ -5,10 +5,11 @@
 #include <span>
 
 #include "kernels/number_format.h"
+#include "kernels/work.h"
 
 namespace headway::kernels {
 
-/// A gradient in a device's memory. `rows` > 1: a matrix [rows, count / rows], as PowerSGD sees it.
+/// A gradient in a device's memory, `values` a multiple of its format's size in address. `rows` > 1: a matrix [rows, count / rows], as PowerSGD sees it.
 struct GradientTensor {
   void* values = nullptr;  ///< `count` values in `format`; null where the device does not compute
   std::int64_t count = 0;  ///< the layout's padding included, which is zero everywhere
@@ -50,5 +51,12 @@ void run(const PackGradients& op);
 void run(const UnpackGradients& op);
 void run(const AddUpGradients& op);
 void run(const AddVector& op);
+
+Work work_of(const PackGradients& op);
+Work work_of(const UnpackGradients& op);
+Work work_of(const AddUpGradients& op);
+constexpr Work work_of(const AddVector& op) {
+  return {op.count, 12 * op.count};
+}
 
 }  // namespace headway::kernels

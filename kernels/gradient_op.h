@@ -17,4 +17,11 @@ using GradientOp = std::variant<PackGradients, UnpackGradients, AddUpGradients, 
                                 CompressHalf, DecompressHalf, CompressInt8, DecompressInt8,
                                 CompressTop, DecompressTop, PowerFirst, PowerSecond, PowerRestore>;
 
+inline void run(const GradientOp& op) {
+  std::visit([](const auto& each) { run(each); }, op);
+}
+inline Work work_of(const GradientOp& op) {
+  return std::visit([](const auto& each) { return work_of(each); }, op);
+}
+
 }  // namespace headway::kernels

@@ -24,7 +24,7 @@ void unscale(std::span<const GradientTensor> tensors, OptimizerState& state) {
   const float factor = 1 / state.loss_scale();
   std::atomic<bool> overflow = state.overflow != 0;
   for_each_piece(tensors, [&](const GradientTensor& t, std::int64_t from, std::int64_t to) {
-    float* g = t.gradient + from;
+    float* g = static_cast<float*>(t.values) + from;
     loops().sgd_scale(to - from, factor, g);
     // The squares of a diverged but finite gradient overflow, too: that step is no loss.
     if (!std::isfinite(loops().row_squares(to - from, g, 0))) overflow = true;

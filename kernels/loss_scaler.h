@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/gradient_list.h"
 #include "kernels/work.h"
 
 namespace headway::kernels {
@@ -22,11 +23,7 @@ struct OptimizerState {
   bool skip() const { return overflow != 0; }
 };
 
-struct GradientTensor {
-  float* gradient = nullptr;
-  std::int64_t count = 0;
-};
-/// Divides all gradients by the loss scale, in place, and notes an overflow.
+/// Divides all gradients (FP32 here) by the loss scale, in place, and notes an overflow.
 void unscale(std::span<const GradientTensor> tensors, OptimizerState& state);
 constexpr Work unscale_work(std::int64_t count) {
   return {2 * count, 8 * count};

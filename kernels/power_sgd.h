@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/work.h"
+
 namespace headway::kernels {
 
 /// PowerSGD (Vogels et al., 2019): a gradient matrix M [rows, columns] plus its error so far is replaced by P·Q' of `rank`
@@ -38,7 +40,11 @@ struct PowerLayout {
 struct PowerFirst {
   PowerLayout layout;
 };
-/// P made orthonormal (Gram-Schmidt, column by column; a norm of zero is kept from dividing by 1e-8); Q = M'·P; the rest of flat into `second`.
+/// P made orthonormal (Gram-Schmidt, column by column; 1e-8 added to a norm keeps zero from dividing); Q = M'·P; the rest of
+/// flat into `second`. A column of which less than a hundredth is left (kPowerLost of its square) is mostly rounding and goes
+/// through it once more: M has fewer than `rank` directions. One of which nothing is left becomes a unit vector first, else
+/// a gradient that is zero once would leave zeros in Q for good.
+inline constexpr float kPowerLost = 1e-4F;
 struct PowerSecond {
   PowerLayout layout;
 };
@@ -51,5 +57,9 @@ struct PowerRestore {
 void run(const PowerFirst& op);
 void run(const PowerSecond& op);
 void run(const PowerRestore& op);
+
+Work work_of(const PowerFirst& op);
+Work work_of(const PowerSecond& op);
+Work work_of(const PowerRestore& op);
 
 }  // namespace headway::kernels

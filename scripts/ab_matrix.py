@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """For every switch of headway-train that has a bad and a good value: short runs of both in turns (A B B A ...), the median step of
 each run, and the gain with a 95 % bootstrap interval over the pairs of neighbouring runs. Writes JSON and Markdown.
-Usage: ab_matrix.py BIN_FOLDER [--blocks N] [--steps N] [--only NAME ...] [--json FILE] [--markdown FILE] [--list]"""
+On a GPU, cases of what only the host device emulates are left out.
+Usage: ab_matrix.py BIN_FOLDER [--device host|cuda] [--blocks N] [--steps N] [--only NAME ...] [--json FILE] [--markdown FILE] [--list]"""
 import argparse
 import json
 import pathlib
@@ -54,6 +55,37 @@ CASES = {
 }
 
 
+# What only the host device emulates: a case that has it on both sides would measure nothing of the GPU.
+EMULATED = {"--link-mb-per-s", "--memory-gb-per-s"}
+# On a GPU instead of those, where the GPU itself is the truth; and cases that only it has.
+GPT = ["--model", "transformer", "--data", "generated", "--layers", "6", "--features", "768", "--heads", "12", "--sequence", "512", "--batch", "8", "--precision", "bf16"]
+LARGE_IMAGES = ["--model", "resnet", "--depth", "50", "--width", "16", "--data", "generated", "--source", "memory", "--batch", "128", "--workers", "4",
+                "--precision", "amp-o2"]
+GPU_CASES = {
+    "precision bf16": (GPT, ["--precision", "fp32"], ["--precision", "bf16"]),
+    "precision tf32": (GPT, ["--precision", "fp32"], ["--precision", "tf32"]),
+    "cuda_graph": (GPT + ["--batch", "1", "--sequence", "128"], ["--cuda-graph", "off"], ["--cuda-graph", "on"]),
+    "h2d": (LARGE_IMAGES, ["--h2d", "blocking"], ["--h2d", "prefetch"]),
+    "pinned": (LARGE_IMAGES + ["--h2d", "async"], ["--pinned", "off"], ["--pinned", "on"]),
+    "fused_bn": (LARGE_IMAGES, ["--fused-bn", "off"], ["--fused-bn", "on"]),
+    "fused_optimizer adam": (GPT, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"]),
+    "fused_ln": (GPT + ["--graph-compiler", "off"], ["--fused-ln", "off"], ["--fused-ln", "on"]),
+    "fused_attention": (GPT, ["--fused-attention", "off"], ["--fused-attention", "on"]),
+    "fused_attention windows": (GPT + ["--window", "64"], ["--fused-attention", "off"], ["--fused-attention", "on"]),
+    "fused_bias_act": (GPT + ["--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"]),
+    "fused_loss": (GPT, ["--fused-loss", "off"], ["--fused-loss", "on"]),
+    "graph_compiler": (GPT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
+    "rnn": (["--model", "gnmt", "--data", "generated", "--features", "512", "--batch", "16"], ["--rnn", "standard"], ["--rnn", "persistent"]),
+}
+
+
+def cases_of(device):
+    if device == "host":
+        return CASES
+    real = {name: case for name, case in CASES.items() if not EMULATED & set(sum(case, []))}
+    return {name: (["--device", "cuda", *common], bad, good) for name, (common, bad, good) in {**real, **GPU_CASES}.items()}
+
+
 def step_ms(program, arguments, steps, folder):
     metrics = folder / "metrics.json"
     command = [str(program), *arguments, "--steps", str(steps), "--eval", "off", "--quiet", "--metrics", str(metrics)]
@@ -70,8 +102,8 @@ def interval(pairs, draws=4000):
     return medians[int(0.025 * draws)], medians[int(0.975 * draws)]
 
 
-def measure(program, name, blocks, steps, folder):
-    common, bad, good = CASES[name]
+def measure(program, name, case, blocks, steps, folder):
+    common, bad, good = case
     times = {"bad": [], "good": []}
     for block in range(blocks):
         order = ["bad", "good"] if block % 2 == 0 else ["good", "bad"]
@@ -96,6 +128,7 @@ def markdown(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bin", type=pathlib.Path, help="folder with headway-train")
+    parser.add_argument("--device", default="host", choices=["host", "cuda"])
     parser.add_argument("--blocks", type=int, default=8, help="runs of each side")
     parser.add_argument("--steps", type=int, default=40, help="steps of a run")
     parser.add_argument("--only", nargs="*", default=[], help="these cases")
@@ -103,10 +136,11 @@ def main():
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     options = parser.parse_args()
+    cases = cases_of(options.device)
     if options.list:
-        print("\n".join(CASES))
+        print("\n".join(cases))
         return
-    unknown = [name for name in options.only if name not in CASES]
+    unknown = [name for name in options.only if name not in cases]
     if unknown:
         parser.error(f"no case '{unknown[0]}'; --list names them")
     program = options.bin / "headway-train"
@@ -114,9 +148,9 @@ def main():
         parser.error(f"{program}: not there; build headway-train first")
     rows = []
     with tempfile.TemporaryDirectory(prefix="headway ab ") as folder:
-        for name in options.only or CASES:
+        for name in options.only or cases:
             start = time.monotonic()
-            rows.append(measure(program, name, options.blocks, options.steps, pathlib.Path(folder)))
+            rows.append(measure(program, name, cases[name], options.blocks, options.steps, pathlib.Path(folder)))
             print(f"{name}: {rows[-1]['gain']:.2f} x ({rows[-1]['low']:.2f} to {rows[-1]['high']:.2f}), "
                   f"{time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
     text = markdown(rows)

@@ -6,11 +6,11 @@
 # Stages: kernels (every CUDA kernel against double precision), collector (what is recorded of CUDA, against known numbers), overhead
 # (what a launch costs while recording), calibrate (figures of headway calibrate: there, plausible, the same twice), whatif (predicted
 # steps against recorded ones), kernel-bench (time and memory rate of every CUDA kernel), trainer (headway-train on the GPU: its losses
-# beside the host's, its throughput).
+# beside the host's, its throughput), ab-matrix (what each switch gains there), pytorch (beside PyTorch on the same models).
 # Exit code: 0 all passed, 1 something failed, 77 no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-pack='' build='build/dev' only='kernels,collector,trainer,overhead,calibrate,whatif,kernel-bench' out="$here/results"
+pack='' build='build/dev' only='kernels,collector,trainer,overhead,calibrate,whatif,kernel-bench,ab-matrix,pytorch' out="$here/results"
 while (($#)); do
   case $1 in
     --pack) pack=$2; shift 2 ;;
@@ -30,7 +30,7 @@ if [[ $pack ]]; then
     [[ -e $build/bin/$program ]] || { echo "gpu_check.sh: $build/bin/$program is missing: build first (cuda_program needs nvcc)" >&2; exit 2; }
   done
   mkdir -p "$pack/lib"
-  cp "$build"/bin/{libheadway_inject.so,gpu/cuda_program} "${linked[@]/#/$build/bin/}" tests/gpu/check_*.py scripts/gpu_check.sh "$pack"
+  cp "$build"/bin/{libheadway_inject.so,gpu/cuda_program} "${linked[@]/#/$build/bin/}" tests/gpu/check_*.py scripts/gpu_check.sh scripts/ab_matrix.py bench/{trainer_vs_pytorch,pytorch_models,pytorch_kernels}.py "$pack"
   strip --strip-debug "$pack/libheadway_inject.so" "${linked[@]/#/$pack/}"
   # The other machine has a C library and a C++ library, newer than these; the rest comes along.
   ldd "${linked[@]/#/$pack/}" | awk '$3 ~ /^\// {print $3}' | sort -u | grep -Ev '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s)\.so' |
@@ -47,10 +47,12 @@ mkdir -p "$out"
 status=0
 for stage in ${only//,/ }; do
   check="$here/check_$stage.py"
-  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, trainer, overhead, calibrate, whatif, kernel-bench)" >&2; exit 2; }
+  [[ -e $check ]] || { echo "gpu_check.sh: no stage '$stage' (known: kernels, collector, trainer, overhead, calibrate, whatif, kernel-bench, ab-matrix, pytorch)" >&2; exit 2; }
   echo "== $stage"
   code=0
-  timeout --kill-after=10 300 python3 "$check" "$here" "$out" 2>&1 | tee "$out/$stage.txt" || code=${PIPESTATUS[0]}
+  limit=300
+  [[ $stage == ab-matrix || $stage == pytorch ]] && limit=590
+  timeout --kill-after=10 $limit python3 "$check" "$here" "$out" 2>&1 | tee "$out/$stage.txt" || code=${PIPESTATUS[0]}
   ((code == 77)) && exit 77
   ((code == 0)) || status=1
 done

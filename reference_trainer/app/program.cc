@@ -21,12 +21,11 @@
 #include "common/text.h"
 #include "reference_trainer/app/command_line.h"
 #include "reference_trainer/app/data_setup.h"
+#include "reference_trainer/app/machine.h"
 #include "reference_trainer/app/metrics.h"
 #include "reference_trainer/app/progress.h"
-#include "reference_trainer/comm/host_communicator.h"
 #include "reference_trainer/comm/measure.h"
 #include "reference_trainer/comm/ranks.h"
-#include "reference_trainer/devices/cuda/open.h"
 #include "reference_trainer/devices/host/host_device.h"
 #include "reference_trainer/devices/host/processor.h"
 #include "reference_trainer/devices/sim/simulated_run.h"
@@ -150,11 +149,13 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
 
 void check_device_settings(const Settings& s) {
   const bool cuda = s.device == DeviceKind::kCuda;
-  if (cuda && (s.ranks > 1 || s.accumulate > 1))
+  if (s.comm == CommKind::kNccl && s.device == DeviceKind::kHost)
+    fail_usage("comm: NCCL is for GPUs (--device cuda). Use --comm shm or mpi with --device host.");
+  if (s.comm == CommKind::kNccl && cuda &&
+      (s.node_gb_per_s > 0 || s.network_gb_per_s > 0 || s.network_us > 0))
     fail_usage(
-        "device cuda: it trains with one rank and one micro batch so far, not with --ranks {} "
-        "--accumulate {}. Use --device host or sim for those.",
-        s.ranks, s.accumulate);
+        "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
+        "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.cuda_graph && !cuda)
     fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
   if (s.cuda_graph && s.raw_allocator)
@@ -167,25 +168,14 @@ void check_device_settings(const Settings& s) {
         "Leave them out, or --cuda-graph off.");
 }
 
-/// A graph is printed without a GPU.
-std::unique_ptr<Device> open_device(const Settings& settings, bool print_graph) {
-  const bool spin = settings.device_schedule == DeviceSchedule::kSpin;
-  if (settings.device == DeviceKind::kCuda && !print_graph) return open_cuda_device({spin});
-  return std::make_unique<HostDevice>(HostDeviceOptions{static_cast<int>(settings.threads),
-                                                        settings.link_mb_per_s * 1e6,
-                                                        settings.memory_gb_per_s * 1e9, spin});
-}
-
 /// On the processor or on a GPU.
 RunResult train_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
-                         CommBackend* backend, bool& printed_only) {
+                         const RankParts& rank, bool& printed_only) {
   const Settings& settings = command.settings.values();
-  const std::unique_ptr<Device> opened = open_device(settings, command.print_graph);
-  Device& device = *opened;
-  std::optional<HostCommunicator> communicator;
+  const Machine machine = open_machine(settings, rank, command.print_graph);
+  Device& device = *machine.device;
   TrainerParts parts;
-  if (backend)
-    parts.communicator = &communicator.emplace(device, *backend, emulated_links(settings));
+  parts.communicator = machine.communicator.get();
   Trainer trainer(settings, device, data.data(), parts);
   if (command.print_graph) {
     fmt::print("{}", describe(trainer.graph()));
@@ -252,11 +242,12 @@ int train(CommandLine& command, const ProgramParts& parts,
   if (!note.empty()) fmt::print(stderr, "headway-train: {}\n", note);
   publish_settings(command.settings);
   bool printed_only = false;
-  const std::unique_ptr<CommBackend> backend = rank ? connect_ranks(*rank, settings) : nullptr;
-  const RunResult result = with_ranks(backend.get(), [&] {
+  RankParts ranks;
+  if (rank) ranks = {connect_ranks(*rank, settings), rank->local_rank};
+  const RunResult result = with_ranks(ranks.backend.get(), [&] {
     return simulated && !command.print_graph
                ? train_simulated(command, data, progress, parts)
-               : train_for_real(command, data, progress, backend.get(), printed_only);
+               : train_for_real(command, data, progress, ranks, printed_only);
   });
   if (printed_only) return 0;
   progress.finish();

@@ -24,6 +24,8 @@ class CommBackend {
   /// This rank has failed: the others stop waiting for it, as soon as they notice, with an Error that
   /// says why. From any thread.
   virtual void abandon(const std::string& why) = 0;
+  /// Throws Error (internal) when another rank is known to have failed or died. From any thread; waits for nobody.
+  virtual void check_others() = 0;
   /// See Communicator. Where ranks cannot tell each other, each has its own way.
   virtual std::int64_t stop_before(std::int64_t step) = 0;
   /// Waits for all ranks.
@@ -32,8 +34,8 @@ class CommBackend {
   virtual void all_reduce(Scope scope, std::span<float> values) = 0;
   /// The same for IEEE half precision; sums are rounded to it.
   virtual void all_reduce_half(Scope scope, std::span<std::uint16_t> values) = 0;
-  /// all[i] of `mine.size()` bytes is what rank i gave. `mine` must have the same size on each.
-  virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// In place: `all` has a part of the same size for each rank, in their order, and this rank's is filled.
+  virtual void all_gather(std::span<std::byte> all) = 0;
   /// In place: afterwards the part of this rank's place in the scope holds the sum; the rest is
   /// unspecified. Parts are `part_of`.
   virtual void reduce_scatter(Scope scope, std::span<float> values) = 0;

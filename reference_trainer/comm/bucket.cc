@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
 namespace headway::trainer {
 namespace {
@@ -36,76 +36,69 @@ Way way_of(const ExchangeOptions& options) {
 
 }  // namespace
 
-Bucket::Bucket(Device& device, Communicator& communicator, std::vector<GradientTensor> tensors,
-               int number, const ExchangeOptions& options)
+Bucket::Bucket(Device& device, Communicator& communicator, StreamId stream,
+               std::vector<GradientTensor> tensors, int number, const ExchangeOptions& options)
     : device_(device),
       communicator_(communicator),
+      stream_(stream),
       tensors_(std::move(tensors)),
       number_(number),
       options_(options) {
   for (const GradientTensor& tensor : tensors_) count_ += tensor.count;
-  flat_ = device.allocate(bytes(), MemoryKind::kDevice);
+  bytes_ = count_ * std::int64_t{sizeof(float)};
+  if (options.topology == Topology::kHierarchical)
+    count_ = (count_ + places() - 1) / places() * places();
+  flat_ = buffer<float>(count_);
+  ways_.emplace_back();
   way_of(options)(*this);
+  std::erase_if(ways_, [](const Way& way) { return way.stages.empty(); });
 }
 
-std::vector<float>& Bucket::buffer(std::int64_t count) {
-  buffers_.push_back(std::make_unique<std::vector<float>>(
-      computes() ? static_cast<std::size_t>(count) : std::size_t{0}));
-  return *buffers_.back();
+int Bucket::places() const {
+  return std::min(communicator_.links().ranks_per_node, size());
 }
 
-std::vector<std::byte>& Bucket::byte_buffer(std::int64_t count) {
-  byte_buffers_.push_back(std::make_unique<std::vector<std::byte>>(
-      computes() ? static_cast<std::size_t>(count) : std::size_t{0}));
-  return *byte_buffers_.back();
+void Bucket::upload(float* to, std::span<const float> values) {
+  if (!device_.computes()) return;
+  device_.copy_blocking(stream_, {to, MemoryKind::kDevice},
+                        {const_cast<float*>(values.data()), MemoryKind::kPageable},
+                        static_cast<std::int64_t>(values.size_bytes()), conventions::kAbsent);
 }
 
-void Bucket::add_kernel(const std::string& part, Work work, std::function<void()> body) {
+void Bucket::add_kernel(const std::string& part, const kernels::GradientOp& op) {
   Kernel::Tag tag;
   tag.text = fmt::format("{} bucket {}", part, number_);
   tag.name = nvtx::intern(tag.text);
   tag.phase = Phase::kCommunication;
-  tag.work = work;
-  stages_.push_back(
-      {device_.make_kernel(std::move(tag), [run = std::move(body)](auto&) { run(); }), nullptr});
+  tag.work = kernels::work_of(op);
+  ways_.back().stages.push_back({device_.make_kernel(std::move(tag), op), nullptr});
 }
 
-void Bucket::add_collective(CollectiveKind kind, Scope scope, std::int64_t bytes,
-                            const std::string& dtype, std::function<void(CommBackend&)> body) {
-  sent_bytes_ += bytes;
-  stages_.push_back(
-      {nullptr, communicator_.prepare({kind, scope, bytes, dtype, fmt::format("bucket {}", number_),
-                                       std::move(body)})});
+void Bucket::add_collective(CollectiveKind kind, Scope scope, ElementType type, void* data,
+                            std::int64_t count) {
+  Collective collective{kind, scope, type, data, count, fmt::format("bucket {}", number_)};
+  ways_.back().sent_bytes += collective.bytes();
+  ways_.back().stages.push_back({nullptr, communicator_.prepare(std::move(collective))});
 }
 
 void Bucket::add_pack() {
-  add_kernel("pack", {0, 2 * bytes()}, [this] {
-    float* to = flat();
-    for (const GradientTensor& tensor : tensors_) {
-      std::memcpy(to, tensor.values, static_cast<std::size_t>(tensor.count) * sizeof(float));
-      to += tensor.count;
-    }
-  });
+  add_kernel("pack", kernels::PackGradients{tensors_, flat_});
 }
 
 void Bucket::add_unpack(float factor) {
-  add_kernel("unpack", {count_, 2 * bytes()}, [this, factor] {
-    const float* from = flat();
-    for (const GradientTensor& tensor : tensors_) {
-      for (std::int64_t i = 0; i < tensor.count; ++i) tensor.values[i] = from[i] * factor;
-      from += tensor.count;
-    }
-  });
+  add_kernel("unpack", kernels::UnpackGradients{tensors_, flat_, factor});
 }
 
-void Bucket::enqueue(StreamId stream, std::int64_t batch) const {
+void Bucket::enqueue(std::int64_t batch) {
+  while (way_ + 1 < ways_.size() && ways_[way_ + 1].first_exchange <= exchanges_) ++way_;
+  ++exchanges_;
   LaunchArguments arguments;
   arguments.batch = batch;
-  for (const Stage& stage : stages_) {
+  for (const Stage& stage : ways_[way_].stages) {
     if (stage.kernel) {
-      device_.launch(stream, *stage.kernel, arguments);
+      device_.launch(stream_, *stage.kernel, arguments);
     } else {
-      communicator_.enqueue(stream, *stage.collective, batch);
+      communicator_.enqueue(stream_, *stage.collective, batch);
     }
   }
 }

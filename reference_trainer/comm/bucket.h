@@ -2,23 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "reference_trainer/comm/backend.h"
+#include "kernels/gradient_op.h"
 #include "reference_trainer/comm/communicator.h"
 #include "reference_trainer/devices/device.h"
 
 namespace headway::trainer {
 
-/// A gradient in device memory. `rows` > 1: a matrix, as PowerSGD sees it.
-struct GradientTensor {
-  float* values = nullptr;  ///< null where the device does not compute
-  std::int64_t count = 0;   ///< the layout's padding included, which is zero everywhere
-  std::int64_t rows = 1;
-};
+using kernels::GradientTensor;
 
 enum class Compression : std::uint8_t { kNone, kHalf, kInt8, kDgc, kPowerSgd };
 enum class Topology : std::uint8_t { kFlat, kHierarchical, kParameterServer };
@@ -38,35 +33,56 @@ struct ExchangeOptions {
 /// kernels and collectives in turn, the last of which leaves the mean in the gradients.
 class Bucket {
  public:
-  Bucket(Device& device, Communicator& communicator, std::vector<GradientTensor> tensors,
-         int number, const ExchangeOptions& options);
+  /// `stream`: where it will be enqueued.
+  Bucket(Device& device, Communicator& communicator, StreamId stream,
+         std::vector<GradientTensor> tensors, int number, const ExchangeOptions& options);
 
   /// Waits for the device: what is enqueued uses its kernels.
-  ~Bucket() { flat_ = {}; }
+  ~Bucket() { buffers_.clear(); }
   Bucket(const Bucket&) = delete;
   Bucket& operator=(const Bucket&) = delete;
 
-  void enqueue(StreamId stream, std::int64_t batch) const;
-  std::int64_t bytes() const { return count_ * std::int64_t{sizeof(float)}; }
-  /// What this rank's collectives carry, all together.
-  std::int64_t sent_bytes() const { return sent_bytes_; }
+  void enqueue(std::int64_t batch);
+  std::int64_t bytes() const { return bytes_; }
+  /// What this rank's collectives carry in one exchange, all together, once there is no warm-up any more.
+  std::int64_t sent_bytes() const { return ways_.back().sent_bytes; }
 
   // ---- for the files of comm/exchange/ ----
   const ExchangeOptions& options() const { return options_; }
-  const std::vector<GradientTensor>& tensors() const { return tensors_; }
+  std::span<const GradientTensor> tensors() const { return tensors_; }
+  /// Values of the fusion buffer: all tensors', and zeros up to a multiple of the places of a hierarchy.
   std::int64_t count() const { return count_; }
   int rank() const { return communicator_.rank(); }
   int size() const { return communicator_.size(); }
-  int ranks_per_node() const { return communicator_.links().ranks_per_node; }
-  bool computes() const { return device_.computes(); }
-  /// The fusion buffer, `count()` values; only where the device computes.
-  float* flat() const { return flat_.as<float>(); }
-  /// Host or device memory that lives as long as the bucket; empty where nothing is computed.
-  std::vector<float>& buffer(std::int64_t count);
-  std::vector<std::byte>& byte_buffer(std::int64_t count);
-  void add_kernel(const std::string& part, Work work, std::function<void()> body);
-  void add_collective(CollectiveKind kind, Scope scope, std::int64_t bytes,
-                      const std::string& dtype, std::function<void(CommBackend&)> body);
+  /// Ranks among which a hierarchy reduces first.
+  int places() const;
+  float* flat() const { return flat_; }
+  /// Device memory that lives as long as the bucket, zero at first.
+  template <class T>
+  T* buffer(std::int64_t count) {
+    buffers_.push_back(
+        device_.allocate(count * static_cast<std::int64_t>(sizeof(T)), MemoryKind::kDevice));
+    return buffers_.back().template as<T>();
+  }
+  /// `array` + `offset`; null where the device does not compute.
+  template <class T>
+  static T* at(T* array, std::int64_t offset) {
+    return array ? array + offset : nullptr;
+  }
+  /// Writes host values to device memory, once.
+  void upload(float* to, std::span<const float> values);
+  /// Keeps what ops point at as long as the bucket lives.
+  template <class T>
+  std::span<const T> keep(std::vector<T> values) {
+    auto kept = std::make_shared<const std::vector<T>>(std::move(values));
+    kept_.push_back(kept);
+    return *kept;
+  }
+  /// What is added from here on takes the place of what was added before, from that exchange on.
+  void from_exchange(std::int64_t number) { ways_.push_back({number, 0, {}}); }
+  void add_kernel(const std::string& part, const kernels::GradientOp& op);
+  void add_collective(CollectiveKind kind, Scope scope, ElementType type, void* data,
+                      std::int64_t count);
   /// tensors -> flat, and flat · factor -> tensors.
   void add_pack();
   void add_unpack(float factor);
@@ -76,17 +92,26 @@ class Bucket {
     std::unique_ptr<Kernel> kernel;
     std::unique_ptr<PreparedCollective> collective;
   };
+  struct Way {
+    std::int64_t first_exchange = 0;
+    std::int64_t sent_bytes = 0;
+    std::vector<Stage> stages;
+  };
+
   Device& device_;
   Communicator& communicator_;
+  const StreamId stream_;
   const std::vector<GradientTensor> tensors_;
   const int number_;
   const ExchangeOptions options_;
+  std::int64_t bytes_ = 0;
   std::int64_t count_ = 0;
-  std::int64_t sent_bytes_ = 0;
-  Memory flat_;
-  std::vector<std::unique_ptr<std::vector<float>>> buffers_;
-  std::vector<std::unique_ptr<std::vector<std::byte>>> byte_buffers_;
-  std::vector<Stage> stages_;
+  float* flat_ = nullptr;
+  std::vector<Memory> buffers_;
+  std::vector<std::shared_ptr<const void>> kept_;
+  std::vector<Way> ways_;  ///< by first exchange
+  std::size_t way_ = 0;
+  std::int64_t exchanges_ = 0;
 };
 
 /// Each adds the stages of one way to exchange; one file of comm/exchange/ each.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "reference_trainer/comm/link_model.h"
 #include "reference_trainer/devices/device.h"
@@ -13,16 +13,36 @@ namespace headway::trainer {
 
 class CommBackend;
 
-/// One exchange between ranks, the same on all of them.
+enum class ElementType : std::uint8_t { kFloat, kHalf, kByte };
+
+/// One exchange between ranks, the same on all of them, in place in device memory: sums where anything is reduced. An
+/// all-gather or reduce-scatter has an equal part for each member, in their order.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Scope scope = Scope::kWorld;
-  std::int64_t bytes = 0;  ///< the full message: of all members for an all-gather or reduce-scatter
-  std::string dtype = "f32";  ///< as NCCL's kernels name it
-  std::string text;           ///< "bucket 3": for errors and traces
-  /// Does it, blocking; called on the stream's thread where the device computes.
-  std::function<void(CommBackend&)> body;
+  ElementType type = ElementType::kFloat;
+  void* data = nullptr;    ///< null where the device does not compute
+  std::int64_t count = 0;  ///< elements of the full message, the parts of all members together
+  std::string text;        ///< "bucket 3": for errors and traces
+
+  std::int64_t bytes() const {
+    return count * (type == ElementType::kFloat ? 4 : type == ElementType::kHalf ? 2 : 1);
+  }
+  /// As NCCL's kernels name it.
+  std::string_view dtype() const {
+    return type == ElementType::kFloat ? "f32" : type == ElementType::kHalf ? "f16" : "u8";
+  }
 };
+
+/// What NCCL calls it: "ncclAllReduce"; a parameter server's is "ncclReduce".
+const char* nccl_function_of(CollectiveKind kind);
+/// For people: "allreduce bucket 3".
+std::string name_of(const Collective& collective);
+/// Bytes as NCCL counts them: per member for an all-gather and a reduce-scatter.
+std::int64_t bytes_as_called(const Collective& collective, int members);
+
+/// Does it in host memory at `data`, blocking.
+void carry_out(const Collective& collective, CommBackend& backend, void* data);
 
 class PreparedCollective {
  public:

@@ -13,27 +13,12 @@ namespace {
 GradientTensor tensor_of(const Graph& graph, const CompiledGraph& compiled, bool computes,
                          ValueId parameter, ValueId gradient) {
   GradientTensor tensor;
-  if (computes) tensor.values = static_cast<float*>(compiled.memory(gradient).address);
-  tensor.count = compiled.memory_size(gradient) / std::int64_t{sizeof(float)};
+  if (computes) tensor.values = compiled.memory(gradient).address;
+  tensor.format = compiled.format(gradient);
+  tensor.count = compiled.memory_size(gradient) * 8 / kernels::bits_of(tensor.format);
   const Shape& shape = graph.value(parameter).shape;
   tensor.rows = shape.rank() > 1 ? shape[0] : 1;
   return tensor;
-}
-
-/// values = (sums + values) · factor and sums = values, each where it is wanted.
-void add_up(const std::vector<GradientTensor>& tensors, float* sums, bool first, bool last,
-            float factor) {
-  for (const GradientTensor& tensor : tensors) {
-    for (std::int64_t i = 0; i < tensor.count; ++i) {
-      const float sum = tensor.values[i] + (first ? 0.0F : sums[i]);
-      if (last) {
-        tensor.values[i] = sum * factor;
-      } else {
-        sums[i] = sum;
-      }
-    }
-    sums += tensor.count;
-  }
 }
 
 }  // namespace
@@ -62,11 +47,10 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
     tag.text = fmt::format("accumulate/{} gradients", part);
     tag.name = nvtx::intern(tag.text);
     tag.phase = Phase::kBackward;
-    tag.work = {count, count * (first ? 8 : 12)};
-    const float factor = 1 / static_cast<float>(options.micro_batches);
-    add_up_.push_back(device.make_kernel(std::move(tag), [this, first, last, factor](auto&) {
-      add_up(tensors_, sums_.as<float>(), first, last, factor);
-    }));
+    const kernels::AddUpGradients op{tensors_, sums_.as<float>(), first, last,
+                                     1 / static_cast<float>(options.micro_batches)};
+    tag.work = kernels::work_of(op);
+    add_up_.push_back(device.make_kernel(std::move(tag), op));
   }
 }
 
@@ -82,9 +66,9 @@ void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
     ExchangeOptions exchange = options.exchange;
     exchange.average_over = static_cast<float>(communicator_->size());
     const int number = static_cast<int>(buckets_.size());
-    buckets_.push_back(
-        {std::make_unique<Bucket>(device_, *communicator_, std::move(tensors), number, exchange),
-         graph.value(in_order[i].second).producer});
+    buckets_.push_back({std::make_unique<Bucket>(device_, *communicator_, stream_,
+                                                 std::move(tensors), number, exchange),
+                        graph.value(in_order[i].second).producer});
     tensors.clear();
     bytes = 0;
   }
@@ -114,7 +98,7 @@ void GradientSync::backward_launched(int micro_batch, std::int64_t batch) {
 void GradientSync::exchange_up_to(std::size_t count, std::int64_t batch) {
   if (exchanged_ >= count) return;
   device_.wait(stream_, device_.record(compute_));
-  for (; exchanged_ < count; ++exchanged_) buckets_[exchanged_].bucket->enqueue(stream_, batch);
+  for (; exchanged_ < count; ++exchanged_) buckets_[exchanged_].bucket->enqueue(batch);
 }
 
 std::int64_t GradientSync::sent_bytes() const {

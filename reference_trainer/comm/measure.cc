@@ -36,7 +36,8 @@ constexpr auto kKinds = std::to_array<Kind>({
 std::vector<std::int64_t> least_of_ranks(CommBackend& backend,
                                          const std::vector<std::int64_t>& mine) {
   std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(backend.size()));
-  backend.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(mine.size()) * backend.rank());
+  backend.all_gather(std::as_writable_bytes(std::span(all)));
   std::vector<std::int64_t> least(mine);
   for (std::size_t i = 0; i < all.size(); ++i)
     least[i % mine.size()] = std::min(least[i % mine.size()], all[i]);

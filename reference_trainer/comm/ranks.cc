@@ -48,18 +48,21 @@ std::optional<RankIdentity> identity_from_environment() {
   struct Launcher {
     const char* rank;
     const char* ranks;
+    const char* local_rank;
     bool mpi;
   };
-  for (const Launcher& launcher : {Launcher{"RANK", "WORLD_SIZE", false},
-                                   {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
-                                   {"PMI_RANK", "PMI_SIZE", true}}) {
+  for (const Launcher& launcher :
+       {Launcher{"RANK", "WORLD_SIZE", "LOCAL_RANK", false},
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", true},
+        {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", true}}) {
     const auto rank = number_in(launcher.rank);
     const auto ranks = number_in(launcher.ranks);
     if (!rank || !ranks) continue;
     if (*rank >= *ranks || *ranks < 1)
       fail_usage("The environment says rank {} of {} ({}, {}): ranks count from 0.", *rank, *ranks,
                  launcher.rank, launcher.ranks);
-    return RankIdentity{*rank, *ranks, run_name(), launcher.mpi};
+    const int local = number_in(launcher.local_rank).value_or(*rank);
+    return RankIdentity{*rank, *ranks, run_name(), launcher.mpi, local};
   }
   return std::nullopt;
 }
@@ -68,6 +71,7 @@ std::unique_ptr<CommBackend> connect_ranks(const RankIdentity& identity, const S
   const auto timeout =
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
   const int per_node = static_cast<int>(settings.ranks_per_node);
+  // NCCL's ranks meet as the launcher means.
   if (settings.comm != CommKind::kShm && (identity.mpi || settings.comm == CommKind::kMpi)) {
     if (auto backend = connect_mpi(per_node)) return backend;
     if (settings.comm == CommKind::kMpi)

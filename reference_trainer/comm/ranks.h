@@ -15,8 +15,9 @@ namespace headway::trainer {
 struct RankIdentity {
   int rank = 0;
   int ranks = 1;
-  std::string run;   ///< the same for all ranks, another for every run on this host
-  bool mpi = false;  ///< started by mpirun or the like
+  std::string run;     ///< the same for all ranks, another for every run on this host
+  bool mpi = false;    ///< started by mpirun or the like
+  int local_rank = 0;  ///< among the ranks of this host
 };
 /// None when nobody has launched ranks. Throws Error (usage) when the variables contradict each other.
 std::optional<RankIdentity> identity_from_environment();

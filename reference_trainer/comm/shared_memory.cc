@@ -24,6 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr milliseconds kLook{100};
+/// In the place of a process: its rank has ended as it should.
+constexpr std::int32_t kLeft = -1;
 constexpr std::uint32_t kMagic = 0x48575253;
 constexpr std::size_t kPage = 4096;
 
@@ -147,6 +149,10 @@ void SharedMemory::join(int rank) {
   header_->pids()[rank] = ::getpid();
 }
 
+void SharedMemory::leave(int rank) {
+  header_->pids()[rank] = kLeft;
+}
+
 std::string SharedMemory::missing(int rank) const {
   std::string names;
   for (int other = 0; other < ranks_; ++other)
@@ -171,7 +177,7 @@ void SharedMemory::check(int rank) const {
     throw Error(ExitCode::kInternal, fmt::format("Rank {} stops: {}", rank, header_->why));
   for (int other = 0; other < ranks_; ++other) {
     const std::int32_t pid = header_->pids()[other];
-    if (pid != 0 && !alive(pid))
+    if (pid > 0 && !alive(pid))
       throw Error(ExitCode::kInternal,
                   fmt::format("Rank {} stops: rank {} (process {}) has died.", rank, other, pid));
   }

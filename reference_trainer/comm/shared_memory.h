@@ -33,9 +33,13 @@ class SharedMemory {
   std::byte* slot(int rank) const { return data_ + static_cast<std::size_t>(rank) * kSlotBytes; }
   /// Says which process is this rank.
   void join(int rank);
+  /// Says that the rank's process may end from here on.
+  void leave(int rank);
   /// Waits until all of `members` ranks that share `meeting` have come. Throws Error (internal) when
   /// one has failed or died, or does not come within `timeout`.
   void meet(int rank, int meeting, int members, std::chrono::nanoseconds timeout);
+  /// Throws Error (internal) when the run was abandoned, or a rank other than `rank` has died.
+  void check(int rank) const;
   /// This run is over for all: "Rank 2 (process 123) was killed by signal 9".
   void abandon(const std::string& why);
   /// The earliest step that any rank has named.
@@ -48,7 +52,6 @@ class SharedMemory {
   struct Meeting;
   SharedMemory(void* memory, std::size_t bytes, int ranks);
   static std::size_t bytes_for(int ranks);
-  void check(int rank) const;
   std::string missing(int rank) const;
 
   void* memory_;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "reference_trainer/comm/exchange/half.h"
+#include "kernels/half.h"
 
 namespace headway::trainer {
 
@@ -63,7 +63,7 @@ void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts,
       float sum = 0;
       for (int place = 0; place < count; ++place) sum = add(sum, slot(place)[i]);
       if constexpr (sizeof(T) == 2) {
-        piece[i] = to_half(sum);
+        piece[i] = kernels::to_half(sum);
       } else {
         piece[i] = sum;
       }
@@ -88,18 +88,20 @@ void ShmBackend::all_reduce(Scope scope, std::span<float> values) {
 
 void ShmBackend::all_reduce_half(Scope scope, std::span<std::uint16_t> values) {
   reduce(members(scope), values, true,
-         [](float sum, std::uint16_t value) { return sum + from_half(value); });
+         [](float sum, std::uint16_t value) { return sum + kernels::from_half(value); });
 }
 
-void ShmBackend::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
+void ShmBackend::all_gather(std::span<std::byte> all) {
   const Members m = members(Scope::kWorld);
+  const std::size_t each = all.size() / static_cast<std::size_t>(size());
+  const std::span<const std::byte> mine = all.subspan(static_cast<std::size_t>(rank_) * each, each);
   for (std::size_t first = 0; first < mine.size(); first += SharedMemory::kSlotBytes) {
     const std::size_t bytes = std::min(SharedMemory::kSlotBytes, mine.size() - first);
     std::memcpy(shared_->slot(rank_), mine.data() + first, bytes);
     meet(m);
     for (int rank = 0; rank < size(); ++rank)
-      std::memcpy(all.data() + static_cast<std::size_t>(rank) * mine.size() + first,
-                  shared_->slot(rank), bytes);
+      std::memcpy(all.data() + static_cast<std::size_t>(rank) * each + first, shared_->slot(rank),
+                  bytes);
     meet(m);
   }
 }

@@ -16,16 +16,21 @@ class ShmBackend final : public CommBackend {
  public:
   ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
              std::chrono::nanoseconds timeout);
+  /// Leaves: its end is no longer taken for its death.
+  ~ShmBackend() override { shared_->leave(rank_); }
+  ShmBackend(const ShmBackend&) = delete;
+  ShmBackend& operator=(const ShmBackend&) = delete;
 
   std::string_view name() const override { return "shm"; }
   int rank() const override { return rank_; }
   int size() const override { return shared_->ranks(); }
   void abandon(const std::string& why) override { shared_->abandon(why); }
+  void check_others() override { shared_->check(rank_); }
   std::int64_t stop_before(std::int64_t step) override { return shared_->stop_before(step); }
   void barrier() override;
   void all_reduce(Scope scope, std::span<float> values) override;
   void all_reduce_half(Scope scope, std::span<std::uint16_t> values) override;
-  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  void all_gather(std::span<std::byte> all) override;
   void reduce_scatter(Scope scope, std::span<float> values) override;
   void all_gather_parts(Scope scope, std::span<float> values) override;
   void reduce_through_server(std::span<float> values) override;

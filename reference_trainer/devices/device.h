@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
+#include "kernels/gradient_op.h"
 #include "reference_trainer/devices/host_clock.h"
 #include "reference_trainer/graph/graph.h"
 #include "reference_trainer/nvtx/emitter.h"
@@ -96,7 +96,6 @@ class Kernel {
     conventions::MathUnit math_unit = conventions::MathUnit::kGeneral;
     bool half_operands = false;  ///< FP16 or BF16 on matrix units
   };
-  using Body = std::function<void(const LaunchArguments&)>;
   explicit Kernel(Tag tag) : tag_(std::move(tag)) {}
   virtual ~Kernel() = default;
   const Tag& tag() const { return tag_; }
@@ -113,6 +112,8 @@ class CompiledGraph {
   virtual std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const = 0;
   /// Device memory of an input (in one of its slots) or a result, for copies.
   virtual MemoryView memory(ValueId value, int slot = 0) const = 0;
+  /// How float values of it lie there.
+  virtual kernels::NumberFormat format(ValueId) const { return kernels::NumberFormat::kFloat32; }
   /// Bytes of that memory, padding of the device's layout included.
   virtual std::int64_t memory_size(ValueId value) const = 0;
   /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
@@ -173,8 +174,8 @@ class Device {
 
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                                  const CompileOptions& options) = 0;
-  /// A kernel that is no op of a graph: `body` runs on the stream, where the device computes.
-  virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) = 0;
+  /// A kernel that is no op of a graph. What the op points at must outlive it.
+  virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) = 0;
 
   /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph); null where the
   /// device has no such thing. It is for launches with the slot of `sample`. The kernels must outlive it, and have run before.

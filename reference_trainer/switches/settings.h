@@ -15,7 +15,7 @@ namespace headway::trainer {
 enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt, kSsd };
 enum class OptimizerChoice : std::uint8_t { kAuto, kSgd, kAdam, kLamb, kLars };
 enum class DeviceKind : std::uint8_t { kHost, kSim, kCuda };
-enum class CommKind : std::uint8_t { kAuto, kShm, kMpi };
+enum class CommKind : std::uint8_t { kAuto, kShm, kMpi, kNccl };
 enum class DataKind : std::uint8_t {
   kAuto,
   kFashionMnist,

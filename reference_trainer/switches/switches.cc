@@ -340,8 +340,14 @@ std::vector<Switch> make_switches() {
       choice<CommKind>(
           {"comm", kRanks,
            "How ranks reach each other: shared memory, MPI, or what the launcher means "
-           "(torchrun: shm; mpirun: mpi where it was built in)."},
-          &S::comm, {{"auto", CommKind::kAuto}, {"shm", CommKind::kShm}, {"mpi", CommKind::kMpi}}),
+           "(torchrun: shm; mpirun: mpi where it was built in). GPUs: by NCCL, which auto takes "
+           "where "
+           "each rank has a GPU, or through host memory and one of the others."},
+          &S::comm,
+          {{"auto", CommKind::kAuto},
+           {"shm", CommKind::kShm},
+           {"mpi", CommKind::kMpi},
+           {"nccl", CommKind::kNccl}}),
       flag({"overlap", kRanks,
             "Exchange a bucket of gradients as soon as the backward pass has filled it, or all "
             "after "

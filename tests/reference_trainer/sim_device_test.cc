@@ -30,7 +30,7 @@ std::unique_ptr<Kernel> kernel_of(SimDevice& device, std::int64_t flops, std::in
   Kernel::Tag tag;
   tag.text = name;
   tag.work = {flops, bytes};
-  return device.make_kernel(std::move(tag), {});
+  return device.make_kernel(std::move(tag), kernels::AddVector{});
 }
 
 const GpuCosts& costs() {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "reference_trainer/comm/exchange/half.h"
+#include "kernels/half.h"
 #include "reference_trainer/comm/ranks.h"
 
 namespace headway::trainer {
@@ -34,7 +34,8 @@ void finish(MPI_Request& request, const char* doing) {
 void add_halves(void* from, void* to, int* count, MPI_Datatype*) {
   const auto* terms = static_cast<const std::uint16_t*>(from);
   auto* sums = static_cast<std::uint16_t*>(to);
-  for (int i = 0; i < *count; ++i) sums[i] = to_half(from_half(sums[i]) + from_half(terms[i]));
+  for (int i = 0; i < *count; ++i)
+    sums[i] = kernels::to_half(kernels::from_half(sums[i]) + kernels::from_half(terms[i]));
 }
 
 int as_int(std::size_t count) {
@@ -74,6 +75,7 @@ class MpiBackend final : public CommBackend {
     MPI_Abort(world_, static_cast<int>(ExitCode::kInternal));
   }
 
+  void check_others() override {}  // mpirun ends the others
   std::int64_t stop_before(std::int64_t step) override { return step; }
   void barrier() override {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -94,10 +96,10 @@ class MpiBackend final : public CommBackend {
           "sum up halves");
     finish(request, "sum up halves");
   }
-  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+  void all_gather(std::span<std::byte> all) override {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(mine.data(), as_int(mine.size()), MPI_BYTE, all.data(),
-                         as_int(mine.size()), MPI_BYTE, world_, &request),
+    const int each = as_int(all.size() / static_cast<std::size_t>(size_));
+    check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, all.data(), each, MPI_BYTE, world_, &request),
           "gather");
     finish(request, "gather");
   }

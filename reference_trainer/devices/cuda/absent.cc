@@ -11,4 +11,8 @@ std::unique_ptr<Device> open_cuda_device(const CudaDeviceOptions&) {
       "or train on the processor with --device host.");
 }
 
+std::unique_ptr<Communicator> connect_gpus(Device&, CommBackend&, const GpuRanks&, std::string&) {
+  return nullptr;  // there is no device to call it with
+}
+
 }  // namespace headway::trainer

@@ -61,7 +61,7 @@ class CudaGraph final : public CompiledGraph {
   int slots() const { return options_.input_slots; }
 
   /// How a float value lies in memory; never TF32.
-  NumberFormat format(ValueId value) const { return formats_[value.value]; }
+  NumberFormat format(ValueId value) const override { return formats_[value.value]; }
   /// Whether a node's products may round their operands to TF32.
   bool tf32(NodeId node) const { return tf32_[node.value]; }
 

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "cuda/cublas_lt.h"
 #include "cuda/cudnn/library.h"
+#include "kernels/cuda/gradient_op.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/joined.h"
 
@@ -40,8 +41,11 @@ CudaLibraries load(const CudaDeviceOptions& options) {
         "both): run it there, {}.",
         why, kElse);
   try {
+    int count = 0;
+    HEADWAY_CU(*libraries.driver, cuDeviceGetCount, &count);
     libraries.context = std::make_unique<const cuda::Context>(
-        *libraries.driver, 0, options.spin ? CU_CTX_SCHED_SPIN : CU_CTX_SCHED_BLOCKING_SYNC);
+        *libraries.driver, options.place % count,
+        options.spin ? CU_CTX_SCHED_SPIN : CU_CTX_SCHED_BLOCKING_SYNC);
     libraries.kernels = std::make_unique<kernels::cuda::KernelLibrary>(*libraries.context);
     libraries.products = std::make_unique<const cuda::CublasLt>();
   } catch (const Error& error) {
@@ -214,24 +218,51 @@ void CudaDevice::synchronize(const Event& event) {
   checked([&] {
     if (event.sync_id != 0) stream(event.stream).synchronize(event.sequence);
   });
+  check_sticky();  // what a function of the host has met meanwhile
 }
 
 void CudaDevice::synchronize(StreamId on) {
   checked([&] { stream(on).synchronize(); });
+  check_sticky();
   all_done();
 }
 
 void CudaDevice::synchronize() {
   checked([&] { HEADWAY_CU(driver(), cuCtxSynchronize); });
+  check_sticky();
   all_done();
 }
 
-std::unique_ptr<Kernel> CudaDevice::make_kernel(Kernel::Tag tag, Kernel::Body) {
-  fail_usage(
-      "'{}' cannot run on the cuda device: it is a function of the host. Gradients of several "
-      "ranks or micro batches "
-      "are added on the processor: use --device host, or leave --ranks and --accumulate at 1.",
-      tag.text);
+void CudaDevice::fail(const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  if (sticky_.empty()) sticky_ = why;
+}
+
+void CudaDevice::call(StreamId on, const std::function<void()>& function) {
+  struct Call {
+    CudaDevice& device;
+    const std::function<void()>& function;
+  };
+  auto run = [](void* data) {
+    const std::unique_ptr<const Call> call(static_cast<const Call*>(data));
+    try {
+      call->device.check_sticky();
+      call->function();
+    } catch (const std::exception& error) {
+      call->device.fail(error.what());
+    }
+  };
+  checked([&] {
+    auto call = std::make_unique<Call>(*this, function);
+    HEADWAY_CU(driver(), cuLaunchHostFunc, stream(on).get(), run, call.get());
+    call.release();  // its run's
+  });
+}
+
+std::unique_ptr<Kernel> CudaDevice::make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) {
+  auto kernel = std::make_unique<LaunchesKernel>(std::move(tag), kernels(), Vary{});
+  kernel->add(kernels::cuda::launches(kernels().limits(), op));
+  return kernel;
 }
 
 std::unique_ptr<Kernel> CudaDevice::join(StreamId on, Kernel::Tag tag,

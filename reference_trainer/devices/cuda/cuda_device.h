@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,7 +35,7 @@ struct CudaLibraries {
 /// them (docs/reference/nvtx-conventions.md). `record`, `done`, `wait` and `synchronize` may be called from any thread.
 class CudaDevice final : public Device {
  public:
-  /// The first GPU that the driver shows. Throws Error (bad input) that says what is missing: driver, GPU, kernels of
+  /// Throws Error (bad input) that says what is missing: driver, GPU, kernels of
   /// this build, cuBLASLt.
   explicit CudaDevice(const CudaDeviceOptions& options);
   /// Finishes all queued work first.
@@ -49,6 +50,15 @@ class CudaDevice final : public Device {
   void give_back(CUdeviceptr memory) noexcept;
   /// Loaded when it is first asked for: most models need no cuDNN. Throws Error (bad input) that says what is missing.
   const cuda::Cudnn& convolutions();
+  /// The driver's stream, for libraries.
+  CUstream handle(StreamId id) const { return stream(id).get(); }
+  /// Runs a function of the host in the stream's order; it must outlive its run and call nothing of the driver. What it
+  /// throws becomes the device's error.
+  void call(StreamId stream, const std::function<void()>& function);
+  /// The device is of no more use: what it is asked from now on fails with `why`. From any thread.
+  void fail(const std::string& why);
+  /// Throws the first error of the device again, if there was one.
+  void check_sticky() const;
 
   const DeviceInfo& info() const override { return info_; }
   StreamId create_stream(const std::string& name) override;
@@ -66,8 +76,7 @@ class CudaDevice final : public Device {
   void synchronize() override;
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
-  /// Fails (usage error): functions of the host cannot run on a GPU.
-  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) override;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) override;
   std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
                                const std::vector<const Kernel*>& kernels,
                                const LaunchArguments& sample) override;
@@ -79,8 +88,6 @@ class CudaDevice final : public Device {
 
  private:
   CudaStream& stream(StreamId id) const { return *streams_[id.value]; }
-  /// Throws the first error of the device again, if there was one.
-  void check_sticky() const;
   /// Throws and keeps what the driver says of earlier work, with the ops that it may be about.
   [[noreturn]] void fail_work(const Error& error);
   /// Runs a call that reports errors of earlier work.

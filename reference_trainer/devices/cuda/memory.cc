@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Memory of a graph on the CUDA device, and values between it and the host: in their format, filters turned.
-#include <bit>
-#include <cmath>
 #include <cstdint>
 
 #include "common/error.h"
+#include "kernels/half.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/cuda_device.h"
 #include "reference_trainer/ops/op.h"
@@ -12,38 +11,6 @@
 
 namespace headway::trainer {
 namespace {
-
-/// A value that FP16 has, in its bits. By hand, because not every compiler has a type for it.
-std::uint16_t half_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000U;
-  const std::uint32_t exponent = bits >> 23 & 0xFFU;
-  if (exponent == 0xFF)
-    return static_cast<std::uint16_t>(sign | (std::isnan(value) ? 0x7E00U : 0x7C00U));
-  if (exponent < 113)  // below 2^-14: a multiple of 2^-24
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::abs(value) * 0x1p24F));
-  return static_cast<std::uint16_t>(sign | (exponent - 112) << 10 | (bits >> 13 & 0x3FFU));
-}
-
-float from_half_bits(std::uint16_t half) {
-  const float sign = half & 0x8000U ? -1.0F : 1.0F;
-  const int exponent = half >> 10 & 0x1F;
-  const auto mantissa = static_cast<float>(half & 0x3FFU);
-  if (exponent == 0x1F) return half & 0x3FFU ? NAN : sign * INFINITY;
-  if (exponent == 0) return sign * mantissa * 0x1p-24F;
-  return sign * std::ldexp(1024 + mantissa, exponent - 25);
-}
-
-std::uint16_t narrow(NumberFormat format, float value) {
-  kernels::round_to(format, 1, &value, &value);
-  if (format == NumberFormat::kFloat16) return half_bits(value);
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-}
-
-float widen(NumberFormat format, std::uint16_t bits) {
-  if (format == NumberFormat::kFloat16) return from_half_bits(bits);
-  return std::bit_cast<float>(std::uint32_t{bits} << 16);
-}
 
 /// [outer][rows][columns] to [outer][columns][rows].
 std::vector<float> turned(const std::vector<float>& from, std::int64_t rows, std::int64_t columns) {
@@ -182,7 +149,7 @@ void CudaGraph::write(ValueId id, std::span<const float> values) {
   }
   std::vector<std::uint16_t> bits;
   bits.reserve(ordered.size());
-  for (float value : ordered) bits.push_back(narrow(format(id), value));
+  for (float value : ordered) bits.push_back(kernels::to_16_bits(format(id), value));
   HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, bits.data(), bits.size() * sizeof bits[0]);
 }
 
@@ -196,7 +163,8 @@ std::vector<float> CudaGraph::read(ValueId id) const {
   } else {
     std::vector<std::uint16_t> bits(values.size());
     HEADWAY_CU(device_.driver(), cuMemcpyDtoH, bits.data(), from, bits.size() * sizeof bits[0]);
-    for (std::size_t i = 0; i < bits.size(); ++i) values[i] = widen(format(id), bits[i]);
+    for (std::size_t i = 0; i < bits.size(); ++i)
+      values[i] = kernels::from_16_bits(format(id), bits[i]);
   }
   return is_filter(id) ? turned(values, s[2] * s[3], s[1]) : values;
 }

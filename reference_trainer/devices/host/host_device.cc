@@ -253,11 +253,15 @@ void HostDevice::synchronize() {
   error_.check();
 }
 
-std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, Kernel::Body body) {
+std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) {
+  return make_kernel(std::move(tag), [op](const LaunchArguments&) { kernels::run(op); });
+}
+
+std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, HostKernel::Body body) {
   return std::make_unique<HostKernel>(std::move(tag), std::move(body));
 }
 
-std::unique_ptr<Kernel> HostDevice::make_kernel(const std::string& name, Kernel::Body body) {
+std::unique_ptr<Kernel> HostDevice::make_kernel(const std::string& name, HostKernel::Body body) {
   Kernel::Tag tag;
   tag.name = nvtx::intern(name);
   tag.text = name;

@@ -46,7 +46,7 @@ class HostDevice final : public Device {
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
 
-  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, Kernel::Body body) override;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) override;
   std::unique_ptr<Kernel> join(StreamId, Kernel::Tag, const std::vector<const Kernel*>&,
                                const LaunchArguments&) override {
     return nullptr;
@@ -61,8 +61,10 @@ class HostDevice final : public Device {
   /// Returns when all work that was launched is done or skipped.
   void finish() noexcept;
 
-  /// A kernel with nothing but a name.
-  std::unique_ptr<Kernel> make_kernel(const std::string& name, Kernel::Body body);
+  /// A kernel that runs `body` on the stream's thread.
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, HostKernel::Body body);
+  /// The same, with nothing but a name.
+  std::unique_ptr<Kernel> make_kernel(const std::string& name, HostKernel::Body body);
 
  protected:
   void release(MemoryView memory, std::int64_t bytes) noexcept override;

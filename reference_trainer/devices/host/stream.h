@@ -25,6 +25,7 @@ class HostStream;
 /// A kernel of the host device: any function.
 class HostKernel : public Kernel {
  public:
+  using Body = std::function<void(const LaunchArguments&)>;
   HostKernel(Tag tag, Body body) : Kernel(std::move(tag)), body_(std::move(body)) {}
   void run(const LaunchArguments& arguments) const { body_(arguments); }
 

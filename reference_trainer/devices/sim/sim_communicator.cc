@@ -26,8 +26,8 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
                                                  : &world.across(rank());
   simulated.kind = what.kind;
   simulated.scope = what.scope;
-  simulated.bytes = what.bytes;
-  simulated.dtype = what.dtype;
+  simulated.bytes = what.bytes();
+  simulated.dtype = what.dtype();
   simulated.batch = batch;
   device_.enqueue_collective(stream, simulated);
 }

@@ -1,55 +1,23 @@
 // SPDX-License-Identifier: MIT
 // headway-train --device cuda as a user starts it: without a GPU, with one that refuses, and what a step does.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "tests/reference_trainer/cuda/command.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway {
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
+using test::check;
+using test::emulated;
 
-/// headway-train beside this program; `environment` comes before it.
-Outcome run(const std::string& environment, const std::string& arguments) {
-  const std::string program =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "headway-train";
-  const std::string command = environment + " '" + program +
-                              "' --device cuda --model transformer --data generated --layers 1 "
-                              "--heads 1 --features 8 --sequence 8 --batch 2 --eval off " +
-                              arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
-    outcome.output.append(block, got);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-void check(const Outcome& outcome, int status, const std::string& part) {
-  CAPTURE(outcome.output);
-  CHECK(outcome.status == status);
-  CHECK(outcome.output.find(part) != std::string::npos);
-}
-
-/// The rest is about the stand-in for the driver.
-bool emulated() {
-  const char* path = std::getenv("LD_LIBRARY_PATH");
-  return path && std::string(path).ends_with("targets/cuda");
+test::Outcome run(const std::string& environment, const std::string& arguments) {
+  return test::run_trainer(environment, "--device cuda " + arguments);
 }
 
 std::vector<std::string> calls_of(int steps, const std::string& switches = "") {
@@ -78,8 +46,6 @@ TEST_CASE("what is missing for a GPU is named, with what to do") {
 }
 
 TEST_CASE("switches that the GPU cannot follow are refused") {
-  check(run("", "--steps 1 --ranks 2"), 2, "device cuda: it trains with one rank");
-  check(run("", "--steps 1 --accumulate 2"), 2, "device cuda: it trains with one rank");
   check(run("", "--steps 1 --cuda-graph on --sync op"), 2, "cuda_graph: a graph is one launch");
   check(run("", "--steps 1 --cuda-graph on --device host"), 2, "cuda_graph: only --device cuda");
   check(run("", "--steps 1 --cuda-graph on --allocator raw"), 2,
@@ -148,7 +114,7 @@ TEST_CASE("memory that runs out within a step is said with the op that wanted it
       std::ranges::count(calls_of(1, " --allocator caching"), std::string("cuMemAlloc"));
   const std::string fails = "FAKE_CUDA_FAILS=cuMemAlloc:" + std::to_string(before + 5);
   check(run(fails, "--steps 2"), 0, "2 steps");
-  const Outcome outcome = run(fails, "--steps 2 --allocator raw");
+  const test::Outcome outcome = run(fails, "--steps 2 --allocator raw");
   check(outcome, 4, "Before op '");
   check(outcome, 4, "Out of memory: the GPU has no");
 }

@@ -26,6 +26,7 @@
 namespace {
 
 using emulator::Event;
+using emulator::g_mutex;
 using emulator::Graph;
 using emulator::Node;
 using emulator::Stream;
@@ -40,7 +41,6 @@ struct Block {
   std::size_t bytes;
 };
 std::map<CUdeviceptr, Block> g_blocks;
-std::recursive_mutex g_mutex;
 
 /// Notes the call; false when it is to fail.
 bool called(const char* name) {
@@ -146,10 +146,11 @@ FAKE CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
   *bytes = std::size_t{1} << 30;
   return CUDA_SUCCESS;
 }
-FAKE CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice) {
+FAKE CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
   *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? kMultiprocessors
            : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
            : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE            ? 1 << 20
+           : which == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID               ? device
                                                                    : 0;
   return CUDA_SUCCESS;
 }
@@ -348,6 +349,13 @@ FAKE CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid
                                              threads,
                                              std::string(static_cast<const char*>(parameters[0]),
                                                          kernel.parameter_bytes)});
+  return CUDA_SUCCESS;
+}
+
+FAKE CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
+  CALLED("cuLaunchHostFunc");
+  if (stream_of(stream)->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  emulator::queue_host_function(stream_of(stream), [=] { function(data); });
   return CUDA_SUCCESS;
 }
 

@@ -2,36 +2,50 @@
 #include "tests/targets/fake_cuda/streams.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 
 #include "tests/targets/fake_cuda/run_kernel.h"
 
 namespace emulator {
+
+std::recursive_mutex g_mutex;
+
 namespace {
 
 std::vector<Stream*> g_streams;
+std::condition_variable_any g_free;  ///< a stream is no longer busy
 
 void run(const KernelLaunch& launch) {
   run_kernel(*launch.kernel, {launch.grid[0], launch.grid[1], launch.grid[2]}, launch.threads,
              launch.parameters.data());
 }
 
-/// The oldest piece of work of a stream.
+/// The oldest piece of work of a stream; or waits for the thread that runs one.
 void run_one(Stream& stream) {
+  if (stream.busy) return g_free.wait(g_mutex);
   Stream::Piece piece = std::move(stream.queue.front());
   stream.queue.pop_front();
-  if (piece.work)
+  if (piece.for_host) {
+    stream.busy = true;
+    g_mutex.unlock();
     piece.work();
-  else
+    g_mutex.lock();
+    stream.busy = false;
+    g_free.notify_all();
+  } else if (piece.work) {
+    piece.work();
+  } else {
     run_until(piece.wait);
+  }
   ++stream.done;
 }
 
 void queue_piece(Stream* stream, Stream::Piece piece) {
   stream->queue.push_back(std::move(piece));
   ++stream->queued;
-  if (!lazy()) run_one(*stream);
+  if (!lazy()) run_until(end_of(stream));
 }
 
 }  // namespace
@@ -52,6 +66,10 @@ void queue_work(Stream* stream, Work work) {
     return;
   }
   queue_piece(stream, {std::move(work), {}});
+}
+
+void queue_host_function(Stream* stream, Work work) {
+  queue_piece(stream, {std::move(work), {}, true});
 }
 
 void queue_launch(Stream* stream, KernelLaunch launch) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -48,19 +49,26 @@ struct Graph {
 struct Stream {
   struct Piece {
     Work work;
-    Point wait;  ///< instead of work
+    Point wait;             ///< instead of work
+    bool for_host = false;  ///< a function of the program's: runs without the driver's lock
   };
   std::deque<Piece> queue;
   std::uint64_t queued = 0;
   std::uint64_t done = 0;
   Graph* capture = nullptr;
+  bool busy = false;  ///< some thread is in a function of the program's
 };
+
+/// The driver's lock: every call holds it, once.
+extern std::recursive_mutex g_mutex;
 
 bool lazy();
 /// Some stream is being captured: calls that wait are refused.
 bool capturing();
 /// A null stream is the old default one, whose work runs at once.
 void queue_work(Stream* stream, Work work);
+/// The same for a function that may wait for other threads.
+void queue_host_function(Stream* stream, Work work);
 void queue_launch(Stream* stream, KernelLaunch launch);
 void queue_wait(Stream* stream, const Point& point);
 Point end_of(Stream* stream);

@@ -4,9 +4,14 @@
 #include <bit>
 #include <cstdint>
 
-namespace headway::trainer {
+#include "kernels/number_format.h"
 
-/// IEEE 754 binary16 and back, round to nearest even; too large becomes infinity, as in hardware.
+namespace headway::kernels {
+
+// Values of 16 bits, by their bits, because not every compiler has types for them. Narrowing rounds to nearest even;
+// what is too large becomes infinity, NaN stays NaN, as in hardware.
+
+/// IEEE 754 binary16.
 constexpr std::uint16_t to_half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
@@ -34,4 +39,23 @@ constexpr float from_half(std::uint16_t half) {
   return std::bit_cast<float>(sign | (wide << 23) | (mantissa << 13));
 }
 
-}  // namespace headway::trainer
+/// The upper half of a float.
+constexpr std::uint16_t to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7FFFFFFF) > 0x7F800000) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
+  return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+constexpr float from_bfloat16(std::uint16_t upper) {
+  return std::bit_cast<float>(std::uint32_t{upper} << 16);
+}
+
+/// By format, which must have 16 bits.
+constexpr std::uint16_t to_16_bits(NumberFormat format, float value) {
+  return format == NumberFormat::kFloat16 ? to_half(value) : to_bfloat16(value);
+}
+constexpr float from_16_bits(NumberFormat format, std::uint16_t bits) {
+  return format == NumberFormat::kFloat16 ? from_half(bits) : from_bfloat16(bits);
+}
+
+}  // namespace headway::kernels

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "reference_trainer/comm/communicator.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
+#include "reference_trainer/comm/backend.h"
+
+namespace headway::trainer {
+
+const char* nccl_function_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kReduceScatter:
+      return "ncclReduceScatter";
+    case CollectiveKind::kAllGather:
+      return "ncclAllGather";
+    case CollectiveKind::kParameterServer:
+      return "ncclReduce";
+    case CollectiveKind::kAllReduce:
+      break;
+  }
+  return "ncclAllReduce";
+}
+
+std::string name_of(const Collective& collective) {
+  const char* kind = "allreduce";
+  switch (collective.kind) {
+    case CollectiveKind::kReduceScatter:
+      kind = "reduce_scatter";
+      break;
+    case CollectiveKind::kAllGather:
+      kind = "allgather";
+      break;
+    case CollectiveKind::kParameterServer:
+      kind = "reduce through server";
+      break;
+    case CollectiveKind::kAllReduce:
+      break;
+  }
+  return fmt::format("{} {}", kind, collective.text);
+}
+
+std::int64_t bytes_as_called(const Collective& collective, int members) {
+  const bool per_member = collective.kind == CollectiveKind::kAllGather ||
+                          collective.kind == CollectiveKind::kReduceScatter;
+  return per_member ? collective.bytes() / members : collective.bytes();
+}
+
+void carry_out(const Collective& collective, CommBackend& backend, void* data) {
+  const auto count = static_cast<std::size_t>(collective.count);
+  const std::span<float> floats(static_cast<float*>(data), count);
+  switch (collective.kind) {
+    case CollectiveKind::kAllReduce:
+      if (collective.type == ElementType::kHalf)
+        return backend.all_reduce_half(collective.scope,
+                                       {static_cast<std::uint16_t*>(data), count});
+      return backend.all_reduce(collective.scope, floats);
+    case CollectiveKind::kReduceScatter:
+      return backend.reduce_scatter(collective.scope, floats);
+    case CollectiveKind::kAllGather:
+      if (collective.type == ElementType::kByte)
+        return backend.all_gather({static_cast<std::byte*>(data), count});
+      return backend.all_gather_parts(collective.scope, floats);
+    case CollectiveKind::kParameterServer:
+      return backend.reduce_through_server(floats);
+  }
+}
+
+}  // namespace headway::trainer
