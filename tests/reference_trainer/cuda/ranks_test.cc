@@ -31,7 +31,8 @@ std::vector<double> losses_of(const std::string& environment, const std::string&
   CAPTURE(outcome.output);
   REQUIRE(outcome.status == 0);
   std::vector<double> losses;
-  for (const auto& step : nlohmann::json::parse(std::ifstream(file)).at("steps"))
+  const auto metrics = nlohmann::json::parse(std::ifstream(file));
+  for (const auto& step : metrics.at("steps"))
     losses.push_back(step.at("loss").get<double>());
   return losses;
 }

@@ -218,7 +218,7 @@ FAKE CUresult cuEventQuery(CUevent event) {
   const std::scoped_lock lock(g_mutex);
   const emulator::Point& point = reinterpret_cast<Event*>(event)->point;
   if (emulator::passed(point)) return CUDA_SUCCESS;
-  emulator::run_until({point.stream, point.stream->done + 1});
+  emulator::run_some(*point.stream);
   return CUDA_ERROR_NOT_READY;
 }
 FAKE CUresult cuEventSynchronize(CUevent event) {

@@ -96,6 +96,10 @@ void run_until(const Point& point) {
   while (!passed(point)) run_one(*point.stream);
 }
 
+void run_some(Stream& stream) {
+  if (!stream.busy && !stream.queue.empty() && !stream.queue.front().for_host) run_one(stream);
+}
+
 void run_all() {
   for (Stream* stream : g_streams) run_until(end_of(stream));
 }

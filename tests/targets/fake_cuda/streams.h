@@ -74,6 +74,8 @@ void queue_wait(Stream* stream, const Point& point);
 Point end_of(Stream* stream);
 bool passed(const Point& point);
 void run_until(const Point& point);
+/// The oldest piece of work, unless it could wait for other threads.
+void run_some(Stream& stream);
 void run_all();
 
 Stream* make_stream();
