@@ -32,8 +32,7 @@ std::vector<double> losses_of(const std::string& environment, const std::string&
   REQUIRE(outcome.status == 0);
   std::vector<double> losses;
   const auto metrics = nlohmann::json::parse(std::ifstream(file));
-  for (const auto& step : metrics.at("steps"))
-    losses.push_back(step.at("loss").get<double>());
+  for (const auto& step : metrics.at("steps")) losses.push_back(step.at("loss").get<double>());
   return losses;
 }
 
