@@ -35,6 +35,7 @@ CASES = {
     "sync": (IMAGES + ["--batch", "1", "--launch-us", "8"], ["--sync", "op"], ["--sync", "never"]),
     "loss_read": (IMAGES + ["--batch", "1", "--launch-us", "20"], ["--loss-read", "step"], ["--loss-read", "deferred"]),
     "launch_us": (IMAGES + ["--batch", "1", "--width", "8"], ["--launch-us", "60"], ["--launch-us", "5"]),
+    "allocator": (IMAGES, ["--allocator", "raw"], ["--allocator", "caching"]),
     "fused_bn": (IMAGES + GPU_MEMORY, ["--fused-bn", "off"], ["--fused-bn", "on"]),
     "fused_optimizer sgd": (IMAGES + GPU_MEMORY + ["--batch", "2"], ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"]),
     "fused_optimizer adam": (TEXT + GPU_MEMORY + ["--batch", "1"], ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"]),

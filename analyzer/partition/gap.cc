@@ -63,8 +63,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
     TimeNs called = trace_.calls.end[launch.value] + latency_.launch;
     TimeNs believed =
         std::clamp(std::max(launched + latency_.launch * kLatencySlack, called), launched, gap.end);
-    push(out, {launched, believed}, walk.drained ? TimeClass::kHostSync : TimeClass::kLaunchGap,
-         call);
+    push(out, {launched, believed}, walk.drained_by.value_or(TimeClass::kLaunchGap), call);
     push(out, {believed, gap.end}, TimeClass::kUnknown, call);
   }
   put_overheads_over(trace_.threads[thread.value].process, from, out);
@@ -80,7 +79,7 @@ void GapExplainer::explain_without_launch(Interval gap, DeviceOpId next,
 }
 
 TimeClass GapExplainer::host_class(const Walk& walk, TimeNs t) const {
-  if (walk.drained) return TimeClass::kHostSync;
+  if (walk.drained_by) return *walk.drained_by;
   return facts_.in_step(walk.thread, t) ? TimeClass::kLaunchGap : TimeClass::kHostOther;
 }
 
@@ -92,9 +91,10 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
   TimeNs now = window.begin;
   for (const Activity& activity : activities) {
     explain_nothing({now, activity.interval.begin}, walk, out);
-    if (activity.event.kind == EventRef::Kind::kCall && activity.interval.begin == window.begin &&
-        facts_.blocks(CallId{activity.event.index})) {
-      walk.drained = true;
+    if (activity.event.kind == EventRef::Kind::kCall && activity.interval.begin == window.begin) {
+      const CallId call{activity.event.index};
+      if (facts_.blocks(call)) walk.drained_by = TimeClass::kHostSync;
+      if (facts_.waits_to_free(call)) walk.drained_by = TimeClass::kAllocator;
     }
     explain_activity(activity, walk, out);
     now = activity.interval.end;
@@ -143,7 +143,7 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
   std::vector<Activity> activities;
   activity_.in(partner, part, activities);
   if (activities.empty()) return false;
-  Walk visit{partner, walk.drained, true};
+  Walk visit{partner, walk.drained_by, true};
   TimeNs now = part.begin;
   for (const Activity& activity : activities) {
     push(out, {now, activity.interval.begin}, otherwise, cause);
@@ -158,10 +158,10 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
 /// training thread starts the backward pass.
 void GapExplainer::explain_nothing(Interval part, const Walk& walk, std::vector<Segment>& out) {
   if (part.empty()) return;
-  TimeClass otherwise = walk.drained ? TimeClass::kHostSync : TimeClass::kHostOther;
+  TimeClass otherwise = walk.drained_by.value_or(TimeClass::kHostOther);
   if (visit_partner(part, walk, otherwise, EventRef{}, out)) return;
   // Between two calls of a program that says nothing about itself.
-  if (!walk.drained && part.length() <= facts_.issue_pause() &&
+  if (!walk.drained_by && part.length() <= facts_.issue_pause() &&
       trace_.ranges_of_thread[walk.thread].empty()) {
     otherwise = TimeClass::kLaunchGap;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analyzer/partition/device_ops.h"
@@ -24,7 +25,8 @@ class GapExplainer {
   /// What the walk over a host thread has come to know.
   struct Walk {
     trace::ThreadId thread;
-    bool drained = false;   ///< the device ran dry while the thread was blocked
+    /// The device ran dry while the thread waited for it: what the wait was for has to answer for the refill, too.
+    std::optional<TimeClass> drained_by = {};
     bool visiting = false;  ///< this is the partner of the thread that launches
   };
   void explain_without_launch(Interval gap, trace::DeviceOpId next,

@@ -140,6 +140,11 @@ bool GapFacts::blocks(CallId call) const {
          trace.calls.end[call.value] >= trace.device_ops.end[op.value];
 }
 
+bool GapFacts::waits_to_free(CallId call) const {
+  return trace.calls.kind[call.value] == DeviceCallKind::kFree &&
+         trace.strings[trace.calls.name[call.value]].find("Async") == std::string_view::npos;
+}
+
 void GapFacts::find_partners(const Steps& steps) {
   std::vector<std::size_t> launches(trace.threads.size(), 0);
   for (std::size_t i = 0; i < trace.calls.size(); ++i)

@@ -36,6 +36,8 @@ class GapFacts {
   /// True when the host thread cannot go on before the device has finished: synchronising calls, and
   /// copies to pageable memory, which return only when the copy is done.
   bool blocks(trace::CallId call) const;
+  /// True for cudaFree and what is like it: memory goes back when the device has finished. Not for frees in stream order.
+  bool waits_to_free(trace::CallId call) const;
 
   /// Pauses between two calls of a thread up to this long belong to issuing work: nothing is recorded
   /// of the program in between.

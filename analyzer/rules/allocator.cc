@@ -4,7 +4,8 @@
 // Symptom: cudaMalloc, cudaFree, cudaHostAlloc and the like in steady steps, with the device idle meanwhile.
 // Mechanism: such a call takes the driver's lock and tens of microseconds to milliseconds; cudaFree and
 //   cudaHostAlloc also wait until the device has finished, so the queue runs dry.
-// Formula: recoverable = allocator: idle device time before an op whose launching thread was in such a call.
+// Formula: recoverable = allocator: idle device time before an op whose launching thread was in such a call, plus
+//   the refill up to the next launch where the device ran dry while a free waited for it.
 // Falsified by: calls under a full queue (they cost nothing); calls in the first steps only, which are
 //   warm-up and dropped.
 // Known false positives: steps whose sizes differ on purpose, so that a cache cannot serve them.
@@ -28,6 +29,8 @@ std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind != EventRef::Kind::kCall) return "memory is allocated or freed";
   std::int64_t bytes = context.trace.calls.bytes[segment.cause.index];
   std::string_view name = name_of(context.trace, segment.cause);
+  if (!allocates(context.trace.calls.kind[segment.cause.index]))
+    return fmt::format("{} refills the queue after a free", name);
   return bytes > 0 ? fmt::format("{} of {}", name, format_bytes(bytes)) : std::string(name);
 }
 
@@ -68,8 +71,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.9;
   finding.evidence = longest_segments(context, *share.device, {TimeClass::kAllocator}, note);
   finding.advice = {
-      {"headway-train", "Its buffers are allocated once; steps allocate only when shapes change.",
-       "--batch N, the same for all steps", settings(context.trace, {"batch"})},
+      {"headway-train", "Plan the memory of a step once, instead of asking for it before each op.",
+       "--allocator caching", settings(context.trace, {"allocator"})},
       {"PyTorch",
        "Let the caching allocator serve the steps: no empty_cache() in the loop, few distinct "
        "shapes, "

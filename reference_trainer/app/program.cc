@@ -159,6 +159,10 @@ void check_device_settings(const Settings& s) {
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.cuda_graph && !cuda)
     fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
+  if (s.cuda_graph && s.raw_allocator)
+    fail_usage(
+        "cuda_graph: memory cannot be allocated and freed between the kernels of a graph. Use "
+        "--allocator caching, or leave --cuda-graph off.");
   if (s.cuda_graph && (s.sync.ops > 0 || s.launch_us > 0))
     fail_usage(
         "cuda_graph: a graph is one launch, so --sync and --launch-us have nothing to come after. "

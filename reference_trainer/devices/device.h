@@ -118,11 +118,18 @@ class CompiledGraph {
   /// Bytes of that memory, padding of the device's layout included.
   virtual std::int64_t memory_size(ValueId value) const = 0;
   /// Sets or reads a float value in its logical order (weights OIHW, activations NHWC). Waits for
-  /// the device first. Activations are only whole until the next op reuses their memory.
+  /// the device first. Activations are only whole until the next op reuses their memory; under the
+  /// raw allocator they have none between steps.
   virtual void write(ValueId value, std::span<const float> values) = 0;
   virtual std::vector<float> read(ValueId value) const = 0;
   /// Device memory that the graph holds, in bytes.
   virtual std::int64_t memory_bytes() const = 0;
+  /// To be called before and after a node's kernels are launched. Under the raw allocator the first
+  /// gets the memory of what the node is the first to need, and its scratch memory, from the device's
+  /// allocator, and the second gives back what no later node needs, waiting for the device as cudaFree
+  /// does. Else they do nothing.
+  virtual void allocate_for(NodeId node) = 0;
+  virtual void free_after(NodeId node) = 0;
 };
 
 struct CompileOptions {
@@ -132,6 +139,7 @@ struct CompileOptions {
   /// result.
   const CompiledGraph* share_with = nullptr;
   bool keep_activations = false;  ///< give every activation its own memory, for tests
+  bool raw_allocator = false;     ///< activations have memory only while they are needed
 };
 
 /// Where a training program runs: streams of work in order, events between them, memory of its own,

@@ -26,7 +26,10 @@ TruthClass class_of_call(DeviceCallKind kind) {
 HostTruth::HostTruth(const sim::Recording& recording) {
   for (const sim::Call& call : recording.calls) {
     const std::int64_t waited = call.start + call.waited;
-    if (call.waited > 0) calls_.push_back({call.start, waited, TruthClass::kHostSync});
+    const bool frees = call.kind == DeviceCallKind::kFree;
+    if (call.waited > 0)
+      calls_.push_back(
+          {call.start, waited, frees ? TruthClass::kAllocator : TruthClass::kHostSync});
     calls_.push_back({waited, call.end, class_of_call(call.kind)});
   }
   for (const sim::RangeRecord& range : recording.ranges) {

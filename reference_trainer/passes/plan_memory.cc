@@ -11,7 +11,7 @@ constexpr std::int64_t kAlignment = 64;
 struct Placed {
   std::int64_t begin;
   std::int64_t end;
-  std::size_t last_use;  ///< index of the last node that touches it
+  ValueId value;
 };
 
 /// The lowest offset with `bytes` free among the blocks still alive.
@@ -27,25 +27,40 @@ std::int64_t first_fit(std::vector<Placed>& alive, std::int64_t bytes) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(ValueId)>& bytes_of) {
+Lifetimes lifetimes(const Graph& graph) {
   std::vector<std::size_t> last_use(graph.value_count(), 0);
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     for (ValueId input : graph.nodes()[i].inputs) last_use[input.value] = i;
     for (ValueId output : graph.nodes()[i].outputs) last_use[output.value] = i;
   }
+  Lifetimes result;
+  result.first.resize(graph.node_count());
+  result.last.resize(graph.node_count());
+  for (std::size_t i = 0; i < graph.node_count(); ++i) {
+    for (ValueId output : graph.nodes()[i].outputs) {
+      if (graph.value(output).role != Role::kActivation) continue;
+      result.first[i].push_back(output);
+      result.last[last_use[output.value]].push_back(output);
+    }
+  }
+  return result;
+}
+
+MemoryPlan plan_memory(const Graph& graph, const std::function<std::int64_t(ValueId)>& bytes_of) {
+  const Lifetimes lives = lifetimes(graph);
   MemoryPlan plan;
   plan.offset.assign(graph.value_count(), -1);
   std::vector<Placed> alive;
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
-    std::erase_if(alive, [&](const Placed& block) { return block.last_use < i; });
-    for (ValueId output : graph.nodes()[i].outputs) {
-      if (graph.value(output).role != Role::kActivation) continue;
-      const std::int64_t bytes = (bytes_of(output) + kAlignment - 1) / kAlignment * kAlignment;
+    for (ValueId value : lives.first[i]) {
+      const std::int64_t bytes = (bytes_of(value) + kAlignment - 1) / kAlignment * kAlignment;
       const std::int64_t offset = first_fit(alive, bytes);
-      plan.offset[output.value] = offset;
+      plan.offset[value.value] = offset;
       plan.total_bytes = std::max(plan.total_bytes, offset + bytes);
-      alive.push_back({offset, offset + bytes, last_use[output.value]});
+      alive.push_back({offset, offset + bytes, value});
     }
+    for (ValueId value : lives.last[i])
+      std::erase_if(alive, [&](const Placed& block) { return block.value == value; });
   }
   return plan;
 }

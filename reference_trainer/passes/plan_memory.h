@@ -9,6 +9,13 @@
 
 namespace headway::trainer {
 
+/// Which activations each node is the first to need and the last, by node.
+struct Lifetimes {
+  std::vector<std::vector<ValueId>> first;
+  std::vector<std::vector<ValueId>> last;
+};
+Lifetimes lifetimes(const Graph& graph);
+
 /// Where each activation lies in one block of device memory that they share: values that are never
 /// alive at the same time overlap, because ops run in order on one stream.
 struct MemoryPlan {

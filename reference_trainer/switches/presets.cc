@@ -97,6 +97,13 @@ std::span<const Preset> all_presets() {
        {{"batch", "1"}, {"steps", "300"}, {"eval", "off"}, {"launch_us", "8"}},
        {{"launch_us", "0"}},
        {{"sync", "op"}}},
+      {"allocator",
+       "Activations, gradients and scratch space come from the driver before each op and go back "
+       "after it; the device waits for every free.",
+       "allocator",
+       healthy("16", "60"),
+       kOnGpu,
+       {{"allocator", "raw"}}},
       {"unfused",
        "Batch norm, add and ReLU as separate passes over memory, and four kernels per parameter in "
        "the update.",

@@ -133,6 +133,7 @@ struct Settings {
   double jitter = 0;         ///< likewise: durations vary by this share at most
   std::int64_t host_cores = 16;
   double memory_gb_per_s = 0;
+  bool raw_allocator = false;
   std::int64_t threads = 0;  ///< 0: one less than the cores, at least 1, at most 8
 };
 

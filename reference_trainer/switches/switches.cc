@@ -28,7 +28,7 @@ bool on_host(const Settings& s) {
 }
 
 bool may_join_launches(const Settings& s) {
-  return s.device == DeviceKind::kCuda && s.sync.ops == 0 && s.launch_us == 0;
+  return s.device == DeviceKind::kCuda && s.sync.ops == 0 && s.launch_us == 0 && !s.raw_allocator;
 }
 
 Switch sync_switch() {
@@ -430,6 +430,14 @@ std::vector<Switch> make_switches() {
               "thread is the balance of a GPU between arithmetic and memory.",
               "unfused-elementwise, unfused-optimizer"},
              &S::memory_gb_per_s, 0, 100000, "what the processor has"),
+      choice<bool>(
+          {"allocator", kDevice,
+           "Memory of activations, gradients and scratch space: planned once, which is where a "
+           "caching allocator ends up, or got from the device's allocator before each op and given "
+           "back after it, and a free waits for the device (published: 66 µs for a cudaMalloc with "
+           "its cudaFree).",
+           "allocator", try_values({"caching"})},
+          &S::raw_allocator, {{"caching", false}, {"raw", true}}),
       integer({"threads",
                kDevice,
                "Processor threads that compute one op together.",

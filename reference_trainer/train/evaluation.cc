@@ -27,6 +27,7 @@ EvaluationResult evaluate(const Settings& settings, Device& device, StreamId str
   CompileOptions compile;
   compile.first_op_id = first_op_id;
   compile.share_with = &trained;
+  compile.raw_allocator = settings.raw_allocator;
   const auto compiled = device.compile(model.graph, compile);
   publish_graph(model.graph, first_op_id);
   Executor executor(device, stream, model.graph, *compiled, first_op_id, {});

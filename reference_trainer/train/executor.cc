@@ -43,9 +43,8 @@ conventions::GraphOpPayload payload_of(const Graph& graph, const Node& node, std
 
 }  // namespace
 
-Executor::Executor(Device& device, StreamId stream, const Graph& graph,
-                   const CompiledGraph& compiled, std::int64_t first_op_id,
-                   const ExecutorOptions& options)
+Executor::Executor(Device& device, StreamId stream, const Graph& graph, CompiledGraph& compiled,
+                   std::int64_t first_op_id, const ExecutorOptions& options)
     : device_(device), stream_(stream), graph_(graph), compiled_(compiled), options_(options) {
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
@@ -123,12 +122,14 @@ void Executor::run(Phase phase, const LaunchArguments& arguments,
       return device_.launch(stream_, *kernel, arguments);
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
     nvtx::Range range(op.name, op.payload);
+    compiled_.allocate_for(op.node);
     if (graph_.node(op.node).on_processor) run_on_processor(op.node, arguments);
     for (const auto& kernel : compiled_.kernels(op.node)) {
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);
     }
     if (launched) launched(op.node);
+    compiled_.free_after(op.node);
     if (options_.sync_every == 0 || ++ops_since_sync_ < options_.sync_every) continue;
     ops_since_sync_ = 0;
     device_.synchronize(stream_);

@@ -26,7 +26,7 @@ struct ExecutorOptions {
 /// framework does. Each op is an NVTX range on the calling thread. The graph must outlive it.
 class Executor {
  public:
-  Executor(Device& device, StreamId stream, const Graph& graph, const CompiledGraph& compiled,
+  Executor(Device& device, StreamId stream, const Graph& graph, CompiledGraph& compiled,
            std::int64_t first_op_id, const ExecutorOptions& options);
 
   /// Launches all ops of a phase. `launched` is told of each op afterwards.
@@ -55,7 +55,7 @@ class Executor {
   Device& device_;
   const StreamId stream_;
   const Graph& graph_;
-  const CompiledGraph& compiled_;
+  CompiledGraph& compiled_;
   const ExecutorOptions options_;
   std::map<NodeId, RoundTrip> round_trips_;
   std::array<std::vector<Op>, 8> ops_of_phase_;

@@ -60,7 +60,13 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
       compute_(device.create_stream("compute")),
       model_(build_training_model(settings, data, gradients_)),
       ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
-  compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d)});
+  const bool sums = parts.communicator || settings.accumulate > 1;
+  // Buckets and sums of micro batches know the gradients by their addresses, which then must stay.
+  if (settings.raw_allocator && sums)
+    for (const auto& [parameter, gradient] : gradients_)
+      model_.graph.value(gradient).role = Role::kResult;
+  compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d),
+                                            .raw_allocator = settings.raw_allocator});
   initialise_values();
   publish_graph(model_.graph, 0);
   ExecutorOptions options;

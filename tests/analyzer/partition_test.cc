@@ -105,6 +105,23 @@ TEST_CASE("a wait that drains the queue owns the idle time until the next op sta
   CHECK(times[TimeClass::kLaunchGap].ns == 20);  // the very first launch
 }
 
+TEST_CASE("a free that the device runs dry under owns the refill, one in stream order does not") {
+  auto times_of = [](const char* name) {
+    TraceBuilder builder;
+    builder.range(1, "step", 0, 3000, {.kind = RangeKind::kStep});
+    builder.launch(1, 0, 10, 20, 1000, {.phase = Phase::kForward});
+    builder.call(1, DeviceCallKind::kFree, 10, 1100, 1, 0, name);
+    builder.launch(1, 1300, 1310, 1350, 2000, {.phase = Phase::kUpdate});
+    return first_step(builder);
+  };
+  ClassTimes times = times_of("cudaFree_v3020");
+  CHECK(times[TimeClass::kAllocator].ns == 350);  // 100 in the call, 200 refill, 50 launch latency
+  CHECK(times[TimeClass::kLaunchGap].ns == 20);   // the very first launch
+  times = times_of("cudaFreeAsync_v11020");
+  CHECK(times[TimeClass::kAllocator].ns == 100);
+  CHECK(times[TimeClass::kLaunchGap].ns == 20 + 200 + 50);
+}
+
 TEST_CASE("a wait that returns while the device works costs nothing") {
   TraceBuilder builder;
   builder.range(1, "step", 0, 3000, {.kind = RangeKind::kStep});

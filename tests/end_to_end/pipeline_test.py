@@ -74,6 +74,11 @@ def preset_host_sync(folder):
     preset(folder, "host-sync", 60, ["host-sync"])
 
 
+def preset_allocator(folder):
+    finding = preset(folder, "allocator", 30, ["allocator"])[0]
+    assert any("--allocator caching" in a["knob"] for a in finding["advice"]), finding["advice"]
+
+
 def preset_unfused(folder):
     preset(folder, "unfused", 60, ["unfused-elementwise"])
 

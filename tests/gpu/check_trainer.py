@@ -61,6 +61,17 @@ for precision, tolerance in TOLERANCE.items():
         check(f"losses in {precision} as on the host", worst < tolerance,
               f"largest difference {worst:.2%} of 60 steps, last {curve['cuda'][-1]:.4f} and {curve['host'][-1]:.4f}")
 
+curve = {}
+for allocator in ("caching", "raw"):
+    run = train(f"allocator {allocator}", *TINY, "--steps", "60", "--device", "cuda", "--allocator", allocator)
+    curve[allocator] = [step["loss"] for step in run["steps"]] if run else []
+    if run:
+        times = sorted(step["duration_s"] for step in run["steps"][5:])
+        print(f"     small transformer, allocator {allocator}: {times[len(times) // 2] * 1e3:.3f} ms per step", flush=True)
+if curve["caching"] and curve["raw"]:
+    worst = max(abs(a - b) / b for a, b in zip(curve["raw"], curve["caching"]))
+    check("losses under the raw allocator as under the caching one", worst < 1e-3, f"largest difference {worst:.2%} of 60 steps")
+
 for name, arguments in {
         "fp32": ["--precision", "fp32"], "tf32": ["--precision", "tf32"], "amp-o1": ["--precision", "amp-o1"],
         "amp-o2": ["--precision", "amp-o2"], "bf16": ["--precision", "bf16"],
@@ -96,11 +107,20 @@ for name, arguments in {
 trace = RESULTS / "trainer.sqlite"
 cupti = [str(p.parent) for p in sorted(pathlib.Path("/").glob("usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1*"))]
 recorded = {**environment, "LD_LIBRARY_PATH": ":".join([*cupti, environment["LD_LIBRARY_PATH"]])}
-command = [PROGRAMS / "headway", "record", "--force", "-o", trace, "--", PROGRAMS / "headway-train", *LARGE, "--steps", "20", "--device", "cuda",
-           "--precision", "bf16"]
-child = subprocess.run(command, capture_output=True, text=True, timeout=120, env=recorded)
-check("a recorded run", child.returncode == 0, child.stderr.strip()[-300:] if child.returncode else "")
-if child.returncode == 0:
+
+
+def record(name, *arguments):
+    command = [PROGRAMS / "headway", "record", "--force", "-o", trace, "--", PROGRAMS / "headway-train", "--device", "cuda", *arguments]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=120, env=recorded)
+    check(name, child.returncode == 0, child.stderr.strip()[-300:] if child.returncode else "")
+    return child.returncode == 0
+
+
+if record("a recorded run under the raw allocator", *TINY, "--steps", "30", "--allocator", "raw"):
+    report = json.loads(subprocess.run([PROGRAMS / "headway", "report", trace, "--json"], capture_output=True, text=True, timeout=60).stdout)
+    found = [finding["rule"] for finding in report["findings"] if finding["status"] == "found"]
+    check("its first finding is the allocator", found[:1] == ["allocator"], f"found {found}")
+if record("a recorded run", *LARGE, "--steps", "20", "--precision", "bf16"):
     print(subprocess.run([PROGRAMS / "headway", "report", trace], capture_output=True, text=True, timeout=60).stdout, flush=True)
 if trace.exists() and trace.stat().st_size > 15 << 20:
     trace.unlink()  # results stay small

@@ -170,6 +170,22 @@ TEST_CASE("four ranks are one rank that adds up four micro batches") {
   CHECK(distance(one.weights, train_ranks(settings).weights) < 2e-3);
 }
 
+TEST_CASE("memory that comes and goes changes no result of ranks and micro batches") {
+  Settings settings = tiny_settings();
+  settings.steps = 4;
+  settings.ranks = 2;
+  settings.accumulate = 2;
+  for (Compression compression : {Compression::kNone, Compression::kPowerSgd}) {
+    settings.compress = compression;
+    settings.raw_allocator = false;
+    const TrainedRanks planned = train_ranks(settings);
+    settings.raw_allocator = true;
+    const TrainedRanks raw = train_ranks(settings);
+    CHECK(raw.same);
+    CHECK(raw.weights == planned.weights);
+  }
+}
+
 TEST_CASE("four ranks of a detector are one that adds up four micro batches, too") {
   const test::TemporaryFolder cache;
   Settings settings = test::tiny_detector(cache.path());

@@ -87,6 +87,30 @@ TEST_CASE("the host blocks when 1024 launches are outstanding") {
   CHECK(std::ranges::count(edges, EdgeKind::kQueue, &Edge::kind) == 1);
 }
 
+TEST_CASE("an allocation takes its time and waits for nothing, a free waits for all streams") {
+  SimDevice device(h200(), lone_world());
+  const StreamId one = device.create_stream("one");
+  const StreamId two = device.create_stream("two");
+  const auto short_kernel = kernel_of(device, 0, 48'000'000);
+  const auto long_kernel = kernel_of(device, 0, 4'800'000'000);
+  device.launch(one, *long_kernel, {});
+  device.launch(two, *short_kernel, {});
+  const std::int64_t before = device.now().count();
+  device.allocate_call(1000);
+  CHECK(device.now().count() == before + allocator_costs().allocate_ns);
+  device.free_call(1000);
+  const auto& recording = device.recording();
+  std::int64_t last = 0;
+  for (const Op& op : recording.ops) last = std::max(last, op.end);
+  CHECK(last > before + allocator_costs().allocate_ns);
+  CHECK(device.now().count() == last + allocator_costs().free_ns);
+  const Call& free = recording.calls.back();
+  CHECK(free.kind == DeviceCallKind::kFree);
+  CHECK(free.bytes == 1000);
+  CHECK(free.end - free.start - free.waited == allocator_costs().free_ns);
+  CHECK(!allocator_costs().source.empty());
+}
+
 TEST_CASE("an event makes another stream wait, and waiting for a passed one costs nothing") {
   SimDevice device(h200(), lone_world());
   const StreamId first = device.create_stream("first");

@@ -152,6 +152,7 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"workers-starved", {kIoRead, kDecode, kInputOther}},
       {"launch-bound", {kLaunchGap}},
       {"host-sync", {kHostSync, kLaunchGap}},
+      {"allocator", {kAllocator}},
       {"copy-not-overlapped", {kH2d}},
       {"comm-exposed", {kCommTransfer}},
       {"comm-not-overlapped", {kCommTransfer}},
@@ -254,6 +255,31 @@ TEST_CASE("half precision makes a simulated step shorter, and TF32 its matrix pr
   const double bf16 = mean_s(Precision::kBf16);
   CHECK(tf32 < 0.8 * fp32);
   CHECK(bf16 < 0.9 * tf32);
+}
+
+TEST_CASE("memory that comes and goes costs ranks, too, and changes nothing else they do") {
+  Settings settings = of_preset(find_preset("comm-exposed"));
+  settings.steps = 8;
+  const sim::SimulatedRun planned = simulate(settings);
+  settings.raw_allocator = true;
+  const sim::SimulatedRun raw = simulate(settings);
+  CHECK(raw.result.mean_step_s() > planned.result.mean_step_s());
+  for (std::size_t rank = 0; rank < raw.recordings.size(); ++rank) {
+    CHECK(raw.recordings[rank].ops.size() == planned.recordings[rank].ops.size());
+    std::map<conventions::DeviceCallKind, int> calls;
+    std::int64_t held = 0;
+    for (const sim::Call& call : raw.recordings[rank].calls) {
+      ++calls[call.kind];
+      if (call.kind == sim::DeviceCallKind::kFree) held -= call.bytes;
+    }
+    std::int64_t lasting = 0;
+    for (const sim::Call& call : planned.recordings[rank].calls)
+      lasting += call.kind == sim::DeviceCallKind::kAllocate ? call.bytes : 0;
+    for (const sim::Call& call : raw.recordings[rank].calls)
+      held += call.kind == sim::DeviceCallKind::kAllocate ? call.bytes : 0;
+    CHECK(held == lasting);
+    CHECK(calls[sim::DeviceCallKind::kFree] > 8 * 50);
+  }
 }
 
 TEST_CASE("more ranks than data is refused by name") {

@@ -118,11 +118,11 @@ void TraceBuilder::launch(std::int32_t tid, std::int64_t call_start, std::int64_
 }
 
 void TraceBuilder::call(std::int32_t tid, DeviceCallKind kind, std::int64_t start, std::int64_t end,
-                        std::int32_t stream, std::int64_t sync_id) {
+                        std::int32_t stream, std::int64_t sync_id, std::string_view name) {
   std::optional<std::int64_t> sync;
   if (sync_id) sync = sync_id;
   writer_.add<tables::DeviceCall>({start, end, global_tid(tid), static_cast<std::int32_t>(kind), 0,
-                                   stream, std::nullopt, sync, writer_.intern("call"), 0});
+                                   stream, std::nullopt, sync, writer_.intern(name), 0});
   last_time_ = std::max(last_time_, end);
 }
 

@@ -48,7 +48,7 @@ class TraceBuilder {
               std::int64_t op_start, std::int64_t op_end, Op op);
   /// A host call that enqueues nothing (a wait, a record, an allocation).
   void call(std::int32_t tid, trace::DeviceCallKind kind, std::int64_t start, std::int64_t end,
-            std::int32_t stream = 1, std::int64_t sync_id = 0);
+            std::int32_t stream = 1, std::int64_t sync_id = 0, std::string_view name = "call");
   void graph_op(std::int64_t op, std::string_view type, std::string_view name, trace::Phase phase,
                 std::initializer_list<std::int64_t> inputs, std::int64_t bytes = 0,
                 std::int64_t output_bytes = 0);

@@ -145,6 +145,10 @@ TEST_CASE("CUDA calls are classified by name, with or without version suffixes")
   CHECK(cuda_call_kind("cuMemcpyHtoD_v2") == DeviceCallKind::kCopyBlocking);
   CHECK(cuda_call_kind("cudaStreamSynchronize_v3020") == DeviceCallKind::kStreamSynchronize);
   CHECK(cuda_call_kind("cudaMallocAsync_v11020") == DeviceCallKind::kAllocate);
+  CHECK(cuda_call_kind("cuMemAlloc_v2") == DeviceCallKind::kAllocate);
+  CHECK(cuda_call_kind("cuMemFree_v2") == DeviceCallKind::kFree);
+  CHECK(cuda_call_kind("cuMemSetAccess") == DeviceCallKind::kAllocate);
+  CHECK(cuda_call_kind("cuMemUnmap") == DeviceCallKind::kFree);
   CHECK(cuda_call_kind("cudaGraphLaunch_v10000") == DeviceCallKind::kGraphLaunch);
   CHECK(cuda_call_kind("cudaGetDevice") == DeviceCallKind::kOther);
   CHECK(cuda_call_kind("pthread_mutex_lock") == DeviceCallKind::kOther);

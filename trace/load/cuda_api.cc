@@ -63,6 +63,12 @@ conventions::DeviceCallKind cuda_call_kind(std::string_view name) {
       {"FreeHost", DeviceCallKind::kFree},
       {"Free", DeviceCallKind::kFree},
       {"MemFree", DeviceCallKind::kFree},
+      // Pieces of virtual memory, as expandable segments of PyTorch's allocator get them.
+      {"MemCreate", DeviceCallKind::kAllocate},
+      {"MemMap", DeviceCallKind::kAllocate},
+      {"MemSetAccess", DeviceCallKind::kAllocate},
+      {"MemUnmap", DeviceCallKind::kFree},
+      {"MemRelease", DeviceCallKind::kFree},
   });
   if (name.starts_with("Memcpy")) {
     // hipMemcpyWithStream waits for the stream's copy, whatever its name suggests.

@@ -13,7 +13,7 @@ namespace headway::trainer {
 void* Operand::at(int slot) const {
   if (!graph_) return nullptr;
   if (value_.valid()) return graph_->address(value_, slot);
-  return graph_->scratch_.as<std::byte>() + scratch_;
+  return static_cast<std::byte*>(graph_->scratch_) + scratch_;
 }
 
 CudaGraph::CudaGraph(CudaDevice& device, const Graph& graph, const CompileOptions& options)
@@ -21,13 +21,22 @@ CudaGraph::CudaGraph(CudaDevice& device, const Graph& graph, const CompileOption
       graph_(graph),
       options_(options),
       shared_(static_cast<const CudaGraph*>(options.share_with)),
-      kernels_(graph.node_count()) {
+      kernels_(graph.node_count()),
+      when_bound_(graph.node_count()),
+      bound_to_(graph.node_count()),
+      scratch_of_node_(graph.node_count()) {
   skip_tf32_rounding();
   choose_formats();
   add_ops();
+  step_memory_ = StepMemory(graph_, options_);
   allocate();
-  for (const auto& action : when_bound_) action();
+  if (step_memory_.raw()) return;
+  for (std::size_t i = 0; i < graph_.node_count(); ++i) bind(NodeId::from(i));
   when_bound_.clear();
+}
+
+void CudaGraph::bind(NodeId node) {
+  for (const auto& action : when_bound_[node.value]) action();
 }
 
 const kernels::cuda::Limits& CudaGraph::limits() const {
@@ -48,7 +57,6 @@ void CudaGraph::add_ops() {
     for (const CastAfter& cast : std::exchange(casts_after_, {}))
       add_cast(id, cast.format, cast.from, format(cast.value), operand(cast.value),
                shape(cast.value).elements());
-    scratch_bytes_ = std::max(scratch_bytes_, std::exchange(node_scratch_bytes_, 0));
   }
 }
 
@@ -94,10 +102,10 @@ Operand CudaGraph::output(NodeId node, ValueId value, NumberFormat made) {
   return from;
 }
 
-Operand CudaGraph::scratch(NodeId, std::int64_t bytes) {
+Operand CudaGraph::scratch(NodeId node, std::int64_t bytes) {
   constexpr std::int64_t kAlignment = 256;
-  const std::int64_t place = node_scratch_bytes_;
-  node_scratch_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::int64_t place = scratch_of_node_[node.value];
+  scratch_of_node_[node.value] += (bytes + kAlignment - 1) / kAlignment * kAlignment;
   return {*this, place};
 }
 
@@ -142,7 +150,8 @@ void CudaGraph::add_launches(NodeId id, Make make, const std::string& part,
     return graph_.value(input).role == Role::kInput;
   });
   when_bound(
-      [this, id, to = kernel.get(), make = std::move(make), sets = reads_batch ? slots() : 1] {
+      id, [this, id, to = kernel.get(), make = std::move(make), sets = reads_batch ? slots() : 1] {
+        to->clear();
         for (int slot = 0; slot < sets; ++slot) naming(id, [&] { to->add(make(slot)); });
       });
   kernels_[id.value].push_back(std::move(kernel));

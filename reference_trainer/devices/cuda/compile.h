@@ -11,6 +11,7 @@
 
 #include "reference_trainer/devices/cuda/cuda_kernel.h"
 #include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/step_memory.h"
 
 namespace headway::trainer {
 
@@ -39,7 +40,8 @@ class Operand {
 
 /// A graph on the CUDA device: in which number format each value lies, where, and the kernels of each node. Ops are
 /// added in order by the functions of devices/cuda/ops/; memory is laid out when all are known; then launches are
-/// made, one set per input slot, and each op's `when_bound` runs once.
+/// made, one set per input slot, and each op's `when_bound` runs.
+/// Under the raw allocator a node's launches are made when its memory is there, and again when it has come elsewhere.
 ///
 /// How values lie: row-major in the order of Shape (activations NHWC), filters of convolutions as O,H,W,I. Matrices
 /// and what has more extents lie in the format that their producer writes (Node::results, casts) or that parameters
@@ -47,6 +49,7 @@ class Operand {
 class CudaGraph final : public CompiledGraph {
  public:
   CudaGraph(CudaDevice& device, const Graph& graph, const CompileOptions& options);
+  ~CudaGraph() override;
 
   // ---- for devices/cuda/ops/ ----
   const Graph& graph() const { return graph_; }
@@ -81,7 +84,10 @@ class CudaGraph final : public CompiledGraph {
   /// Adds a kernel that is sent in another way (libraries). What it needs is made in `when_bound`.
   void add_kernel(NodeId node, CudaKernel::Send send, const std::string& part = {},
                   std::optional<Work> work = {});
-  void when_bound(std::function<void()> action) { when_bound_.push_back(std::move(action)); }
+  /// `action` makes what holds addresses of the node's operands. It may run again: the last time counts.
+  void when_bound(NodeId node, std::function<void()> action) {
+    when_bound_[node.value].push_back(std::move(action));
+  }
   /// Fails (usage error): the device cannot do this node, `why`; names the op and a device that can.
   [[noreturn]] void refuse(NodeId node, const std::string& why) const;
 
@@ -99,6 +105,8 @@ class CudaGraph final : public CompiledGraph {
   void write(ValueId value, std::span<const float> values) override;
   std::vector<float> read(ValueId value) const override;
   std::int64_t memory_bytes() const override { return memory_bytes_; }
+  void allocate_for(NodeId node) override;
+  void free_after(NodeId node) override;
 
  private:
   friend class Operand;
@@ -120,7 +128,12 @@ class CudaGraph final : public CompiledGraph {
                 Operand to, std::int64_t count);
   Kernel::Tag tag(NodeId node, const std::string& part, std::optional<Work> work) const;
   void allocate();
+  void allocate_planned();
   void allocate_persistent(ValueId id);
+  std::int64_t step_size(ValueId value) const;
+  void bind(NodeId node);
+  void bind_again(NodeId node);
+  void give_back(void*& address, std::int64_t bytes);
 
   CudaDevice& device_;
   Graph graph_;
@@ -129,13 +142,15 @@ class CudaGraph final : public CompiledGraph {
   std::vector<NumberFormat> formats_;
   std::vector<bool> tf32_;
   std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
-  std::vector<CastAfter> casts_after_;  // of the node that is being added
-  std::vector<std::function<void()>> when_bound_;
-  std::vector<std::vector<MemoryView>> views_;  // by value, then slot
+  std::vector<CastAfter> casts_after_;                          // of the node that is being added
+  std::vector<std::vector<std::function<void()>>> when_bound_;  // by node
+  std::vector<std::vector<MemoryView>> views_;                  // by value, then slot
   std::vector<Memory> owned_;
-  Memory scratch_;
-  std::int64_t scratch_bytes_ = 0;       // most of any node
-  std::int64_t node_scratch_bytes_ = 0;  // of the node that is being added
+  StepMemory step_memory_;
+  std::vector<std::vector<const void*>>
+      bound_to_;  // under the raw allocator: what a node has made its launches with
+  std::vector<std::int64_t> scratch_of_node_;  // bytes
+  void* scratch_ = nullptr;                    // of the node that runs
   std::int64_t memory_bytes_ = 0;
 };
 

@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
+std::size_t rounded(std::int64_t bytes) {
+  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+  return (wanted + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 bool on_device(MemoryView view) {
   return view.kind == MemoryKind::kDevice;
 }
@@ -112,41 +117,45 @@ StreamId CudaDevice::create_stream(const std::string& name) {
   return id;
 }
 
+CUdeviceptr CudaDevice::take(std::int64_t bytes) {
+  CUdeviceptr address = 0;
+  const CUresult result = driver().cuMemAlloc_(&address, rounded(bytes));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    fail_internal(
+        "Out of memory: the GPU has no {} bytes left ({} are free). Use a smaller --batch.", bytes,
+        libraries_.context->free_bytes());
+  checked([&] { driver().check(result, "cuMemAlloc"); });
+  return address;
+}
+
+/// cuMemFree waits for the device by itself. What fails here has failed before.
+void CudaDevice::give_back(CUdeviceptr memory) noexcept {
+  driver().cuMemFree_(memory);
+}
+
 Memory CudaDevice::allocate(std::int64_t bytes, MemoryKind kind) {
-  const std::size_t rounded =
-      (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment *
-      kAlignment;
   check_sticky();
   libraries_.context->make_current_once();
   if (on_device({nullptr, kind})) {
-    CUdeviceptr address = 0;
-    const CUresult result = driver().cuMemAlloc_(&address, rounded);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY)
-      fail_internal(
-          "Out of memory: the GPU has no {} bytes left ({} are free). Use a smaller --batch.",
-          bytes, libraries_.context->free_bytes());
-    driver().check(result, "cuMemAlloc");
+    const CUdeviceptr address = take(bytes);
     Memory memory(this, {reinterpret_cast<void*>(address), kind}, bytes);
-    HEADWAY_CU(driver(), cuMemsetD8Async, address, 0, rounded, nullptr);
+    HEADWAY_CU(driver(), cuMemsetD8Async, address, 0, rounded(bytes), nullptr);
     HEADWAY_CU(driver(), cuStreamSynchronize, nullptr);
     return memory;
   }
   void* address = nullptr;
   if (kind == MemoryKind::kPinned)
-    HEADWAY_CU(driver(), cuMemHostAlloc, &address, rounded, 0);
+    HEADWAY_CU(driver(), cuMemHostAlloc, &address, rounded(bytes), 0);
   else
-    address = std::aligned_alloc(kAlignment, rounded);
+    address = std::aligned_alloc(kAlignment, rounded(bytes));
   if (!address) fail_internal("Out of memory: the host has no {} bytes left.", bytes);
-  std::memset(address, 0, rounded);
+  std::memset(address, 0, rounded(bytes));
   return Memory(this, {address, kind}, bytes);
 }
 
-/// cuMemFree waits for the device by itself. What fails here has failed before.
+/// What fails here has failed before.
 void CudaDevice::release(MemoryView memory, std::int64_t) noexcept {
-  if (memory.kind == MemoryKind::kDevice) {
-    driver().cuMemFree_(device_address(memory));
-    return;
-  }
+  if (memory.kind == MemoryKind::kDevice) return give_back(device_address(memory));
   driver().cuCtxSynchronize_();
   if (memory.kind == MemoryKind::kPinned)
     driver().cuMemFreeHost_(memory.address);

@@ -44,6 +44,10 @@ class CudaDevice final : public Device {
   const CudaLibraries& libraries() const { return libraries_; }
   const cuda::Driver& driver() const { return *libraries_.driver; }
   kernels::cuda::KernelLibrary& kernels() const { return *libraries_.kernels; }
+  /// Device memory of at least so many bytes by cuMemAlloc, not zeroed; throws Error when there is none left. The free
+  /// waits for the device.
+  CUdeviceptr take(std::int64_t bytes);
+  void give_back(CUdeviceptr memory) noexcept;
   /// Loaded when it is first asked for: most models need no cuDNN. Throws Error (bad input) that says what is missing.
   const cuda::Cudnn& convolutions();
   /// The driver's stream, for libraries.

@@ -42,6 +42,8 @@ class LaunchesKernel final : public CudaKernel {
 
   /// The launches of the next slot; loads their kernels.
   void add(Launches launches);
+  /// Forgets those of all slots.
+  void clear() { of_slot_.clear(); }
   void send(CUstream stream, const LaunchArguments& arguments) const override {
     send_each(stream, arguments, [] {});
   }

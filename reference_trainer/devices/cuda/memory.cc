@@ -53,29 +53,82 @@ void CudaGraph::allocate_persistent(ValueId id) {
   }
 }
 
+/// What the value takes within a step: a value that only rounds to TF32 nobody writes and nobody reads.
+std::int64_t CudaGraph::step_size(ValueId id) const {
+  const NodeId producer = graph_.value(id).producer;
+  return producer.valid() && node(producer).op == &ops::kTf32Round ? 0 : memory_size(id);
+}
+
 void CudaGraph::allocate() {
   views_.resize(graph_.value_count());
-  // Memory that an op reuses is safe: all kernels of a graph run on one stream.
-  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) {
-    const NodeId producer = graph_.value(id).producer;
-    const bool skipped = producer.valid() && node(producer).op == &ops::kTf32Round;
-    return skipped ? 0 : memory_size(id);  // nobody writes it, nobody reads it
-  });
-  std::byte* arena = nullptr;
-  if (!options_.keep_activations) {
-    owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));
-    arena = owned_.back().as<std::byte>();
-    memory_bytes_ += plan.total_bytes;
-  }
+  if (!step_memory_.raw()) allocate_planned();
   for (std::size_t i = 0; i < graph_.value_count(); ++i) {
-    if (plan.offset[i] >= 0 && arena) {
-      views_[i] = {{arena + plan.offset[i], MemoryKind::kDevice}};
-    } else {
-      allocate_persistent(ValueId::from(i));
-    }
+    const ValueId id = ValueId::from(i);
+    if (step_memory_.comes_and_goes(id))
+      views_[i] = {{nullptr, MemoryKind::kDevice}};
+    else if (views_[i].empty())
+      allocate_persistent(id);
   }
-  scratch_ = device_.allocate(scratch_bytes_, MemoryKind::kDevice);
-  memory_bytes_ += scratch_.bytes();
+}
+
+/// Activations share one block, nodes their scratch memory: all kernels of a graph run on one stream.
+void CudaGraph::allocate_planned() {
+  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return step_size(id); });
+  auto block = [&](std::int64_t bytes) {
+    owned_.push_back(device_.allocate(bytes, MemoryKind::kDevice));
+    memory_bytes_ += bytes;
+    return owned_.back().as<std::byte>();
+  };
+  if (!options_.keep_activations) {
+    std::byte* const arena = block(plan.total_bytes);
+    for (std::size_t i = 0; i < graph_.value_count(); ++i)
+      if (plan.offset[i] >= 0) views_[i] = {{arena + plan.offset[i], MemoryKind::kDevice}};
+  }
+  scratch_ = block(scratch_of_node_.empty() ? 0 : std::ranges::max(scratch_of_node_));
+}
+
+void CudaGraph::allocate_for(NodeId node) {
+  if (!step_memory_.raw()) return;
+  auto get = [this](std::int64_t bytes) -> void* {
+    if (bytes == 0) return nullptr;
+    const CUdeviceptr address = device_.take(bytes);
+    memory_bytes_ += bytes;
+    return reinterpret_cast<void*>(address);
+  };
+  step_memory_.begin(
+      node, [&](ValueId value) { views_[value.value][0].address = get(step_size(value)); },
+      [&] { scratch_ = get(scratch_of_node_[node.value]); });
+  bind_again(node);
+}
+
+void CudaGraph::free_after(NodeId node) {
+  if (!step_memory_.raw()) return;
+  give_back(scratch_, scratch_of_node_[node.value]);
+  step_memory_.end(
+      node, [this](ValueId value) { give_back(views_[value.value][0].address, step_size(value)); });
+}
+
+/// What a step that failed has left.
+CudaGraph::~CudaGraph() {
+  if (!step_memory_.raw()) return;
+  give_back(scratch_, 0);
+  step_memory_.end_all([this](ValueId value) { give_back(views_[value.value][0].address, 0); });
+}
+
+void CudaGraph::give_back(void*& address, std::int64_t bytes) {
+  if (!address) return;
+  device_.give_back(reinterpret_cast<CUdeviceptr>(std::exchange(address, nullptr)));
+  memory_bytes_ -= bytes;
+}
+
+/// The driver may give a step the same addresses as the step before, and then everything still fits.
+void CudaGraph::bind_again(NodeId node) {
+  std::vector<const void*> addresses = {scratch_};
+  for (const auto* values : {&graph_.node(node).inputs, &graph_.node(node).outputs})
+    for (ValueId value : *values) addresses.push_back(address(value));
+  if (addresses == bound_to_[node.value]) return;
+  bind(node);
+  bound_to_[node.value] = std::move(addresses);
 }
 
 MemoryView CudaGraph::memory(ValueId value, int slot) const {

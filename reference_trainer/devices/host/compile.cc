@@ -53,12 +53,19 @@ HostGraph::HostGraph(HostDevice& device, const Graph& graph, const CompileOption
       shared_(static_cast<const HostGraph*>(options.share_with)),
       engine_(dnnl::engine::kind::cpu, 0),
       stream_(engine_),
-      kernels_(graph.node_count()) {
+      kernels_(graph.node_count()),
+      step_memory_(graph_, options) {
   if (shared_) share_layouts();
   add_ops();
   allocate();
   for (const auto& action : when_bound_) action();
   when_bound_.clear();
+  // Not before: oneDNN zeroes what layouts are padded with as soon as it knows an address.
+  if (reserved_.begin()) ReservedMemory::give_back(reserved_.begin(), reserved_.bytes());
+}
+
+HostGraph::~HostGraph() {
+  device_.finish();
 }
 
 void HostGraph::share_layouts() {
@@ -71,6 +78,7 @@ void HostGraph::share_layouts() {
 
 void HostGraph::add_ops() {
   for (std::size_t i = 0; i < graph_.node_count(); ++i) {
+    scratch_of_node_.push_back(0);
     const NodeId id = NodeId::from(i);
     const OpDefinition* op = graph_.node(id).op;
     if (graph_.node(id).on_processor) continue;
@@ -107,7 +115,7 @@ void HostGraph::set_layout(ValueId value, const memory::desc& layout) {
 }
 
 void HostGraph::need_scratch(std::size_t bytes) {
-  scratch_bytes_ = std::max(scratch_bytes_, bytes);
+  scratch_of_node_.back() = std::max(scratch_of_node_.back(), static_cast<std::int64_t>(bytes));
 }
 
 void HostGraph::add_kernel(NodeId node, HostKernel::Body body, const std::string& part,
@@ -155,21 +163,71 @@ void HostGraph::allocate_persistent(ValueId id) {
   }
 }
 
+std::int64_t HostGraph::scratch_bytes() const {
+  return scratch_of_node_.empty() ? 0 : std::ranges::max(scratch_of_node_);
+}
+
 void HostGraph::allocate() {
   views_.resize(graph_.value_count());
-  MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return bytes_of(id); });
+  if (step_memory_.raw())
+    reserve();
+  else
+    allocate_planned();
+  for (std::size_t i = 0; i < graph_.value_count(); ++i)
+    if (views_[i].empty()) allocate_persistent(ValueId::from(i));
+}
+
+/// Activations share one block, ops their scratch memory.
+void HostGraph::allocate_planned() {
+  const MemoryPlan plan = plan_memory(graph_, [&](ValueId id) { return bytes_of(id); });
   owned_.push_back(device_.allocate(plan.total_bytes, MemoryKind::kDevice));
-  std::byte* arena = owned_.back().as<std::byte>();
+  auto* const arena = owned_.back().as<std::byte>();
   memory_bytes_ += plan.total_bytes;
-  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
-    if (plan.offset[i] >= 0 && !options_.keep_activations) {
+  for (std::size_t i = 0; i < graph_.value_count(); ++i)
+    if (plan.offset[i] >= 0 && !options_.keep_activations)
       views_[i] = {{arena + plan.offset[i], MemoryKind::kDevice}};
-    } else {
-      allocate_persistent(ValueId::from(i));
-    }
+  owned_.push_back(device_.allocate(scratch_bytes(), MemoryKind::kDevice));
+  scratch_address_ = owned_.back().view().address;
+  memory_bytes_ += owned_.back().bytes();
+}
+
+/// Addresses of its own for everything that comes and goes: kernels have them for good.
+void HostGraph::reserve() {
+  auto pages_of = [&](ValueId id) { return ReservedMemory::in_pages(bytes_of(id)); };
+  std::int64_t bytes = ReservedMemory::in_pages(scratch_bytes());
+  for (std::size_t i = 0; i < graph_.value_count(); ++i)
+    if (step_memory_.comes_and_goes(ValueId::from(i))) bytes += pages_of(ValueId::from(i));
+  reserved_ = ReservedMemory(bytes);
+  scratch_address_ = reserved_.begin();
+  std::byte* next = reserved_.begin() + ReservedMemory::in_pages(scratch_bytes());
+  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
+    if (!step_memory_.comes_and_goes(ValueId::from(i))) continue;
+    views_[i] = {{next, MemoryKind::kDevice}};
+    next += pages_of(ValueId::from(i));
   }
-  scratch_ = device_.allocate(static_cast<std::int64_t>(scratch_bytes_), MemoryKind::kDevice);
-  memory_bytes_ += scratch_.bytes();
+}
+
+void HostGraph::allocate_for(NodeId node) {
+  if (!step_memory_.raw()) return;
+  auto get = [this](void* piece, std::int64_t bytes) {
+    if (bytes == 0) return;
+    device_.get_pages(piece, bytes);
+    memory_bytes_ += bytes;
+  };
+  step_memory_.begin(
+      node, [&](ValueId value) { get(address<void>(value), bytes_of(value)); },
+      [&] { get(scratch_address_, scratch_of_node_[node.value]); });
+}
+
+void HostGraph::free_after(NodeId node) {
+  if (!step_memory_.raw()) return;
+  auto give_back = [this](void* piece, std::int64_t bytes) {
+    if (bytes == 0) return;
+    device_.give_back_pages(piece, bytes);
+    memory_bytes_ -= bytes;
+  };
+  give_back(scratch_address_, scratch_of_node_[node.value]);
+  step_memory_.end(node, [&](ValueId value) { give_back(address<void>(value), bytes_of(value)); });
 }
 
 MemoryView HostGraph::memory(ValueId value, int slot) const {

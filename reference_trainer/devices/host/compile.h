@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/host/reserved_memory.h"
 #include "reference_trainer/devices/host/stream.h"
+#include "reference_trainer/devices/step_memory.h"
 
 namespace headway::trainer {
 
@@ -22,6 +24,7 @@ class HostDevice;
 class HostGraph final : public CompiledGraph {
  public:
   HostGraph(HostDevice& device, const Graph& graph, const CompileOptions& options);
+  ~HostGraph() override;
 
   // ---- for devices/host/ops/ ----
   const Graph& graph() const { return graph_; }
@@ -34,9 +37,9 @@ class HostGraph final : public CompiledGraph {
   bool has_layout(ValueId value) const;
   /// Fixes the layout of a parameter and of all values like it.
   void set_layout(ValueId value, const dnnl::memory::desc& layout);
-  /// Asks for at least `bytes` of scratch memory, which all kernels share.
+  /// Asks for at least `bytes` of scratch memory for the node that is being added; kernels of one node share it.
   void need_scratch(std::size_t bytes);
-  void* scratch() const { return scratch_.view().address; }
+  void* scratch() const { return scratch_address_; }
   /// Adds a kernel to a node. `part` tells apart several kernels of one node.
   void add_kernel(NodeId node, HostKernel::Body body, const std::string& part = {},
                   std::optional<Work> work = {});
@@ -56,6 +59,8 @@ class HostGraph final : public CompiledGraph {
   void write(ValueId value, std::span<const float> values) override;
   std::vector<float> read(ValueId value) const override;
   std::int64_t memory_bytes() const override { return memory_bytes_; }
+  void allocate_for(NodeId node) override;
+  void free_after(NodeId node) override;
 
  private:
   ValueId layout_owner(ValueId value) const;
@@ -65,6 +70,9 @@ class HostGraph final : public CompiledGraph {
   void add_ops();
   void allocate();
   void allocate_persistent(ValueId id);
+  void allocate_planned();
+  void reserve();
+  std::int64_t scratch_bytes() const;
 
   HostDevice& device_;
   Graph graph_;
@@ -77,8 +85,10 @@ class HostGraph final : public CompiledGraph {
   std::vector<std::function<void()>> when_bound_;
   std::vector<std::vector<MemoryView>> views_;  // by value, then slot
   std::vector<Memory> owned_;
-  Memory scratch_;
-  std::size_t scratch_bytes_ = 0;
+  StepMemory step_memory_;
+  ReservedMemory reserved_;  // of what comes and goes, and scratch memory
+  std::vector<std::int64_t> scratch_of_node_;
+  void* scratch_address_ = nullptr;
   std::int64_t memory_bytes_ = 0;
 };
 

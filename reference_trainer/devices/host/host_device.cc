@@ -8,6 +8,7 @@
 #include "kernels/parallel.h"
 #include "reference_trainer/devices/host/compile.h"
 #include "reference_trainer/devices/host/processor.h"
+#include "reference_trainer/devices/host/reserved_memory.h"
 
 namespace headway::trainer {
 namespace {
@@ -28,6 +29,11 @@ DeviceOpKind copy_kind(MemoryView to, MemoryView from) {
     return on_device(from.kind) ? DeviceOpKind::kCopyDeviceToDevice
                                 : DeviceOpKind::kCopyHostToDevice;
   return on_device(from.kind) ? DeviceOpKind::kCopyDeviceToHost : DeviceOpKind::kCopyHostToHost;
+}
+
+[[noreturn]] void fail_out_of_memory(std::int64_t bytes) {
+  fail_internal("Out of memory: the host device could not allocate {} bytes. Use a smaller batch.",
+                bytes);
 }
 
 }  // namespace
@@ -60,8 +66,11 @@ HostDevice::HostDevice(const HostDeviceOptions& options)
 }
 
 HostDevice::~HostDevice() {
-  // A stream may wait for another one, so all finish before any goes.
-  for (const auto& stream : streams_) stream->wait_for(stream->submitted());
+  finish();  // a stream may wait for another one, so all finish before any goes
+}
+
+void HostDevice::finish() noexcept {
+  for (const auto& each : streams_) each->wait_for(each->submitted());
 }
 
 StreamId HostDevice::create_stream(const std::string& name) {
@@ -91,9 +100,7 @@ Memory HostDevice::allocate(std::int64_t bytes, MemoryKind kind) {
   const std::int64_t rounded =
       (std::max<std::int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   void* address = std::aligned_alloc(kAlignment, static_cast<std::size_t>(rounded));
-  if (!address)
-    fail_internal(
-        "Out of memory: the host device could not allocate {} bytes. Use a smaller batch.", bytes);
+  if (!address) fail_out_of_memory(bytes);
   std::memset(address, 0, static_cast<std::size_t>(rounded));  // touches every page, too
   return Memory(this, {address, kind}, bytes);
 }
@@ -102,9 +109,23 @@ void HostDevice::release(MemoryView memory, std::int64_t bytes) noexcept {
   auto payload = call(DeviceCallKind::kFree, {});
   payload.bytes = bytes;
   nvtx::Range range(names_->release, payload);
-  // As cudaFree: work that is under way may still use the memory.
-  for (const auto& each : streams_) each->wait_for(each->submitted());
+  finish();  // as cudaFree: work that is under way may still use the memory
   std::free(memory.address);
+}
+
+void HostDevice::get_pages(void* piece, std::int64_t bytes) {
+  auto payload = call(DeviceCallKind::kAllocate, {});
+  payload.bytes = bytes;
+  nvtx::Range range(names_->allocate, payload);
+  if (!ReservedMemory::get(piece, bytes)) fail_out_of_memory(bytes);
+}
+
+void HostDevice::give_back_pages(void* piece, std::int64_t bytes) noexcept {
+  auto payload = call(DeviceCallKind::kFree, {});
+  payload.bytes = bytes;
+  nvtx::Range range(names_->release, payload);
+  finish();
+  ReservedMemory::give_back(piece, bytes);
 }
 
 void HostDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
@@ -228,7 +249,7 @@ void HostDevice::synchronize(StreamId on) {
 void HostDevice::synchronize() {
   error_.check();
   nvtx::Range range(names_->synchronize_device, call(DeviceCallKind::kDeviceSynchronize, {}));
-  for (const auto& each : streams_) each->wait_for(each->submitted());
+  finish();
   error_.check();
 }
 

@@ -54,6 +54,13 @@ class HostDevice final : public Device {
   HostClock& clock() override { return steady_host_clock(); }
   bool computes() const override { return true; }
 
+  /// As cudaMalloc and cudaFree: published calls that get the pages of a reserved piece and give them back to the
+  /// operating system, the second after all work that was launched.
+  void get_pages(void* piece, std::int64_t bytes);
+  void give_back_pages(void* piece, std::int64_t bytes) noexcept;
+  /// Returns when all work that was launched is done or skipped.
+  void finish() noexcept;
+
   /// A kernel that runs `body` on the stream's thread.
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, HostKernel::Body body);
   /// The same, with nothing but a name.

@@ -33,6 +33,16 @@ struct GpuCosts {
 
 std::span<const GpuCosts> gpu_costs();
 
+/// The driver's allocator: host time of cudaMalloc, and of cudaFree once the device has nothing left to do. One row for all
+/// GPUs, because published figures do not tell them apart. Of blocks up to 2 MiB; larger ones take longer, by how much
+/// depends on the driver, so that what a simulation loses by them is too little rather than too much.
+struct AllocatorCosts {
+  std::int64_t allocate_ns;
+  std::int64_t free_ns;
+  std::string_view source;
+};
+const AllocatorCosts& allocator_costs();
+
 /// A GPU that can be simulated: both tables' rows.
 struct SimulatedGpu {
   const GpuModel* model = nullptr;

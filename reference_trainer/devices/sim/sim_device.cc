@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint64_t kDepth = 1024;  ///< launches outstanding on a stream
 /// Up to this size a pageable source is staged without waiting for the stream, as CUDA does.
 constexpr std::int64_t kStagedAtOnceBytes = 64 * 1024;
-constexpr std::int64_t kAllocateNs = 120'000;  ///< cudaMalloc of a new block; source: gpu_costs.cc
-constexpr std::int64_t kFreeNs = 60'000;
 
 DeviceOpKind copy_kind(MemoryView to, MemoryView from) {
   const bool to_device = to.kind == MemoryKind::kDevice;
@@ -126,6 +124,13 @@ void SimDevice::block_for(StreamId on, std::uint64_t sequence) {
   block_until(end);
 }
 
+void SimDevice::block_for_all() {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const StreamId each = StreamId::from(i);
+    if (const std::uint64_t all = stream(each).submitted(); all > 0) block_for(each, all);
+  }
+}
+
 void SimDevice::block_until(std::int64_t time) {
   if (time <= now_) return;
   call_.waited += time - now_;
@@ -138,8 +143,7 @@ void SimDevice::add_edge(EdgeKind kind, std::uint64_t from, std::uint64_t to, st
 }
 
 Memory SimDevice::allocate(std::int64_t bytes, MemoryKind kind) {
-  begin_call(DeviceCallKind::kAllocate, {}, bytes);
-  end_call(kAllocateNs);
+  allocate_call(bytes);
   // Host code reads what it asked for (figures of a step); device memory is never touched.
   const bool host = kind != MemoryKind::kDevice;
   void* address =
@@ -148,6 +152,18 @@ Memory SimDevice::allocate(std::int64_t bytes, MemoryKind kind) {
   return Memory(this, {address, kind}, bytes);
 }
 
+void SimDevice::allocate_call(std::int64_t bytes) {
+  begin_call(DeviceCallKind::kAllocate, {}, bytes);
+  end_call(allocator_costs().allocate_ns);
+}
+
+void SimDevice::free_call(std::int64_t bytes) {
+  begin_call(DeviceCallKind::kFree, {}, bytes);
+  block_for_all();
+  end_call(allocator_costs().free_ns);
+}
+
+/// The run may be over: what the program gives back at its end is not part of it.
 void SimDevice::release(MemoryView memory, std::int64_t) noexcept {
   std::free(memory.address);
 }
@@ -273,10 +289,7 @@ void SimDevice::synchronize(StreamId on) {
 
 void SimDevice::synchronize() {
   begin_call(DeviceCallKind::kDeviceSynchronize, {});
-  for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const StreamId each = StreamId::from(i);
-    if (const std::uint64_t all = stream(each).submitted(); all > 0) block_for(each, all);
-  }
+  block_for_all();
   end_call(costs_.costs().sync_wake_ns);
   recording_.end = now_;
 }

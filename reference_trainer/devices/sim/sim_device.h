@@ -71,6 +71,10 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   HostClock& clock() override { return *this; }
   bool computes() const override { return false; }
 
+  /// The calls that get device memory and give it back; there is none behind them. A free waits for all work of the device.
+  void allocate_call(std::int64_t bytes);
+  void free_call(std::int64_t bytes);
+
   /// Enqueues a collective as NCCL does: one kernel that starts when the rank is ready.
   void enqueue_collective(StreamId stream, const SimCollective& collective);
 
@@ -103,6 +107,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   Call& begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes = 0);
   void end_call(std::int64_t cost);
   void block_for(StreamId on, std::uint64_t sequence);
+  void block_for_all();
   void block_until(std::int64_t time);
   std::uint64_t submit(StreamId on, Entry entry);
   void submit_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "reference_trainer/devices/sim/kernel_parts.h"
 #include "reference_trainer/devices/sim/sim_device.h"
+#include "reference_trainer/devices/step_memory.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/passes/plan_memory.h"
 
@@ -29,26 +30,43 @@ std::uint64_t hash(std::string_view text) {
 class SimGraph final : public CompiledGraph {
  public:
   SimGraph(SimDevice& device, const Graph& graph, const CompileOptions& options)
-      : device_(device), options_(options), kernels_(graph.node_count()) {
-    sizes_.reserve(graph.value_count());
-    for (const Value& value : graph.values()) sizes_.push_back(value.bytes());
+      : device_(device),
+        graph_(graph),
+        options_(options),
+        kernels_(graph.node_count()),
+        step_memory_(graph_, options) {
     for (std::size_t i = 0; i < graph.node_count(); ++i) add(graph, NodeId::from(i));
-    const MemoryPlan plan = plan_memory(graph, [&](ValueId id) { return graph.value(id).bytes(); });
-    memory_bytes_ = plan.total_bytes;
-    for (std::size_t i = 0; i < graph.value_count(); ++i)
-      if (plan.offset[i] < 0) memory_bytes_ += graph.values()[i].bytes();
+    for (const Value& value : graph.values())
+      if (value.role != Role::kActivation) memory_bytes_ += value.bytes();
+    if (!step_memory_.raw())
+      memory_bytes_ += plan_memory(graph, [&](ValueId id) { return memory_size(id); }).total_bytes;
   }
 
   std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const override {
     return kernels_[node.value];
   }
   MemoryView memory(ValueId, int) const override { return {nullptr, MemoryKind::kDevice}; }
-  std::int64_t memory_size(ValueId value) const override { return sizes_[value.value]; }
+  std::int64_t memory_size(ValueId value) const override { return graph_.value(value).bytes(); }
   void write(ValueId, std::span<const float>) override {}
   std::vector<float> read(ValueId value) const override {
-    return std::vector<float>(static_cast<std::size_t>(sizes_[value.value]) / sizeof(float));
+    return std::vector<float>(static_cast<std::size_t>(memory_size(value)) / sizeof(float));
   }
   std::int64_t memory_bytes() const override { return memory_bytes_; }
+  void allocate_for(NodeId node) override {
+    if (!step_memory_.raw()) return;
+    auto get = [this](ValueId value) {
+      device_.allocate_call(memory_size(value));
+      memory_bytes_ += memory_size(value);
+    };
+    step_memory_.begin(node, get, [] {});  // kernels here have no scratch memory
+  }
+  void free_after(NodeId node) override {
+    if (!step_memory_.raw()) return;
+    step_memory_.end(node, [this](ValueId value) {
+      device_.free_call(memory_size(value));
+      memory_bytes_ -= memory_size(value);
+    });
+  }
 
  private:
   void add(const Graph& graph, NodeId id) {
@@ -73,9 +91,10 @@ class SimGraph final : public CompiledGraph {
   }
 
   SimDevice& device_;
+  const Graph graph_;
   const CompileOptions options_;
   std::vector<std::vector<std::unique_ptr<Kernel>>> kernels_;
-  std::vector<std::int64_t> sizes_;  ///< in bytes, by value
+  StepMemory step_memory_;
   std::int64_t memory_bytes_ = 0;
 };
 

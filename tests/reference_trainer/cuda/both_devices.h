@@ -5,31 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "reference_trainer/devices/cuda/open.h"
-#include "tests/reference_trainer/tiny_training.h"
+#include "tests/reference_trainer/trained.h"
 
 namespace headway::test {
-
-/// What a run leaves: its losses and every parameter.
-struct Trained {
-  trainer::RunResult result;
-  std::map<std::string, std::vector<float>> parameters;
-};
-
-inline Trained train_on(trainer::Device& device, const trainer::Settings& settings) {
-  std::string note;
-  trainer::DataSetup data(
-      settings, [](auto, auto) {}, note);
-  trainer::Trainer trainer(settings, device, data.data());
-  Trained trained{trainer.run({}), {}};
-  for (trainer::ValueId id : trainer.graph().parameters())
-    trained.parameters[trainer.graph().value(id).name] = trainer.compiled().read(id);
-  return trained;
-}
 
 inline Trained train_on_host(const trainer::Settings& settings) {
   trainer::HostDevice device({1});

@@ -56,6 +56,8 @@ TEST_CASE("what is missing for a GPU is named, with what to do") {
 TEST_CASE("switches that the GPU cannot follow are refused") {
   check(run("", "--steps 1 --cuda-graph on --sync op"), 2, "cuda_graph: a graph is one launch");
   check(run("", "--steps 1 --cuda-graph on --device host"), 2, "cuda_graph: only --device cuda");
+  check(run("", "--steps 1 --cuda-graph on --allocator raw"), 2,
+        "cuda_graph: memory cannot be allocated and freed between the kernels of a graph");
 }
 
 TEST_CASE("a failed launch names the op, a failed product too, and memory that does not suffice") {
@@ -142,6 +144,35 @@ TEST_CASE("a step allocates nothing and waits for nothing but an earlier step's 
   CHECK(more("cuEventSynchronize") <= 6);
   CHECK(more("cuMemcpyHtoDAsync") == 6 * 2);  // tokens and labels
   CHECK(more("cuMemcpyDtoHAsync") == 6);      // figures
+}
+
+TEST_CASE("under the raw allocator each step allocates and frees, and gives all back") {
+  if (!emulated()) return;
+  const std::vector<std::string> few = calls_of(4, " --allocator raw");
+  const std::vector<std::string> many = calls_of(10, " --allocator raw");
+  auto more = [&](const char* name) {
+    return std::ranges::count(many, name) - std::ranges::count(few, name);
+  };
+  CHECK(more("cuMemAlloc") > 6 * 20);
+  CHECK(more("cuMemAlloc") == more("cuMemFree"));
+  CHECK(std::ranges::count(many, "cuMemAlloc") == std::ranges::count(many, "cuMemFree"));
+  for (const char* name : {"cuMemHostAlloc", "cuEventCreate", "cuStreamSynchronize",
+                           "cuCtxSynchronize", "cuMemcpyHtoD", "cuMemsetD8Async"}) {
+    CAPTURE(name);
+    CHECK(more(name) == 0);
+  }
+}
+
+TEST_CASE("memory that runs out within a step is said with the op that wanted it") {
+  if (!emulated()) return;
+  // As many succeed as a run without steps makes, and some in the first step.
+  const auto before =
+      std::ranges::count(calls_of(1, " --allocator caching"), std::string("cuMemAlloc"));
+  const std::string fails = "FAKE_CUDA_FAILS=cuMemAlloc:" + std::to_string(before + 5);
+  check(run(fails, "--steps 2"), 0, "2 steps");
+  const test::Outcome outcome = run(fails, "--steps 2 --allocator raw");
+  check(outcome, 4, "Before op '");
+  check(outcome, 4, "Out of memory: the GPU has no");
 }
 
 TEST_CASE("a step of CUDA graphs is a launch for each phase") {

@@ -32,8 +32,7 @@ std::vector<double> losses_of(const std::string& environment, const std::string&
   REQUIRE(outcome.status == 0);
   std::vector<double> losses;
   const auto metrics = nlohmann::json::parse(std::ifstream(file));
-  for (const auto& step : metrics.at("steps"))
-    losses.push_back(step.at("loss").get<double>());
+  for (const auto& step : metrics.at("steps")) losses.push_back(step.at("loss").get<double>());
   return losses;
 }
 
@@ -94,6 +93,23 @@ TEST_CASE("ranks whose GPUs exchange by NCCL train as on the host") {
   for (const char* way : {"fp16", "int8", "dgc", "powersgd"})
     check_nccl(std::string("--ranks 2 --compress ") + way, 1e-3);
   check_nccl("--ranks 2 --cuda-graph on");
+}
+
+TEST_CASE("memory that comes and goes changes no result of ranks and micro batches on GPUs") {
+  auto check_raw = [&](const std::string& arguments) {
+    CAPTURE(arguments);
+    const std::string gpu = "--device cuda " + arguments;
+    const std::vector<double> planned = losses_of(kGpus, gpu);
+    const std::vector<double> raw = losses_of(kGpus, gpu + " --allocator raw");
+    if (emulated()) CHECK(raw == planned);
+    REQUIRE(raw.size() == planned.size());
+    for (std::size_t i = 0; i < raw.size(); ++i)
+      CHECK(raw[i] == doctest::Approx(planned[i]).epsilon(1e-3));
+  };
+  check_raw("--accumulate 2");
+  check_raw("--comm shm --ranks 2 --accumulate 2");
+  check_raw("--comm shm --ranks 2 --compress powersgd");
+  if (nccl_can_be_tested()) check_raw("--comm nccl --ranks 2");
 }
 
 TEST_CASE("auto says why GPUs exchange through host memory, nccl refuses to") {

@@ -147,11 +147,16 @@ TEST_CASE("the analyzer's time by class is the truth, in every preset of one ran
     CHECK(close(measured_share({TimeClass::kH2d}), true_share({TruthClass::kH2d})));
     CHECK(close(measured_share({TimeClass::kIoRead}), true_share({TruthClass::kIoRead})));
     CHECK(close(measured_share({TimeClass::kDecode}), true_share({TruthClass::kDecode})));
-    // What a refill of the queue after a synchronisation is called is a matter of words.
-    CHECK(close(measured_share({TimeClass::kLaunchGap, TimeClass::kHostSync, TimeClass::kHostOther,
-                                TimeClass::kFrontendGap}),
-                true_share({TruthClass::kLaunchGap, TruthClass::kHostSync, TruthClass::kHostOther,
-                            TruthClass::kFrontendGap})));
+    // What a refill of the queue after a synchronisation or a free is called is a matter of words.
+    CHECK(close(measured_share({TimeClass::kLaunchGap, TimeClass::kHostSync, TimeClass::kAllocator,
+                                TimeClass::kHostOther, TimeClass::kFrontendGap}),
+                true_share({TruthClass::kLaunchGap, TruthClass::kHostSync, TruthClass::kAllocator,
+                            TruthClass::kHostOther, TruthClass::kFrontendGap})));
+    // Between what the calls take, and that with all refills.
+    CHECK(measured_share({TimeClass::kAllocator}) + kTolerance >
+          true_share({TruthClass::kAllocator}));
+    CHECK(measured_share({TimeClass::kAllocator}) <
+          true_share({TruthClass::kAllocator, TruthClass::kLaunchGap}) + kTolerance);
     CHECK(measured_share({TimeClass::kUnknown}) < kTolerance);
   }
 }
@@ -174,6 +179,7 @@ TEST_CASE("what a finding's fix is predicted to leave is what the run without th
   };
   // host-sync: after each op the host waits, so the gap between two kernels is never seen, and guessed.
   for (const Case& one : {Case{"host-sync", 0.1},
+                          {"allocator", 0.005},
                           {"copy-not-overlapped", 0.01},
                           {"unfused-optimizer", 0.05},
                           {"comm-not-overlapped", 0.02}}) {

@@ -2,7 +2,8 @@
 // A libcuda.so.1 for machines without a driver. "Device memory" is the host's, between pages that nobody may touch;
 // kernels are those of kernels/cuda/, run on the processor (emulator.h) before the launch returns; a module's
 // image is not looked at, unless it is a library that fake_nvrtc.cc has made of generated code. With FAKE_CUDA_LAZY=1 work
-// waits until something needs it (streams.h). FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory";
+// waits until something needs it (streams.h). FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory",
+// FAKE_CUDA_FAILS=cuMemAlloc:9 after nine that did not fail; what was freed nobody may touch again, and its addresses do not come again;
 // FAKE_CUDA_ANY_KERNEL=1 finds every kernel: those that it does not have do nothing (for images that NVRTC itself has made);
 // FAKE_CUDA_DEVICES=0 shows no GPU; FAKE_CUDA_CALLS=FILE keeps the names of all calls.
 #include <cuda.h>
@@ -49,14 +50,17 @@ std::map<CUdeviceptr, Block> g_blocks;
 /// Notes the call; false when it is to fail.
 bool called(const char* name) {
   static const char* const file = std::getenv("FAKE_CUDA_CALLS");
-  static const char* const fails = std::getenv("FAKE_CUDA_FAILS");
+  static const std::string fails =
+      std::getenv("FAKE_CUDA_FAILS") ? std::getenv("FAKE_CUDA_FAILS") : "";
+  static const std::size_t colon = fails.find(':');
+  static int left = colon == std::string::npos ? 0 : std::atoi(fails.c_str() + colon + 1);
   if (file) {
     if (std::FILE* out = std::fopen(file, "a")) {
       std::fprintf(out, "%s\n", name);
       std::fclose(out);
     }
   }
-  return !fails || std::strcmp(fails, name) != 0;
+  return fails.compare(0, colon, name) != 0 || left-- > 0;
 }
 #define CALLED(name)                    \
   const std::scoped_lock lock(g_mutex); \
@@ -245,7 +249,9 @@ FAKE CUresult cuMemFree_v2(CUdeviceptr address) {
   emulator::run_all();
   const auto found = g_blocks.find(address);
   if (found == g_blocks.end()) return CUDA_ERROR_INVALID_VALUE;
-  ::munmap(found->second.mapping, found->second.mapping_bytes);
+  // Kept as it is, without its memory.
+  ::mmap(found->second.mapping, found->second.mapping_bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   g_blocks.erase(found);
   return CUDA_SUCCESS;
 }

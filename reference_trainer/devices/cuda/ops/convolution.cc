@@ -61,7 +61,8 @@ void add_convolution(CudaGraph& graph, NodeId id, const Roles& roles) {
   // A batch lies elsewhere in every slot.
   const bool reads_batch = graph.graph().value(roles.x).role == Role::kInput;
   const auto bound = std::make_shared<std::vector<cuda::CudnnDescriptor>>();
-  graph.when_bound([=, slots = reads_batch ? graph.slots() : 1] {
+  graph.when_bound(id, [=, slots = reads_batch ? graph.slots() : 1] {
+    bound->clear();
     for (int slot = 0; slot < slots; ++slot)
       bound->push_back(plan->bind({x.at(slot), w.at(), y.at(), workspace.at()}));
   });

@@ -47,7 +47,7 @@ void add_product(CudaGraph& graph, NodeId id, const Operands& of, ProductShape s
   const auto product = std::make_shared<Product>(*graph.device().libraries().products, shape);
   const Operand workspace =
       graph.scratch(id, static_cast<std::int64_t>(product->workspace_bytes()));
-  if (shape.bias) graph.when_bound([=] { product->set_bias(bias.at()); });
+  if (shape.bias) graph.when_bound(id, [=] { product->set_bias(bias.at()); });
   graph.add_kernel(
       id,
       [=](CUstream stream, const LaunchArguments& arguments) {
