@@ -32,6 +32,7 @@ constexpr std::string_view kCub = "CUB, hipCUB, rocPRIM";
 constexpr std::string_view kTensorflow = "TensorFlow core/kernels";
 constexpr std::string_view kTensorRt = "TensorRT";
 constexpr std::string_view kTrainer = "headway-train reference_trainer/ops: type, then node";
+constexpr std::string_view kTrainerCuda = "headway-train on a GPU: kernels/cuda";
 constexpr std::string_view kGeneric = "common practice of naming";
 
 constexpr auto kFamilies = std::to_array<FamilyRow>({
@@ -89,6 +90,15 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^lars", kOptimizer, kTrainer},
     {"^unscale", kOptimizer, kTrainer},
     {"^update_scale", kOptimizer, kTrainer},
+    {"^attention_mma_", kAttention, kTrainerCuda},
+    {"^attention_forward_d", kAttention, kTrainerCuda},
+    {"^attention_dq_", kAttention, kTrainerCuda},
+    {"^attention_dkv_", kAttention, kTrainerCuda},
+    {"^bn_", kNormalisation, kTrainerCuda},
+    {"^cast_to_", kCast, kTrainerCuda},
+    {"^cast_from_", kCast, kTrainerCuda},
+    {"^layout_", kLayoutTransform, kTrainerCuda},
+    {"^row_program_", kFused, kTrainerCuda},
 
     {"at::cuda::*spin_kernel", kDelay, "PyTorch ATen/cuda/Sleep.cu"},
 
@@ -511,6 +521,10 @@ constexpr auto kMath = std::to_array<MathRow>({
     {"_umma", kTensor, kAny, kCutlass},
     {"warpgroupsize", kTensor, kAny, "cuBLAS, cuDNN: warp groups exist for GMMA only"},
     {"_fp16_fp16_f32_", kTensor, Precision::kFp16, kCudnn},
+    {"^attention_mma_", kTensor, kAny, kTrainerCuda},
+    {"^attention_forward_d", kGeneral, kAny, kTrainerCuda},
+    {"^attention_dq_", kGeneral, kAny, kTrainerCuda},
+    {"^attention_dkv_", kGeneral, kAny, kTrainerCuda},
     {"flash_fwd", kTensor, kAny, kFlash},
     {"flash_bwd", kTensor, kAny, kFlash},
     {"flash::", kTensor, kAny, kFlash},

@@ -30,6 +30,15 @@ constexpr auto kFamilyCases = std::to_array<Case>({
     {"lstm/gemm encoder0", kGemm},
     {"lstm/lstm_cell encoder0", kRecurrent},
     {"adam/mean scale head.weight", kOptimizer},
+    // On a GPU.
+    {"attention_mma_forward_d64_bf16", kAttention},
+    {"attention_dkv_d32_f32", kAttention},
+    {"bn_relu_backward_sums_f16", kNormalisation},
+    {"cast_to_f16", kCast},
+    {"layout_tiled_16", kLayoutTransform},
+    {"row_program_rows", kFused},
+    {"adam_f32_large", kOptimizer},
+    {"embedding_atomic_f32", kEmbedding},
     {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", kCommunication},
     {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", kCommunication},
     {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
@@ -181,6 +190,8 @@ constexpr MathUnit kUnsaid = MathUnit::kUnknown;
 
 constexpr auto kMathCases = std::to_array<MathCase>({
     {"nvjet_tst_192x208_64x4_1x1_h_bz_coopB_bias_TNT", kTensor, P::kBf16, ConvPass::kNone, 90},
+    {"attention_mma_dkv_d64_bf16", kTensor, P::kBf16, ConvPass::kNone, 0},
+    {"attention_forward_d64_f32", MathUnit::kGeneral, P::kFp32, ConvPass::kNone, 0},
     {"nvjet_hsh_256x128_64x4_1x2_h_bz_coopA_NNT", kTensor, P::kFp16, ConvPass::kNone, 90},
     {"nvjet_qqtst_128x160_128x6_2x1_v_bz_TNT", kTensor, P::kFp8, ConvPass::kNone, 90},
     {"nvjet_sm100_oohsh_128x256_256x5_2x2_2cta_h_bz_Avec16UE4M3_TNT", kTensor, P::kFp4,
