@@ -26,7 +26,8 @@ inline std::vector<trainer::Settings> runs_of_each_model(const std::filesystem::
   };
   add(tiny_settings(), [](Settings&) {});
   add(tiny_settings(), [](Settings& s) {
-    s.fused_bn = s.graph_compiler = false;
+    s.fused_bn = false;
+    s.graph_compiler = GraphCompiler::kOff;
     s.fused_optimizer = OptimizerFusion::kOff;
     s.optimizer = OptimizerChoice::kLars;
     s.precision = Precision::kAmpO2;
