@@ -75,7 +75,7 @@ TEST_CASE(
     "code that does not compile names the op and the way around that is taken without a compiler") {
   if (!emulated()) return;
   const std::string dropout = "--steps 1 --dropout 0.5";
-  const Outcome refused = run("FAKE_NVRTC_FAILS=1", dropout);
+  const test::Outcome refused = run("FAKE_NVRTC_FAILS=1", dropout);
   check(refused, 4,
         "Op 'block0.attention.dropout' (dropout) on the cuda device: NVRTC 13.0 cannot compile");
   check(refused, 4, "error: refused by FAKE_NVRTC_FAILS");
