@@ -20,6 +20,7 @@
 #include "kernels/cuda/box_match.h"
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/embedding.h"
+#include "kernels/cuda/gradient_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/layout.h"
 #include "kernels/cuda/loss_scaler.h"
@@ -370,6 +371,76 @@ void bench_optimizers(Bench& b, NumberFormat f, const char* name) {
   b.forget();
 }
 
+/// A bucket of 25 MB as ranks exchange it: into one array and back, and micro batches. Bytes are those of work_of.
+void bench_exchange(Bench& b, NumberFormat f, const char* name) {
+  using namespace kernels;
+  std::vector<GradientTensor> tensors;
+  std::int64_t n = 0;
+  for (int i = 0; i < (b.quick() ? 20 : 60); ++i) {
+    const std::int64_t count = b.quick() ? 64 + 8 * i : i % 3 == 0 ? 320'000 : 512;
+    tensors.push_back({b.array(f, count), count, 1, f});
+    n += count;
+  }
+  const std::string shape = fmt::format("{}_in_{}", n, tensors.size());
+  float *flat = b.floats(n), *kept = b.floats(n), *kept_too = b.floats(n);
+  auto measure = [&](const char* op_name, const GradientOp& op) {
+    b.measure(op_name, name, shape, work_of(op).bytes, launches(b.limits(), op));
+  };
+  measure("pack_gradients", PackGradients{tensors, flat});
+  measure("unpack_gradients", UnpackGradients{tensors, flat, 0.5F});
+  measure("add_up_gradients_first", AddUpGradients{tensors, flat, true, false, 1});
+  measure("add_up_gradients_last", AddUpGradients{tensors, flat, false, true, 0.5F});
+  if (f == kFull) {
+    constexpr int kRanks = 4;
+    measure("add_vector", AddVector{n, flat, kept});
+    auto* halves = b.filled<std::uint16_t>(n, {0x3800, 0x3A12});
+    measure("compress_half", CompressHalf{n, flat, 0.25F, kept, halves});
+    measure("decompress_half", DecompressHalf{n, halves, flat});
+    const std::int64_t stride = (int8_message_bytes(n) + 3) / 4 * 4;
+    auto* messages = b.filled<std::byte>(stride * kRanks, {std::byte{7}});
+    measure("compress_int8", CompressInt8{n, flat, kept, messages});
+    measure("decompress_int8", DecompressInt8{n, kRanks, stride, messages, flat});
+    const std::int64_t entries = (n + 99) / 100;
+    auto* message = b.filled<std::byte>(entries * kTopEntryBytes, {std::byte{0}});
+    auto* scratch = b.filled<std::byte>(compress_top_scratch_bytes(n), {std::byte{0}});
+    measure("compress_top_1_pct",
+            CompressTop{n, entries, 0.9F, flat, kept, kept_too, message, scratch});
+    // Indexes as a rank may send them, the same from all.
+    std::vector<std::uint32_t> words;
+    for (std::int64_t i = 0; i < entries; ++i)
+      words.insert(words.end(), {static_cast<std::uint32_t>(100 * i), 0x3F000000U});
+    auto* all = reinterpret_cast<std::byte*>(b.filled<std::uint32_t>(2 * entries * kRanks, words));
+    measure("decompress_top_1_pct", DecompressTop{n, entries, kRanks, all, flat});
+    for (int rank : {2, 32}) {
+      std::vector<PowerMatrix> matrices;
+      const std::int64_t rows = b.quick() ? 40 : 512, columns = b.quick() ? 44 : 1152;
+      for (std::int64_t at = 0; at + rows * columns <= n; at += rows * columns) {
+        const auto i = static_cast<std::int64_t>(matrices.size());
+        matrices.push_back({at, rows, columns, i * rows * rank, i * columns * rank});
+      }
+      const auto count = static_cast<std::int64_t>(matrices.size()) * rows * columns;
+      const std::int64_t second = static_cast<std::int64_t>(matrices.size()) * columns * rank;
+      const PowerLayout layout{rank,
+                               count,
+                               matrices,
+                               {},
+                               flat,
+                               kept,
+                               b.floats(static_cast<std::int64_t>(matrices.size()) * rows * rank),
+                               b.floats(second),
+                               second};
+      const std::string text = fmt::format("{}x{}x{}_by_{}", matrices.size(), rows, columns, rank);
+      b.measure("power_first", name, text, work_of(PowerFirst{layout}).bytes,
+                launches(b.limits(), PowerFirst{layout}));
+      b.measure("power_second", name, text, work_of(PowerSecond{layout}).bytes,
+                launches(b.limits(), PowerSecond{layout}));
+      b.measure("power_restore", name, text, work_of(PowerRestore{layout}).bytes,
+                launches(b.limits(), PowerRestore{layout, 0.25F}));
+    }
+  }
+  b.forget();
+}
+
 void bench_embedding(Bench& b, NumberFormat f, const char* name) {
   const kernels::EmbeddingShape s{b.quick() ? 64 : 16384, b.quick() ? 16 : 1024,
                                   b.quick() ? 32 : 1024, b.quick() ? 50 : 50257};
@@ -430,6 +501,7 @@ int main(int argc, char** argv) {
       bench_recurrent(bench, kFormats[i], kNames[i]);
       bench_detection(bench, kFormats[i], kNames[i]);
       bench_optimizers(bench, kFormats[i], kNames[i]);
+      bench_exchange(bench, kFormats[i], kNames[i]);
       bench_embedding(bench, kFormats[i], kNames[i]);
       bench_attention(bench, kFormats[i], kNames[i]);
     }

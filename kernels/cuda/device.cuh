@@ -65,6 +65,18 @@ struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T at[kCount];
 };
 
+/// Stores a pack in global memory at a multiple of 16. By the intrinsic, because of a plain assignment nvcc 13.0 makes a
+/// store per element in most kernels; its loads stay whole.
+template <class T, int kCount>
+__device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
+  constexpr int kWords = sizeof(pack) / sizeof(uint4);
+  static_assert(sizeof(pack) == kWords * sizeof(uint4));
+  uint4 words[kWords];
+  memcpy(words, &pack, sizeof pack);
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) __stwb(reinterpret_cast<uint4*>(to) + w, words[w]);
+}
+
 /// Values of a pack as floats. Where `packed` is false (an address or a row length that is no multiple), they
 /// come one by one, and those from `valid` on are 0.
 inline constexpr int kPack = 8;
@@ -87,11 +99,35 @@ __device__ __forceinline__ void store8(T* to, bool packed, std::int64_t valid,
     Pack<T, kPack> pack;
 #pragma unroll
     for (int i = 0; i < kPack; ++i) pack.at[i] = from_float<T>(from[i]);
-    *reinterpret_cast<Pack<T, kPack>*>(to) = pack;
+    store_pack(to, pack);
   } else {
 #pragma unroll
     for (int i = 0; i < kPack; ++i)
       if (i < valid) to[i] = from_float<T>(from[i]);
+  }
+}
+
+/// Four floats in the same way.
+inline constexpr int kQuad = 4;
+__device__ __forceinline__ void load4(const float* from, bool packed, std::int64_t valid,
+                                      float (&to)[kQuad]) {
+  if (packed) {
+    const Pack<float, kQuad> pack = *reinterpret_cast<const Pack<float, kQuad>*>(from);
+#pragma unroll
+    for (int i = 0; i < kQuad; ++i) to[i] = pack.at[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < kQuad; ++i) to[i] = i < valid ? from[i] : 0.0F;
+  }
+}
+__device__ __forceinline__ void store4(float* to, bool packed, std::int64_t valid,
+                                       const float (&from)[kQuad]) {
+  if (packed) {
+    store_pack(to, Pack<float, kQuad>{{from[0], from[1], from[2], from[3]}});
+  } else {
+#pragma unroll
+    for (int i = 0; i < kQuad; ++i)
+      if (i < valid) to[i] = from[i];
   }
 }
 
@@ -147,22 +183,36 @@ __device__ __forceinline__ float group_largest(float x) {
   return x;
 }
 
-/// out[i] = f(in[i]...) for all `count` elements, packs of 16 bytes where `packed`, any grid.
+/// out[i] = f(in[i]...) for all `count` elements, packs of 16 bytes where `packed`, by `threads` threads of which this is
+/// number `thread`.
+template <class Out, class F, class... In>
+__device__ __forceinline__ void share_flat(std::int64_t thread, std::int64_t threads,
+                                           std::int64_t count, bool packed, Out* out, const F& f,
+                                           const In*... in) {
+  const std::int64_t packs = packed ? count / kPack : 0;
+  for (std::int64_t i = thread; i < packs; i += threads) {
+    // By value: through a reference the compiler would load element by element.
+    auto loaded = [i](const auto* from) {
+      Pack<float, kPack> pack;
+      load8(from + i * kPack, true, kPack, pack.at);
+      return pack;
+    };
+    auto all = [&](const auto&... x) {
+      float result[kPack];
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) result[k] = f(x.at[k]...);
+      store8(out + i * kPack, true, kPack, result);
+    };
+    all(loaded(in)...);
+  }
+  for (std::int64_t i = packs * kPack + thread; i < count; i += threads)
+    out[i] = from_float<Out>(f(to_float(in[i])...));
+}
+/// By all threads of the launch.
 template <class Out, class F, class... In>
 __device__ __forceinline__ void for_each_flat(std::int64_t count, bool packed, Out* out, const F& f,
                                               const In*... in) {
-  const std::int64_t packs = packed ? count / kPack : 0;
-  for (std::int64_t i = global_thread(); i < packs; i += global_threads()) {
-    auto both = [&](const auto&... x) {
-      Pack<Out, kPack> result;
-#pragma unroll
-      for (int k = 0; k < kPack; ++k) result.at[k] = from_float<Out>(f(to_float(x.at[k])...));
-      reinterpret_cast<Pack<Out, kPack>*>(out)[i] = result;
-    };
-    both(reinterpret_cast<const Pack<In, kPack>*>(in)[i]...);
-  }
-  for (std::int64_t i = packs * kPack + global_thread(); i < count; i += global_threads())
-    out[i] = from_float<Out>(f(to_float(in[i])...));
+  share_flat(global_thread(), global_threads(), count, packed, out, f, in...);
 }
 
 }  // namespace headway::kernels::cuda

@@ -13,6 +13,40 @@
 
 namespace headway::kernels::cuda {
 
+/// Product and sum that are each rounded. A compiler may else make one rounding of both, and what ranks send would not
+/// have the processor's bits.
+HEADWAY_BOTH float times(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+HEADWAY_BOTH float plus(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+
+/// The bits of |x|, which have the order of magnitudes, NaN being the largest.
+HEADWAY_BOTH std::uint32_t magnitude_bits(float x) {
+  union {
+    float value;
+    std::uint32_t bits;
+  } u{x};
+  return u.bits & 0x7FFFFFFFU;
+}
+
+/// One value of kernels/compress_int8.h.
+HEADWAY_BOTH int nearest_int8(float wanted, float scale) {
+  if (!(scale > 0)) return 0;
+  float quotient = wanted / scale;
+  if (!(fabsf(quotient) < 127.0F)) quotient = quotient > 0 ? 127.0F : quotient < 0 ? -127.0F : 0.0F;
+  return static_cast<int>(roundf(quotient));
+}
+
 HEADWAY_BOTH float relu(float x) {
   return x > 0 ? x : 0.0F;  // NaN gives 0, as on the processor
 }

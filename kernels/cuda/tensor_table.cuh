@@ -2,7 +2,7 @@
 // The device's side of tensor_table.h.
 #pragma once
 
-#include "kernels/cuda/device.cuh"
+#include "kernels/cuda/table.cuh"
 #include "kernels/cuda/tensor_table.h"
 
 /// A kernel for either size of table, and for gradients of each format: BODY<T>(by, tensors).
@@ -20,28 +20,14 @@
 
 namespace headway::kernels::cuda {
 
-/// The last tensor whose chunks begin at `chunk` or before.
-__device__ inline int tensor_of_chunk(const TableTensor* tensors, int count, std::int64_t chunk) {
-  int low = 0;
-  int high = count - 1;
-  while (low < high) {
-    const int middle = (low + high + 1) / 2;
-    if (tensors[middle].first_chunk <= chunk)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
 /// Calls body(tensor, chunk of the launch, first element, end) for the chunks of this block, one after the other.
 template <class Body>
 __device__ void for_each_chunk(const TableStep& by, const TableTensor* tensors, const Body& body) {
-  for (std::int64_t chunk = blockIdx.x; chunk < by.chunks; chunk += gridDim.x) {
-    const TableTensor& t = tensors[tensor_of_chunk(tensors, by.tensors, chunk)];
-    const std::int64_t first = (chunk - t.first_chunk) * kChunk;
-    body(t, chunk, first, first + kChunk < t.count ? first + kChunk : t.count);
-  }
+  for_each_entry_chunk(by, tensors,
+                       [&](const TableTensor& t, std::int64_t chunk, std::int64_t of_tensor) {
+                         const std::int64_t first = of_tensor * kChunk;
+                         body(t, chunk, first, first + kChunk < t.count ? first + kChunk : t.count);
+                       });
 }
 
 /// Calls body(i, count, packed) for groups of eight elements from i on that are this thread's. `bits`: the
@@ -52,10 +38,6 @@ __device__ __forceinline__ void for_each_eight(std::int64_t first, std::int64_t 
   for (std::int64_t i = first + static_cast<std::int64_t>(threadIdx.x) * kPack; i < end;
        i += static_cast<std::int64_t>(blockDim.x) * kPack)
     body(i, end - i, bits % 16 == 0 && end - i >= kPack);
-}
-template <class... Pointers>
-__device__ __forceinline__ std::uintptr_t address_bits(Pointers... addresses) {
-  return (reinterpret_cast<std::uintptr_t>(addresses) | ...);
 }
 
 __device__ inline bool skips(const TableStep& by) {

@@ -3,11 +3,9 @@
 
 #include <span>
 
-#include "kernels/cuda/launch.h"
+#include "kernels/cuda/table.h"
 
-// Kernels over many tensors at once. What a launch works on travels in its parameters, up to 32,764 bytes: one
-// launch does for the 161 parameters of ResNet-50, and no table has to be copied first. More tensors take more
-// launches. Tensors are cut into chunks, which blocks share.
+// Kernels of optimizers, over all parameters at once (table.h). Tensors are cut into chunks, which blocks share.
 namespace headway::kernels::cuda {
 
 /// Elements of a chunk.
@@ -58,14 +56,8 @@ struct TableStep {
   const double* other_squares = nullptr;
 };
 
-template <std::size_t kBytes>
-struct TableParameters {
-  static constexpr std::size_t kCapacity = (kBytes - sizeof(TableStep)) / sizeof(TableTensor);
-  TableStep by;
-  TableTensor tensors[kCapacity];
-};
-using SmallTable = TableParameters<kSmallParameters>;
-using LargeTable = TableParameters<kLargeParameters>;
+using SmallTable = Table<TableStep, TableTensor, kSmallParameters>;
+using LargeTable = Table<TableStep, TableTensor, kLargeParameters>;
 
 /// Chunks of all tensors together: the doubles of TableStep::parts.
 std::int64_t count_chunks(std::span<const TableTensor> tensors);

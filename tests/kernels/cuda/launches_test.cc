@@ -9,7 +9,9 @@
 #include "kernels/cuda/add.h"
 #include "kernels/cuda/batch_norm.h"
 #include "kernels/cuda/cast.h"
+#include "kernels/cuda/compress_top.h"
 #include "kernels/cuda/embedding.h"
+#include "kernels/cuda/gradient_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/max_pool.h"
 #include "kernels/cuda/softmax_cross_entropy.h"
@@ -163,6 +165,50 @@ TEST_CASE("16 bytes at a time only where addresses and lengths allow") {
   };
   CHECK(packed(4096));
   CHECK_FALSE(packed(4100));
+}
+
+TEST_CASE("gradient ops over nothing take no launch, and what their kernels cannot do is refused") {
+  for (const GradientOp& op : std::initializer_list<GradientOp>{
+           PackGradients{}, UnpackGradients{}, AddUpGradients{}, AddVector{}, CompressHalf{},
+           DecompressHalf{}, CompressInt8{}, DecompressInt8{}, CompressTop{}, DecompressTop{},
+           PowerFirst{}, PowerSecond{}, PowerRestore{}})
+    CHECK(launches(kLimits, op).empty());
+  auto* const f = address<float>(4096);
+  auto* const bytes = address<std::byte>(4096);
+  auto refused = [](const GradientOp& op) { return refusal([&] { launches(kLimits, op); }); };
+  CHECK(refused(CompressTop{std::int64_t{1} << 32, 1, 0, f, f, f, bytes, bytes}) ==
+        "Kernel compress_top: an index has 32 bits.");
+  CHECK(refused(CompressTop{10, 11, 0, f, f, f, bytes, bytes}) ==
+        "Kernel compress_top: entries must be 1 to count.");
+  CHECK(refused(CompressTop{10, 1, 0, f, f, f, bytes, bytes + 8}) ==
+        "Kernel compress_top: the scratch memory is at 0x1008, which is no multiple of 16 bytes.");
+  CHECK(refused(CompressInt8{10, f, f, bytes + 2}) ==
+        "Kernel compress_int8: the message is at 0x1002, which is no multiple of 4 bytes.");
+  CHECK(refused(DecompressInt8{10, 2, 12, bytes, f}) ==
+        "Kernel decompress_int8: messages must lie a multiple of 4 bytes apart, and not in each "
+        "other.");
+  const GradientTensor tensors[] = {{f, 8, 1, NumberFormat::kTf32}};
+  CHECK(refused(PackGradients{tensors, f}) ==
+        "Kernel pack_gradients: no array in memory has the format TF32.");
+  const PowerMatrix matrix{0, 100, 100, 0, 0};
+  CHECK(refused(PowerSecond{{65, 10'000, {&matrix, 1}, {}, f, f, f, f, 6500}}) ==
+        "Kernel power_orthonormal: the rank must be 1 to 64.");
+  CHECK(refused(PowerSecond{{1, 10'000, {&matrix, 1}, {}, f, f, nullptr, f, 100}}) ==
+        "Kernel power_orthonormal: an array is null.");
+}
+
+TEST_CASE("the largest values are sought in pieces of whole tiles, however many values there are") {
+  auto* const f = address<float>(4096);
+  auto* const bytes = address<std::byte>(4096);
+  for (std::int64_t count : {1L, 1024L, 1025L, 1L << 20, (1L << 20) + 1, (1L << 32) - 1}) {
+    CAPTURE(count);
+    const Launches sent = launches(kLimits, CompressTop{count, 1, 0, f, f, f, bytes, bytes});
+    const auto by = sent.back().as<CompressTopParameters>();
+    CHECK(by.piece % kTopTile == 0);
+    CHECK(sent.back().grid.x <= TopScratch::kPieces);
+    CHECK(sent.back().grid.x * by.piece >= count);
+    CHECK((sent.back().grid.x - 1) * by.piece < count);
+  }
 }
 
 TEST_CASE("what a kernel cannot do is refused, naming kernel and operand") {

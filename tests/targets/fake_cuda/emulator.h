@@ -62,6 +62,12 @@ template <class T>
 T __shfl_xor_sync(unsigned, T value, int with) {
   return emulator::from_lane(value, emulator::lane() ^ static_cast<unsigned>(with));
 }
+/// From the lane `by` below; the lowest lanes keep their own.
+template <class T>
+T __shfl_up_sync(unsigned, T value, unsigned by) {
+  return emulator::from_lane(value,
+                             emulator::lane() < by ? emulator::lane() : emulator::lane() - by);
+}
 template <class T>
 T __shfl_sync(unsigned, T value, int from) {
   return emulator::from_lane(value, static_cast<unsigned>(from));
@@ -80,6 +86,10 @@ T atomicMin(T* at, T value) {
   const T before = *at;
   if (value < before) *at = value;
   return before;
+}
+template <class T>
+void __stwb(T* at, T value) {
+  *at = value;
 }
 inline int __popc(unsigned bits) {
   return __builtin_popcount(bits);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/cuda/gradient_op.h"
+
+#include "kernels/cuda/compress_half.h"
+#include "kernels/cuda/compress_int8.h"
+#include "kernels/cuda/compress_top.h"
+#include "kernels/cuda/gradient_list.h"
+#include "kernels/cuda/power_sgd.h"
+
+namespace headway::kernels::cuda {
+
+Launches launches(const Limits& limits, const GradientOp& op) {
+  return std::visit([&](const auto& each) { return launches(limits, each); }, op);
+}
+
+}  // namespace headway::kernels::cuda
