@@ -32,6 +32,7 @@ constexpr std::string_view kCub = "CUB, hipCUB, rocPRIM";
 constexpr std::string_view kTensorflow = "TensorFlow core/kernels";
 constexpr std::string_view kTensorRt = "TensorRT";
 constexpr std::string_view kTrainer = "headway-train reference_trainer/ops: type, then node";
+constexpr std::string_view kTrainerKernels = "headway-train kernels/cuda";
 constexpr std::string_view kGeneric = "common practice of naming";
 
 constexpr auto kFamilies = std::to_array<FamilyRow>({
@@ -75,6 +76,10 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^merge_heads", kLayoutTransform, kTrainer},
     {"^window_shift ", kLayoutTransform, kTrainer},
     {"^swap_major ", kLayoutTransform, kTrainer},
+    {"^nhwc_to_nchw ", kLayoutTransform, kTrainer},
+    {"^nchw_to_nhwc ", kLayoutTransform, kTrainer},
+    {"^layout_naive_", kLayoutTransform, kTrainerKernels},
+    {"^layout_tiled_", kLayoutTransform, kTrainerKernels},
     {"^split_rows ", kFillCopy, kTrainer},
     {"^join_rows ", kFillCopy, kTrainer},
     {"^layer_norm", kNormalisation, kTrainer},
