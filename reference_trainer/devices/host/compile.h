@@ -58,7 +58,6 @@ class HostGraph final : public CompiledGraph {
   std::int64_t memory_bytes() const override { return memory_bytes_; }
 
  private:
-  ValueId layout_owner(ValueId value) const;
   std::int64_t bytes_of(ValueId value) const;
   HostKernel::Body rounding(const Node& node, HostKernel::Body body);
   void share_layouts();
