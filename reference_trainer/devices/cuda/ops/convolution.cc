@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions by cuDNN (cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW, as values lie. Plans are made while the graph is
-// compiled, arguments are bound when memory is known; a step sends them.
+// Convolutions by cuDNN (cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW, as values lie. Plans are
+// made while the graph is compiled, arguments are bound when memory is known; a step sends them.
 #include "cuda/cudnn/convolution.h"
 
 #include "common/error.h"
