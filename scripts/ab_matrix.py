@@ -44,6 +44,8 @@ CASES = {
     "fused_attention windows": (TEXT + ["--window", "32"], ["--fused-attention", "off"], ["--fused-attention", "on"]),
     "fused_bias_act": (TEXT + ["--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"]),
     "fused_loss": (TEXT + ["--layers", "1", "--features", "64"] + GPU_MEMORY, ["--fused-loss", "off"], ["--fused-loss", "on"]),
+    # Convolutions bound by memory, as on tensor cores: on NCHW the processor's own are slower for another reason.
+    "layout": (IMAGES + ["--batch", "4", "--memory-gb-per-s", "0.5"], ["--layout", "nchw"], ["--layout", "nhwc"]),
     "overlap": (RANKS + ["--network-gb-per-s", "0.01", "--ranks-per-node", "1", "--bucket-mb", "0.25", "--first-bucket-mb", "0.1"], ["--overlap", "off"], ["--overlap", "on"]),
     "bucket_mb": (RANKS + ["--network-us", "1000", "--ranks-per-node", "1", "--first-bucket-mb", "0"], ["--bucket-mb", "0"], ["--bucket-mb", "25"]),
     "compress": (RANKS + ["--network-gb-per-s", "0.01", "--ranks-per-node", "1"], ["--compress", "none"], ["--compress", "fp16"]),
@@ -75,6 +77,7 @@ GPU_CASES = {
     "fused_bias_act": (GPT + ["--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"]),
     "fused_loss": (GPT, ["--fused-loss", "off"], ["--fused-loss", "on"]),
     "graph_compiler": (GPT + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
+    "layout": (LARGE_IMAGES, ["--layout", "nchw"], ["--layout", "nhwc"]),
     "rnn": (["--model", "gnmt", "--data", "generated", "--features", "512", "--batch", "16"], ["--rnn", "standard"], ["--rnn", "persistent"]),
 }
 

@@ -78,6 +78,8 @@ SIM = {
     "TF32, input-bound": (INPUT_BOUND, ["--precision", "fp32"], ["--precision", "tf32"], "tensor-cores"),
     "batch norm, fused": ([*IMAGES, "--width", "16", "--batch", "1024", "--source", "memory", "--workers", "16"], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
     "graph compiler": ([*TEXT, "--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"], "fuse-chains"),
+    "layout": ([*FAST, "--precision", "bf16", "--source", "memory", "--workers", "16"], ["--layout", "nchw"], ["--layout", "nhwc"], "no-layout-changes"),
+    "layout, launch-bound": ([*IMAGES, "--batch", "16"], ["--layout", "nchw"], ["--layout", "nhwc"], "no-layout-changes"),
     "buckets": ([*MESSAGES, "--network-us", "20", "--network-gb-per-s", "100"], SINGLE, BUCKETS, "larger-buckets"),
     "buckets, not overlapped": ([*MESSAGES, "--network-us", "20", "--overlap", "off"], SINGLE, BUCKETS, "larger-buckets"),
     "buckets, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], SINGLE, BUCKETS, "larger-buckets"),
@@ -126,6 +128,7 @@ HOST = {
     "optimizer, Adam": (HOST_TEXT, ["--fused-optimizer", "off"], ["--fused-optimizer", "multi-tensor"], "multi-tensor-optimizer"),
     "batch norm, fused": ([*IMAGES, "--steps", "80", "--batch", "16", "--memory-gb-per-s", "2", "--launch-us", "2", *SPIN], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
     "graph compiler": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"], "fuse-chains"),
+    "layout": ([*IMAGES, "--steps", "80", "--batch", "4", "--memory-gb-per-s", "0.5", "--launch-us", "5", "--source", "memory", *SPIN], ["--layout", "nchw"], ["--layout", "nhwc"], "no-layout-changes"),
     "workers": ([*IMAGES, "--steps", "80", "--batch", "16", "--storage-latency-ms", "2", "--source", "files", *SPIN], ["--workers", "1"], None, "more-workers"),
     # Asleep: the waits of frees go away with them, and a thread that polls for each takes the other processor from kernels.
     "memory": ([*IMAGES, "--steps", "80", "--batch", "16", "--source", "memory"], ["--allocator", "raw"], ["--allocator", "caching"], "caching-allocator"),

@@ -76,6 +76,8 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^merge_heads", kLayoutTransform, kTrainer},
     {"^window_shift ", kLayoutTransform, kTrainer},
     {"^swap_major ", kLayoutTransform, kTrainer},
+    {"^nhwc_to_nchw ", kLayoutTransform, kTrainer},
+    {"^nchw_to_nhwc ", kLayoutTransform, kTrainer},
     {"^split_rows ", kFillCopy, kTrainer},
     {"^join_rows ", kFillCopy, kTrainer},
     {"^layer_norm", kNormalisation, kTrainer},

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/rules/device_streams.h"
+#include "analyzer/rules/layout_kernels.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/rules/support.h"
 #include "common/format.h"
@@ -32,17 +33,10 @@ Transforms measure(const RuleContext& context, const DevicePartition& device,
       work.of(KernelFamily::kConvolution).ns == 0)
     return result;
   LongestEvidence longest;
-  auto family = [&](std::span<const trace::DeviceOpId> ops, std::size_t i) {
-    return i < ops.size() ? context.kernels.of(ops[i]).family : KernelFamily::kUnknown;
-  };
   std::int64_t steps = for_each_stream(
       context, device, [&](const DeviceStep&, std::span<const trace::DeviceOpId> ops) {
         for (std::size_t i = 0; i < ops.size(); ++i) {
-          if (family(ops, i) != KernelFamily::kLayoutTransform) continue;
-          bool beside = (i > 0 && family(ops, i - 1) == KernelFamily::kConvolution) ||
-                        family(ops, i + 1) == KernelFamily::kConvolution;
-          // A library changes layouts for its convolutions only; the framework copies anywhere.
-          if (context.kernels.of(ops[i]).framework && !beside) continue;
+          if (!changes_image_layout(context.kernels, ops, i)) continue;
           DurationNs time = duration(context, ops[i]);
           result.recoverable += time;
           result.kernels += 1;
@@ -89,6 +83,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = 0.8;
   finding.evidence = std::move(transforms.evidence);
   finding.advice = {
+      {"headway-train", "Keep images in the order that all other ops have.", "--layout nhwc",
+       settings(context.trace, {"layout"})},
       {"PyTorch",
        "Keep model and inputs in channels last, so that convolutions need no conversion; check "
        "that "

@@ -28,11 +28,14 @@ DataType data_type(NumberFormat format) {
 
 /// cuDNN counts extents as outer, channels, height, width, whatever the order in memory, which strides give.
 CudnnDescriptor tensor(const Cudnn& library, std::int64_t id, DataType type, std::int64_t outer,
-                       std::int64_t channels, std::int64_t height, std::int64_t width) {
+                       std::int64_t channels, std::int64_t height, std::int64_t width,
+                       bool channels_first) {
   CudnnDescriptor result(library, DescriptorType::kTensor);
   result.set(Attribute::kTensorDataType, AttributeType::kDataType, {type})
       .set(Attribute::kTensorDimensions, {outer, channels, height, width})
-      .set(Attribute::kTensorStrides, {channels * height * width, 1, channels * width, channels})
+      .set(Attribute::kTensorStrides,
+           {channels * height * width, channels_first ? height * width : 1,
+            channels_first ? width : channels * width, channels_first ? 1 : channels})
       .set(Attribute::kTensorId, {id})
       .set(Attribute::kTensorAlignment, {16})
       .finalize("a convolution's tensor");
@@ -82,10 +85,12 @@ FormAttributes attributes_of(ConvolutionForm form) {
 CudnnDescriptor operation_graph(const Cudnn& library, ConvolutionForm form, NumberFormat format,
                                 const ConvolutionShape& s) {
   const DataType type = data_type(format);
-  const CudnnDescriptor x = tensor(library, kX, type, s.images, s.channels, s.height, s.width);
-  const CudnnDescriptor w = tensor(library, kW, type, s.filters, s.channels, s.kernel, s.kernel);
-  const CudnnDescriptor y =
-      tensor(library, kY, type, s.images, s.filters, s.out(s.height), s.out(s.width));
+  const CudnnDescriptor x =
+      tensor(library, kX, type, s.images, s.channels, s.height, s.width, s.channels_first);
+  const CudnnDescriptor w =
+      tensor(library, kW, type, s.filters, s.channels, s.kernel, s.kernel, s.channels_first);
+  const CudnnDescriptor y = tensor(library, kY, type, s.images, s.filters, s.out(s.height),
+                                   s.out(s.width), s.channels_first);
   const CudnnDescriptor how = convolution(library, s);
   const FormAttributes names = attributes_of(form);
   CudnnDescriptor operation(library, names.type);
@@ -136,10 +141,10 @@ std::vector<CudnnDescriptor> configurations(const Cudnn& library, const CudnnDes
 std::string text_of(ConvolutionForm form, NumberFormat format, const ConvolutionShape& s) {
   const char* const forms[] = {"forward", "by data", "by weights"};
   const char* const formats[] = {"FP32", "TF32", "BF16", "FP16"};
-  return fmt::format("{}x{}x{}x{} with {} filters of {}x{}, stride {}, padding {}, {}, {}",
+  return fmt::format("{}x{}x{}x{} with {} filters of {}x{}, stride {}, padding {}, {}, {}{}",
                      s.images, s.height, s.width, s.channels, s.filters, s.kernel, s.kernel,
                      s.stride, s.padding, forms[static_cast<int>(form)],
-                     formats[static_cast<int>(format)]);
+                     formats[static_cast<int>(format)], s.channels_first ? ", as NCHW" : "");
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace headway::cuda {
 
 /// y[n,p,q,k] = sum over r,s,c of x[n, p·stride + r - padding, q·stride + s - padding, c] · w[k,r,s,c]
-/// and its gradients by x and by w. Images are NHWC, filters K,R,S,C (square), all dense.
+/// and its gradients by x and by w. Images are NHWC and filters K,R,S,C (square), or, with channels first, NCHW and
+/// K,C,R,S, all dense.
 struct ConvolutionShape {
   std::int64_t images = 0;
   std::int64_t height = 0;
@@ -19,7 +20,8 @@ struct ConvolutionShape {
   std::int64_t filters = 0;
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
-  std::int64_t padding = 0;  ///< the same on all sides
+  std::int64_t padding = 0;     ///< the same on all sides
+  bool channels_first = false;  ///< NCHW
 
   constexpr std::int64_t out(std::int64_t extent) const {
     return (extent + 2 * padding - kernel) / stride + 1;

@@ -27,6 +27,11 @@ ValueId Graph::find(std::string_view name) const {
   fail_internal("The graph has no value '{}'.", name);
 }
 
+ValueId Graph::owner(ValueId id) const {
+  while (value(id).like.valid()) id = value(id).like;
+  return id;
+}
+
 std::vector<NodeId> Graph::consumers(ValueId id) const {
   std::vector<NodeId> result;
   for (std::size_t i = 0; i < nodes_.size(); ++i)

@@ -58,6 +58,8 @@ struct Value {
   Initial initial;
   bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
   bool is_filter = false;         ///< of a convolution: its extents are OIHW, not NHWC
+  /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
+  bool channels_first = false;
 
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
 };
@@ -65,7 +67,8 @@ struct Value {
 struct NoAttributes {};
 struct ConvolutionAttributes {
   int stride = 1;
-  int padding = 0;  ///< same on all sides
+  int padding = 0;              ///< same on all sides
+  bool channels_first = false;  ///< x and y are NCHW
 };
 struct BatchNormAttributes {
   kernels::Epilogue epilogue = kernels::Epilogue::kNone;
@@ -164,6 +167,8 @@ class Graph {
 
   const Value& value(ValueId id) const { return values_[id.value]; }
   Value& value(ValueId id) { return values_[id.value]; }
+  /// What `id` is like in the end: `is_filter` and `channels_first` of that hold for all that is like it.
+  ValueId owner(ValueId id) const;
   const Node& node(NodeId id) const { return nodes_[id.value]; }
   std::size_t value_count() const { return values_.size(); }
   std::size_t node_count() const { return nodes_.size(); }

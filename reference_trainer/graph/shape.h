@@ -8,8 +8,8 @@
 
 namespace headway::trainer {
 
-/// Extents of a tensor, outermost first. Images are NHWC; convolution weights are OIHW (their
-/// layout in memory is the device's business).
+/// Extents of a tensor, outermost first. Images are NHWC, or NCHW where their value says so; convolution weights are
+/// OIHW (their layout in memory is the device's business).
 class Shape {
  public:
   Shape() = default;

@@ -10,6 +10,8 @@ std::span<const OpDefinition* const> all_ops() {
   static constexpr std::array kAll = {&kConv2d,
                                       &kConv2dBackwardData,
                                       &kConv2dBackwardWeights,
+                                      &kNhwcToNchw,
+                                      &kNchwToNhwc,
                                       &kBatchNorm,
                                       &kBatchNormBackward,
                                       &kRelu,

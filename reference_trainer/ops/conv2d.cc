@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two-dimensional convolution: y[n,p,q,k] = sum over r,s,c of x[n, p·stride+r-pad, q·stride+s-pad,
 // c] · w[k,c,r,s]. Each of its three forms multiplies and adds once per (output element, c, r, s).
+// Built of images as NHWC; passes/assign_layout.h may make them NCHW.
 #include <cmath>
 
 #include "reference_trainer/ops/support.h"

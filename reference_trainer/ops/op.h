@@ -37,6 +37,7 @@ std::span<const OpDefinition* const> all_ops();
 namespace ops {
 
 extern const OpDefinition kConv2d, kConv2dBackwardData, kConv2dBackwardWeights;
+extern const OpDefinition kNhwcToNchw, kNchwToNhwc;
 extern const OpDefinition kBatchNorm, kBnRelu, kBnAddRelu;
 extern const OpDefinition kBatchNormBackward, kBnReluBackward, kBnAddReluBackward;
 extern const OpDefinition kRelu, kReluBackward;
@@ -68,6 +69,9 @@ extern const OpDefinition kUnscale, kUnscaleMultiTensor, kUpdateScale;
 /// x [N,H,W,C] -> [N,H/s,W/s,out]; square kernel, padding kernel/2 where none is given, no bias.
 ValueId conv2d(Graph& graph, const std::string& name, ValueId x, std::int64_t out_channels,
                int kernel, int stride, int padding = -1);
+/// Images in the other order: x [N,H,W,C] -> [N,C,H,W], x [N,C,H,W] -> [N,H,W,C].
+ValueId nhwc_to_nchw(Graph& graph, const std::string& name, ValueId x);
+ValueId nchw_to_nhwc(Graph& graph, const std::string& name, ValueId x);
 /// x [...,C] -> same shape.
 ValueId batch_norm(Graph& graph, const std::string& name, ValueId x, bool training);
 ValueId relu(Graph& graph, const std::string& name, ValueId x);

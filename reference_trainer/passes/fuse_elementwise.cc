@@ -56,14 +56,10 @@ class Clusters {
     if (!ops::row_instruction(node) || node.phase == Phase::kUpdate) return false;
     // Weights are cast as they lie, and batches have several places: neither is a dense array.
     const bool dense = std::ranges::all_of(node.inputs, [&](ValueId input) {
-      return graph_.value(input).role != Role::kInput && !owner(input).is_filter;
+      return graph_.value(input).role != Role::kInput &&
+             !graph_.value(graph_.owner(input)).is_filter;
     });
     return dense && ops::iteration(graph_, node).columns <= kMostColumns;
-  }
-
-  const Value& owner(ValueId id) const {
-    while (graph_.value(id).like.valid()) id = graph_.value(id).like;
-    return graph_.value(id);
   }
 
   /// `into` is the cluster of the last node; a cluster runs at the place of its last node, so

@@ -24,6 +24,11 @@ Preset::Values ranks(const char* steps) {
   return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
 }
 
+/// Small layers and many images in half precision: what passes through memory weighs as much as arithmetic.
+const Preset::Values kMemoryOnGpu = {{"width", "16"},          {"batch", "2048"},
+                                     {"memory_gb_per_s", "0"}, {"precision", "bf16"},
+                                     {"source", "memory"},     {"workers", "16"}};
+
 /// A small detector with input that is cheap to make, so that a processor has time for the planted.
 Preset::Values detector(const char* batch) {
   return with(healthy(batch, "60"), {{"model", "ssd"},
@@ -114,12 +119,7 @@ std::span<const Preset> all_presets() {
         {"eval", "off"},
         {"launch_us", "2"},
         {"memory_gb_per_s", "6"}},
-       {{"width", "16"},
-        {"batch", "2048"},
-        {"memory_gb_per_s", "0"},
-        {"precision", "bf16"},
-        {"source", "memory"},
-        {"workers", "16"}},
+       kMemoryOnGpu,
        {{"fused_bn", "off"}, {"fused_optimizer", "off"}}},
       {"unfused-attention",
        "Attention as seven kernels that pass the scores of all heads through memory.",
@@ -197,6 +197,12 @@ std::span<const Preset> all_presets() {
         {"precision", "bf16"}},
        {{"features", "512"}, {"batch", "64"}, {"launch_us", "0"}, {"memory_gb_per_s", "0"}},
        {{"precision", "amp-o1"}}},
+      {"layout-transposes",
+       "Convolutions that read and write NCHW in a network that is NHWC everywhere else.",
+       "layout-transposes",
+       with(healthy("4", "60"), {{"memory_gb_per_s", "0.5"}}),
+       kMemoryOnGpu,
+       {{"layout", "nchw"}}},
       {"copy-not-overlapped",
        "Batches cross a slow link while the device waits.",
        "copy-not-overlapped",

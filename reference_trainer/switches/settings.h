@@ -70,6 +70,8 @@ struct Settings {
   bool fused_bias_act = true;
   bool fused_loss = true;
   GraphCompiler graph_compiler = GraphCompiler::kOn;
+  // layout
+  bool channels_first = false;  ///< convolutions on NCHW
   // placement
   Assign assign = Assign::kLoader;
   bool coords_on_processor = false;

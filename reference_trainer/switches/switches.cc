@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kRun = "Run";
 constexpr std::string_view kModel = "Model and optimizer";
 constexpr std::string_view kFusion = "Fusion";
+constexpr std::string_view kLayout = "Layout";
 constexpr std::string_view kPlacement = "Placement";
 constexpr std::string_view kPrecision = "Precision";
 constexpr std::string_view kData = "Data";
@@ -22,6 +23,9 @@ bool several_ranks(const Settings& s) {
 }
 bool is_ssd(const Settings& s) {
   return s.model == ModelKind::kSsd;
+}
+bool has_convolutions(const Settings& s) {
+  return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
 bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
@@ -167,6 +171,13 @@ std::vector<Switch> make_switches() {
           {{"on", GraphCompiler::kOn},
            {"interpreted", GraphCompiler::kInterpreted},
            {"off", GraphCompiler::kOff}}),
+      choice<bool>(
+          {"layout", kLayout,
+           "Order of images in memory: NHWC throughout, or NCHW for convolutions alone, as with a "
+           "library "
+           "that has no other kernels, which needs a transpose before and after each of them.",
+           "layout-transposes", try_values({"nhwc"}, has_convolutions)},
+          &S::channels_first, {{"nhwc", false}, {"nchw", true}}),
       choice<Assign>(
           {"assign", kPlacement,
            "Where ssd finds out which box each anchor is to find: the loader's workers encode it, "

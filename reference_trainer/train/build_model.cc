@@ -7,6 +7,7 @@
 #include "reference_trainer/models/ssd.h"
 #include "reference_trainer/models/transformer.h"
 #include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/passes/assign_layout.h"
 #include "reference_trainer/passes/fuse_attention.h"
 #include "reference_trainer/passes/fuse_bias.h"
 #include "reference_trainer/passes/fuse_bn_relu.h"
@@ -120,6 +121,7 @@ float optimizer_momentum(const Settings& s) {
 Model build_forward_model(const Settings& s, const TrainingData& data, bool training) {
   Model model = build_plain_model(s, data, training);
   fuse(model.graph, s);
+  if (s.channels_first) assign_channels_first(model.graph);
   return model;
 }
 

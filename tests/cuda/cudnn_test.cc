@@ -131,9 +131,8 @@ std::unique_ptr<Cudnn> described_h200() {
   }
 }
 
-}  // namespace
-
-TEST_CASE("cuDNN itself has a plan for every kind of convolution of the models on an H200") {
+/// A plan for every kind of convolution of the models, in every form and format.
+void check_plans(bool channels_first) {
   const auto library = described_h200();
   if (!library) return;
   const ConvolutionShape shapes[] = {
@@ -157,7 +156,8 @@ TEST_CASE("cuDNN itself has a plan for every kind of convolution of the models o
   };
   for (NumberFormat format : {NumberFormat::kFloat32, NumberFormat::kTf32, NumberFormat::kFloat16,
                               NumberFormat::kBfloat16}) {
-    for (const ConvolutionShape& shape : shapes) {
+    for (ConvolutionShape shape : shapes) {
+      shape.channels_first = channels_first;
       for (ConvolutionForm form : {ConvolutionForm::kForward, ConvolutionForm::kBackwardData,
                                    ConvolutionForm::kBackwardWeights}) {
         CAPTURE(static_cast<int>(format));
@@ -168,6 +168,16 @@ TEST_CASE("cuDNN itself has a plan for every kind of convolution of the models o
       }
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("cuDNN itself has a plan for every kind of convolution of the models on an H200") {
+  check_plans(false);
+}
+
+TEST_CASE("cuDNN itself has a plan for each of them with channels first, too") {
+  check_plans(true);
 }
 
 TEST_CASE("cuDNN itself takes arguments for a plan, and none that are not aligned") {

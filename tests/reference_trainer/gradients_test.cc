@@ -7,6 +7,7 @@
 
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/ops/op.h"
+#include "reference_trainer/passes/assign_layout.h"
 #include "reference_trainer/passes/fuse_bn_relu.h"
 #include "tests/reference_trainer/checked_graph.h"
 
@@ -30,6 +31,25 @@ void check_op(
   Checked(std::move(graph), figures, labels, 12).check();
 }
 
+/// Two graphs with parameters of the same names.
+void check_same_gradients(const Model& a, const Model& b) {
+  Checked one(a.graph, a.figures, a.labels, 3);
+  Checked other(b.graph, b.figures, b.labels, 3);
+  CHECK(one.loss() == doctest::Approx(other.loss()).epsilon(1e-4));
+  for (ValueId id : b.graph.parameters()) {
+    const std::vector<float> x = one.gradient(id);
+    const std::vector<float> y = other.gradient(id);
+    double largest = 1e-6;
+    double difference = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      largest = std::max<double>(largest, std::abs(y[i]));
+      difference = std::max<double>(difference, std::abs(x[i] - y[i]));
+    }
+    CAPTURE(b.graph.value(id).name);
+    CHECK(difference < 2e-3 * largest);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the gradients of convolutions agree with finite differences at odd shapes") {
@@ -37,6 +57,33 @@ TEST_CASE("the gradients of convolutions agree with finite differences at odd sh
   check_op({3, 7, 5, 1}, [](Graph& g, ValueId x) { return ops::conv2d(g, "c", x, 8, 3, 2); });
   check_op({2, 6, 6, 8}, [](Graph& g, ValueId x) { return ops::conv2d(g, "c", x, 16, 1, 2); });
   check_op({2, 9, 9, 16}, [](Graph& g, ValueId x) { return ops::conv2d(g, "c", x, 8, 3, 1); });
+}
+
+TEST_CASE("the gradients of changes of layout agree with finite differences at odd shapes") {
+  for (const Shape& shape : {Shape{2, 5, 7, 3}, Shape{3, 4, 4, 1}, Shape{1, 1, 6, 16}})
+    check_op(shape, [](Graph& g, ValueId x) {
+      return ops::nchw_to_nhwc(g, "back", ops::nhwc_to_nchw(g, "there", x));
+    });
+}
+
+TEST_CASE("the gradients of convolutions on NCHW agree with finite differences at odd shapes") {
+  auto on_nchw = [](int transposes) {
+    return [=](Graph& g) { REQUIRE(assign_channels_first(g) == transposes); };
+  };
+  auto conv = [](std::int64_t filters, int kernel, int stride) {
+    return [=](Graph& g, ValueId x) { return ops::conv2d(g, "c", x, filters, kernel, stride); };
+  };
+  // The convolution behind `c` reads its result as it is.
+  check_op({2, 5, 7, 3}, conv(5, 3, 1), on_nchw(2));
+  check_op({3, 7, 5, 1}, conv(8, 3, 2), on_nchw(2));
+  check_op({2, 6, 6, 8}, conv(16, 1, 2), on_nchw(2));
+  check_op({2, 9, 9, 16}, conv(8, 3, 1), on_nchw(2));
+  check_op(
+      {2, 5, 3, 5},
+      [](Graph& g, ValueId x) {
+        return ops::add(g, "add", ops::conv2d(g, "a", x, 5, 3, 1), ops::conv2d(g, "b", x, 5, 1, 1));
+      },
+      on_nchw(5));
 }
 
 TEST_CASE("the gradients of batch norm, relu and add agree with finite differences") {
@@ -92,23 +139,23 @@ TEST_CASE("fused and unfused graphs have the same loss and gradients") {
     }
     return model;
   };
-  Model a = build(true);
-  Model b = build(false);
-  Checked fused(a.graph, a.figures, a.labels, 3);
-  Checked unfused(b.graph, b.figures, b.labels, 3);
-  CHECK(fused.loss() == doctest::Approx(unfused.loss()).epsilon(1e-4));
-  for (ValueId id : b.graph.parameters()) {
-    const std::vector<float> x = fused.gradient(id);
-    const std::vector<float> y = unfused.gradient(id);
-    double largest = 1e-6;
-    double difference = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      largest = std::max<double>(largest, std::abs(y[i]));
-      difference = std::max<double>(difference, std::abs(x[i] - y[i]));
-    }
-    CAPTURE(b.graph.value(id).name);
-    CHECK(difference < 2e-3 * largest);
-  }
+  check_same_gradients(build(true), build(false));
+}
+
+TEST_CASE("a network with its convolutions on NCHW has the same loss and gradients") {
+  auto build = [](bool channels_first) {
+    ResnetOptions options;
+    options.batch = 4;
+    options.depth = 8;
+    options.width = 8;
+    Model model = build_resnet(options);
+    fuse_bn_add_relu(model.graph);
+    fuse_bn_relu(model.graph);
+    // The convolutions and shortcuts of the network have nine results and seven inputs.
+    if (channels_first) CHECK(assign_channels_first(model.graph) == 16);
+    return model;
+  };
+  check_same_gradients(build(true), build(false));
 }
 
 }  // namespace headway::trainer

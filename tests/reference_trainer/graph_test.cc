@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "reference_trainer/devices/host/compile.h"
@@ -10,6 +12,8 @@
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/passes/apply_precision.h"
+#include "reference_trainer/passes/assign_layout.h"
 #include "reference_trainer/passes/fuse_bn_relu.h"
 #include "reference_trainer/passes/plan_memory.h"
 
@@ -87,6 +91,84 @@ TEST_CASE("a batch norm with a second reader is left alone") {
   ops::add(graph, "add", norm, relu);
   CHECK(fuse_bn_relu(graph) == 0);
   CHECK(fuse_bn_add_relu(graph) == 0);
+}
+
+TEST_CASE("images are transposed around convolutions, once for all readers, and not between two") {
+  Graph graph;
+  Value image;
+  image.name = "x";
+  image.shape = {2, 4, 6, 8};
+  image.role = Role::kInput;
+  const ValueId x = graph.add_value(image);
+  const ValueId a = ops::conv2d(graph, "a", x, 16, 3, 1);
+  const ValueId b = ops::conv2d(graph, "b", a, 16, 1, 1);  // reads a's result as it is
+  const ValueId c = ops::conv2d(graph, "c", x, 16, 1, 1);  // reads what a reads
+  const ValueId sum = ops::add(graph, "sum", ops::relu(graph, "relu", b), c);
+  ops::conv2d(graph, "d", ops::add(graph, "twice", sum, b), 4, 1, 2);
+  CHECK(assign_channels_first(graph) == 4);
+  std::vector<std::string> lines;
+  for (const Node& node : graph.nodes())
+    lines.push_back(fmt::format("{} {} -> {}", node.op->type, graph.value(node.inputs[0]).name,
+                                graph.value(node.outputs[0]).shape.text()));
+  CHECK(lines == std::vector<std::string>{"nhwc_to_nchw x -> 2x8x4x6", "conv2d x.nchw -> 2x16x4x6",
+                                          "conv2d a -> 2x16x4x6", "conv2d x.nchw -> 2x16x4x6",
+                                          "nchw_to_nhwc b -> 2x4x6x16", "relu b.nhwc -> 2x4x6x16",
+                                          "nchw_to_nhwc c -> 2x4x6x16", "add relu -> 2x4x6x16",
+                                          "add sum -> 2x4x6x16", "nhwc_to_nchw twice -> 2x16x4x6",
+                                          "conv2d twice.nchw -> 2x4x2x3"});
+}
+
+TEST_CASE(
+    "a network on NCHW has a transpose each way for every transpose, and the same arithmetic") {
+  Model model = build_resnet({});
+  fuse_bn_add_relu(model.graph);
+  fuse_bn_relu(model.graph);
+  const Graph plain = model.graph;
+  // 21 results of convolutions, and 19 inputs, as a shortcut reads what the block reads.
+  CHECK(assign_channels_first(model.graph) == 40);
+  auto flops = [](const Graph& graph) {
+    std::int64_t sum = 0;
+    for (const Node& node : graph.nodes()) sum += node.op->work(graph, node).flops;
+    return sum;
+  };
+  CHECK(flops(model.graph) == flops(plain));
+  Gradients gradients(model.graph);
+  gradients.run(model.figures);
+  // The images have no gradient.
+  CHECK(count(model.graph, "nhwc_to_nchw") == 19 + 21);
+  CHECK(count(model.graph, "nchw_to_nhwc") == 21 + 18);
+  for (const Node& node : model.graph.nodes()) {
+    if (!node.op->type.starts_with("conv2d")) continue;
+    CAPTURE(node.name);
+    CHECK(std::get<ConvolutionAttributes>(node.attributes).channels_first);
+    auto both = node.inputs;
+    both.insert(both.end(), node.outputs.begin(), node.outputs.end());
+    for (ValueId id : both) CHECK(model.graph.value(model.graph.owner(id)).channels_first);
+  }
+}
+
+TEST_CASE("changes of layout keep the number format of what they move") {
+  for (Precision precision : {Precision::kFp32, Precision::kAmpO1, Precision::kAmpO2}) {
+    CAPTURE(static_cast<int>(precision));
+    Model model = build_resnet({});
+    assign_channels_first(model.graph);
+    Gradients gradients(model.graph);
+    gradients.run(model.figures);
+    const ValueId state =
+        needs_loss_scale(precision) ? add_optimizer_state(model.graph) : ValueId::none();
+    apply_precision(model.graph, precision, state);
+    auto format = [&](ValueId id) {
+      const Node& made = model.graph.node(model.graph.value(id).producer);
+      return made.op == &ops::kCast ? std::get<RowAttributes>(made.attributes).format
+                                    : made.results;
+    };
+    for (const Node& node : model.graph.nodes()) {
+      if (node.op != &ops::kNhwcToNchw && node.op != &ops::kNchwToNhwc) continue;
+      CAPTURE(node.name);
+      const bool is_input = !model.graph.value(node.inputs[0]).producer.valid();
+      CHECK(node.results == (is_input ? kernels::NumberFormat::kFloat32 : format(node.inputs[0])));
+    }
+  }
 }
 
 TEST_CASE("the optimizer has one op for all parameters or one for each") {

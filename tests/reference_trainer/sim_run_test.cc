@@ -193,6 +193,7 @@ TEST_CASE("a simulated GPU runs the kernels that the host runs, whatever the swi
       {"resnet", {}},
       {"resnet", {{"fused_bn", "off"}, {"fused_optimizer", "off"}, {"optimizer", "lars"}}},
       {"resnet", {{"fused_optimizer", "off"}, {"precision", "amp-o2"}}},
+      {"resnet", {{"layout", "nchw"}, {"precision", "amp-o1"}}},
       {"transformer", {}},
       {"transformer", {{"fused_attention", "off"}, {"fused_ln", "off"}, {"graph_compiler", "off"}}},
       {"transformer", {{"fused_optimizer", "off"}, {"window", "16"}, {"fused_loss", "off"}}},

@@ -153,6 +153,14 @@ TEST_CASE("fused and unfused detectors train to the same losses") {
   check_close(losses(settings), usual, 5e-2);
 }
 
+TEST_CASE("a detector with its convolutions on NCHW trains to the same losses") {
+  test::TemporaryFolder cache;
+  Settings settings = test::tiny_detector(cache.path());
+  const std::vector<float> usual = losses(settings);
+  settings.channels_first = true;
+  check_close(losses(settings), usual, 5e-2);
+}
+
 TEST_CASE("a detector per image has three kernels for each, a batched one three in all") {
   HostDevice device({1, 0, 0});
   for (bool per_sample : {false, true}) {

@@ -37,6 +37,25 @@ TEST_CASE("fused and unfused batch norm train to the same loss") {
   check_close(fused, train(settings), 2e-3);
 }
 
+TEST_CASE("convolutions on NCHW train to the same losses, in each precision, and evaluate alike") {
+  Settings settings = tiny_settings();
+  settings.steps = 6;
+  settings.eval = true;
+  settings.eval_samples = 16;
+  for (Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kAmpO1,
+                              Precision::kAmpO2, Precision::kBf16}) {
+    CAPTURE(static_cast<int>(precision));
+    settings.precision = precision;
+    settings.channels_first = false;
+    const RunResult last = train(settings);
+    settings.channels_first = true;
+    const RunResult first = train(settings);
+    const double tolerance = precision == Precision::kFp32 ? 2e-3 : 5e-2;
+    check_close(first, last, tolerance);
+    CHECK(std::abs(first.evaluation->loss - last.evaluation->loss) < tolerance);
+  }
+}
+
 TEST_CASE("the optimizer gives the same losses in one kernel, per parameter and in four passes") {
   Settings settings = tiny_settings();
   const RunResult multi_tensor = train(settings);

@@ -2,6 +2,9 @@
 // Kernels that only change the order of data in memory, or its type, go away.
 #include <fmt/format.h>
 
+#include <vector>
+
+#include "analyzer/rules/layout_kernels.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
@@ -11,43 +14,60 @@ namespace {
 
 using namespace trace;
 
-Proposal drop_family(const Predictor& predictor, KernelFamily family, std::string_view what) {
-  const DeviceOps& ops = predictor.trace().device_ops;
-  auto fits = [&](DeviceOpId op) {
-    return ops.kind[op.value] == DeviceOpKind::kKernel &&
-           predictor.kernels().of(op).family == family;
-  };
+/// Drops the kernels of `dropped`, one flag per device op.
+Proposal drop(const Predictor& predictor, const std::vector<bool>& dropped, std::string_view what) {
   Editor editor(predictor);
-  for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (fits(DeviceOpId{i})) editor.drop_op(DeviceOpId{i});
+  for (std::uint32_t i = 0; i < dropped.size(); ++i) {
+    if (dropped[i]) editor.drop_op(DeviceOpId{i});
   }
   if (editor.empty()) return not_here(fmt::format("there are no {}", what));
+  const DeviceOps& ops = predictor.trace().device_ops;
   DurationNs time = per_step(predictor, [&](DeviceOpId op) {
-    return fits(op) ? ops.interval(op).length() : DurationNs{};
+    return dropped[op.value] ? ops.interval(op).length() : DurationNs{};
   });
   return {true, fmt::format("{} of {} per step go away", format_duration(time), what),
           editor.take()};
 }
 
+/// Those that the rule counts: transposes of attention heads are no matter of the layout of images.
 Proposal propose_layout(const Predictor& predictor) {
-  return drop_family(predictor, KernelFamily::kLayoutTransform, "layout changes");
+  const Trace& trace = predictor.trace();
+  std::vector<bool> dropped(trace.device_ops.size());
+  bool convolutions = false;
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+    std::vector<DeviceOpId> ops;
+    for (DeviceOpId op : trace.ops_of_stream[StreamId{s}])
+      if (trace.device_ops.kind[op.value] != DeviceOpKind::kMemset) ops.push_back(op);
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      convolutions |= predictor.kernels().of(ops[i]).family == KernelFamily::kConvolution;
+      dropped[ops[i].value] = changes_image_layout(predictor.kernels(), ops, i);
+    }
+  }
+  if (!convolutions) return not_here("no convolution kernel ran");
+  return drop(predictor, dropped, "layout changes");
 }
 
 Proposal propose_casts(const Predictor& predictor) {
-  return drop_family(predictor, KernelFamily::kCast, "casts");
+  const DeviceOps& ops = predictor.trace().device_ops;
+  std::vector<bool> dropped(ops.size());
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    dropped[i] = predictor.kernels().of(DeviceOpId{i}).family == KernelFamily::kCast;
+  return drop(predictor, dropped, "casts");
 }
 
 }  // namespace
 
-const Fix kNoLayoutChanges{"no-layout-changes",
-                           "Keep one memory layout",
-                           "layout-transposes",
-                           FixKind::kCeiling,
-                           0.05,
-                           "--layout nhwc",
-                           "Kernels that transpose or copy between layouts are not run.",
-                           "whether every op has a kernel for the other layout, and how fast it is",
-                           propose_layout};
+const Fix kNoLayoutChanges{
+    "no-layout-changes",
+    "Keep one memory layout",
+    "layout-transposes",
+    FixKind::kModelled,
+    0.2,
+    "--layout nhwc",
+    "Kernels that change the layout of images for convolutions are not run; the convolutions take "
+    "what they took.",
+    "how fast convolutions are in the other layout, and whether every op has a kernel for it",
+    propose_layout};
 
 const Fix kNoCasts{"no-casts",
                    "Keep one number type between ops",

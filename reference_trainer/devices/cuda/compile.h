@@ -43,7 +43,7 @@ class Operand {
 /// made, one set per input slot, and each op's `when_bound` runs.
 /// Under the raw allocator a node's launches are made when its memory is there, and again when it has come elsewhere.
 ///
-/// How values lie: row-major in the order of Shape (activations NHWC), filters of convolutions as O,H,W,I. Matrices
+/// How values lie: row-major in the order of Shape, filters of NHWC convolutions as O,H,W,I. Matrices
 /// and what has more extents lie in the format that their producer writes (Node::results, casts) or that parameters
 /// beside a master copy have; vectors, inputs and states are FP32.
 class CudaGraph final : public CompiledGraph {
@@ -119,7 +119,7 @@ class CudaGraph final : public CompiledGraph {
   void skip_tf32_rounding();
   void choose_formats();
   static bool keeps_fp32(const OpDefinition& op, std::size_t output);
-  bool is_filter(ValueId value) const;
+  bool lies_turned(ValueId value) const;
   void check_round_trip(NodeId node) const;
   void add_ops();
   template <class Work>

@@ -28,9 +28,9 @@ std::vector<float> turned(const std::vector<float>& from, std::int64_t rows, std
 
 }  // namespace
 
-bool CudaGraph::is_filter(ValueId value) const {
-  while (graph_.value(value).like.valid()) value = graph_.value(value).like;
-  return graph_.value(value).is_filter;
+bool CudaGraph::lies_turned(ValueId value) const {
+  const Value& owner = graph_.value(graph_.owner(value));
+  return owner.is_filter && !owner.channels_first;
 }
 
 std::int64_t CudaGraph::memory_size(ValueId id) const {
@@ -140,7 +140,7 @@ void CudaGraph::write(ValueId id, std::span<const float> values) {
   const Shape& s = shape(id);
   HEADWAY_INVARIANT(static_cast<std::int64_t>(values.size()) == s.elements());
   std::vector<float> ordered(values.begin(), values.end());
-  if (is_filter(id)) ordered = turned(ordered, s[1], s[2] * s[3]);
+  if (lies_turned(id)) ordered = turned(ordered, s[1], s[2] * s[3]);
   const auto to = reinterpret_cast<CUdeviceptr>(address(id));
   device_.synchronize();
   if (format(id) == NumberFormat::kFloat32) {
@@ -166,7 +166,7 @@ std::vector<float> CudaGraph::read(ValueId id) const {
     for (std::size_t i = 0; i < bits.size(); ++i)
       values[i] = kernels::from_16_bits(format(id), bits[i]);
   }
-  return is_filter(id) ? turned(values, s[2] * s[3], s[1]) : values;
+  return lies_turned(id) ? turned(values, s[2] * s[3], s[1]) : values;
 }
 
 }  // namespace headway::trainer

@@ -27,8 +27,10 @@ memory::data_type dnnl_type(DataType type) {
 }
 
 /// Dense, in the order of Shape. oneDNN counts the extents of images as NCHW whatever the memory
-/// order; filters and what is like them are OIHW in both.
-memory::desc dense_layout(const Value& value, bool filter) {
+/// order; NCHW images, filters and what is like them are in that order in both.
+memory::desc dense_layout(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  const Value& owner = graph.value(graph.owner(id));
   const Shape& s = value.shape;
   const memory::data_type type = dnnl_type(value.type);
   switch (s.rank()) {
@@ -37,7 +39,8 @@ memory::desc dense_layout(const Value& value, bool filter) {
     case 2:
       return {{s[0], s[1]}, type, memory::format_tag::ab};
     case 4:
-      if (filter) return {{s[0], s[1], s[2], s[3]}, type, memory::format_tag::oihw};
+      if (owner.is_filter || owner.channels_first)
+        return {{s[0], s[1], s[2], s[3]}, type, memory::format_tag::abcd};
       return {{s[0], s[3], s[1], s[2]}, type, memory::format_tag::nhwc};
     default:
       fail_internal("Value '{}': rank {} has no layout.", value.name, s.rank());
@@ -95,23 +98,18 @@ void HostGraph::add_ops() {
   }
 }
 
-ValueId HostGraph::layout_owner(ValueId value) const {
-  while (graph_.value(value).like.valid()) value = graph_.value(value).like;
-  return value;
-}
-
 bool HostGraph::has_layout(ValueId value) const {
-  return layouts_.contains(layout_owner(value));
+  return layouts_.contains(graph_.owner(value));
 }
 
 memory::desc HostGraph::layout(ValueId value) const {
-  const ValueId owner = layout_owner(value);
+  const ValueId owner = graph_.owner(value);
   if (auto found = layouts_.find(owner); found != layouts_.end()) return found->second;
-  return dense_layout(graph_.value(value), graph_.value(owner).is_filter);
+  return dense_layout(graph_, value);
 }
 
 void HostGraph::set_layout(ValueId value, const memory::desc& layout) {
-  layouts_[layout_owner(value)] = layout;
+  layouts_[graph_.owner(value)] = layout;
 }
 
 void HostGraph::need_scratch(std::size_t bytes) {
@@ -239,8 +237,7 @@ void HostGraph::write(ValueId id, std::span<const float> values) {
   const Value& value = graph_.value(id);
   HEADWAY_INVARIANT(static_cast<std::int64_t>(values.size()) == value.shape.elements());
   device_.synchronize();
-  const bool filter = graph_.value(layout_owner(id)).is_filter;
-  dnnl::memory from(dense_layout(value, filter), engine_, const_cast<float*>(values.data()));
+  dnnl::memory from(dense_layout(graph_, id), engine_, const_cast<float*>(values.data()));
   dnnl::memory to(layout(id), engine_, address(id));
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
@@ -250,9 +247,8 @@ std::vector<float> HostGraph::read(ValueId id) const {
   const Value& value = graph_.value(id);
   std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
   device_.synchronize();
-  const bool filter = graph_.value(layout_owner(id)).is_filter;
   dnnl::memory from(layout(id), engine_, address(id));
-  dnnl::memory to(dense_layout(value, filter), engine_, values.data());
+  dnnl::memory to(dense_layout(graph_, id), engine_, values.data());
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
   return values;

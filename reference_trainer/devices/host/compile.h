@@ -63,7 +63,6 @@ class HostGraph final : public CompiledGraph {
   void free_after(NodeId node) override;
 
  private:
-  ValueId layout_owner(ValueId value) const;
   std::int64_t bytes_of(ValueId value) const;
   HostKernel::Body rounding(const Node& node, HostKernel::Body body);
   void share_layouts();

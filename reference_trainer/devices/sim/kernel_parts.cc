@@ -143,8 +143,7 @@ double divided_share(const Graph& graph, const Node& node) {
     const auto bytes = static_cast<double>(graph.value(id).bytes());
     all += bytes;
     // Gradients and casts of a weight are like it.
-    while (graph.value(id).like.valid()) id = graph.value(id).like;
-    if (graph.value(id).role != Role::kParameter) divided += bytes;
+    if (graph.value(graph.owner(id)).role != Role::kParameter) divided += bytes;
   };
   for (ValueId id : node.inputs) add(id);
   for (ValueId id : node.outputs) add(id);

@@ -111,6 +111,32 @@ Kernels attention(const char* between, Phase phase = Phase::kNone) {
 }  // namespace
 
 TEST_CASE(
+    "without layout changes of images the step is shorter by them, and by no other transpose") {
+  const Kernel convolution{.name = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"};
+  const Kernel change{.name = "void cudnn::ops::nchwToNhwcKernel<__half, __half, float>(x)",
+                      .ns = 30'000};
+  const Kernel copy{.name =
+                        "void at::native::elementwise_kernel<128, 4, "
+                        "at::native::gpu_kernel_impl_nocast<"
+                        "at::native::direct_copy_kernel_cuda(x)>>(int)",
+                    .ns = 40'000};
+  Kernels run;
+  run.add(change).add(convolution).add({.name = kGemm}).add(copy).add({.name = kGemm});
+  CHECK(Asked(run, "no-layout-changes").gain_us() == doctest::Approx(30).epsilon(0.01));
+  Kernels beside;
+  beside.add(copy).add(convolution).add({.name = kGemm});
+  CHECK(Asked(beside, "no-layout-changes").gain_us() == doctest::Approx(40).epsilon(0.01));
+}
+
+TEST_CASE("without convolutions no transpose is a layout change of images") {
+  Kernels run;
+  run.add({.name = kGemm}).add({.name = "sim::split_heads"}).add({.name = kGemm});
+  const Asked asked(run, "no-layout-changes");
+  CHECK_FALSE(asked.proposal.applies);
+  CHECK(asked.proposal.text == "no convolution kernel ran");
+}
+
+TEST_CASE(
     "a recurrent layer becomes one kernel that takes what its time steps take beyond their start") {
   const Asked asked(layer(50), "persistent-rnn");
   CHECK(asked.proposal.text.find("of 100 kernels") != std::string::npos);

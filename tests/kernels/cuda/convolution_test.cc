@@ -56,6 +56,16 @@ std::vector<float> reference(ConvolutionForm form, const ConvolutionShape& s,
   return {sums.begin(), sums.end()};
 }
 
+/// [outer][rows][columns] to [outer][columns][rows].
+std::vector<float> turned(const std::vector<float>& from, std::int64_t rows, std::int64_t columns) {
+  std::vector<float> to(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto place = static_cast<std::int64_t>(i), within = place % (rows * columns);
+    to[at(place - within + within % columns * rows + within / columns)] = from[i];
+  }
+  return to;
+}
+
 /// Null, saying so, where cuDNN is not installed.
 std::unique_ptr<Cudnn> cudnn() {
   try {
@@ -66,6 +76,7 @@ std::unique_ptr<Cudnn> cudnn() {
   }
 }
 
+/// A convolution of random arrays. They and its result are NHWC and K,R,S,C here, whatever it runs on.
 struct Case {
   NumberFormat format;
   ConvolutionShape shape;
@@ -87,8 +98,10 @@ struct Case {
                dw = form == ConvolutionForm::kBackwardWeights;
     const std::vector<float> nothing;
     const auto filled = [&](const std::vector<float>& values, bool result) {
-      return result ? Array(in_memory(), static_cast<std::int64_t>(values.size()))
-                    : Array(in_memory(), values);
+      if (result) return Array(in_memory(), static_cast<std::int64_t>(values.size()));
+      const std::int64_t channels = &values == &y ? shape.filters : shape.channels;
+      return Array(in_memory(),
+                   shape.channels_first ? turned(values, pixels(values), channels) : values);
     };
     const Array ax = filled(x, dx), aw = filled(w, dw), ay = filled(y, !dx && !dw);
     const Plain<char> workspace(
@@ -96,7 +109,16 @@ struct Case {
     const auto bound = plan.bind({ax.get(), aw.get(), ay.get(), workspace.get()});
     plan.run(gpu().stream(), bound);
     HEADWAY_CU(gpu().driver(), cuStreamSynchronize, gpu().stream());
-    return (dx ? ax : dw ? aw : ay).read();
+    const std::vector<float> result = (dx ? ax : dw ? aw : ay).read();
+    if (!shape.channels_first) return result;
+    return dx || dw ? turned(result, shape.channels, pixels(dx ? x : w))
+                    : turned(result, shape.filters, pixels(y));
+  }
+  /// Extents between the first and the channels.
+  std::int64_t pixels(const std::vector<float>& of) const {
+    if (&of == &w) return shape.kernel * shape.kernel;
+    return &of == &x ? shape.height * shape.width
+                     : shape.out(shape.height) * shape.out(shape.width);
   }
 };
 
@@ -115,13 +137,20 @@ TEST_CASE("convolutions agree with double precision: every form and format, odd 
                                           {3, 8, 8, 8, 16, 1, 2, 0},
                                           {2, 17, 15, 3, 8, 7, 2, 3},
                                           {2, 5, 7, 13, 9, 3, 1, 1},
-                                          {1, 10, 11, 6, 5, 3, 2, 0}}) {
+                                          {1, 10, 11, 6, 5, 3, 2, 0},
+                                          {1, 1, 1, 1, 1, 1, 1, 0, true},
+                                          {2, 9, 7, 16, 24, 1, 1, 0, true},
+                                          {2, 9, 7, 16, 8, 3, 1, 1, true},
+                                          {3, 8, 8, 8, 16, 3, 2, 1, true},
+                                          {2, 17, 15, 3, 8, 7, 2, 3, true},
+                                          {2, 5, 7, 13, 9, 3, 1, 1, true}}) {
       const Case c(format, shape);
       for (ConvolutionForm form : kForms) {
         CAPTURE(static_cast<int>(format));
         CAPTURE(static_cast<int>(form));
         CAPTURE(shape.channels);
         CAPTURE(shape.kernel);
+        CAPTURE(shape.channels_first);
         const auto expected = reference(form, shape, c.x, c.w, c.y);
         // Products of TF32 operands are exact in FP32: only the sums differ.
         const double allowed = format == NumberFormat::kTf32 ? 2e-5 : tolerance(format);

@@ -110,6 +110,24 @@ TEST_CASE("each precision of a residual network trains as on the host, which rou
   }
 }
 
+TEST_CASE(
+    "a residual network with its convolutions on NCHW trains as on the host, and as on NHWC") {
+  for (Precision precision : {Precision::kFp32, Precision::kAmpO1, Precision::kAmpO2}) {
+    CAPTURE(static_cast<int>(precision));
+    Settings settings = small_steps();
+    settings.precision = precision;
+    const bool exact = precision == Precision::kFp32;
+    const test::Trained last = test::train_on_gpu(settings);
+    settings.channels_first = true;
+    const test::Trained first = test::train_on_gpu(settings);
+    test::check_same(first, last, exact ? 1e-4 : 1e-2, exact ? 5e-3 : 0.2);
+    test::check_same(first, test::train_on_host(settings), exact ? 1e-4 : 1e-2, exact ? 5e-3 : 0.2);
+  }
+  Settings settings = small_steps();
+  settings.channels_first = true;
+  test::check_evaluated_alike(settings, 1e-2);
+}
+
 TEST_CASE("ResNet-20 trains as on the host") {
   Settings settings = small_steps();
   settings.steps = 2;

@@ -39,6 +39,13 @@ TEST_CASE("the detector trains as on the host where the processor picks the anch
   check_same_on_both(settings, 1e-3, 2e-2);
 }
 
+TEST_CASE("the detector with its convolutions on NCHW trains as on the host") {
+  const test::TemporaryFolder cache;
+  Settings settings = small_steps(cache);
+  settings.channels_first = true;
+  check_same_on_both(settings, 1e-3, 2e-2);
+}
+
 TEST_CASE("the detector in TF32 trains as on the host, which rounds the same") {
   const test::TemporaryFolder cache;
   Settings settings = small_steps(cache);

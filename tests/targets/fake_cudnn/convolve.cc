@@ -30,24 +30,40 @@ void store(Type type, double value, void* to, std::size_t i) {
   }
 }
 
-std::vector<double> values(Type type, bool tf32, const void* from, std::int64_t count) {
-  std::vector<double> all(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = value(type, tf32, from, i);
+/// An array [outer][pixels][channels], which lies so or, with channels first, as [outer][channels][pixels].
+struct Array {
+  std::int64_t outer, pixels, channels;
+  bool channels_first;
+
+  std::size_t size() const { return static_cast<std::size_t>(outer * pixels * channels); }
+  /// Where element i lies.
+  std::size_t place(std::size_t i) const {
+    if (!channels_first) return i;
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t image = pixels * channels;
+    return static_cast<std::size_t>(at / image * image + at % channels * pixels +
+                                    at % image / channels);
+  }
+};
+
+std::vector<double> values(Type type, bool tf32, const void* from, const Array& array) {
+  std::vector<double> all(array.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = value(type, tf32, from, array.place(i));
   return all;
 }
 
 }  // namespace
 
 void convolve(Form form, Type type, bool tf32, const Geometry& g, void* x, void* w, void* y) {
-  const std::int64_t counts[] = {g.images * g.height * g.width * g.channels,
-                                 g.filters * g.rows * g.columns * g.channels,
-                                 g.images * g.out_height * g.out_width * g.filters};
+  const Array shapes[] = {{g.images, g.height * g.width, g.channels, g.channels_first},
+                          {g.filters, g.rows * g.columns, g.channels, g.channels_first},
+                          {g.images, g.out_height * g.out_width, g.filters, g.channels_first}};
   void* const arrays[] = {x, w, y};
   const int result = form == Form::kBackwardData ? 0 : form == Form::kBackwardWeights ? 1 : 2;
   std::vector<double> all[3];
   for (int i = 0; i < 3; ++i)
-    all[i] = i == result ? std::vector<double>(static_cast<std::size_t>(counts[i]))
-                         : values(type, tf32, arrays[i], counts[i]);
+    all[i] = i == result ? std::vector<double>(shapes[i].size())
+                         : values(type, tf32, arrays[i], shapes[i]);
   double *const xs = all[0].data(), *const ws = all[1].data(), *const ys = all[2].data();
   for (std::int64_t n = 0; n < g.images; ++n)
     for (std::int64_t p = 0; p < g.out_height; ++p)
@@ -68,9 +84,8 @@ void convolve(Form form, Type type, bool tf32, const Geometry& g, void* x, void*
               }
             }
           }
-  for (std::int64_t i = 0; i < counts[result]; ++i)
-    store(type, all[result][static_cast<std::size_t>(i)], arrays[result],
-          static_cast<std::size_t>(i));
+  for (std::size_t i = 0; i < all[result].size(); ++i)
+    store(type, all[result][i], arrays[result], shapes[result].place(i));
 }
 
 }  // namespace fake_cudnn

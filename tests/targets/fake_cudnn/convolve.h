@@ -9,10 +9,12 @@ namespace fake_cudnn {
 enum class Form { kForward, kBackwardData, kBackwardWeights };
 enum class Type { kFloat32, kFloat16, kBfloat16 };
 
-/// x [images][height][width][channels], w [filters][rows][columns][channels], y [images][out_height][out_width][filters].
+/// x [images][height][width][channels], w [filters][rows][columns][channels], y [images][out_height][out_width][filters];
+/// with channels first x [images][channels][height][width] and so on.
 struct Geometry {
   std::int64_t images, height, width, channels, filters, rows, columns, out_height, out_width;
   std::int64_t stride, padding;
+  bool channels_first;
 };
 
 /// Writes y, x or w, as the form has it. `tf32`: operands are cut to TF32 before.

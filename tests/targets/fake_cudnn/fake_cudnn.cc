@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A libcudnn.so.9 for machines without a GPU: convolutions in double precision on the memory of the fake driver
-// (fake_cuda/), which is the host's. Strict: an attribute of the wrong type, a shape that does not fit, an array that
-// is not NHWC, a descriptor used before it is finalised is refused. Its engines, best first: one that narrows its
+// (fake_cuda/), which is the host's. Strict: an attribute of the wrong type, a shape that does not fit, arrays that
+// are not all NHWC or all NCHW, a descriptor used before it is finalised is refused. Its engines, best first: one that narrows its
 // operands, one that rounds them to TF32, one that refuses to make a plan, one that wants too large a workspace, one
 // that does as it is told and fills its workspace. FAKE_CUDNN_VERSION: the version that it says;
 // FAKE_CUDNN_REFUSES=1: no engine makes a plan; FAKE_CUDNN_CALLS=FILE keeps the names of all calls.
@@ -163,11 +163,13 @@ std::size_t bytes_of(AttributeType type) {
   }
 }
 
-bool dense_nhwc(const Held& tensor) {
+bool dense(const Held& tensor, bool channels_first) {
   std::int64_t d[4], s[4];
   std::memcpy(d, tensor[A::kTensorDimensions].bytes.data(), sizeof d);
   std::memcpy(s, tensor[A::kTensorStrides].bytes.data(), sizeof s);
-  return s[1] == 1 && s[3] == d[1] && s[2] == d[1] * d[3] && s[0] == d[1] * d[2] * d[3];
+  if (s[0] != d[1] * d[2] * d[3]) return false;
+  return channels_first ? s[1] == d[2] * d[3] && s[2] == d[3] && s[3] == 1
+                        : s[1] == 1 && s[3] == d[1] && s[2] == d[1] * d[3];
 }
 
 struct Roles {
@@ -187,6 +189,13 @@ Roles roles_of(DescriptorType type) {
           A::kBackwardWeightsBeta};
 }
 
+bool all_dense(const Held& operation, bool channels_first) {
+  const Roles roles = roles_of(operation.type);
+  for (const Attribute each : {roles.x, roles.w, roles.y})
+    if (!dense(operation.part(each), channels_first)) return false;
+  return true;
+}
+
 Geometry geometry(const Held& operation) {
   const Roles roles = roles_of(operation.type);
   const Content& x = operation.part(roles.x)[A::kTensorDimensions];
@@ -204,7 +213,8 @@ Geometry geometry(const Held& operation) {
           y.at<I>(2),
           y.at<I>(3),
           how[A::kConvolutionStrides].at<I>(0),
-          how[A::kConvolutionPrePaddings].at<I>(0)};
+          how[A::kConvolutionPrePaddings].at<I>(0),
+          !all_dense(operation, false)};
 }
 
 Status check_operation(const Held& held) {
@@ -214,10 +224,11 @@ Status check_operation(const Held& held) {
   const Held &x = held.part(roles.x), &w = held.part(roles.w), &y = held.part(roles.y);
   for (const Held* each : {&x, &w, &y}) {
     if (each->type != D::kTensor) return refuse(kBadParameter, "an operand is no tensor");
-    if (!dense_nhwc(*each)) return refuse(kNotSupported, "a tensor is not dense NHWC");
     if (each->content.at(A::kTensorDataType).bytes != x.content.at(A::kTensorDataType).bytes)
       return refuse(kNotSupported, "the tensors' types differ");
   }
+  if (!all_dense(held, false) && !all_dense(held, true))
+    return refuse(kNotSupported, "the tensors are neither all NHWC nor all NCHW, dense");
   using I = std::int64_t;
   const auto extent = [](const Held& t, std::size_t i) { return t[A::kTensorDimensions].at<I>(i); };
   const Held& how = held.part(roles.convolution);

@@ -9,6 +9,8 @@ namespace headway::trainer {
 std::span<const CudaOp> cuda_ops() {
   using namespace cuda_device;
   static const std::array kAll = {
+      CudaOp{&ops::kNhwcToNchw, add_layout_change},
+      CudaOp{&ops::kNchwToNhwc, add_layout_change},
       CudaOp{&ops::kRelu, add_relu},
       CudaOp{&ops::kReluBackward, add_relu_backward},
       CudaOp{&ops::kAdd, add_add},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions by cuDNN (cuda/cudnn/): activations NHWC, filters OHWI, as values lie. Plans are made while the graph is
-// compiled, arguments are bound when memory is known; a step sends them.
+// Convolutions by cuDNN (cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW, as values lie. Plans are
+// made while the graph is compiled, arguments are bound when memory is known; a step sends them.
 #include "cuda/cudnn/convolution.h"
 
 #include "common/error.h"
@@ -23,6 +23,7 @@ ConvolutionShape shape_of(const CudaGraph& graph, NodeId id, const Roles& roles)
   const auto& by = std::get<ConvolutionAttributes>(graph.node(id).attributes);
   const Shape& x = graph.shape(roles.x);
   const Shape& w = graph.shape(roles.w);
+  if (by.channels_first) return {x[0], x[2], x[3], x[1], w[0], w[2], by.stride, by.padding, true};
   return {x[0], x[1], x[2], x[3], w[0], w[2], by.stride, by.padding};
 }
 

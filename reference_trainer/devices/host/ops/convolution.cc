@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // conv2d and its gradients by oneDNN, activations NHWC (measured within 5 % of its blocked layouts
-// for these shapes, and no reorder is ever needed). Weights live in the layout the forward form
-// prefers.
+// for these shapes, and no reorder is ever needed) or, where the graph asks for it, plain NCHW. Weights
+// live in the layout the forward form prefers.
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
@@ -25,7 +25,8 @@ Geometry geometry(const HostGraph& graph, const Node& node, ValueId x, ValueId w
   const std::int64_t s = attributes.stride;
   const std::int64_t p = attributes.padding;
   auto right = [&](std::size_t axis) { return (out[axis] - 1) * s + kernel - in[axis] - p; };
-  return {{s, s}, {p, p}, {right(1), right(2)}};
+  const std::size_t height = attributes.channels_first ? 2 : 1;
+  return {{s, s}, {p, p}, {right(height), right(height + 1)}};
 }
 
 memory::desc any_layout(const memory::desc& of) {

@@ -9,7 +9,8 @@ namespace headway::trainer::host {
 void add_conv2d(HostGraph& graph, NodeId node);
 void add_conv2d_backward_data(HostGraph& graph, NodeId node);
 void add_conv2d_backward_weights(HostGraph& graph, NodeId node);
-void add_batch_norm(HostGraph& graph, NodeId node);  ///< also bn_relu and bn_add_relu
+void add_layout_change(HostGraph& graph, NodeId node);  ///< both ways
+void add_batch_norm(HostGraph& graph, NodeId node);     ///< also bn_relu and bn_add_relu
 void add_batch_norm_backward(HostGraph& graph, NodeId node);
 void add_relu(HostGraph& graph, NodeId node);
 void add_relu_backward(HostGraph& graph, NodeId node);
