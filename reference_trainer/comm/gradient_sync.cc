@@ -75,8 +75,7 @@ void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
 }
 
 void GradientSync::op_launched(NodeId node, std::int64_t batch) {
-  // With several micro batches the sums are only complete after the whole backward pass.
-  if (!communicator_ || !options_.overlap || options_.micro_batches > 1) return;
+  if (!follows_ops()) return;
   std::size_t ready = exchanged_;
   while (ready < buckets_.size() && buckets_[ready].last <= node) ++ready;
   exchange_up_to(ready, batch);

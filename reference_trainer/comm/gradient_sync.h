@@ -37,6 +37,11 @@ class GradientSync {
   GradientSync(const GradientSync&) = delete;
   GradientSync& operator=(const GradientSync&) = delete;
 
+  /// Whether buckets are exchanged between the ops of the backward pass: then it is to be told of each.
+  bool follows_ops() const {
+    // With several micro batches the sums are only complete after the whole backward pass.
+    return communicator_ && options_.overlap && options_.micro_batches == 1;
+  }
   /// After the launches of a backward op of the last micro batch.
   void op_launched(NodeId node, std::int64_t batch);
   /// After the backward pass of each micro batch; the last one starts what has not been exchanged.

@@ -235,7 +235,7 @@ void Trainer::pass(std::int64_t step, int micro_batch) {
   {
     nvtx::Range backward(names().backward, phase(Phase::kBackward));
     std::function<void(NodeId)> launched;
-    if (gradient_sync_ && last)
+    if (gradient_sync_ && gradient_sync_->follows_ops() && last)
       launched = [&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); };
     executor_->run(Phase::kBackward, arguments, launched);
     if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, fed.batch);

@@ -19,7 +19,7 @@ struct Told {
   int domain = 0;
   int bus = 0;
   int device = 0;
-  std::array<char, 128> why_not{};  ///< no NCCL
+  std::array<char, 256> why_not{};  ///< no NCCL
 };
 
 Told tell(const CudaDevice& device) {

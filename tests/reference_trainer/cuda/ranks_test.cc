@@ -93,6 +93,7 @@ TEST_CASE("ranks whose GPUs exchange by NCCL train as on the host") {
   for (const char* way : {"fp16", "int8", "dgc", "powersgd"})
     check_nccl(std::string("--ranks 2 --compress ") + way, 1e-3);
   check_nccl("--ranks 2 --cuda-graph on");
+  check_nccl("--ranks 2 --cuda-graph on --overlap off");
 }
 
 TEST_CASE("memory that comes and goes changes no result of ranks and micro batches on GPUs") {
