@@ -119,7 +119,7 @@ TEST_CASE("8-bit integers are the nearest multiples of a scale per block, and th
 }
 
 TEST_CASE(
-    "halves of a scale round away from zero; zeros, subnormal and infinite blocks do not break "
+    "halves of a scale round away from zero, and zeros, subnormal and infinite blocks do not break "
     "integers") {
   std::vector<float> from = {127, 0.5F, -0.5F, 1.5F, -2.5F, 0.49999997F, -127, 0};
   std::vector<float> residual(from.size(), 0.0F);
@@ -203,7 +203,7 @@ TEST_CASE("zeros are sent when nothing else is there, and what is no number at o
 }
 
 TEST_CASE(
-    "without momentum, what is sent and what waits is all that came; where it was sent both start "
+    "without momentum, what is sent and what waits is all that came, and where it was sent both start "
     "anew") {
   constexpr std::int64_t kCount = 5003, kEntries = 60;
   for (float factor : {0.0F, 0.9F}) {
