@@ -14,9 +14,10 @@
 namespace headway::tune {
 namespace {
 
-/// True when no process of the group that the child told by its output is left.
+/// True when no process of the group that the child told by its output is left. Orphans are there until init has reaped
+/// them, which may take it seconds.
 bool gone(pid_t group) {
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     if (::kill(-group, 0) != 0) return true;
     ::usleep(20000);
   }
