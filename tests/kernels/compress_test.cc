@@ -203,7 +203,8 @@ TEST_CASE("zeros are sent when nothing else is there, and what is no number at o
 }
 
 TEST_CASE(
-    "without momentum, what is sent and what waits is all that came, and where it was sent both start "
+    "without momentum, what is sent and what waits is all that came, and where it was sent both "
+    "start "
     "anew") {
   constexpr std::int64_t kCount = 5003, kEntries = 60;
   for (float factor : {0.0F, 0.9F}) {
