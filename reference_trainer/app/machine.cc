@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 
 #include "common/text.h"
@@ -15,12 +14,10 @@ namespace headway::trainer {
 namespace {
 
 CudaCollectives collectives_by(const Settings& settings) {
-  // Emulated links, too, are the backend's.
-  const bool emulated =
-      settings.node_gb_per_s > 0 || settings.network_gb_per_s > 0 || settings.network_us > 0;
   if (settings.comm == CommKind::kNccl) return CudaCollectives::kNccl;
-  return settings.comm == CommKind::kAuto && !emulated ? CudaCollectives::kAny
-                                                       : CudaCollectives::kHost;
+  // Emulated links are the backend's.
+  const bool any = settings.comm == CommKind::kAuto && !emulates_links(settings);
+  return any ? CudaCollectives::kAny : CudaCollectives::kHost;
 }
 
 }  // namespace
@@ -33,11 +30,9 @@ Machine open_machine(const Settings& settings, const RankParts& rank, bool on_ho
         {spin, rank.local_rank, settings.graph_compiler != GraphCompiler::kInterpreted});
     if (!rank.backend) return machine;
     std::string note;
-    const auto timeout =
-        std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
-    machine.communicator =
-        connect_gpus(*machine.device, *rank.backend,
-                     {emulated_links(settings), collectives_by(settings), timeout}, note);
+    machine.communicator = connect_gpus(
+        *machine.device, *rank.backend,
+        {emulated_links(settings), collectives_by(settings), comm_timeout(settings)}, note);
     if (!note.empty() && rank.backend->rank() == 0)
       fmt::print(stderr, "headway-train: {}\n", escape_terminal(note));
     return machine;

@@ -152,8 +152,7 @@ void check_device_settings(const Settings& s) {
   const bool cuda = s.device == DeviceKind::kCuda;
   if (s.comm == CommKind::kNccl && s.device == DeviceKind::kHost)
     fail_usage("comm: NCCL is for GPUs (--device cuda). Use --comm shm or mpi with --device host.");
-  if (s.comm == CommKind::kNccl && cuda &&
-      (s.node_gb_per_s > 0 || s.network_gb_per_s > 0 || s.network_us > 0))
+  if (s.comm == CommKind::kNccl && cuda && emulates_links(s))
     fail_usage(
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");

@@ -68,8 +68,7 @@ std::optional<RankIdentity> identity_from_environment() {
 }
 
 std::unique_ptr<CommBackend> connect_ranks(const RankIdentity& identity, const Settings& settings) {
-  const auto timeout =
-      std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
+  const std::chrono::nanoseconds timeout = comm_timeout(settings);
   const int per_node = static_cast<int>(settings.ranks_per_node);
   // NCCL's ranks meet as the launcher means.
   if (settings.comm != CommKind::kShm && (identity.mpi || settings.comm == CommKind::kMpi)) {
@@ -92,6 +91,14 @@ LinkModel emulated_links(const Settings& settings) {
   links.network_bytes_per_s = settings.network_gb_per_s * 1e9;
   links.network_latency_s = settings.network_us * 1e-6;
   return links;
+}
+
+bool emulates_links(const Settings& settings) {
+  return settings.node_gb_per_s > 0 || settings.network_gb_per_s > 0 || settings.network_us > 0;
+}
+
+std::chrono::nanoseconds comm_timeout(const Settings& settings) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
 }
 
 void check_rank_settings(const Settings& s) {

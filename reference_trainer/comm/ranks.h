@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ std::unique_ptr<CommBackend> connect_mpi(int ranks_per_node);
 
 /// What throttles a real run, by its switches.
 LinkModel emulated_links(const Settings& settings);
+bool emulates_links(const Settings& settings);
+/// How long a rank waits for the others.
+std::chrono::nanoseconds comm_timeout(const Settings& settings);
 
 /// Throws Error (usage) for switches that do not go together.
 void check_rank_settings(const Settings& settings);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program as a user calls it. Machines with a GPU measure it, too; what is asked here holds on both.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,34 +9,22 @@
 
 #include "analyzer/hardware/calibration_file.h"
 #include "analyzer/hardware/machine_facts.h"
+#include "tests/support/run_command.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/trace_builder.h"
 
 namespace headway {
 namespace {
 
+using test::Outcome;
 using test::TemporaryFolder;
-
-struct Outcome {
-  int status = -1;
-  std::string output;
-  bool says(const std::string& part) const { return output.find(part) != std::string::npos; }
-};
 
 /// In an environment whose configuration is `config` and that has no GPU.
 Outcome run(const std::string& arguments, const std::filesystem::path& config) {
   const std::string command = "XDG_CONFIG_HOME='" + config.string() +
                               "' CUDA_VISIBLE_DEVICES= '" HEADWAY_BINARY_DIR "/headway' " +
-                              arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
-    outcome.output.append(block, got);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
+                              arguments + "";
+  return test::run_command(command);
 }
 
 /// Steps of one kernel that the host waits for, on a processor of that name.

@@ -14,6 +14,7 @@
 #include "reference_trainer/data/random.h"
 #include "reference_trainer/devices/host/host_device.h"
 #include "reference_trainer/graph/autodiff.h"
+#include "reference_trainer/models/resnet.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/ops/support.h"
 #include "reference_trainer/train/executor.h"
@@ -152,6 +153,27 @@ inline ValueId labels_of(Graph& graph, std::int64_t rows) {
   labels.type = DataType::kInt32;
   labels.role = Role::kInput;
   return graph.add_value(std::move(labels));
+}
+
+/// Two models with parameters of the same names have the same loss and gradients; each pass sees its whole graph.
+inline void check_same_gradients(
+    const Model& a, const Model& b, const std::function<void(Graph&)>& pass_a = [](Graph&) {},
+    const std::function<void(Graph&)>& pass_b = [](Graph&) {}) {
+  Checked first(a.graph, a.figures, a.labels, 3, pass_a);
+  Checked second(b.graph, b.figures, b.labels, 3, pass_b);
+  CHECK(first.loss() == doctest::Approx(second.loss()).epsilon(1e-4));
+  for (ValueId id : b.graph.parameters()) {
+    const std::vector<float> x = first.gradient(id);
+    const std::vector<float> y = second.gradient(id);
+    double largest = 1e-6;
+    double difference = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      largest = std::max<double>(largest, std::abs(y[i]));
+      difference = std::max<double>(difference, std::abs(x[i] - y[i]));
+    }
+    CAPTURE(b.graph.value(id).name);
+    CHECK(difference < 2e-3 * largest);
+  }
 }
 
 }  // namespace headway::trainer

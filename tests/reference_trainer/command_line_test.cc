@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,37 +13,22 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/run_command.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway {
 namespace {
 
+using test::check_contains;
+using test::Outcome;
 using test::TemporaryFolder;
-
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
 
 const std::string kTiny =
     " --data generated --source memory --depth 8 --width 8 --batch 8 --samples 100 --threads 1 ";
 
 Outcome run(const std::string& arguments) {
-  const std::string command = "'" HEADWAY_BINARY_DIR "/headway-train' " + arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
-    outcome.output.append(block, got);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-void check_contains(const Outcome& outcome, const std::string& part) {
-  CAPTURE(outcome.output);
-  CHECK(outcome.output.find(part) != std::string::npos);
+  const std::string command = "'" HEADWAY_BINARY_DIR "/headway-train' " + arguments + "";
+  return test::run_command(command);
 }
 
 }  // namespace

@@ -31,25 +31,6 @@ void check_op(
   Checked(std::move(graph), figures, labels, 12).check();
 }
 
-/// Two graphs with parameters of the same names.
-void check_same_gradients(const Model& a, const Model& b) {
-  Checked one(a.graph, a.figures, a.labels, 3);
-  Checked other(b.graph, b.figures, b.labels, 3);
-  CHECK(one.loss() == doctest::Approx(other.loss()).epsilon(1e-4));
-  for (ValueId id : b.graph.parameters()) {
-    const std::vector<float> x = one.gradient(id);
-    const std::vector<float> y = other.gradient(id);
-    double largest = 1e-6;
-    double difference = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      largest = std::max<double>(largest, std::abs(y[i]));
-      difference = std::max<double>(difference, std::abs(x[i] - y[i]));
-    }
-    CAPTURE(b.graph.value(id).name);
-    CHECK(difference < 2e-3 * largest);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("the gradients of convolutions agree with finite differences at odd shapes") {

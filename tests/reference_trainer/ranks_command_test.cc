@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,11 +13,15 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/run_command.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway {
 namespace {
 
+using test::check_contains;
+using test::Outcome;
+using test::run_command;
 using Clock = std::chrono::steady_clock;
 using test::TemporaryFolder;
 
@@ -26,28 +29,6 @@ const std::string kProgram = HEADWAY_BINARY_DIR "/headway-train";
 const std::string kTiny =
     " --data generated --source memory --depth 8 --width 8 --batch 8 --samples 200 --threads 1 "
     "--eval off ";
-
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
-
-Outcome run(const std::string& command) {
-  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
-    outcome.output.append(block, got);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-void check_contains(const Outcome& outcome, const std::string& part) {
-  CAPTURE(outcome.output);
-  CHECK(outcome.output.find(part) != std::string::npos);
-}
 
 /// A run in the background whose output goes to a file.
 struct Background {
@@ -99,8 +80,8 @@ struct Background {
 TEST_CASE("ranks train together, and one speaks and writes the figures") {
   TemporaryFolder folder;
   const auto metrics = folder / "m.json";
-  const Outcome outcome = run("'" + kProgram + "'" + kTiny + "--ranks 3 --steps 6 --metrics '" +
-                              metrics.string() + "'");
+  const Outcome outcome = run_command("'" + kProgram + "'" + kTiny +
+                                      "--ranks 3 --steps 6 --metrics '" + metrics.string() + "'");
   CAPTURE(outcome.output);
   CHECK(outcome.status == 0);
   check_contains(outcome, "6 steps");
@@ -109,22 +90,78 @@ TEST_CASE("ranks train together, and one speaks and writes the figures") {
   CHECK(json.at("settings").at("ranks") == "3");
 }
 
+namespace {
+
+std::vector<double> losses_in(const std::filesystem::path& metrics) {
+  const auto json = nlohmann::json::parse(std::ifstream(metrics));
+  std::vector<double> losses;
+  for (const auto& step : json.at("steps")) losses.push_back(step.at("loss").get<double>());
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that mpirun starts train as ranks over shared memory, however gradients travel") {
+  // Open MPI wants to be asked twice before it runs as root, as containers do.
+  const std::string mpirun =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n ";
+  if (run_command("command -v mpirun").status != 0) {
+    MESSAGE("[skipped] no mpirun here");
+    return;
+  }
+  TemporaryFolder folder;
+  const auto metrics = folder / "m.json";
+  const std::string common = kTiny + "--steps 6 --metrics '" + metrics.string() + "' ";
+  struct Case {
+    int ranks;
+    std::string how;
+  };
+  for (const Case& one : {Case{2, ""},
+                          {2, "--compress fp16"},
+                          {2, "--compress int8"},
+                          {2, "--compress dgc"},
+                          {2, "--compress powersgd"},
+                          {4, "--topology hierarchical --ranks-per-node 2"},
+                          {3, "--topology parameter-server"}}) {
+    CAPTURE(one.how);
+    const std::string number = std::to_string(one.ranks);
+    const Outcome shm =
+        run_command("'" + kProgram + "'" + common + one.how + " --comm shm --ranks " + number);
+    CAPTURE(shm.output);
+    REQUIRE(shm.status == 0);
+    const std::vector<double> expected = losses_in(metrics);
+    const Outcome mpi =
+        run_command(mpirun + number + " '" + kProgram + "'" + common + one.how + " --comm mpi");
+    CAPTURE(mpi.output);
+    if (mpi.says("this build has no MPI")) {
+      MESSAGE("[skipped] built without MPI");
+      return;
+    }
+    REQUIRE(mpi.status == 0);
+    const std::vector<double> losses = losses_in(metrics);
+    REQUIRE(losses.size() == 6);
+    for (std::size_t step = 0; step < losses.size(); ++step)
+      CHECK(losses[step] == doctest::Approx(expected[step]).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("a launcher's variables say who is which rank") {
   const std::string name = "MASTER_ADDR=localhost MASTER_PORT=" + std::to_string(getpid());
   auto rank = [&](int number) {
     return name + " RANK=" + std::to_string(number) + " WORLD_SIZE=2 '" + kProgram + "'" + kTiny +
            "--steps 4";
   };
-  const Outcome outcome = run("(" + rank(1) + " & " + rank(0) + "; wait $!)");
+  const Outcome outcome = run_command("(" + rank(1) + " & " + rank(0) + "; wait $!)");
   CAPTURE(outcome.output);
   CHECK(outcome.status == 0);
   check_contains(outcome, "4 steps");
-  CHECK(run("RANK=5 WORLD_SIZE=2 '" + kProgram + "'" + kTiny).status == 2);
-  CHECK(run(rank(0) + " --ranks 3").status == 2);
+  CHECK(run_command("RANK=5 WORLD_SIZE=2 '" + kProgram + "'" + kTiny).status == 2);
+  CHECK(run_command(rank(0) + " --ranks 3").status == 2);
 }
 
 TEST_CASE("more ranks than data is refused on every rank, and the run ends") {
-  const Outcome outcome = run("'" + kProgram + "'" + kTiny + "--ranks 4 --batch 64 --steps 3");
+  const Outcome outcome =
+      run_command("'" + kProgram + "'" + kTiny + "--ranks 4 --batch 64 --steps 3");
   CHECK(outcome.status == 2);
   check_contains(outcome, "4 ranks with a batch of 64");
 }
@@ -168,7 +205,7 @@ TEST_CASE("a simulated run writes a trace and an oracle, and refuses what is the
   const std::string command =
       "'" + kProgram + "' --preset input-bound --device sim --data generated --cache-dir '" +
       folder.path().string() + "' --steps 15 --trace '" + trace + "' --oracle '" + oracle + "'";
-  const Outcome outcome = run(command);
+  const Outcome outcome = run_command(command);
   CAPTURE(outcome.output);
   CHECK(outcome.status == 0);
   check_contains(outcome, "simulated h200");
@@ -178,11 +215,11 @@ TEST_CASE("a simulated run writes a trace and an oracle, and refuses what is the
   CHECK(json.at("without_planted").at("gain_share") > 0.5);
   CHECK(json.at("truth").at(0).at("steps").size() == 14);
   CHECK(json.at("truth").at(0).at("edges").size() > 1000);
-  const Outcome again = run(command);
+  const Outcome again = run_command(command);
   CHECK(again.status != 0);
   check_contains(again, "a trace.sqlite");
-  CHECK(run("'" + kProgram + "'" + kTiny + "--trace x.sqlite").status == 2);
-  CHECK(run("'" + kProgram + "' --device sim --gpu h20").status == 2);
+  CHECK(run_command("'" + kProgram + "'" + kTiny + "--trace x.sqlite").status == 2);
+  CHECK(run_command("'" + kProgram + "' --device sim --gpu h20").status == 2);
 }
 
 }  // namespace headway

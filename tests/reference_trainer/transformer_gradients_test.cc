@@ -50,24 +50,6 @@ void fuse_all(Graph& graph) {
   CHECK(fuse_loss(graph) == 1);
 }
 
-void check_same(const Model& a, const Model& b, const Pass& pass_a, const Pass& pass_b) {
-  Checked first(a.graph, a.figures, a.labels, 3, pass_a);
-  Checked second(b.graph, b.figures, b.labels, 3, pass_b);
-  CHECK(first.loss() == doctest::Approx(second.loss()).epsilon(1e-4));
-  for (ValueId id : b.graph.parameters()) {
-    const std::vector<float> x = first.gradient(id);
-    const std::vector<float> y = second.gradient(id);
-    double largest = 1e-6;
-    double difference = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      largest = std::max<double>(largest, std::abs(y[i]));
-      difference = std::max<double>(difference, std::abs(x[i] - y[i]));
-    }
-    CAPTURE(b.graph.value(id).name);
-    CHECK(difference < 2e-3 * largest);
-  }
-}
-
 int count(const Graph& graph, std::string_view type) {
   int n = 0;
   for (const Node& node : graph.nodes()) n += node.op->type == type;
@@ -153,8 +135,8 @@ TEST_CASE("a fused transformer, a compiled one and one in parts have the same lo
     Model fused = build_transformer(tiny_options(window));
     fuse_all(fused.graph);
     const Model parts = build_transformer(tiny_options(window));
-    check_same(fused, parts, kNothing, kNothing);
-    check_same(
+    check_same_gradients(fused, parts, kNothing, kNothing);
+    check_same_gradients(
         parts, parts, [](Graph& g) { CHECK(fuse_elementwise(g) > 10); }, kNothing);
   }
 }

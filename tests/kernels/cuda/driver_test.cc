@@ -2,39 +2,25 @@
 // What happens between the kernels' library and the driver, without a GPU: the program that tests the kernels runs
 // with the drivers of tests/targets/fake_cuda, which refuse calls, note them, or miss functions.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/run_command.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headway::kernels::cuda {
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-  bool says(const std::string& part) const { return output.find(part) != std::string::npos; }
-};
-
+using test::Outcome;
 /// The first test of the program, with the libcuda.so.1 of that folder beside the targets.
 Outcome run(const std::string& environment, const std::string& folder) {
   const std::string command =
       environment + " LD_LIBRARY_PATH='" HEADWAY_BINARY_DIR "/targets/" + folder +
-      "' '" HEADWAY_BINARY_DIR "/headway_test_kernels_cuda' -tc='add and ReLU*' 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
-    outcome.output.append(block, got);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
+      "' '" HEADWAY_BINARY_DIR "/headway_test_kernels_cuda' -tc='add and ReLU*'";
+  return test::run_command(command);
 }
 
 }  // namespace

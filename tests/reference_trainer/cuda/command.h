@@ -2,19 +2,14 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
-namespace headway::test {
+#include "tests/support/run_command.h"
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
+namespace headway::test {
 
 /// headway-train beside this program, with a tiny transformer; `environment` comes before it.
 inline Outcome run_trainer(const std::string& environment, const std::string& arguments) {
@@ -23,22 +18,14 @@ inline Outcome run_trainer(const std::string& environment, const std::string& ar
   const std::string command = environment + " '" + program +
                               "' --model transformer --data generated --layers 1 "
                               "--heads 1 --features 8 --sequence 8 --batch 2 --eval off " +
-                              arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char block[4096];
-  while (std::size_t got = std::fread(block, 1, sizeof block, pipe))
-    outcome.output.append(block, got);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
+                              arguments + "";
+  return run_command(command);
 }
 
 inline void check(const Outcome& outcome, int status, const std::string& part) {
   CAPTURE(outcome.output);
   CHECK(outcome.status == status);
-  CHECK(outcome.output.find(part) != std::string::npos);
+  CHECK(outcome.says(part));
 }
 
 /// The driver is its stand-in.
