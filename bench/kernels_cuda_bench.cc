@@ -21,7 +21,7 @@
 #include "kernels/cuda/box_match.h"
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/embedding.h"
-#include "kernels/cuda/gradient_op.h"
+#include "kernels/cuda/stream_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/layout.h"
 #include "kernels/cuda/loss_scaler.h"
@@ -388,7 +388,7 @@ void bench_exchange(Bench& b, NumberFormat f, const char* name) {
   }
   const std::string shape = fmt::format("{}_in_{}", n, tensors.size());
   float *flat = b.floats(n), *kept = b.floats(n), *kept_too = b.floats(n);
-  auto measure = [&](const char* op_name, const GradientOp& op) {
+  auto measure = [&](const char* op_name, const StreamOp& op) {
     b.measure(op_name, name, shape, work_of(op).bytes, launches(b.limits(), op));
   };
   measure("pack_gradients", PackGradients{tensors, flat});

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/gradient_op.h"
+#include "kernels/stream_op.h"
 #include "kernels/half.h"
 #include "kernels/parallel.h"
 #include "tests/kernels/random_array.h"
@@ -155,18 +155,18 @@ TEST_CASE("vectors add up") {
 }
 
 TEST_CASE("any gradient op runs by its variant, and empty ones do nothing") {
-  const std::vector<GradientOp> ops = {
+  const std::vector<StreamOp> ops = {
       PackGradients{},  UnpackGradients{}, AddUpGradients{}, AddVector{},   CompressHalf{},
       DecompressHalf{}, CompressInt8{},    DecompressInt8{}, CompressTop{}, DecompressTop{},
       PowerFirst{},     PowerSecond{},     PowerRestore{}};
-  CHECK(ops.size() == std::variant_size_v<GradientOp>);
-  for (const GradientOp& op : ops) {
+  CHECK(ops.size() == std::variant_size_v<StreamOp>);
+  for (const StreamOp& op : ops) {
     std::visit([](const auto& each) { kernels::run(each); }, op);
     run(op);
     CHECK(work_of(op) == Work{});
   }
   float from = 2, to = 3;
-  run(GradientOp{AddVector{1, &from, &to}});
+  run(StreamOp{AddVector{1, &from, &to}});
   CHECK(to == 5);
 }
 

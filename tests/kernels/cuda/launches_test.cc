@@ -11,7 +11,7 @@
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/compress_top.h"
 #include "kernels/cuda/embedding.h"
-#include "kernels/cuda/gradient_op.h"
+#include "kernels/cuda/stream_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/max_pool.h"
 #include "kernels/cuda/softmax_cross_entropy.h"
@@ -168,14 +168,14 @@ TEST_CASE("16 bytes at a time only where addresses and lengths allow") {
 }
 
 TEST_CASE("gradient ops over nothing take no launch, and what their kernels cannot do is refused") {
-  for (const GradientOp& op : std::initializer_list<GradientOp>{
+  for (const StreamOp& op : std::initializer_list<StreamOp>{
            PackGradients{}, UnpackGradients{}, AddUpGradients{}, AddVector{}, CompressHalf{},
            DecompressHalf{}, CompressInt8{}, DecompressInt8{}, CompressTop{}, DecompressTop{},
            PowerFirst{}, PowerSecond{}, PowerRestore{}})
     CHECK(launches(kLimits, op).empty());
   auto* const f = address<float>(4096);
   auto* const bytes = address<std::byte>(4096);
-  auto refused = [](const GradientOp& op) { return refusal([&] { launches(kLimits, op); }); };
+  auto refused = [](const StreamOp& op) { return refusal([&] { launches(kLimits, op); }); };
   CHECK(refused(CompressTop{std::int64_t{1} << 32, 1, 0, f, f, f, bytes, bytes}) ==
         "Kernel compress_top: an index has 32 bits.");
   CHECK(refused(CompressTop{10, 11, 0, f, f, f, bytes, bytes}) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/gradient_op.h"
+#include "kernels/cuda/stream_op.h"
 
 #include "kernels/cuda/compress_half.h"
 #include "kernels/cuda/compress_int8.h"
@@ -9,7 +9,7 @@
 
 namespace headway::kernels::cuda {
 
-Launches launches(const Limits& limits, const GradientOp& op) {
+Launches launches(const Limits& limits, const StreamOp& op) {
   return std::visit([&](const auto& each) { return launches(limits, each); }, op);
 }
 
