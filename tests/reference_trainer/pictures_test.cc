@@ -199,19 +199,19 @@ TEST_CASE("files, packed records and decoded records give the same training") {
   settings.samples = 80;
   settings.steps = 4;
   settings.cache_dir = cache.path().string();
-  auto losses = [&](SourceKind source, DecodeTime decode) {
+  auto losses = [&](SourceKind source, Decode decode) {
     settings.source = source;
     settings.decode = decode;
     std::vector<float> all;
     for (const StepRecord& step : test::train(settings).steps) all.push_back(*step.loss);
     return all;
   };
-  const auto files = losses(SourceKind::kFiles, DecodeTime::kStep);
-  CHECK(losses(SourceKind::kShards, DecodeTime::kStep) == files);
-  CHECK(losses(SourceKind::kShards, DecodeTime::kOffline) == files);
+  const auto files = losses(SourceKind::kFiles, Decode::kStep);
+  CHECK(losses(SourceKind::kShards, Decode::kStep) == files);
+  CHECK(losses(SourceKind::kShards, Decode::kOffline) == files);
   settings.worker_reuse = false;
-  CHECK(losses(SourceKind::kShards, DecodeTime::kStep) == files);
-  CHECK_THROWS_WITH_AS(losses(SourceKind::kFiles, DecodeTime::kOffline),
+  CHECK(losses(SourceKind::kShards, Decode::kStep) == files);
+  CHECK_THROWS_WITH_AS(losses(SourceKind::kFiles, Decode::kOffline),
                        doctest::Contains("--source shards"), Error);
 }
 

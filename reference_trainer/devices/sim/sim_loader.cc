@@ -104,6 +104,8 @@ Batch* SimLoader::next() {
   free_.pop_back();
   batch->id = id;
   batch->rows = options_.batch;
+  if (options_.packed)
+    batch->image_bytes = options_.packed->places().payload + options_.packed->usual_payload;
   return batch;
 }
 
@@ -141,8 +143,9 @@ std::int64_t SimLoader::read(std::int64_t start, double processor_ns) {
 }
 
 std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
-  const std::int64_t floats = options_.batch * options_.height * options_.width *
-                              options_.channels * std::int64_t{sizeof(float)};
+  const std::int64_t made = options_.packed ? options_.packed->usual_payload
+                                            : options_.batch * options_.height * options_.width *
+                                                  options_.channels * std::int64_t{sizeof(float)};
   auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t from, std::int64_t bytes) {
     RangeRecord record;
     record.start = from;
@@ -153,7 +156,7 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
     return device_.recording().ranges.size() - 1;
   };
   const bool recorded = device_.options().record_events;
-  const std::size_t whole = recorded ? add(RangeKind::kBatch, names().batch, start, floats) : 0;
+  const std::size_t whole = recorded ? add(RangeKind::kBatch, names().batch, start, made) : 0;
   auto& ranges = device_.recording().ranges;
   std::int64_t at = start;
   for (const Stage& stage : stages_) {
@@ -177,6 +180,17 @@ std::vector<SimLoader::Stage> SimLoader::image_stages() const {
                         : pictures                        ? costs_.picture_decode_per_pixel
                                                           : costs_.decode_per_pixel;
   const double augment = pictures ? costs_.picture_augment_per_pixel : costs_.augment_per_pixel;
+  if (const auto& packed = options_.packed) {
+    const std::int64_t choices = packed->places().payload;
+    const double decoding =
+        packed->kind == PackedFormat::Kind::kJpegs
+            ? static_cast<double>(packed->usual_decoded) / 3 * costs_.jpeg_entropy_per_pixel
+            : static_cast<double>(decoded) * decode;
+    return {{RangeKind::kRead, names().read, read_processor_ns(), bytes_per_batch_},
+            {RangeKind::kDecode, names().decode, decoding, packed->usual_payload},
+            {RangeKind::kCollate, names().collate,
+             static_cast<double>(choices) * costs_.collate_per_byte, choices}};
+  }
   return {{RangeKind::kRead, names().read, read_processor_ns(), bytes_per_batch_},
           {RangeKind::kDecode, names().decode, static_cast<double>(decoded) * decode,
            decoded * options_.channels},
@@ -193,7 +207,12 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
   const double source_pixels =
       decoded_ ? images * options_.canvas_height * options_.canvas_width
                : static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
-  const double decode = decoded_ ? costs_.copy_per_pixel : costs_.jpeg_decode_per_pixel;
+  const auto& packed = options_.packed;
+  const bool entropy_only = packed && packed->kind == PackedFormat::Kind::kJpegs;
+  const double decode = decoded_       ? costs_.copy_per_pixel
+                        : entropy_only ? costs_.jpeg_entropy_per_pixel
+                                       : costs_.jpeg_decode_per_pixel;
+  const std::int64_t collated = packed ? packed->places().payload : 4 * bytes;
   struct Cost {
     double nanoseconds;
     std::int64_t bytes;
@@ -203,14 +222,15 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
       case BoxStage::kRead:
         return {read_processor_ns(), bytes_per_batch_};
       case BoxStage::kDecode:
-        return {source_pixels * decode, static_cast<std::int64_t>(3 * source_pixels)};
+        return {source_pixels * decode,
+                packed ? packed->usual_payload : static_cast<std::int64_t>(3 * source_pixels)};
       case BoxStage::kCrop:
         return {images * costs_.crop_per_image, targets};
       case BoxStage::kResize:
         return {pixels * costs_.resize_per_pixel + source_pixels * costs_.resize_per_source_pixel,
                 bytes};
       case BoxStage::kFlip:
-        return {pixels * costs_.flip_per_pixel, bytes};
+        return packed ? Cost{0, targets} : Cost{pixels * costs_.flip_per_pixel, bytes};
       case BoxStage::kJitter:
         return {pixels * costs_.jitter_per_pixel, 4 * bytes};
       case BoxStage::kNormalise:
@@ -218,8 +238,8 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
       case BoxStage::kEncode:
         return {static_cast<double>(targets) / 20 * costs_.encode_per_anchor, targets};
       case BoxStage::kCollate:
-        return {static_cast<double>(4 * bytes + targets) * costs_.collate_per_byte,
-                4 * bytes + targets};
+        return {static_cast<double>(collated + targets) * costs_.collate_per_byte,
+                collated + targets};
     }
     return {0, 0};
   };

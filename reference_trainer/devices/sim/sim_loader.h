@@ -18,6 +18,7 @@ struct LoaderCosts {
   // Images with boxes, measured on generated ones of 18 kB (a Xeon with AVX-512, November 2026).
   double jpeg_pixels_per_byte = 5;
   double jpeg_decode_per_pixel = 4;
+  double jpeg_entropy_per_pixel = 2.5;  ///< of it, where the device does the rest
   double crop_per_image = 1000;
   double resize_per_pixel = 16;        ///< of the result
   double resize_per_source_pixel = 4;  ///< besides
