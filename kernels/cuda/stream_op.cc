@@ -5,6 +5,7 @@
 #include "kernels/cuda/compress_int8.h"
 #include "kernels/cuda/compress_top.h"
 #include "kernels/cuda/gradient_list.h"
+#include "kernels/cuda/jpeg_blocks.h"
 #include "kernels/cuda/power_sgd.h"
 
 namespace headway::kernels::cuda {
