@@ -21,7 +21,6 @@
 #include "kernels/cuda/box_match.h"
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/embedding.h"
-#include "kernels/cuda/stream_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/layout.h"
 #include "kernels/cuda/loss_scaler.h"
@@ -35,6 +34,7 @@
 #include "kernels/cuda/sgd_momentum.h"
 #include "kernels/cuda/softmax.h"
 #include "kernels/cuda/softmax_cross_entropy.h"
+#include "kernels/cuda/stream_op.h"
 #include "kernels/cuda/trust_ratio.h"
 
 namespace {
@@ -446,6 +446,40 @@ void bench_exchange(Bench& b, NumberFormat f, const char* name) {
   b.forget();
 }
 
+/// Second half of decoding a batch of pictures of ImageNet's usual size, half the rows and columns of chroma.
+void bench_input(Bench& b) {
+  using namespace kernels;
+  const int images = b.quick() ? 2 : 256, height = b.quick() ? 17 : 375,
+            width = b.quick() ? 33 : 500;
+  std::vector<JpegPicture> pictures(static_cast<std::size_t>(images));
+  std::int64_t blocks = 0, values = 0;
+  for (JpegPicture& picture : pictures) {
+    picture.height = height, picture.width = width, picture.planes = 3;
+    picture.first_block = blocks, picture.to = values;
+    for (int p = 0; p < 3; ++p) {
+      JpegPlane& plane = picture.plane[p];
+      plane.rows_per_sample = plane.columns_per_sample = p == 0 ? 1 : 2;
+      plane.blocks_high = (height + 8 * plane.rows_per_sample - 1) / (8 * plane.rows_per_sample);
+      plane.blocks_wide = (width + 8 * plane.rows_per_sample - 1) / (8 * plane.rows_per_sample);
+      plane.offset = 64 * blocks;
+      std::fill_n(plane.steps, 64, std::uint16_t{10});
+      blocks += std::int64_t{plane.blocks_high} * plane.blocks_wide;
+    }
+    values += std::int64_t{3} * height * width;
+  }
+  const DecodeJpegBlocks op{images,
+                            blocks,
+                            b.filled<std::int16_t>(64 * blocks, {20, -3, 0, 1, 0, 0, 0}),
+                            b.filled(images, pictures),
+                            b.filled<std::uint8_t>(64 * blocks, {0}),
+                            b.filled<std::uint8_t>(values, {0})};
+  const Launches sent = launches(b.limits(), StreamOp{op});
+  const std::string shape = fmt::format("{}x{}x{}", images, height, width);
+  b.measure("jpeg_samples", "8 bits", shape, 192 * blocks, {sent[0]});
+  b.measure("jpeg_pixels", "8 bits", shape, 64 * blocks + values, {sent[1]});
+  b.forget();
+}
+
 void bench_embedding(Bench& b, NumberFormat f, const char* name) {
   const kernels::EmbeddingShape s{b.quick() ? 64 : 16384, b.quick() ? 16 : 1024,
                                   b.quick() ? 32 : 1024, b.quick() ? 50 : 50257};
@@ -511,6 +545,7 @@ int main(int argc, char** argv) {
     if (!bench.no_compiler().empty())
       fmt::print("generated code is not measured: {}\n", bench.no_compiler());
     bench_convolutions(bench);
+    bench_input(bench);
     for (std::size_t i = 0; i < std::size(kFormats); ++i) {
       bench_elementwise(bench, kFormats[i], kNames[i]);
       bench_rows(bench, kFormats[i], kNames[i]);

@@ -6,6 +6,7 @@
 #include "kernels/cuda/compress_top.h"
 #include "kernels/cuda/gradient_list.h"
 #include "kernels/cuda/image_shift.h"
+#include "kernels/cuda/jpeg_blocks.h"
 #include "kernels/cuda/picture_colours.h"
 #include "kernels/cuda/picture_resize.h"
 #include "kernels/cuda/power_sgd.h"

@@ -238,6 +238,39 @@ TEST_CASE("images have a row of the grid each, and the blocks of all fill the GP
   CHECK(grid(100'000, 224, true).y == 65535);
 }
 
+TEST_CASE("JPEGs take a launch for samples and one for pixels, eight threads a block") {
+  CHECK(launches(kLimits, StreamOp{DecodeJpegBlocks{}}).empty());
+  DecodeJpegBlocks op{2,
+                      100,
+                      address<std::int16_t>(4096),
+                      address<JpegPicture>(4096),
+                      address<std::uint8_t>(4096),
+                      address<std::uint8_t>(4097)};
+  const Launches sent = launches(kLimits, StreamOp{op});
+  REQUIRE(sent.size() == 2);
+  for (const Launch& launch : sent) CHECK(launch.grid.x * launch.threads == 1024);
+  auto refused = [](const DecodeJpegBlocks& bad) {
+    return refusal([&] { launches(kLimits, StreamOp{bad}); });
+  };
+  DecodeJpegBlocks bad = op;
+  bad.blocks = 1;
+  CHECK(refused(bad) == "Kernel jpeg_samples: there must be at least one block for each image.");
+  bad = op, bad.images = -1;
+  CHECK(refused(bad) == "Kernel jpeg_samples: there must be at least one block for each image.");
+  bad = op, bad.coefficients = address<std::int16_t>(4104);
+  CHECK(refused(bad) ==
+        "Kernel jpeg_samples: the array of coefficients is at 0x1008, which is no multiple of 16 "
+        "bytes.");
+  bad = op, bad.pictures = address<JpegPicture>(4100);
+  CHECK(refused(bad) ==
+        "Kernel jpeg_samples: the list of pictures is at 0x1004, which is no multiple of 8 bytes.");
+  bad = op, bad.samples = address<std::uint8_t>(4100);
+  CHECK(refused(bad) ==
+        "Kernel jpeg_samples: the scratch memory is at 0x1004, which is no multiple of 8 bytes.");
+  bad = op, bad.to = nullptr;
+  CHECK(refused(bad) == "Kernel jpeg_pixels: the result is null.");
+}
+
 TEST_CASE("the largest values are sought in pieces of whole tiles, however many values there are") {
   auto* const f = address<float>(4096);
   auto* const bytes = address<std::byte>(4096);
