@@ -102,7 +102,8 @@ std::int64_t PackedBatch::reserve(std::int64_t& used, std::int64_t most, std::in
                                   std::string_view origin) const {
   if (used + bytes > most)
     fail_input(
-        "{}: this picture is larger than when the run began: a batch with it takes more than the {} bytes "
+        "{}: this picture is larger than when the run began: a batch with it takes more than the "
+        "{} bytes "
         "that it may. "
         "Leave the files as they are while they are trained on, and start again.",
         escape_terminal(origin), most);
@@ -139,8 +140,12 @@ void PackedBatch::add_picture(const Picture& picture, std::string_view origin) {
 }
 
 void PackedBatch::add_jpeg(std::span<const std::byte> bytes, std::string_view origin) {
-  const JpegExtent extent = whole_jpeg_extent(bytes, origin);
-  const std::int64_t begin = reserve(payload_, format_.payload_bytes, 2 * extent.coefficients(), origin);
+  const std::optional<JpegExtent> known = jpeg_extent(bytes, origin);
+  if (!known)
+    fail_input("{}: the file ends in its header. Replace or remove it.", escape_terminal(origin));
+  const JpegExtent& extent = *known;
+  const std::int64_t begin =
+      reserve(payload_, format_.payload_bytes, 2 * extent.coefficients(), origin);
   const std::int64_t to = reserve(decoded_, format_.decoded_bytes, 3 * extent.pixels(), origin);
   auto* const coefficients = reinterpret_cast<std::int16_t*>(
       &at<std::byte>(places_.payload, static_cast<std::size_t>(begin)));
@@ -152,9 +157,9 @@ void PackedBatch::add_jpeg(std::span<const std::byte> bytes, std::string_view or
   blocks_ += extent.blocks;
   if (format_.has_canvas()) {
     auto& whole = at<kernels::PicturePart>(places_.whole, images_);
-    whole = part_of(
-        centred_part(jpeg.height, jpeg.width, format_.canvas_height, format_.canvas_width),
-        jpeg.height, jpeg.width);
+    whole =
+        part_of(centred_part(jpeg.height, jpeg.width, format_.canvas_height, format_.canvas_width),
+                jpeg.height, jpeg.width);
     whole.offset = to;
     place_picture(static_cast<std::int64_t>(images_) * format_.canvas_bytes(),
                   format_.canvas_height, format_.canvas_width);

@@ -29,12 +29,12 @@ struct PackedFormat {
   int width = 0;
   int canvas_height = 0;  ///< pictures have this size before a part is chosen; 0: their own
   int canvas_width = 0;
-  std::int64_t payload_bytes = 0;   ///< that a batch may have
-  std::int64_t usual_payload = 0;   ///< that one has on average
-  std::int64_t decoded_bytes = 0;   ///< kJpegs: that the pictures of a batch may have as pixels
-  std::int64_t usual_decoded = 0;   ///< likewise, on average
-  Augmentation grey;           ///< how grey images are normalised
-  PictureAugmentation colour;  ///< likewise pictures
+  std::int64_t payload_bytes = 0;  ///< that a batch may have
+  std::int64_t usual_payload = 0;  ///< that one has on average
+  std::int64_t decoded_bytes = 0;  ///< kJpegs: that the pictures of a batch may have as pixels
+  std::int64_t usual_decoded = 0;  ///< likewise, on average
+  Augmentation grey;               ///< how grey images are normalised
+  PictureAugmentation colour;      ///< likewise pictures
 
   int channels() const { return kind == Kind::kGrey ? 1 : 3; }
   /// JPEGs in a canvas are resized twice.

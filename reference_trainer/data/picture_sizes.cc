@@ -49,8 +49,7 @@ Size measure(const fs::path& path, bool coefficients) {
   const std::string origin = path.string();
   for (std::size_t bytes = kUsualHeader; file.read(bytes); bytes *= 4) {
     if (!coefficients) {
-      if (const auto extent = picture_extent(file.bytes(), origin))
-        return {std::int64_t{3} * extent->height * extent->width, 0};
+      if (const auto extent = picture_extent(file.bytes(), origin)) return {extent->rgb_bytes(), 0};
     } else if (const auto extent = jpeg_extent(file.bytes(), origin)) {
       return {3 * extent->pixels(), 2 * extent->coefficients()};
     }

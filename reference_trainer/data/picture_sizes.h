@@ -10,8 +10,9 @@ namespace headway::trainer {
 
 /// Bytes that the pictures of a set take in memory.
 struct PictureSizes {
-  std::vector<std::int64_t> pixels;        ///< as pixels of 3 bytes, the largest first
-  std::vector<std::int64_t> coefficients;  ///< as coefficients of JPEGs, likewise; empty where not asked for
+  std::vector<std::int64_t> pixels;  ///< as pixels of 3 bytes, the largest first
+  std::vector<std::int64_t>
+      coefficients;  ///< as coefficients of JPEGs, likewise; empty where not asked for
 };
 
 /// Reads the headers of all files of the set. `coefficients`: they are to be decoded on a device. Throws Error (bad input) that
