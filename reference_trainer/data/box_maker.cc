@@ -38,12 +38,12 @@ class BoxMaker final : public BatchMaker {
     run(batch, BoxStage::kCrop, box_bytes(), [&] { crop(); });
     run(batch, BoxStage::kResize, pixel_bytes(), [&] { resize_parts(); });
     run(batch, BoxStage::kFlip, packed_ ? box_bytes() : pixel_bytes(), [&] { flip(); });
-    std::ranges::copy(pixels_, floats_.begin());
-    run(batch, BoxStage::kJitter, float_bytes(), [&] {
-      for (std::size_t i = 0; i < images_.size(); ++i)
-        jitter_colours(floats(i), options_.pictures.jitter, images_[i].random);
+    if (!packed_ && !has_stage(options_, BoxStage::kJitter))
+      std::ranges::copy(pixels_, floats_.begin());
+    run(batch, BoxStage::kJitter, float_bytes(), [&] { jitter(); });
+    run(batch, BoxStage::kNormalise, float_bytes(), [&] {
+      kernels::normalise_colours(options_.pictures.mean, options_.pictures.deviation, floats_);
     });
-    run(batch, BoxStage::kNormalise, float_bytes(), [&] { normalise(options_.pictures, floats_); });
     run(batch, BoxStage::kEncode, target_bytes(), [&] { encode(); });
     run(batch, BoxStage::kCollate, collated_bytes() + target_bytes(), [&] { collate(batch); });
   }
@@ -127,11 +127,17 @@ class BoxMaker final : public BatchMaker {
 
   void flip() {
     for (std::size_t i = 0; i < images_.size(); ++i) {
-      images_[i].mirrored = images_[i].random.below(2) == 1;
+      images_[i].mirrored = choose_mirror(images_[i].random);
       if (!images_[i].mirrored) continue;
-      if (!packed_) mirror(pixels(i), options_.width);
+      if (!packed_) kernels::mirror_picture(pixels(i), options_.width);
       flip_boxes(images_[i].boxes);
     }
+  }
+
+  void jitter() {
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      kernels::change_colours(choose_colours(options_.pictures.jitter, images_[i].random),
+                              pixels(i), floats(i));
   }
 
   void encode() {

@@ -181,15 +181,15 @@ TEST_CASE("a simulated device gets a quarter of the bytes and makes the images i
   };
   auto made = [&](const sim::SimulatedRun& run) {
     Made result;
-    for (const sim::DeviceOpRecord& op : run.recordings[0].device_ops) {
+    for (const sim::Op& op : run.recordings[0].ops) {
       if (op.batch != 5) continue;
       if (op.kind == conventions::DeviceOpKind::kCopyHostToDevice) result.copied += op.bytes;
       if (op.phase == Phase::kInput && op.kind == conventions::DeviceOpKind::kKernel)
         ++result.kernels;
     }
     for (const sim::RangeRecord& range : run.recordings[0].ranges)
-      result.augments |= range.payload.kind ==
-                         static_cast<std::uint32_t>(conventions::RangeKind::kAugment);
+      result.augments |=
+          range.payload.kind == static_cast<std::uint32_t>(conventions::RangeKind::kAugment);
     result.step_s = run.result.mean_step_s();
     return result;
   };
