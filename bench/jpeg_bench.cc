@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "bench/bench_support.h"
 #include "kernels/parallel.h"
@@ -44,8 +46,7 @@ void bench(int height, int width, int quality, int repeats) {
     headway::kernels::run(headway::kernels::DecodeJpegBlocks{1, extent.blocks, coefficients.data(),
                                                              &picture, samples.data(), to.data()});
   });
-  const std::string name = fmt::format("jpeg_{}_kb", (jpeg.size() + 500) / 1000);
-  fmt::print("{}: {}x{} pixels, {} bytes\n", name, height, width, jpeg.size());
+  const std::string name = fmt::format("jpeg_{}x{}_{}_kb", height, width, (jpeg.size() + 500) / 1000);
   fmt::print("{}_decode_picture: {:.1f} us\n", name, whole * 1e6);
   fmt::print("{}_extent: {:.1f} us\n", name, header * 1e6);
   fmt::print("{}_coefficients: {:.1f} us\n", name, first * 1e6);
@@ -60,7 +61,7 @@ int main(int argc, char** argv) {
   const bool quick = headway::bench::is_quick(argc, argv);
   headway::kernels::set_max_threads(1);
   const int repeats = quick ? 3 : 201;
-  bench(256, 256, 75, repeats);
-  bench(375, 500, 90, repeats);
-  if (!quick) bench(1200, 1600, 85, repeats / 4);
+  bench(256, 256, 90, repeats);
+  bench(375, 500, 60, repeats);
+  bench(375, 500, 96, repeats);
 }

@@ -475,8 +475,8 @@ void bench_input(Bench& b) {
                             b.filled<std::uint8_t>(values, {0})};
   const Launches sent = launches(b.limits(), StreamOp{op});
   const std::string shape = fmt::format("{}x{}x{}", images, height, width);
-  b.measure("jpeg_samples", "8 bits", shape, 192 * blocks, {sent[0]});
-  b.measure("jpeg_pixels", "8 bits", shape, 64 * blocks + values, {sent[1]});
+  b.measure("jpeg_samples", "U8", shape, 192 * blocks, {sent[0]});
+  b.measure("jpeg_pixels", "U8", shape, 64 * blocks + values, {sent[1]});
   b.forget();
 }
 
