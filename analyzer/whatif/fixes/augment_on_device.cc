@@ -28,6 +28,17 @@ struct Sizes {
 struct Stages {
   std::map<std::int64_t, Sizes> of_batch;
   DurationNs time;  ///< of augmenting, in all ranges
+
+  /// Of the bytes of all batches, what is left when pixels cross.
+  double share() const {
+    double decoded = 0;
+    double augmented = 0;
+    for (const auto& [batch, sizes] : of_batch) {
+      decoded += static_cast<double>(sizes.decoded);
+      augmented += static_cast<double>(sizes.augmented);
+    }
+    return augmented > 0 ? std::min(1.0, decoded / augmented) : 1;
+  }
 };
 
 Stages read_stages(const Trace& trace) {
@@ -91,24 +102,24 @@ Proposal propose(const Predictor& predictor) {
           : fmt::format("{} of augmenting a batch go away", format_duration(stages.time / batches)),
       editor.take()};
   scale_stage(predictor, RangeKind::kAugment, 0, proposal.scenario);
+  scale_stage(predictor, RangeKind::kCollate, stages.share(), proposal.scenario);
   return proposal;
 }
 
 }  // namespace
 
-const Fix kAugmentOnDevice{
-    "augment-on-device",
-    "Augment on the device",
-    "input-bound",
-    FixKind::kModelled,
-    0.15,
-    "--augment-on device",
-    "Ranges that augment take no time; copies of their batches take the share that pixels of 8 "
-    "bits have of "
-    "their bytes, and longer by two kernels that read and write pixels and floats at the rate of "
-    "the device's "
-    "memory.",
-    "work on boxes in the same ranges, which stays with the loader; collating fewer bytes",
-    propose};
+const Fix kAugmentOnDevice{"augment-on-device",
+                           "Augment on the device",
+                           "input-bound",
+                           FixKind::kModelled,
+                           0.15,
+                           "--augment-on device",
+                           "Ranges that augment take no time, those that collate, and copies of "
+                           "their batches, the share that pixels of 8 bits "
+                           "have of their bytes; copies are longer by two kernels that read and "
+                           "write pixels and floats at the rate of the device's "
+                           "memory.",
+                           "work on boxes in the same ranges, which stays with the loader",
+                           propose};
 
 }  // namespace headway::analyzer
