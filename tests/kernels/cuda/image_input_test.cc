@@ -2,7 +2,7 @@
 // Images are those of the processor's kernels to the bit, whichever device makes them.
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "kernels/cuda/stream_op.h"
 #include "tests/kernels/cuda/gpu.h"
@@ -14,11 +14,13 @@ namespace {
 using namespace kernels;
 using Bytes = std::vector<std::uint8_t>;
 
-/// On a grid that has a block for every piece, and on the smallest one.
+/// On a grid that has a block for every piece of every image, or on one of a block or two, which take all.
 void run_on_gpu(const StreamOp& op, bool small_grid) {
   kernels::cuda::Limits limits = gpu().limits();
   if (small_grid) limits.multiprocessors = 0;
-  gpu().run(kernels::cuda::launches(limits, op));
+  kernels::cuda::Launches launches = kernels::cuda::launches(limits, op);
+  if (small_grid) launches.front().grid.y = std::min(2U, launches.front().grid.y);
+  gpu().run(launches);
 }
 
 /// Bytes on the device that begin `offset` after a multiple of 16.
@@ -95,6 +97,24 @@ TEST_CASE(
     check_resize(one, {{0, 50, 61, 0.1F, 0.2F, 49.9F, 60.8F, 0}}, 23, 31);
     check_resize(one, {{0, 50, 61, 0.1F, 0.2F, 49.9F, 60.8F, 0}}, 70, 68);
   }
+}
+
+TEST_CASE(
+    "values halfway between two are rounded as on the processor: its sums have the same bits") {
+  // Stripes of two values that follow each other: where an even number of columns becomes one, the weights of both are equal in
+  // real numbers, and the last bits of the sums decide.
+  constexpr int kHeight = 60, kWidth = 120, kShades = 12;
+  Bytes from;
+  std::vector<PicturePart> parts;
+  for (int shade = 0; shade < kShades; ++shade) {
+    parts.push_back({static_cast<std::int64_t>(from.size()), kHeight, kWidth, 0, 0, kHeight, kWidth,
+                     shade % 2});
+    for (int i = 0; i < kHeight * kWidth; ++i)
+      for (int c = 0; c < 3; ++c)
+        from.push_back(static_cast<std::uint8_t>(19 * shade + 7 * c + i % 2));
+  }
+  for (auto [height, width] : {std::pair{10, 20}, {12, 10}, {20, 12}})
+    check_resize(from, parts, height, width);
 }
 
 TEST_CASE("colours are those of the processor, changed or not, however small or extreme") {
