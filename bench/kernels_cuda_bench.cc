@@ -526,6 +526,54 @@ void bench_attention(Bench& b, NumberFormat f, const char* name) {
   }
 }
 
+/// Images on their way in: whole pictures of ImageNet's usual size, some mirrored, for ResNet-50; grey ones for ResNet-20.
+/// Bytes are those of work_of.
+void bench_input(Bench& b) {
+  using namespace kernels;
+  const std::int64_t images = b.quick() ? 3 : 64;
+  const int height = b.quick() ? 37 : 375, width = b.quick() ? 50 : 500,
+            side = b.quick() ? 24 : 224;
+  const std::int64_t source = std::int64_t{3} * height * width, values = 3L * side * side;
+  std::vector<std::uint8_t> some(100'003);
+  std::uint32_t state = 1;
+  for (std::uint8_t& byte : some)
+    byte = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 24);
+  const auto* pictures = b.filled(images * source, some);
+  auto* pixels = b.filled(images * values, some);
+  std::vector<PicturePart> parts;
+  std::vector<ColourChange> changes;
+  for (int i = 0; i < images; ++i) {
+    parts.push_back({i * source, height, width, 0, 0, static_cast<float>(height),
+                     static_cast<float>(width), i % 2});
+    const float by = 0.01F * static_cast<float>(i % 30);
+    changes.push_back({0.85F + by, 1.15F - by, 0.9F + by});
+  }
+  const std::string shape = fmt::format("{}x{}x{}", images, side, side);
+  auto measure = [&](const char* op_name, const std::string& text, const StreamOp& op) {
+    b.measure(op_name, "FP32", text, work_of(op).bytes, launches(b.limits(), op));
+  };
+  measure("resize_pictures", fmt::format("{}x{}x{}_to_{}x{}", images, height, width, side, side),
+          ResizePictures{images, side, side, images * source, pictures, b.filled(images, parts),
+                         pixels});
+  ColourPictures colours{images,
+                         side,
+                         side,
+                         {0.485F, 0.456F, 0.406F},
+                         {0.229F, 0.224F, 0.225F},
+                         pixels,
+                         nullptr,
+                         b.floats(images * values)};
+  measure("colour_pictures_normalise", shape, colours);
+  colours.changes = b.filled(images, changes);
+  measure("colour_pictures", shape, colours);
+  const std::int64_t grey = b.quick() ? 5 : 256;
+  const std::vector<ImageShift> shifts = {{-2, 1, 0}, {0, 2, 1}, {1, -1, 0}};
+  measure("shift_images", fmt::format("{}x28x28", grey),
+          ShiftImages{grey, 28, 28, 0.011F, -0.8F, b.filled(grey * 784, some),
+                      b.filled(grey, shifts), b.floats(grey * 784)});
+  b.forget();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -27,6 +27,10 @@ struct ShiftImages {
   float* to = nullptr;                 ///< [images][height][width]
 };
 
+/// One image [height][width].
+void shift_image(const ImageShift& shift, const std::uint8_t* from, int height, int width,
+                 float scale, float offset, float* to);
+/// All of them, each by shift_image.
 void run(const ShiftImages& op);
 
 constexpr Work work_of(const ShiftImages& op) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "kernels/work.h"
 
@@ -30,6 +31,13 @@ struct ColourPictures {
   float* to = nullptr;                    ///< [images][height][width][3]
 };
 
+/// The first half, of one picture: [pixels][3] to values of 0..255 that need not be whole.
+void change_colours(const ColourChange& change, std::span<const std::uint8_t> rgb,
+                    std::span<float> to);
+/// The second half, in place, of any number of pixels.
+void normalise_colours(const std::array<float, 3>& mean, const std::array<float, 3>& deviation,
+                       std::span<float> rgb);
+/// Both, of all pictures.
 void run(const ColourPictures& op);
 
 /// The pixels are read twice where their mean luma is needed.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "kernels/work.h"
 
@@ -19,9 +20,10 @@ struct PicturePart {
   std::int32_t mirrored = 0;  ///< 0 or 1: left and right change places
 };
 
-/// The source pixels that one pixel of the result is made of, along one axis: those nearer to `centre` than `reach`, at
-/// least one, weighed by max(1e-6, 1 - |at - centre| / reach). All in FP32, each operation rounded, so that every device finds
-/// the same ones: scale = extent / count, centre = begin + (i + 0.5) · scale - 0.5, reach = max(1, scale).
+/// The source pixels that one pixel of the result is made of, along one axis: those nearer to `centre` than `reach`, from
+/// floor(centre - reach) + 1 to ceil(centre + reach) - 1 as far as the picture has them and at least one, weighed by
+/// max(1e-6, 1 - |at - centre| / reach). All in FP32, each operation rounded, so that every device finds the same ones:
+/// scale = extent / count, centre = begin + (i + 0.5) · scale - 0.5, reach = max(1, scale).
 ///
 /// Parts of pictures to images of one size with that filter, as wide as the pixels of the result, so that nothing is skipped
 /// when it shrinks. A value is the sum over rows of (row's weight · the sum over columns of column's weight · source), in
@@ -37,6 +39,12 @@ struct ResizePictures {
   std::uint8_t* to = nullptr;          ///< [images][height][width][3]
 };
 
+/// One part to an image [height][width][3]. `from` is what the part's offset counts from.
+void resize_part(const std::uint8_t* from, const PicturePart& part, int height, int width,
+                 std::uint8_t* to);
+/// Left and right of one picture [height][width][3] change places.
+void mirror_picture(std::span<std::uint8_t> rgb, int width);
+/// All parts, each by resize_part.
 void run(const ResizePictures& op);
 
 constexpr Work work_of(const ResizePictures& op) {

@@ -5,7 +5,10 @@
 #include "kernels/cuda/compress_int8.h"
 #include "kernels/cuda/compress_top.h"
 #include "kernels/cuda/gradient_list.h"
+#include "kernels/cuda/image_shift.h"
 #include "kernels/cuda/jpeg_blocks.h"
+#include "kernels/cuda/picture_colours.h"
+#include "kernels/cuda/picture_resize.h"
 #include "kernels/cuda/power_sgd.h"
 
 namespace headway::kernels::cuda {

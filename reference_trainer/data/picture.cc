@@ -3,6 +3,7 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -34,7 +35,25 @@ Picture decode_jpeg(std::span<const std::byte> bytes, std::string_view origin) {
   return picture;
 }
 
+constexpr std::string_view kJpegMagic = "\xFF\xD8\xFF";
 constexpr std::string_view kPngMagic = "\x89PNG";
+
+[[noreturn]] void fail_other(std::string_view origin) {
+  fail_input("{}: neither JPEG nor PNG. Remove it from the folder.", escape_terminal(origin));
+}
+
+/// The first chunk of a PNG (ISO/IEC 15948) is of fixed length and begins with width and height, big-endian. What is wrong with
+/// them is told by whoever decodes.
+std::optional<PictureExtent> png_extent(std::span<const std::byte> bytes) {
+  constexpr std::size_t kWidthAt = 16;
+  if (bytes.size() < kWidthAt + 8) return std::nullopt;
+  auto number = [&](std::size_t at) {
+    std::int64_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value * 256 + std::to_integer<int>(bytes[at + i]);
+    return static_cast<int>(std::clamp<std::int64_t>(value, 1, kMostPictureSide));
+  };
+  return PictureExtent{number(kWidthAt + 4), number(kWidthAt)};
+}
 
 /// `pixels` in `format`, on white where that has no transparency. Sets height and width of `picture`.
 std::vector<std::uint8_t> read_png(std::span<const std::byte> bytes, std::string_view origin,
@@ -72,9 +91,19 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
 }  // namespace
 
 Picture decode_picture(std::span<const std::byte> bytes, std::string_view origin) {
-  if (starts_with(bytes, "\xFF\xD8\xFF")) return decode_jpeg(bytes, origin);
+  if (starts_with(bytes, kJpegMagic)) return decode_jpeg(bytes, origin);
   if (starts_with(bytes, kPngMagic)) return decode_png_picture(bytes, origin);
-  fail_input("{}: neither JPEG nor PNG. Remove it from the folder.", escape_terminal(origin));
+  fail_other(origin);
+}
+
+std::optional<PictureExtent> picture_extent(std::span<const std::byte> bytes,
+                                            std::string_view origin) {
+  if (starts_with(bytes, kPngMagic)) return png_extent(bytes);
+  if (!starts_with(bytes, kJpegMagic)) fail_other(origin);
+  JpegDecoder decoder(bytes, origin, JpegDecoder::Input::kBeginning);
+  if (!decoder.read_header()) return std::nullopt;
+  return PictureExtent{static_cast<int>(decoder.header().image_height),
+                       static_cast<int>(decoder.header().image_width)};
 }
 
 Cutout decode_cutout(std::span<const std::byte> bytes, std::string_view origin) {

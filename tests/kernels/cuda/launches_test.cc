@@ -197,6 +197,47 @@ TEST_CASE("gradient ops over nothing take no launch, and what their kernels cann
         "Kernel power_orthonormal: an array is null.");
 }
 
+TEST_CASE("ops on images of no batch take no launch, and images of no pixels are refused") {
+  for (const StreamOp& op :
+       std::initializer_list<StreamOp>{ShiftImages{}, ResizePictures{}, ColourPictures{}})
+    CHECK(launches(kLimits, op).empty());
+  auto* const f = address<float>(4096);
+  auto* const bytes = address<std::uint8_t>(4097);
+  auto* const parts = address<PicturePart>(4096);
+  auto* const changes = address<ColourChange>(4096);
+  auto refused = [](const StreamOp& op) { return refusal([&] { launches(kLimits, op); }); };
+  CHECK(refused(ShiftImages{1, 0, 5, 1, 0, bytes, address<ImageShift>(4096), f}) ==
+        "Kernel shift_images: an image must have at least one pixel.");
+  CHECK(refused(ShiftImages{1, 4, 5, 1, 0, bytes, nullptr, f}) ==
+        "Kernel shift_images: the list of shifts is null.");
+  CHECK(refused(ResizePictures{1, 1 << 16, 1 << 15, 0, bytes, parts, bytes}) ==
+        "Kernel resize_pictures: an image has too many pixels.");
+  CHECK(refused(ResizePictures{1, 4, 5, 0, bytes, address<PicturePart>(4100), bytes}) ==
+        "Kernel resize_pictures: the list of parts is at 0x1004, which is no multiple of 8 bytes.");
+  CHECK(refused(ColourPictures{1, 4, 5, {}, {}, nullptr, changes, f}) ==
+        "Kernel colour_pictures: the first picture is null.");
+  CHECK(refused(ColourPictures{1, 4, 5, {}, {}, bytes, nullptr, f}) == "accepted");
+}
+
+TEST_CASE("images have a row of the grid each, and the blocks of all fill the GPU") {
+  auto* const f = address<float>(4096);
+  auto* const bytes = address<std::uint8_t>(4096);
+  auto* const changes = address<ColourChange>(4096);
+  auto grid = [&](std::int64_t images, int side, bool changed) {
+    return launches(
+               kLimits,
+               ColourPictures{images, side, side, {}, {}, bytes, changed ? changes : nullptr, f})
+        .front()
+        .grid;
+  };
+  CHECK(grid(64, 224, true).x == 4);  // two blocks a multiprocessor: each adds up its image
+  CHECK(grid(64, 224, false).x == 25);
+  CHECK(grid(64, 8, false).x == 1);
+  CHECK(grid(64, 224, true).y == 64);
+  CHECK(grid(100'000, 224, true).x == 1);
+  CHECK(grid(100'000, 224, true).y == 65535);
+}
+
 TEST_CASE("JPEGs take a launch for samples and one for pixels, eight threads a block") {
   CHECK(launches(kLimits, StreamOp{DecodeJpegBlocks{}}).empty());
   DecodeJpegBlocks op{2,
