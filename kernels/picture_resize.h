@@ -47,9 +47,11 @@ void mirror_picture(std::span<std::uint8_t> rgb, int width);
 /// All parts, each by resize_part.
 void run(const ResizePictures& op);
 
+/// Each value of a picture is weighed in two columns of the result, and what they make of a row in two rows: about twice as
+/// many rows as the result has.
 constexpr Work work_of(const ResizePictures& op) {
   const std::int64_t values = 3 * op.images * op.height * op.width;
-  return {2 * op.source_bytes + 2 * values, op.source_bytes + values};
+  return {4 * op.source_bytes + 8 * values, op.source_bytes + values};
 }
 
 }  // namespace headway::kernels

@@ -212,6 +212,16 @@ TEST_CASE("the two halves of a change, one after the other, are the op") {
   CHECK(halves == run_colours(from, 1, 13, 17, &change));
 }
 
+TEST_CASE("work counts pixels once, and twice where their mean is needed first") {
+  ColourPictures colours{2, 3, 5, {}, {}, nullptr, nullptr, nullptr};
+  CHECK(work_of(colours) == Work{3 * 90, 90 + 4 * 90});
+  const ColourChange change;
+  colours.changes = &change;
+  CHECK(work_of(colours) == Work{12 * 90, 2 * 90 + 4 * 90});
+  CHECK(work_of(ResizePictures{2, 3, 5, 1000}) == Work{4000 + 8 * 90, 1000 + 90});
+  CHECK(work_of(ShiftImages{2, 3, 5}) == Work{2 * 30, 30 + 4 * 30});
+}
+
 TEST_CASE("shifted images show what lies there, and 0 beyond the edges, mirrored or not") {
   for (int threads : test::thread_counts()) {
     set_max_threads(threads);
