@@ -46,7 +46,8 @@ void bench(int height, int width, int quality, int repeats) {
     headway::kernels::run(headway::kernels::DecodeJpegBlocks{1, extent.blocks, coefficients.data(),
                                                              &picture, samples.data(), to.data()});
   });
-  const std::string name = fmt::format("jpeg_{}x{}_{}_kb", height, width, (jpeg.size() + 500) / 1000);
+  const std::string name =
+      fmt::format("jpeg_{}x{}_{}_kb", height, width, (jpeg.size() + 500) / 1000);
   fmt::print("{}_decode_picture: {:.1f} us\n", name, whole * 1e6);
   fmt::print("{}_extent: {:.1f} us\n", name, header * 1e6);
   fmt::print("{}_coefficients: {:.1f} us\n", name, first * 1e6);

@@ -125,6 +125,17 @@ TEST_CASE("colours are interpolated and converted as in double precision, whatev
   set_max_threads(1);
 }
 
+TEST_CASE("every row of pixels is made, wherever the threads' pieces meet") {
+  // 43 rows of 13 blocks: two pieces meet within a row.
+  const JpegBatch batch = test::random_jpeg_batch({{340, 100, 1}});
+  const std::vector<std::uint8_t> wanted = batch.decoded();
+  for (int threads : test::thread_counts()) {
+    set_max_threads(threads);
+    CHECK(batch.decoded() == wanted);
+  }
+  set_max_threads(1);
+}
+
 TEST_CASE("values that no encoder makes are cut off, to black, to white, to 16 bits") {
   for (int value : {-32768, 32767}) {
     JpegBatch batch = test::make_jpeg_batch(
