@@ -447,7 +447,7 @@ void bench_exchange(Bench& b, NumberFormat f, const char* name) {
 }
 
 /// Second half of decoding a batch of pictures of ImageNet's usual size, half the rows and columns of chroma.
-void bench_input(Bench& b) {
+void bench_jpegs(Bench& b) {
   using namespace kernels;
   const int images = b.quick() ? 2 : 256, height = b.quick() ? 17 : 375,
             width = b.quick() ? 33 : 500;
@@ -528,7 +528,7 @@ void bench_attention(Bench& b, NumberFormat f, const char* name) {
 
 /// Images on their way in: whole pictures of ImageNet's usual size, some mirrored, for ResNet-50; grey ones for ResNet-20.
 /// Bytes are those of work_of.
-void bench_input(Bench& b) {
+void bench_pictures(Bench& b) {
   using namespace kernels;
   const std::int64_t images = b.quick() ? 3 : 64;
   const int height = b.quick() ? 37 : 375, width = b.quick() ? 50 : 500,
@@ -593,7 +593,8 @@ int main(int argc, char** argv) {
     if (!bench.no_compiler().empty())
       fmt::print("generated code is not measured: {}\n", bench.no_compiler());
     bench_convolutions(bench);
-    bench_input(bench);
+    bench_jpegs(bench);
+    bench_pictures(bench);
     for (std::size_t i = 0; i < std::size(kFormats); ++i) {
       bench_elementwise(bench, kFormats[i], kNames[i]);
       bench_rows(bench, kFormats[i], kNames[i]);
