@@ -58,6 +58,8 @@ struct Analysis {
   std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
   /// What the predicted gains of findings rest on besides the recording; empty without any.
   std::vector<Assumption> assumed;
+  /// The share of the step that has no recorded cause when it is replayed, and so is in no predicted gain; 0 without any.
+  double unexplained = 0;
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
   std::vector<Doubt> doubts;       ///< worst first
   StepTimes step_times;

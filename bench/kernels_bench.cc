@@ -15,9 +15,12 @@
 #include "kernels/batch_norm.h"
 #include "kernels/bias_gelu.h"
 #include "kernels/box_match.h"
+#include "kernels/image_shift.h"
 #include "kernels/layer_norm.h"
 #include "kernels/multibox.h"
 #include "kernels/parallel.h"
+#include "kernels/picture_colours.h"
+#include "kernels/picture_resize.h"
 #include "kernels/relu.h"
 #include "kernels/sgd_momentum.h"
 #include "kernels/softmax_cross_entropy.h"
@@ -237,6 +240,36 @@ void bench_detection() {
         multibox_loss_backward_work(kLoss));
 }
 
+/// Eight pictures of ImageNet's usual size for ResNet-50, and a batch of grey images for ResNet-20. These are bound by
+/// arithmetic.
+void bench_input() {
+  constexpr int kHeight = 375, kWidth = 500, kSide = 224, kImages = 8;
+  constexpr std::int64_t kSource = std::int64_t{3} * kHeight * kWidth;
+  constexpr std::int64_t kValues = std::int64_t{3} * kSide * kSide;
+  std::vector<std::uint8_t> pictures(kImages * kSource), pixels(kImages * kValues);
+  for (std::size_t i = 0; i < pictures.size(); ++i)
+    pictures[i] = static_cast<std::uint8_t>(i * 7919 % 1009);
+  std::vector<PicturePart> parts;
+  for (int i = 0; i < kImages; ++i)
+    parts.push_back({i * kSource, kHeight, kWidth, 0, 0, kHeight, kWidth, i % 2});
+  std::vector<float> floats(pixels.size());
+  auto measure = [](std::string_view name, const auto& op) {
+    print(name, median_seconds(repeats, [&] { run(op); }), work_of(op));
+  };
+  measure("resize_pictures", ResizePictures{kImages, kSide, kSide, kImages * kSource,
+                                            pictures.data(), parts.data(), pixels.data()});
+  const std::vector<ColourChange> changes(kImages, {0.9F, 1.1F, 1.2F});
+  ColourPictures colours{
+      kImages,       kSide,   kSide,        {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F},
+      pixels.data(), nullptr, floats.data()};
+  measure("colour_pictures_normalise", colours);
+  colours.changes = changes.data();
+  measure("colour_pictures", colours);
+  const std::vector<ImageShift> shifts(256, {-2, 1, 1});
+  measure("shift_images",
+          ShiftImages{256, 28, 28, 0.011F, -0.8F, pictures.data(), shifts.data(), floats.data()});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -258,6 +291,7 @@ int main(int argc, char** argv) {
   bench_optimizer();
   bench_transformer();
   bench_detection();
+  bench_input();
   constexpr SoftmaxCrossEntropyShape kLoss{64, 10};
   std::vector<float> logits = filled(640, 0), probabilities = logits;
   std::vector<std::int32_t> labels(64, 3);

@@ -21,7 +21,6 @@
 #include "kernels/cuda/box_match.h"
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/embedding.h"
-#include "kernels/cuda/gradient_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/layout.h"
 #include "kernels/cuda/loss_scaler.h"
@@ -35,6 +34,7 @@
 #include "kernels/cuda/sgd_momentum.h"
 #include "kernels/cuda/softmax.h"
 #include "kernels/cuda/softmax_cross_entropy.h"
+#include "kernels/cuda/stream_op.h"
 #include "kernels/cuda/trust_ratio.h"
 
 namespace {
@@ -388,7 +388,7 @@ void bench_exchange(Bench& b, NumberFormat f, const char* name) {
   }
   const std::string shape = fmt::format("{}_in_{}", n, tensors.size());
   float *flat = b.floats(n), *kept = b.floats(n), *kept_too = b.floats(n);
-  auto measure = [&](const char* op_name, const GradientOp& op) {
+  auto measure = [&](const char* op_name, const StreamOp& op) {
     b.measure(op_name, name, shape, work_of(op).bytes, launches(b.limits(), op));
   };
   measure("pack_gradients", PackGradients{tensors, flat});
@@ -446,6 +446,40 @@ void bench_exchange(Bench& b, NumberFormat f, const char* name) {
   b.forget();
 }
 
+/// Second half of decoding a batch of pictures of ImageNet's usual size, half the rows and columns of chroma.
+void bench_jpegs(Bench& b) {
+  using namespace kernels;
+  const int images = b.quick() ? 2 : 256, height = b.quick() ? 17 : 375,
+            width = b.quick() ? 33 : 500;
+  std::vector<JpegPicture> pictures(static_cast<std::size_t>(images));
+  std::int64_t blocks = 0, values = 0;
+  for (JpegPicture& picture : pictures) {
+    picture.height = height, picture.width = width, picture.planes = 3;
+    picture.first_block = blocks, picture.to = values;
+    for (int p = 0; p < 3; ++p) {
+      JpegPlane& plane = picture.plane[p];
+      plane.rows_per_sample = plane.columns_per_sample = p == 0 ? 1 : 2;
+      plane.blocks_high = (height + 8 * plane.rows_per_sample - 1) / (8 * plane.rows_per_sample);
+      plane.blocks_wide = (width + 8 * plane.rows_per_sample - 1) / (8 * plane.rows_per_sample);
+      plane.offset = 64 * blocks;
+      std::fill_n(plane.steps, 64, std::uint16_t{10});
+      blocks += std::int64_t{plane.blocks_high} * plane.blocks_wide;
+    }
+    values += std::int64_t{3} * height * width;
+  }
+  const DecodeJpegBlocks op{images,
+                            blocks,
+                            b.filled<std::int16_t>(64 * blocks, {20, -3, 0, 1, 0, 0, 0}),
+                            b.filled(images, pictures),
+                            b.filled<std::uint8_t>(64 * blocks, {0}),
+                            b.filled<std::uint8_t>(values, {0})};
+  const Launches sent = launches(b.limits(), StreamOp{op});
+  const std::string shape = fmt::format("{}x{}x{}", images, height, width);
+  b.measure("jpeg_samples", "U8", shape, 192 * blocks, {sent[0]});
+  b.measure("jpeg_pixels", "U8", shape, 64 * blocks + values, {sent[1]});
+  b.forget();
+}
+
 void bench_embedding(Bench& b, NumberFormat f, const char* name) {
   const kernels::EmbeddingShape s{b.quick() ? 64 : 16384, b.quick() ? 16 : 1024,
                                   b.quick() ? 32 : 1024, b.quick() ? 50 : 50257};
@@ -492,6 +526,54 @@ void bench_attention(Bench& b, NumberFormat f, const char* name) {
   }
 }
 
+/// Images on their way in: whole pictures of ImageNet's usual size, some mirrored, for ResNet-50; grey ones for ResNet-20.
+/// Bytes are those of work_of.
+void bench_pictures(Bench& b) {
+  using namespace kernels;
+  const std::int64_t images = b.quick() ? 3 : 64;
+  const int height = b.quick() ? 37 : 375, width = b.quick() ? 50 : 500,
+            side = b.quick() ? 24 : 224;
+  const std::int64_t source = std::int64_t{3} * height * width, values = 3L * side * side;
+  std::vector<std::uint8_t> some(100'003);
+  std::uint32_t state = 1;
+  for (std::uint8_t& byte : some)
+    byte = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 24);
+  const auto* pictures = b.filled(images * source, some);
+  auto* pixels = b.filled(images * values, some);
+  std::vector<PicturePart> parts;
+  std::vector<ColourChange> changes;
+  for (int i = 0; i < images; ++i) {
+    parts.push_back({i * source, height, width, 0, 0, static_cast<float>(height),
+                     static_cast<float>(width), i % 2});
+    const float by = 0.01F * static_cast<float>(i % 30);
+    changes.push_back({0.85F + by, 1.15F - by, 0.9F + by});
+  }
+  const std::string shape = fmt::format("{}x{}x{}", images, side, side);
+  auto measure = [&](const char* op_name, const std::string& text, const StreamOp& op) {
+    b.measure(op_name, "FP32", text, work_of(op).bytes, launches(b.limits(), op));
+  };
+  measure("resize_pictures", fmt::format("{}x{}x{}_to_{}x{}", images, height, width, side, side),
+          ResizePictures{images, side, side, images * source, pictures, b.filled(images, parts),
+                         pixels});
+  ColourPictures colours{images,
+                         side,
+                         side,
+                         {0.485F, 0.456F, 0.406F},
+                         {0.229F, 0.224F, 0.225F},
+                         pixels,
+                         nullptr,
+                         b.floats(images * values)};
+  measure("colour_pictures_normalise", shape, colours);
+  colours.changes = b.filled(images, changes);
+  measure("colour_pictures", shape, colours);
+  const std::int64_t grey = b.quick() ? 5 : 256;
+  const std::vector<ImageShift> shifts = {{-2, 1, 0}, {0, 2, 1}, {1, -1, 0}};
+  measure("shift_images", fmt::format("{}x28x28", grey),
+          ShiftImages{grey, 28, 28, 0.011F, -0.8F, b.filled(grey * 784, some),
+                      b.filled(grey, shifts), b.floats(grey * 784)});
+  b.forget();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -511,6 +593,8 @@ int main(int argc, char** argv) {
     if (!bench.no_compiler().empty())
       fmt::print("generated code is not measured: {}\n", bench.no_compiler());
     bench_convolutions(bench);
+    bench_jpegs(bench);
+    bench_pictures(bench);
     for (std::size_t i = 0; i < std::size(kFormats); ++i) {
       bench_elementwise(bench, kFormats[i], kNames[i]);
       bench_rows(bench, kFormats[i], kNames[i]);

@@ -30,6 +30,8 @@ CASES = {
     "source": (IMAGES + ["--storage-latency-ms", "3", "--storage-mb-per-s", "50"], ["--source", "files"], ["--source", "shards"]),
     "decode": (IMAGES + ["--depth", "8", "--width", "8", "--batch", "32", "--data", "generated-pictures", "--image-size", "32", "--samples", "500", "--source", "shards", "--workers", "1"],
                ["--decode", "step"], ["--decode", "offline"]),
+    # A quarter of the bytes cross the link; the arithmetic is the same on the same processor.
+    "augment_on": (IMAGES + ["--h2d", "async", "--link-mb-per-s", "2"], ["--augment-on", "workers"], ["--augment-on", "device"]),
     "pinned": (IMAGES + ["--h2d", "async", "--link-mb-per-s", "5"], ["--pinned", "off"], ["--pinned", "on"]),
     "h2d": (IMAGES + ["--link-mb-per-s", "2"], ["--h2d", "async"], ["--h2d", "prefetch"]),
     "sync": (IMAGES + ["--batch", "1", "--launch-us", "8"], ["--sync", "op"], ["--sync", "never"]),
@@ -63,7 +65,11 @@ EMULATED = {"--link-mb-per-s", "--memory-gb-per-s"}
 GPT = ["--model", "transformer", "--data", "generated", "--layers", "6", "--features", "768", "--heads", "12", "--sequence", "512", "--batch", "8", "--precision", "bf16"]
 LARGE_IMAGES = ["--model", "resnet", "--depth", "50", "--width", "16", "--data", "generated", "--source", "memory", "--batch", "128", "--workers", "4",
                 "--precision", "amp-o2"]
+PICTURES = ["--model", "resnet", "--depth", "50", "--width", "16", "--data", "generated-pictures", "--image-size", "224", "--samples", "2000", "--batch", "128",
+            "--workers", "8", "--precision", "amp-o2"]
 GPU_CASES = {
+    "augment_on": (PICTURES, ["--augment-on", "workers"], ["--augment-on", "device"]),
+    "decode on the device": (PICTURES + ["--augment-on", "device"], ["--decode", "step"], ["--decode", "device"]),
     "precision bf16": (GPT, ["--precision", "fp32"], ["--precision", "bf16"]),
     "precision tf32": (GPT, ["--precision", "fp32"], ["--precision", "tf32"]),
     "cuda_graph": (GPT + ["--batch", "1", "--sequence", "128"], ["--cuda-graph", "off"], ["--cuda-graph", "on"]),

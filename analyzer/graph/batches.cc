@@ -12,6 +12,9 @@ namespace {
 
 using namespace trace;
 
+/// No scheduler lets a thread wait so long that may run.
+constexpr DurationNs kLate{50'000'000};
+
 void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked) {
   const Points& points = sink.points;
   std::vector<BatchTask> by_batch = loader.made;
@@ -31,8 +34,10 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
     TaskId made = loader.made[i].task;
     TimeNs& free = worker_free[points.thread_of(made).value];
     const PointId room = room_for(points, loader, i, loader.depth);
-    // Until there was room, the worker slept: that time is not its own.
+    // Until there was room, the worker slept: that time is not its own. One that is late by more than waking takes had
+    // something else to do, as at the beginning of an epoch that starts workers anew: then its pause is.
     if (room.valid() && points.time(room) > free &&
+        points.time(start_of(made)) - points.time(room) < kLate &&
         sink.add(room, start_of(made), EdgeKind::kBatchSlot, true))
       blocked[start_of(made).value] = true;
     free = std::max(free, points.interval(made).end);

@@ -101,6 +101,13 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^cast_from_", kCast, kTrainerCuda},
     {"^layout_", kLayoutTransform, kTrainerCuda},
     {"^row_program_", kFused, kTrainerCuda},
+    // Images on their way in: on the host and simulated, then of both on a GPU.
+    {"^decode_jpeg", kElementwise, kTrainer},
+    {"^augment", kElementwise, kTrainer},
+    {"^resize", kPooling, kTrainer},
+    {"^jpeg_", kElementwise, kTrainerCuda},
+    {"^colour_pictures", kElementwise, kTrainerCuda},
+    {"^shift_images", kElementwise, kTrainerCuda},
 
     {"at::cuda::*spin_kernel", kDelay, "PyTorch ATen/cuda/Sleep.cu"},
 

@@ -140,10 +140,14 @@ std::string prediction_label(const Finding& finding) {
                      100 * gain.low, 100 * gain.high, most);
 }
 
-std::string assumed_label(const Analysis& analysis) {
+std::string prediction_note(const Analysis& analysis) {
+  constexpr double kMuch = 0.05;
   std::string out;
   for (const Assumption& one : analysis.assumed)
     out += (out.empty() ? "predicted gains assume " : "; ") + to_text(one);
+  if (analysis.unexplained >= kMuch)
+    out += fmt::format("{}{} of the step has no recorded cause, and is in no predicted gain",
+                       out.empty() ? "" : "; ", format_percent(analysis.unexplained));
   return out;
 }
 

@@ -23,8 +23,9 @@ std::string finding_label(const Finding& finding);
 std::string gain_label(const Analysis& analysis, const Finding& finding);
 /// "with remove-syncs a step of 448 µs is predicted, 72.2 % less (64.1 to 80.2 %)"; empty: nothing is.
 std::string prediction_label(const Finding& finding);
-/// "predicted gains assume: kernel gap 1.30 µs: default; this recording never shows it"; empty: nothing.
-std::string assumed_label(const Analysis& analysis);
+/// "predicted gains assume kernel gap 1.30 µs: default; this recording never shows it; 47.0 % of the step has no recorded cause, and is
+/// in no predicted gain"; empty: nothing.
+std::string prediction_note(const Analysis& analysis);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);
 

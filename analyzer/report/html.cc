@@ -126,8 +126,8 @@ Section findings_section(const Analysis& analysis) {
   if (number == 0)
     out += fmt::format("<p>None above 5&nbsp;% of the {}.</p>\n",
                        analysis.steps.all.empty() ? "span" : "step");
-  if (!analysis.assumed.empty())
-    out += fmt::format("<p class=\"note\">{}</p>\n", escape_html(assumed_label(analysis)));
+  if (const std::string note = prediction_note(analysis); !note.empty())
+    out += fmt::format("<p class=\"note\">{}</p>\n", escape_html(note));
   out +=
       "<details open><summary>Other rules</summary>\n<div class=\"scroll\" role=\"region\" "
       "aria-label=\"Other rules\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Rule</th>"

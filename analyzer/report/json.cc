@@ -186,6 +186,7 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
                                {"source", text(one.source)},
                                {"seen", one.seen},
                                {"devices", one.devices}});
+  json["unexplained"] = analysis.unexplained;
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)
     json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});

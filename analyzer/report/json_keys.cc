@@ -149,6 +149,9 @@ constexpr StaticKey kAfter[] = {
     {"assumed[].seen", "integer", "Times that the recording shows it."},
     {"assumed[].devices", "array", "Ordinals; empty: of the host."},
     {"assumed[].devices[]", "integer", ""},
+    {"unexplained", "number",
+     "Share of the step that has no recorded cause when it is replayed, and is in no predicted "
+     "gain; 0 to 1. 0 without predictions."},
     {"doubts", "array", "Worst first."},
     {"doubts[]", "object", ""},
     {"doubts[].severity", "string", "loss, doubt or info."},

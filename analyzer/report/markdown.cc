@@ -53,8 +53,8 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
   if (number == 0)
     out +=
         fmt::format("\nNone above 5 % of the {}.\n", analysis.steps.all.empty() ? "span" : "step");
-  if (!analysis.assumed.empty())
-    out += fmt::format("\n{}\n", escape_markdown(assumed_label(analysis)));
+  if (const std::string note = prediction_note(analysis); !note.empty())
+    out += fmt::format("\n{}\n", escape_markdown(note));
   out += "\n<details><summary>Other rules</summary>\n\n";
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound) continue;

@@ -132,7 +132,8 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
   if (number == 0)
     out +=
         fmt::format("  none above 5 % of the {}\n", analysis.steps.all.empty() ? "span" : "step");
-  if (!analysis.assumed.empty()) out += "\n" + wrap(assumed_label(analysis), width, "  ", "  ");
+  if (const std::string note = prediction_note(analysis); !note.empty())
+    out += "\n" + wrap(note, width, "  ", "  ");
   for (Status status : {Status::kCannotTell, Status::kFine}) {
     bool first = true;
     for (const Finding& finding : analysis.findings) {

@@ -60,6 +60,9 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
   } else if (cause == TimeClass::kDecode) {
     add("headway-train", "Decode once, offline, and train from decoded shards.", "--source shards",
         settings(trace, {"source"}));
+    add("headway-train",
+        "Leave resizing, augmenting and the second half of JPEG decoding to the device.",
+        "--augment-on device --decode device", settings(trace, {"augment_on", "decode"}));
     add("PyTorch",
         "Decode offline or on the GPU (DALI, torchvision.io.decode_jpeg(device='cuda')).",
         "nvidia.dali.fn.decoders.image(device='mixed')");

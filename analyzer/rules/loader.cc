@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "analyzer/rules/counters.h"
 #include "trace/meta_keys.h"
@@ -125,6 +126,26 @@ std::int64_t processor_count(const trace::Trace& trace) {
   std::int64_t count = 0;
   std::from_chars(text.data(), text.data() + text.size(), count);
   return count;
+}
+
+std::int64_t workers_that_fit(const RuleContext& context) {
+  const std::int64_t processors = processor_count(context.trace);
+  if (processors <= 0) return 0;
+  const LoaderWork work = loader_work(context);
+  const Reads reads = sum_reads(context.trace);
+  double share = 1;
+  if (work.making > 0 && reads.count > 0) {
+    const double computing = std::min(1.0, work.computing / work.making);
+    share = computing + (1 - computing) * reads.share_if_large();
+  }
+  return static_cast<std::int64_t>(
+      std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));
+}
+
+std::int64_t workers_needed(DurationNs per_batch, DurationNs step) {
+  constexpr double kReserve = 1.2;
+  return static_cast<std::int64_t>(
+      std::ceil(kReserve * ratio(per_batch, std::max(step, DurationNs{1}))));
 }
 
 }  // namespace headway::analyzer

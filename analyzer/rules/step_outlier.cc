@@ -120,26 +120,30 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
 }
 
 std::vector<Advice> advice(TimeGroup group) {
-  bool input = group == TimeGroup::kInput;
-  bool comm = group == TimeGroup::kCommunication;
-  std::string text = input  ? "More prefetched batches ride out a slow file or a new epoch."
-                     : comm ? "Look at the network and at the rank that comes last in these steps."
-                            : "Look at what the program does in these steps: checkpoints, "
-                              "evaluation, logging, garbage "
-                              "collection. Do it beside training, or less often.";
+  if (group == TimeGroup::kInput) {
+    constexpr const char* kText =
+        "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
+        "make "
+        "batches across it.";
+    return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
+            {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
+            {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
+  }
+  if (group == TimeGroup::kCommunication) {
+    constexpr const char* kText =
+        "Look at the network and at the rank that comes last in these steps.";
+    return {{"PyTorch", kText, "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO", ""},
+            {"TensorFlow/JAX", kText, "NCCL_DEBUG=INFO", ""}};
+  }
+  constexpr const char* kText =
+      "Look at what the program does in these steps: checkpoints, evaluation, logging, garbage "
+      "collection. "
+      "Do it beside training, or less often.";
   return {
-      {"headway-train", text, input ? "--prefetch N" : "--checkpoint-every N", ""},
-      {"PyTorch", text,
-       input ? "DataLoader(prefetch_factor=8, persistent_workers=True)"
-       : comm
-           ? "TORCH_NCCL_TRACE_BUFFER_SIZE, NCCL_DEBUG=INFO"
-           : "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n "
-             "steps",
+      {"PyTorch", kText,
+       "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n steps",
        ""},
-      {"TensorFlow/JAX", text,
-       input  ? "dataset.prefetch(8)"
-       : comm ? "NCCL_DEBUG=INFO"
-              : "orbax AsyncCheckpointer, tf.keras.callbacks.BackupAndRestore",
+      {"TensorFlow/JAX", kText, "orbax AsyncCheckpointer, tf.keras.callbacks.BackupAndRestore",
        ""}};
 }
 

@@ -5,10 +5,12 @@
 // Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
 //   processors batches come more often. Loading on the training thread is the extreme: nothing overlaps.
 // Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
-//   a batch and n' the workers that fit on the processors (all but one). Without t: input wait x the idle
-//   share of the processors. Loading on the training thread: min(input wait, the rest of the step).
-// Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample), or
-//   workers that all wait for one saturated disk (slow-storage).
+//   a batch and n' the workers that hide the making of batches, as far as they fit on the processors (all but one).
+//   Without t: input wait x the idle share of the processors. Loading on the training thread: min(input wait, the rest of
+//   the step).
+// Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample),
+//   workers that all wait for one saturated disk (slow-storage), or that make batches as fast as steps take them (then some
+//   steps wait for another reason: step-outlier).
 // Known false positives: a processor quota of the container that the machine's figures do not show.
 // Source: loader workers against processors is what every framework's input guide tunes first.
 #include <fmt/format.h>
@@ -31,7 +33,8 @@ constexpr double kBusyMachine = 75;  // %
 
 struct Estimate {
   std::int64_t workers = -1;  ///< now; -1 unknown
-  std::int64_t possible = 0;  ///< that fit; 0 unknown
+  std::int64_t possible = 0;  ///< that are needed and fit; 0 unknown
+  bool enough = false;        ///< they make batches as fast as steps take them
   DurationNs recoverable;
 };
 
@@ -46,17 +49,22 @@ DurationNs scaled(DurationNs time, double factor) {
 }
 
 /// What more workers would save; `idle` is the idle share of the machine when it was sampled.
-Estimate estimate(const ClassShare& input, const LoaderWork& work, std::int64_t processors,
+Estimate estimate(const ClassShare& input, const LoaderWork& work, std::int64_t fitting,
                   std::optional<double> idle) {
   Estimate result;
   if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.workers.size());
-  if (processors > 1) result.possible = processors - 1;
+  result.possible = fitting;
   DurationNs rest = input.step - input.time;
   if (result.workers > 0 && idle && *idle > 0) {
     // Idle processors bound what more workers can get, whatever their number.
-    auto fitting = static_cast<std::int64_t>(static_cast<double>(result.workers) /
-                                             (1 - std::min(*idle, 0.98)));
-    result.possible = result.possible ? std::min(result.possible, fitting) : fitting;
+    auto idle_enough = static_cast<std::int64_t>(static_cast<double>(result.workers) /
+                                                 (1 - std::min(*idle, 0.98)));
+    result.possible = result.possible ? std::min(result.possible, idle_enough) : idle_enough;
+  }
+  if (result.workers > 0 && work.per_batch.ns > 0) {
+    const std::int64_t needed = workers_needed(work.per_batch, rest);
+    result.enough = needed <= result.workers;
+    result.possible = std::min(result.possible, needed);
   }
   if (result.workers > 0 && result.possible > result.workers) {
     DurationNs per_batch = work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
@@ -152,8 +160,14 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto cpu = counters::steady(context, counters::kMachineCpu);
   std::optional<double> idle;
   if (cpu) idle = 1 - cpu->mean / 100;
-  Estimate more = estimate(input, work, processor_count(context.trace), idle);
+  Estimate more = estimate(input, work, workers_that_fit(context), idle);
   bool counted = more.workers > 0;
+  if (more.enough)
+    return fine(
+        rule,
+        fmt::format("{} workers take {} for a batch, which is as fast as steps take them; some "
+                    "steps wait for another reason.",
+                    more.workers, format_duration(work.per_batch)));
   if (ratio(more.recoverable, input.step) < kFindingShare) {
     return fine(
         rule,

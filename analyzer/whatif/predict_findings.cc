@@ -86,7 +86,9 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
                                   ? fmt::format("{} does not apply: {}", fix->id, proposal.text)
                                   : proposal.text;
     }
-    if (gain) analysis.assumed = predictor.assumptions();
+    if (!gain) continue;
+    analysis.assumed = predictor.assumptions();
+    analysis.unexplained = predictor.baseline().residual;
   }
   for (Finding& finding : analysis.findings) choose(finding);
 }

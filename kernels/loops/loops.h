@@ -34,6 +34,16 @@ struct SmallGemm {
   bool accumulate = false;
 };
 
+/// The samples that the pixels of a row lie between (kernels/jpeg_arithmetic.h), and how they become a sample for each pixel.
+struct JpegSampleRows {
+  std::int64_t samples = 0;
+  const std::uint8_t* nearer = nullptr;
+  const std::uint8_t* farther = nullptr;  ///< null: no interpolation between rows
+  bool later = false;                     ///< which of the two rows of pixels of a row of samples
+  int columns_per_sample = 1;
+  bool repeat = false;  ///< no interpolation at all
+};
+
 // The innermost loops of all kernels, one thread's piece each: name, and parameters. Declared once,
 // here; the table below and each instruction set's functions come from this list.
 #define HEADWAY_LOOPS(LOOP)                                                                      \
@@ -93,7 +103,14 @@ struct SmallGemm {
         const float* dh, const float* dh_later, float* dcell, float* dgates))                    \
   LOOP(bias_gelu_row, (std::int64_t count, const float* x, const float* bias, float* y))         \
   LOOP(bias_gelu_backward_row, (std::int64_t count, const float* x, const float* bias,           \
-                                const float* dy, float* dx, float* dbias))
+                                const float* dy, float* dx, float* dbias))                       \
+  /* Samples of `count` neighbouring blocks; `row` of them from one row to the next */           \
+  LOOP(jpeg_samples, (std::int64_t count, const std::int16_t* coefficients,                      \
+                      const std::uint16_t* steps, std::uint8_t* to, std::int64_t row))           \
+  LOOP(jpeg_widen, (const JpegSampleRows& rows, std::uint8_t* to))                               \
+  /* A grey row where cb is null */                                                              \
+  LOOP(jpeg_colours, (std::int64_t count, const std::uint8_t* y, const std::uint8_t* cb,         \
+                      const std::uint8_t* cr, std::uint8_t* rgb))
 
 // The same for loops that return a number.
 #define HEADWAY_SUM_LOOPS(LOOP)                                                \

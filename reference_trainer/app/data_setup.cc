@@ -172,9 +172,12 @@ DataSetup::DataSetup(const Settings& s, const LayoutProgress& progress, std::str
 
 void DataSetup::set_up_images(const Settings& s, const LayoutProgress& progress,
                               std::string& note) {
-  if (s.decode == DecodeTime::kOffline && s.source == SourceKind::kFiles)
+  if (s.decode == Decode::kOffline && s.source == SourceKind::kFiles)
     fail_usage(
         "decode: images that are decoded offline are packed into shards; use --source shards.");
+  if (s.decode == Decode::kDevice && !s.augment_on_device)
+    fail_usage(
+        "decode: what the device decodes is resized and augmented there; use --augment-on device.");
   if (s.model == ModelKind::kSsd) {
     open_boxes(s, progress, note);
   } else if (s.data == DataKind::kPictures || s.data == DataKind::kGeneratedPictures) {
@@ -185,12 +188,16 @@ void DataSetup::set_up_images(const Settings& s, const LayoutProgress& progress,
 }
 
 void DataSetup::open_images(const Settings& s, const LayoutProgress& progress, std::string& note) {
+  if (s.decode == Decode::kDevice)
+    fail_usage(
+        "decode: a device decodes JPEG; these images are PNG. Use --data pictures or "
+        "generated-pictures, or --decode step.");
   images_ = load_images(s, note);
   statistics_ = pixel_statistics(images_.train.pixels);
   const ImageSet& train = images_.train;
   description_ = train.description;
   classes_ = train.classes;
-  const bool decoded = s.decode == DecodeTime::kOffline;
+  const bool decoded = s.decode == Decode::kOffline;
   switch (s.source) {
     case SourceKind::kMemory:
       train_ = open_memory(train);
@@ -228,15 +235,19 @@ void DataSetup::open_pictures(const Settings& s, const LayoutProgress& progress,
   const PictureSet train = list_pictures(root, false, s.samples);
   description_ = train.description;
   classes_ = static_cast<int>(train.classes.size());
-  train_ = open_training_pictures(s, train, progress);
+  train_ = open_training_pictures(s, train, false, progress);
   test_ = open_picture_files(list_pictures(root, true, 0), canvas_, test_storage_);
 }
 
 std::unique_ptr<SampleSource> DataSetup::open_training_pictures(const Settings& s,
                                                                 const PictureSet& train,
+                                                                bool as_they_are,
                                                                 const LayoutProgress& progress) {
+  const bool on_device = s.decode == Decode::kDevice;
+  if (on_device || (s.augment_on_device && as_they_are && s.decode == Decode::kStep))
+    sizes_ = measure_pictures(train, on_device);
   if (s.source == SourceKind::kFiles) return open_picture_files(train, canvas_, storage_);
-  const bool decoded = s.decode == DecodeTime::kOffline;
+  const bool decoded = s.decode == Decode::kOffline;
   return open_picture_shards(
       lay_out_picture_shards(train, canvas_, decoded, cache_folder(s), progress),
       static_cast<std::int64_t>(train.files.size()), canvas_, decoded, storage_,
@@ -256,7 +267,7 @@ void DataSetup::open_boxes(const Settings& s, const LayoutProgress& progress, st
   description_ =
       s.data == DataKind::kCoco ? train_boxes_->pictures.description : composites_description(s);
   classes_ = static_cast<int>(train_boxes_->pictures.classes.size());
-  train_ = open_training_pictures(s, train_boxes_->pictures, progress);
+  train_ = open_training_pictures(s, train_boxes_->pictures, true, progress);
   test_ = open_picture_files(test_boxes_->pictures, canvas_, test_storage_);
 }
 
@@ -293,6 +304,7 @@ TrainingData DataSetup::data() const {
     data.train_boxes = &*train_boxes_;
     data.test_boxes = &*test_boxes_;
   }
+  if (sizes_) data.sizes = &*sizes_;
   data.canvas_height = canvas_.height;
   data.canvas_width = canvas_.width;
   return data;

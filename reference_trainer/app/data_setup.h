@@ -11,6 +11,7 @@
 #include "reference_trainer/data/layout.h"
 #include "reference_trainer/data/pairs.h"
 #include "reference_trainer/data/picture_folder.h"
+#include "reference_trainer/data/picture_sizes.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/storage.h"
 #include "reference_trainer/data/text.h"
@@ -36,9 +37,9 @@ class DataSetup {
   void open_images(const Settings& settings, const LayoutProgress& progress, std::string& note);
   void open_pictures(const Settings& settings, const LayoutProgress& progress, std::string& note);
   void open_boxes(const Settings& settings, const LayoutProgress& progress, std::string& note);
-  /// Small files or shards of `train`, as the switches say.
+  /// Small files or shards of `train`, as the switches say. `as_they_are`: they have no size in common.
   std::unique_ptr<SampleSource> open_training_pictures(const Settings& settings,
-                                                       const PictureSet& train,
+                                                       const PictureSet& train, bool as_they_are,
                                                        const LayoutProgress& progress);
 
   std::optional<TrainAndTestPairs> pairs_;  ///< for the models of translations
@@ -46,6 +47,7 @@ class DataSetup {
   std::string description_;                 ///< of images
   Canvas canvas_;                           ///< of pictures
   int size_ = 0;                            ///< likewise, as trained
+  std::optional<PictureSizes> sizes_;       ///< likewise, where the device gets them as they are
   int classes_ = 0;
   std::optional<BoxSet> train_boxes_;  ///< for the model that finds boxes
   std::optional<BoxSet> test_boxes_;

@@ -65,7 +65,7 @@ void Bucket::upload(float* to, std::span<const float> values) {
                         static_cast<std::int64_t>(values.size_bytes()), conventions::kAbsent);
 }
 
-void Bucket::add_kernel(const std::string& part, const kernels::GradientOp& op) {
+void Bucket::add_kernel(const std::string& part, const kernels::StreamOp& op) {
   Kernel::Tag tag;
   tag.text = fmt::format("{} bucket {}", part, number_);
   tag.name = nvtx::intern(tag.text);

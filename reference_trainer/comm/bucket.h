@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gradient_op.h"
+#include "kernels/stream_op.h"
 #include "reference_trainer/comm/communicator.h"
 #include "reference_trainer/devices/device.h"
 
@@ -80,7 +80,7 @@ class Bucket {
   }
   /// What is added from here on takes the place of what was added before, from that exchange on.
   void from_exchange(std::int64_t number) { ways_.push_back({number, 0, {}}); }
-  void add_kernel(const std::string& part, const kernels::GradientOp& op);
+  void add_kernel(const std::string& part, const kernels::StreamOp& op);
   void add_collective(CollectiveKind kind, Scope scope, ElementType type, void* data,
                       std::int64_t count);
   /// tensors -> flat, and flat · factor -> tensors.

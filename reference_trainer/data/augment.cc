@@ -23,30 +23,34 @@ PixelStatistics pixel_statistics(std::span<const std::uint8_t> pixels) {
   return {static_cast<float>(mean), static_cast<float>(std::sqrt(variance))};
 }
 
+kernels::ImageShift choose_shift(const Augmentation& how, Random& random) {
+  kernels::ImageShift shift;
+  if (!how.random) return shift;
+  const auto choices = static_cast<std::uint64_t>(2 * how.shift + 1);
+  shift.down = static_cast<std::int32_t>(random.below(choices)) - how.shift;
+  shift.right = static_cast<std::int32_t>(random.below(choices)) - how.shift;
+  shift.mirrored = random.below(2) == 1;
+  return shift;
+}
+
+kernels::ShiftImages shift_images(const Augmentation& how, int height, int width) {
+  kernels::ShiftImages op;
+  op.height = height;
+  op.width = width;
+  op.scale = 1 / (255 * how.statistics.deviation);
+  op.offset = -how.statistics.mean / how.statistics.deviation;
+  return op;
+}
+
 void augment(const Augmentation& how, Random& random, std::span<const std::uint8_t> pixels,
              int height, int width, std::span<float> out) {
-  int shift_y = 0;
-  int shift_x = 0;
-  bool flip = false;
-  if (how.random) {
-    const auto choices = static_cast<std::uint64_t>(2 * how.shift + 1);
-    shift_y = static_cast<int>(random.below(choices)) - how.shift;
-    shift_x = static_cast<int>(random.below(choices)) - how.shift;
-    flip = random.below(2) == 1;
-  }
-  const float scale = 1 / (255 * how.statistics.deviation);
-  const float offset = -how.statistics.mean / how.statistics.deviation;
-  for (int y = 0; y < height; ++y) {
-    const int from_y = y + shift_y;
-    for (int x = 0; x < width; ++x) {
-      const int from_x = (flip ? width - 1 - x : x) + shift_x;
-      const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
-      const float value =
-          inside ? static_cast<float>(pixels[static_cast<std::size_t>(from_y * width + from_x)])
-                 : 0.0F;
-      out[static_cast<std::size_t>(y * width + x)] = value * scale + offset;
-    }
-  }
+  const kernels::ImageShift shift = choose_shift(how, random);
+  kernels::ShiftImages op = shift_images(how, height, width);
+  op.images = 1;
+  op.from = pixels.data();
+  op.shifts = &shift;
+  op.to = out.data();
+  run(op);
 }
 
 }  // namespace headway::trainer

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/image_shift.h"
 #include "reference_trainer/data/random.h"
 
 namespace headway::trainer {
@@ -21,8 +22,12 @@ struct Augmentation {
   PixelStatistics statistics;
 };
 
-/// One image: random crop (a shift), random horizontal flip, then (pixel/255 - mean) / deviation.
-/// `random` decides all choices; out has height·width floats.
+/// The first half, choosing: a shift and a mirror image with equal chances each; neither where `how` has no chance.
+kernels::ImageShift choose_shift(const Augmentation& how, Random& random);
+/// The second half, doing, for any number of images: all but `images` and the arrays, by (pixel/255 - mean) / deviation.
+kernels::ShiftImages shift_images(const Augmentation& how, int height, int width);
+/// Both, of one image: random crop (a shift), random horizontal flip, normalised. `random` decides all choices; out has
+/// height·width floats.
 void augment(const Augmentation& how, Random& random, std::span<const std::uint8_t> pixels,
              int height, int width, std::span<float> out);
 

@@ -94,11 +94,15 @@ bool has_stage(const LoaderOptions& options, BoxStage stage) {
   if (stage == BoxStage::kEncode) return options.boxes.encoder != nullptr;
   const bool by_chance =
       stage == BoxStage::kCrop || stage == BoxStage::kFlip || stage == BoxStage::kJitter;
+  const bool of_pixels =
+      stage == BoxStage::kResize || stage == BoxStage::kJitter || stage == BoxStage::kNormalise;
+  if (of_pixels && options.packed) return false;
   return options.pictures.random || !by_chance;
 }
 
 std::unique_ptr<BatchMaker> make_batch_maker(SampleSource& source, const LoaderOptions& options) {
   if (options.boxes.of) return make_box_maker(source, options);
+  if (options.packed) return make_packed_maker(source, options);
   return std::make_unique<ImageMaker>(source, options);
 }
 

@@ -14,8 +14,8 @@ class SampleSource;    // source.h
 struct LoaderOptions;  // loader.h
 
 /// Fills batches in stages, each for the whole batch and each an NVTX range on the calling thread, inside the
-/// batch's own: read, decode, augment, collate for labelled images; those of kBoxStages for images with
-/// boxes. Keeps its memory from batch to batch; one for each thread. What comes out is decided by the options'
+/// batch's own: read, decode, augment (unless the device does it), collate for labelled images; those of kBoxStages for images
+/// with boxes. Keeps its memory from batch to batch; one for each thread. What comes out is decided by the options'
 /// seed, the epoch and the samples.
 class BatchMaker {
  public:
@@ -27,13 +27,14 @@ class BatchMaker {
 /// The one that the options mean. `source` and `options` must outlive it.
 std::unique_ptr<BatchMaker> make_batch_maker(SampleSource& source, const LoaderOptions& options);
 std::unique_ptr<BatchMaker> make_box_maker(SampleSource& source, const LoaderOptions& options);
+std::unique_ptr<BatchMaker> make_packed_maker(SampleSource& source, const LoaderOptions& options);
 
 /// What the range of a stage says.
 conventions::RangePayload stage_payload(conventions::RangeKind kind, std::int64_t batch,
                                         std::int64_t bytes);
 
 /// The stages of images with boxes, in order. `encode` is left out where the device matches boxes; `crop`, `flip`
-/// and `jitter` without chance.
+/// and `jitter` without chance; `resize`, `jitter` and `normalise` where the device makes the images, and `flip` is of boxes then.
 enum class BoxStage : std::uint8_t {
   kRead,
   kDecode,

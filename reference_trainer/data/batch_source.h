@@ -11,9 +11,10 @@ namespace headway::trainer {
 struct Batch {
   std::int64_t id = 0;
   std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
-  Memory images;          ///< float [batch][height][width][channels]
-  Memory labels;          ///< int32 [batch]; where there are boxes, one for each of `boxes`
-  Memory boxes;           ///< float [...][4] of models that find boxes (models/ssd.h); else empty
+  Memory images;          ///< float [batch][height][width][channels], or packed (packed_batch.h)
+  std::int64_t image_bytes = 0;  ///< of them that are used; 0: all
+  Memory labels;                 ///< int32 [batch]; where there are boxes, one for each of `boxes`
+  Memory boxes;  ///< float [...][4] of models that find boxes (models/ssd.h); else empty
 };
 
 /// Where the steps of a run get their batches from. One consumer thread.

@@ -2,6 +2,7 @@
 // Batches of images with boxes: the input pipeline of SSD (Liu et al., 2016) in the order of NVIDIA DALI's.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "common/error.h"
 #include "reference_trainer/data/batch_maker.h"
@@ -18,27 +19,33 @@ class BoxMaker final : public BatchMaker {
   BoxMaker(SampleSource& source, const LoaderOptions& options)
       : source_(source), options_(options) {
     for (const BoxStageName& each : kBoxStages) names_.push_back(nvtx::intern(each.name));
+    if (options.packed) packed_.emplace(*options.packed);
   }
 
   void make(Batch& batch, std::int64_t epoch, std::span<const std::int64_t> samples) override {
     images_.resize(samples.size());
-    pixels_.resize(samples.size() * area());
-    floats_.resize(samples.size() * area());
-    nvtx::Range whole(batch_, stage_payload(RangeKind::kBatch, batch.id, float_bytes()));
+    if (packed_) {
+      packed_->begin(batch);
+    } else {
+      pixels_.resize(samples.size() * area());
+      floats_.resize(samples.size() * area());
+    }
+    nvtx::Range whole(batch_, stage_payload(RangeKind::kBatch, batch.id,
+                                            packed_ ? image_bytes() : float_bytes()));
     run(batch, BoxStage::kRead, source_.bytes(samples), [&] { source_.read(samples, encoded_); });
     start(epoch, samples);
-    run(batch, BoxStage::kDecode, pixel_bytes(), [&] { decode(); });
+    run(batch, BoxStage::kDecode, image_bytes(), [&] { decode(); });
     run(batch, BoxStage::kCrop, box_bytes(), [&] { crop(); });
     run(batch, BoxStage::kResize, pixel_bytes(), [&] { resize_parts(); });
-    run(batch, BoxStage::kFlip, pixel_bytes(), [&] { flip(); });
-    std::ranges::copy(pixels_, floats_.begin());
-    run(batch, BoxStage::kJitter, float_bytes(), [&] {
-      for (std::size_t i = 0; i < images_.size(); ++i)
-        jitter_colours(floats(i), options_.pictures.jitter, images_[i].random);
+    run(batch, BoxStage::kFlip, packed_ ? box_bytes() : pixel_bytes(), [&] { flip(); });
+    if (!packed_ && !has_stage(options_, BoxStage::kJitter))
+      std::ranges::copy(pixels_, floats_.begin());
+    run(batch, BoxStage::kJitter, float_bytes(), [&] { jitter(); });
+    run(batch, BoxStage::kNormalise, float_bytes(), [&] {
+      kernels::normalise_colours(options_.pictures.mean, options_.pictures.deviation, floats_);
     });
-    run(batch, BoxStage::kNormalise, float_bytes(), [&] { normalise(options_.pictures, floats_); });
     run(batch, BoxStage::kEncode, target_bytes(), [&] { encode(); });
-    run(batch, BoxStage::kCollate, float_bytes() + target_bytes(), [&] { collate(batch); });
+    run(batch, BoxStage::kCollate, collated_bytes() + target_bytes(), [&] { collate(batch); });
   }
 
  private:
@@ -46,6 +53,7 @@ class BoxMaker final : public BatchMaker {
     Picture picture;
     Box part{0, 0, 1, 1, 0};
     std::vector<Box> boxes;
+    bool mirrored = false;
     Random random{0};
   };
 
@@ -66,6 +74,12 @@ class BoxMaker final : public BatchMaker {
   std::span<float> floats(std::size_t i) { return std::span(floats_).subspan(i * area(), area()); }
   std::int64_t pixel_bytes() const { return static_cast<std::int64_t>(pixels_.size()); }
   std::int64_t float_bytes() const { return 4 * pixel_bytes(); }
+  std::int64_t image_bytes() const {
+    return packed_ ? options_.packed->usual_payload : pixel_bytes();
+  }
+  std::int64_t collated_bytes() const {
+    return packed_ ? options_.packed->places().payload : float_bytes();
+  }
   std::int64_t box_bytes() const {
     std::size_t count = 0;
     for (const Image& image : images_) count += image.boxes.size();
@@ -79,12 +93,21 @@ class BoxMaker final : public BatchMaker {
                                  static_cast<std::uint64_t>(samples[i]));
       images_[i].boxes = (*options_.boxes.of)[static_cast<std::size_t>(samples[i])];
       images_[i].part = {0, 0, 1, 1, 0};
+      images_[i].mirrored = false;
     }
   }
 
   void decode() {
-    for (std::size_t i = 0; i < images_.size(); ++i)
-      images_[i].picture = source_.decode_whole(encoded_.samples[i]);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const EncodedBatch::Sample& sample = encoded_.samples[i];
+      if (packed_ && options_.packed->kind == PackedFormat::Kind::kJpegs) {
+        packed_->add_jpeg(sample.bytes, sample.origin);
+      } else if (packed_) {
+        packed_->add_picture(source_.decode_whole(sample), sample.origin);
+      } else {
+        images_[i].picture = source_.decode_whole(sample);
+      }
+    }
   }
 
   void crop() {
@@ -104,10 +127,17 @@ class BoxMaker final : public BatchMaker {
 
   void flip() {
     for (std::size_t i = 0; i < images_.size(); ++i) {
-      if (images_[i].random.below(2) == 0) continue;
-      mirror(pixels(i), options_.width);
+      images_[i].mirrored = choose_mirror(images_[i].random);
+      if (!images_[i].mirrored) continue;
+      if (!packed_) kernels::mirror_picture(pixels(i), options_.width);
       flip_boxes(images_[i].boxes);
     }
+  }
+
+  void jitter() {
+    for (std::size_t i = 0; i < images_.size(); ++i)
+      kernels::change_colours(choose_colours(options_.pictures.jitter, images_[i].random),
+                              pixels(i), floats(i));
   }
 
   void encode() {
@@ -121,12 +151,29 @@ class BoxMaker final : public BatchMaker {
   }
 
   void collate(Batch& batch) {
-    std::ranges::copy(floats_, batch.images.as<float>());
+    if (packed_) {
+      pack();
+    } else {
+      std::ranges::copy(floats_, batch.images.as<float>());
+    }
     if (!options_.boxes.encoder) place_boxes();
     auto* const labels = batch.labels.as<std::int32_t>();
     std::ranges::copy(labels_, labels);
     std::ranges::copy(targets_, batch.boxes.as<float>());
     std::fill(labels + labels_.size(), labels + options_.batch * options_.boxes.per_image(), -1);
+  }
+
+  /// What the device is to do with the pictures.
+  void pack() {
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const kernels::PicturePart& picture = packed_->picture(i);
+      kernels::PicturePart part = part_of(images_[i].part, picture.height, picture.width);
+      part.mirrored = images_[i].mirrored ? 1 : 0;
+      packed_->show(i, part);
+      if (options_.pictures.random)
+        packed_->recolour(i, choose_colours(options_.pictures.jitter, images_[i].random));
+    }
+    packed_->end();
   }
 
   /// The boxes as they are, in places that every image has.
@@ -150,6 +197,7 @@ class BoxMaker final : public BatchMaker {
   const nvtx::Name batch_ = nvtx::intern("batch");
   std::vector<nvtx::Name> names_;  // as kBoxStages
   EncodedBatch encoded_;
+  std::optional<PackedBatch> packed_;
   std::vector<Image> images_;
   std::vector<std::uint8_t> pixels_;
   std::vector<float> floats_;

@@ -12,11 +12,14 @@ namespace headway::trainer {
 
 std::unique_ptr<Batch> allocate_batch(const LoaderOptions& o, Device* device) {
   auto batch = std::make_unique<Batch>();
-  auto allocate = [&](std::int64_t elements) {
-    const std::int64_t bytes = elements * std::int64_t{sizeof(float)};
+  auto allocate_bytes = [&](std::int64_t bytes) {
     return device ? device->allocate(bytes, o.memory) : Memory(nullptr, {nullptr, o.memory}, bytes);
   };
-  batch->images = allocate(o.batch * o.height * o.width * o.channels);
+  auto allocate = [&](std::int64_t elements) {
+    return allocate_bytes(elements * std::int64_t{sizeof(float)});
+  };
+  batch->images = o.packed ? allocate_bytes(o.packed->bytes())
+                           : allocate(o.batch * o.height * o.width * o.channels);
   batch->labels = allocate(o.boxes.of ? o.batch * o.boxes.per_image() : o.batch);
   if (o.boxes.of) batch->boxes = allocate(4 * o.batch * o.boxes.per_image());
   return batch;

@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_maker.h"
 #include "reference_trainer/data/batch_source.h"
+#include "reference_trainer/data/packed_batch.h"
 #include "reference_trainer/data/sampler.h"
 #include "reference_trainer/data/source.h"
 #include "reference_trainer/data/transforms.h"
@@ -58,6 +60,7 @@ struct LoaderOptions {
   Augmentation augmentation;
   PictureAugmentation pictures;
   BoxBatches boxes;
+  std::optional<PackedFormat> packed;  ///< the device makes the images of these batches
 };
 
 /// A batch with memory for what these options make. The device may be null: then nothing lies there.

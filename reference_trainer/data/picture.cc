@@ -2,87 +2,58 @@
 #include "reference_trainer/data/picture.h"
 
 #include <png.h>
-#include <stdio.h>  // NOLINT: jpeglib.h needs FILE, and does not include it
 
-#include <jpeglib.h>
-#include <csetjmp>
+#include <algorithm>
 #include <cstdlib>
-
 #include <cstring>
 #include <string>
 
 #include "common/error.h"
 #include "common/text.h"
+#include "reference_trainer/data/jpeg_decoder.h"
 
 namespace headway::trainer {
 namespace {
 
-constexpr int kMostPixels = 20000;
-
-/// libjpeg reports errors by a call that must not return; exceptions must not pass through it.
-struct JpegErrors {
-  jpeg_error_mgr manager;
-  std::jmp_buf back;
-  char text[JMSG_LENGTH_MAX] = {};
-};
-
-extern "C" void on_jpeg_error(j_common_ptr jpeg) {
-  auto* errors = reinterpret_cast<JpegErrors*>(jpeg->err);
-  jpeg->err->format_message(jpeg, errors->text);
-  std::longjmp(errors->back, 1);  // NOLINT(cert-err52-cpp): libjpeg's interface
-}
-
-/// Warnings are damage that libjpeg fills with grey: kept as the text, told afterwards.
-extern "C" void on_jpeg_message(j_common_ptr jpeg, int level) {
-  auto* errors = reinterpret_cast<JpegErrors*>(jpeg->err);
-  if (level >= 0) return;
-  if (jpeg->err->num_warnings++ == 0) jpeg->err->format_message(jpeg, errors->text);
-}
-
-/// Only plain data and references between setjmp and longjmp. False: `errors.text` says why.
-bool read_jpeg(std::span<const std::byte> bytes, Picture& picture, JpegErrors& errors) {
-  jpeg_decompress_struct jpeg{};
-  jpeg.err = jpeg_std_error(&errors.manager);
-  errors.manager.error_exit = on_jpeg_error;
-  errors.manager.emit_message = on_jpeg_message;
-  if (setjmp(errors.back) != 0) {  // NOLINT(cert-err52-cpp)
-    jpeg_destroy_decompress(&jpeg);
-    return false;
-  }
-  jpeg_create_decompress(&jpeg);
-  jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()),
-               static_cast<unsigned long>(bytes.size()));
-  jpeg_read_header(&jpeg, TRUE);
-  if (jpeg.image_width > kMostPixels || jpeg.image_height > kMostPixels) {
-    std::strcpy(errors.text, "more than 20000 pixels a side");
-    jpeg_destroy_decompress(&jpeg);
-    return false;
-  }
-  jpeg.out_color_space = JCS_RGB;
-  jpeg_start_decompress(&jpeg);
-  picture.height = static_cast<int>(jpeg.output_height);
-  picture.width = static_cast<int>(jpeg.output_width);
-  picture.rgb.resize(std::size_t{jpeg.output_height} * jpeg.output_width * 3);
-  while (jpeg.output_scanline < jpeg.output_height) {
-    JSAMPROW row = picture.rgb.data() + std::size_t{jpeg.output_scanline} * jpeg.output_width * 3;
-    jpeg_read_scanlines(&jpeg, &row, 1);
-  }
-  jpeg_finish_decompress(&jpeg);
-  const bool whole = errors.manager.num_warnings == 0;
-  jpeg_destroy_decompress(&jpeg);
-  return whole;
-}
-
 Picture decode_jpeg(std::span<const std::byte> bytes, std::string_view origin) {
+  JpegDecoder decoder(bytes, origin);
+  decoder.read_header();
   Picture picture;
-  JpegErrors errors{};
-  if (!read_jpeg(bytes, picture, errors))
-    fail_input("{}: damaged JPEG: {}. Replace or remove the file.", escape_terminal(origin),
-               errors.text);
+  picture.height = static_cast<int>(decoder.header().image_height);
+  picture.width = static_cast<int>(decoder.header().image_width);
+  const std::size_t row_bytes = std::size_t{decoder.header().image_width} * 3;
+  picture.rgb.resize(decoder.header().image_height * row_bytes);
+  decoder.run([&](jpeg_decompress_struct& jpeg) {
+    jpeg.out_color_space = JCS_RGB;
+    jpeg_start_decompress(&jpeg);
+    while (jpeg.output_scanline < jpeg.output_height) {
+      JSAMPROW row = picture.rgb.data() + jpeg.output_scanline * row_bytes;
+      jpeg_read_scanlines(&jpeg, &row, 1);
+    }
+  });
+  decoder.finish();
   return picture;
 }
 
+constexpr std::string_view kJpegMagic = "\xFF\xD8\xFF";
 constexpr std::string_view kPngMagic = "\x89PNG";
+
+[[noreturn]] void fail_other(std::string_view origin) {
+  fail_input("{}: neither JPEG nor PNG. Remove it from the folder.", escape_terminal(origin));
+}
+
+/// The first chunk of a PNG (ISO/IEC 15948) is of fixed length and begins with width and height, big-endian. What is wrong with
+/// them is told by whoever decodes.
+std::optional<PictureExtent> png_extent(std::span<const std::byte> bytes) {
+  constexpr std::size_t kWidthAt = 16;
+  if (bytes.size() < kWidthAt + 8) return std::nullopt;
+  auto number = [&](std::size_t at) {
+    std::int64_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value * 256 + std::to_integer<int>(bytes[at + i]);
+    return static_cast<int>(std::clamp<std::int64_t>(value, 1, kMostPictureSide));
+  };
+  return PictureExtent{number(kWidthAt + 4), number(kWidthAt)};
+}
 
 /// `pixels` in `format`, on white where that has no transparency. Sets height and width of `picture`.
 std::vector<std::uint8_t> read_png(std::span<const std::byte> bytes, std::string_view origin,
@@ -92,9 +63,10 @@ std::vector<std::uint8_t> read_png(std::span<const std::byte> bytes, std::string
   const std::string place = escape_terminal(origin);
   if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()))
     fail_input("{}: not a readable PNG: {}. Replace or remove the file.", place, image.message);
-  if (image.width > kMostPixels || image.height > kMostPixels) {
+  if (image.width > kMostPictureSide || image.height > kMostPictureSide) {
     png_image_free(&image);
-    fail_input("{}: more than {} pixels a side. Replace or remove the file.", place, kMostPixels);
+    fail_input("{}: more than {} pixels a side. Replace or remove the file.", place,
+               kMostPictureSide);
   }
   image.format = format;
   picture.height = static_cast<int>(image.height);
@@ -119,9 +91,19 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view magic) {
 }  // namespace
 
 Picture decode_picture(std::span<const std::byte> bytes, std::string_view origin) {
-  if (starts_with(bytes, "\xFF\xD8\xFF")) return decode_jpeg(bytes, origin);
+  if (starts_with(bytes, kJpegMagic)) return decode_jpeg(bytes, origin);
   if (starts_with(bytes, kPngMagic)) return decode_png_picture(bytes, origin);
-  fail_input("{}: neither JPEG nor PNG. Remove it from the folder.", escape_terminal(origin));
+  fail_other(origin);
+}
+
+std::optional<PictureExtent> picture_extent(std::span<const std::byte> bytes,
+                                            std::string_view origin) {
+  if (starts_with(bytes, kPngMagic)) return png_extent(bytes);
+  if (!starts_with(bytes, kJpegMagic)) fail_other(origin);
+  JpegDecoder decoder(bytes, origin, JpegDecoder::Input::kBeginning);
+  if (!decoder.read_header()) return std::nullopt;
+  return PictureExtent{static_cast<int>(decoder.header().image_height),
+                       static_cast<int>(decoder.header().image_width)};
 }
 
 Cutout decode_cutout(std::span<const std::byte> bytes, std::string_view origin) {

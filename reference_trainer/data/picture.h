@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,17 @@ struct Picture {
 /// colour; transparent becomes white. Throws Error (bad input) that names `origin` when the bytes are
 /// neither, damaged, cut off, or larger than 20000 pixels a side. Thread safe.
 Picture decode_picture(std::span<const std::byte> bytes, std::string_view origin);
+
+struct PictureExtent {
+  int height = 0;  ///< in pixels
+  int width = 0;
+
+  std::int64_t rgb_bytes() const { return std::int64_t{3} * height * width; }
+};
+/// From a picture, or from as much of its beginning as is there; nothing: its header goes on beyond that. Throws as
+/// decode_picture does. Thread safe.
+std::optional<PictureExtent> picture_extent(std::span<const std::byte> bytes,
+                                            std::string_view origin);
 
 /// A picture with what is seen of each pixel: alpha [height][width], 0: nothing.
 struct Cutout {

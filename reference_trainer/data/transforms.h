@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/picture_colours.h"
+#include "kernels/picture_resize.h"
 #include "reference_trainer/data/boxes.h"
 #include "reference_trainer/data/picture.h"
 #include "reference_trainer/data/random.h"
 
 namespace headway::trainer {
 
-/// Resamples `part` of a colour image to height x width with a triangle filter as wide as the pixels
-/// of the result, so that nothing is skipped when it shrinks. `from`: [from_height][from_width][3].
+/// A part of a picture of this size, in its pixels: at least one each way, none beyond it.
+kernels::PicturePart part_of(const Box& part, int height, int width);
+/// Resamples `part` of a colour image to height x width (kernels/picture_resize.h). `from`: [from_height][from_width][3].
 void resize(std::span<const std::uint8_t> from, int from_height, int from_width, const Box& part,
             int height, int width, std::span<std::uint8_t> to);
 
@@ -27,16 +30,21 @@ struct PictureAugmentation {
   std::array<float, 3> deviation = {0.229F, 0.224F, 0.225F};
 };
 
-/// Mirrors left and right, in place; [height][width][3].
-void mirror(std::span<std::uint8_t> rgb, int width);
-/// Brightness, contrast about the mean, and saturation about each pixel's grey change by the share `most` at
-/// most; values of 0..255.
-void jitter_colours(std::span<float> rgb, float most, Random& random);
-/// (value/255 - mean) / deviation per channel.
-void normalise(const PictureAugmentation& how, std::span<float> rgb);
+// What becomes of a picture is chosen first, in the order of these functions, and then done by kernels/: by the loader, or by
+// a device.
 
-/// One image: random crop of a canvas, resized to height x width, flip, colour jitter, then (value/255
-/// - mean) / deviation per channel. `random` decides all choices; out is [height][width][3].
+/// A random crop, mirrored by chance; without chance the middle 7/8 of each side, which is what a random crop shows on average.
+kernels::PicturePart choose_part(const PictureAugmentation& how, Random& random, int height,
+                                 int width);
+/// With even chance; for pictures whose part is chosen by other rules (random_iou_crop).
+bool choose_mirror(Random& random);
+/// Brightness, contrast and saturation by the share `most` at most.
+kernels::ColourChange choose_colours(float most, Random& random);
+/// Doing it with colours, for any number of images: all but `images` and the arrays.
+kernels::ColourPictures colour_pictures(const PictureAugmentation& how, int height, int width);
+
+/// All of it, of one image: random crop of a canvas, resized to height x width, flip, colour jitter, then (value/255 - mean) /
+/// deviation per channel. `random` decides all choices; out is [height][width][3].
 void augment_picture(const PictureAugmentation& how, Random& random,
                      std::span<const std::uint8_t> canvas, int canvas_height, int canvas_width,
                      int height, int width, std::span<float> out);

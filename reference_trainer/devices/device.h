@@ -9,7 +9,7 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
-#include "kernels/gradient_op.h"
+#include "kernels/stream_op.h"
 #include "reference_trainer/devices/host_clock.h"
 #include "reference_trainer/graph/graph.h"
 #include "reference_trainer/nvtx/emitter.h"
@@ -176,7 +176,7 @@ class Device {
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                                  const CompileOptions& options) = 0;
   /// A kernel that is no op of a graph. What the op points at must outlive it.
-  virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) = 0;
+  virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) = 0;
 
   /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph); null where the
   /// device has no such thing. It is for launches with the slot of `sample`. The kernels must outlive it, and have run before.

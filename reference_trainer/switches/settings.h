@@ -25,7 +25,7 @@ enum class DataKind : std::uint8_t {
   kGeneratedPictures,
   kCoco
 };
-enum class DecodeTime : std::uint8_t { kStep, kOffline };
+enum class Decode : std::uint8_t { kStep, kOffline, kDevice };
 enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
@@ -89,7 +89,7 @@ struct Settings {
   std::int64_t samples = 0;  ///< 0: all
   // input
   SourceKind source = SourceKind::kShards;
-  DecodeTime decode = DecodeTime::kStep;
+  Decode decode = Decode::kStep;
   std::int64_t workers = 1;
   bool worker_reuse = true;
   double worker_start_ms = 0;
@@ -97,6 +97,7 @@ struct Settings {
   bool shuffle = true;
   Balance balance = Balance::kSorted;
   bool augment = true;
+  bool augment_on_device = false;
   double storage_latency_ms = 0;
   double storage_mb_per_s = 0;
   bool pinned = true;

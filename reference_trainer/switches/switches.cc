@@ -262,10 +262,14 @@ std::vector<Switch> make_switches() {
           {{"files", SourceKind::kFiles},
            {"shards", SourceKind::kShards},
            {"memory", SourceKind::kMemory}}),
-      choice<DecodeTime>(
-          {"decode", kInput, "Decode images in every step, or once, into shards of pixels.",
+      choice<Decode>(
+          {"decode", kInput,
+           "Decode images in every step, or once, into shards of pixels; or leave the second half "
+           "of a JPEG "
+           "(inverse DCT, colours) to the device, with augment_on device.",
            "input-bound", try_values({"offline"})},
-          &S::decode, {{"step", DecodeTime::kStep}, {"offline", DecodeTime::kOffline}}),
+          &S::decode,
+          {{"step", Decode::kStep}, {"offline", Decode::kOffline}, {"device", Decode::kDevice}}),
       flag(
           {"worker_reuse", kInput,
            "Keep workers from epoch to epoch, or start them anew, with nothing made across epochs.",
@@ -287,6 +291,12 @@ std::vector<Switch> make_switches() {
           &S::balance, {{"sorted", Balance::kSorted}, {"random", Balance::kRandom}}),
       flag({"augment", kInput, "Random shifts or crops, flips, and colours of pictures."},
            &S::augment),
+      choice<bool>({"augment_on", kInput,
+                    "Who crops, flips, resizes, colours and normalises images: the loader's "
+                    "workers, or the device, "
+                    "to which they cross as 8-bit pixels.",
+                    "input-bound", try_values({"device"})},
+                   &S::augment_on_device, {{"workers", false}, {"device", true}}),
       number({"storage_latency_ms", kInput,
               "Emulated storage: time that every open and every read takes, overlapping between "
               "workers.",

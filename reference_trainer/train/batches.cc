@@ -74,6 +74,28 @@ std::int64_t test_count(const Settings& s, const TrainingData& data) {
   return data.test ? data.test->count() : 0;
 }
 
+std::optional<PackedFormat> packed_format(const Settings& s, const TrainingData& data) {
+  if (!s.augment_on_device || !data.train) return std::nullopt;
+  PackedFormat format;
+  if (data.channels == 1) {
+    format = grey_format(s.batch, data.height, data.width);
+  } else if (data.sizes) {
+    format = picture_format(s.batch, *data.sizes, s.decode == Decode::kDevice);
+    // Boxes are found in a whole picture; pictures with a label go through their canvas.
+    if (!data.train_boxes) {
+      format.canvas_height = data.canvas_height;
+      format.canvas_width = data.canvas_width;
+    }
+  } else {
+    format = canvas_format(s.batch, data.canvas_height, data.canvas_width);
+  }
+  format.height = data.height;
+  format.width = data.width;
+  format.grey = {s.augment, 2, data.statistics};
+  format.colour.random = s.augment;
+  return format;
+}
+
 std::unique_ptr<BatchSource> open_training_batches(const Settings& s, Device& device,
                                                    const TrainingData& data,
                                                    const BatchesWanted& wanted,
@@ -97,6 +119,7 @@ std::unique_ptr<BatchSource> open_training_batches(const Settings& s, Device& de
       std::chrono::microseconds(static_cast<std::int64_t>(s.worker_start_ms * 1000));
   options.augmentation = {s.augment, 2, data.statistics};
   options.pictures.random = s.augment;
+  options.packed = packed_format(s, data);
   return make_loader ? make_loader(*data.train, options)
                      : std::make_unique<Loader>(*data.train, device, options);
 }

@@ -6,7 +6,8 @@
 namespace headway::trainer {
 
 InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
-                     const CompiledGraph& compiled, const Model& model, CopyMode mode, int in_use)
+                     const CompiledGraph& compiled, const Model& model, CopyMode mode, int in_use,
+                     std::unique_ptr<DeviceImages> device_images)
     : device_(device),
       compute_(compute),
       copy_stream_(mode == CopyMode::kPrefetch ? device.create_stream("copy") : compute),
@@ -17,6 +18,7 @@ InputFeed::InputFeed(Device& device, StreamId compute, BatchSource& loader,
       boxes_(model.boxes),
       mode_(mode),
       in_use_(static_cast<std::size_t>(in_use)),
+      device_images_(std::move(device_images)),
       wait_name_(nvtx::intern("input wait")),
       slot_free_(static_cast<std::size_t>(slots(mode))) {}
 
@@ -38,7 +40,7 @@ std::optional<InputFeed::Fed> InputFeed::begin_step() {
   current_slot_ = fed->slot;
   if (mode_ == CopyMode::kPrefetch) {
     for (const InCopy& each : in_copy_)
-      if (each.batch->id == fed->batch) device_.wait(compute_, each.copied);
+      if (each.batch->id == fed->batch) device_.wait(compute_, each.ready);
   }
   return fed;
 }
@@ -65,24 +67,29 @@ std::optional<InputFeed::Fed> InputFeed::fetch() {
   const int slot = next_slot_;
   next_slot_ = (next_slot_ + 1) % slots(mode_);
   copy_to_device(*batch, slot);
-  in_copy_.push_back({batch, device_.record(copy_stream_)});
+  const Event copied = device_.record(copy_stream_);
+  if (device_images_) device_images_->launch(copy_stream_, slot, batch->id);
+  in_copy_.push_back({batch, copied, device_images_ ? device_.record(copy_stream_) : copied});
   return Fed{batch->id, batch->rows, slot};
 }
 
 void InputFeed::copy_to_device(const Batch& batch, int slot) {
   if (mode_ == CopyMode::kPrefetch)
     device_.wait(copy_stream_, slot_free_[static_cast<std::size_t>(slot)]);
-  auto copy = [&](ValueId to, const Memory& from) {
-    const MemoryView target = compiled_.memory(to, slot);
+  auto copy = [&](const MemoryView& to, const Memory& from, std::int64_t bytes) {
     if (mode_ == CopyMode::kBlocking) {
-      device_.copy_blocking(copy_stream_, target, from.view(), from.bytes(), batch.id);
+      device_.copy_blocking(copy_stream_, to, from.view(), bytes, batch.id);
     } else {
-      device_.copy(copy_stream_, target, from.view(), from.bytes(), batch.id);
+      device_.copy(copy_stream_, to, from.view(), bytes, batch.id);
     }
   };
-  copy(images_, batch.images);
-  copy(labels_, batch.labels);
-  if (boxes_.valid()) copy(boxes_, batch.boxes);
+  auto copy_all = [&](ValueId to, const Memory& from) {
+    copy(compiled_.memory(to, slot), from, from.bytes());
+  };
+  copy(device_images_ ? device_images_->block() : compiled_.memory(images_, slot), batch.images,
+       batch.image_bytes > 0 ? batch.image_bytes : batch.images.bytes());
+  copy_all(labels_, batch.labels);
+  if (boxes_.valid()) copy_all(boxes_, batch.boxes);
 }
 
 /// Host batches whose copies are done go back; when too many are under way, waits for the oldest.

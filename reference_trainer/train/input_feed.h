@@ -10,11 +10,13 @@
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/switches/settings.h"
+#include "reference_trainer/train/device_images.h"
 
 namespace headway::trainer {
 
 /// Brings batches from the loader to the device, in one of three ways (the switch h2d). With
-/// kPrefetch a batch is copied on a stream of its own while the step before it runs.
+/// kPrefetch a batch is copied on a stream of its own while the step before it runs. Where batches are packed, the same stream
+/// makes images of them.
 class InputFeed {
  public:
   struct Fed {
@@ -27,7 +29,8 @@ class InputFeed {
   static int slots(CopyMode mode) { return mode == CopyMode::kPrefetch ? 2 : 1; }
 
   InputFeed(Device& device, StreamId compute, BatchSource& loader, const CompiledGraph& compiled,
-            const Model& model, CopyMode mode, int in_use);
+            const Model& model, CopyMode mode, int in_use,
+            std::unique_ptr<DeviceImages> device_images = nullptr);
   /// Waits for the copies under way.
   ~InputFeed();
   InputFeed(const InputFeed&) = delete;
@@ -47,6 +50,7 @@ class InputFeed {
   struct InCopy {
     Batch* batch;
     Event copied;
+    Event ready;  ///< the device has it as the graph wants it
   };
 
   std::optional<Fed> fetch();
@@ -63,6 +67,7 @@ class InputFeed {
   const ValueId boxes_;
   const CopyMode mode_;
   const std::size_t in_use_;
+  const std::unique_ptr<DeviceImages> device_images_;
   nvtx::Name wait_name_;
   std::deque<InCopy> in_copy_;
   std::vector<Event> slot_free_;  ///< by slot: its last reader

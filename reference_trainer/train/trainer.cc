@@ -85,12 +85,21 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   }
   loader_ = open_training_batches(settings, device, data, wanted, parts.make_loader);
   feed_ = std::make_unique<InputFeed>(device, compute_, *loader_, *compiled_, model_, settings.h2d,
-                                      wanted.in_use);
+                                      wanted.in_use, device_images());
   const auto micro_batches = settings.accumulate;
   for (std::size_t i = 0; i < ring_; ++i)
     figures_.push_back(
         device.allocate(micro_batches * std::int64_t{sizeof(LossFigures)}, MemoryKind::kPinned));
   ends_.resize(ring_);
+}
+
+std::unique_ptr<DeviceImages> Trainer::device_images() const {
+  const std::optional<PackedFormat> format = packed_format(settings_, data_);
+  if (!format) return nullptr;
+  std::vector<MemoryView> slots;
+  for (int slot = 0; slot < InputFeed::slots(settings_.h2d); ++slot)
+    slots.push_back(compiled_->memory(model_.images, slot));
+  return std::make_unique<DeviceImages>(device_, *format, slots);
 }
 
 void Trainer::add_gradient_sync(const TrainerParts& parts) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "reference_trainer/comm/gradient_sync.h"
 #include "reference_trainer/data/augment.h"
@@ -33,6 +34,7 @@ struct TrainingData {
   int channels = 1;       ///< 3: pictures
   int canvas_height = 0;  ///< pictures: what they are decoded to
   int canvas_width = 0;
+  const PictureSizes* sizes = nullptr;  ///< where the device gets pictures as they are
   int classes = 0;
   PixelStatistics statistics;
   const BoxSet* train_boxes =
@@ -49,6 +51,9 @@ std::int64_t box_places(const TrainingData& data);
 /// Training samples, and test samples (0: none).
 std::int64_t sample_count(const Settings& settings, const TrainingData& data);
 std::int64_t test_count(const Settings& settings, const TrainingData& data);
+
+/// How batches of images come to a device that makes the images itself; none where the loader does.
+std::optional<PackedFormat> packed_format(const Settings& settings, const TrainingData& data);
 
 struct BatchesWanted {
   std::int64_t batches = 0;
@@ -101,6 +106,7 @@ class Trainer {
 
  private:
   void initialise_values();
+  std::unique_ptr<DeviceImages> device_images() const;
   void add_gradient_sync(const TrainerParts& parts);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);

@@ -50,7 +50,7 @@ def preset(folder, name, steps, first):
     assert result["steps"]["source"] == "declared" and result["steps"]["count"] == steps, result["steps"]
     assert not [loss for loss in result["trace"]["losses"] if loss["severity"] == "loss"], result["trace"]["losses"]
     # What else the machine does makes a step slow now and then: true, and not of the preset.
-    names = [f["rule"] for f in found(result) if f["rule"] != "step-outlier"]
+    names = [f["rule"] for f in found(result) if f["rule"] != "step-outlier" or name == "step-outlier"]
     shares = {c: round(100 * v["share"], 1) for c, v in device["classes"].items()}
     assert names[:1] == first, f"found {names}, planted {first}; classes in %: {shares}"
     return found(result)
@@ -64,6 +64,12 @@ def preset_input_bound(folder):
     finding = preset(folder, "input-bound", 30, ["input-bound"])[0]
     assert finding["sub_cause"] == "read", finding
     assert any("--source shards" in a["knob"] for a in finding["advice"]), finding["advice"]
+
+
+def preset_step_outlier(folder):
+    finding = preset(folder, "step-outlier", 100, ["step-outlier"])[0]
+    assert finding["sub_cause"] == "input_other", finding
+    assert any("--worker-reuse on" in a["knob"] for a in finding["advice"]), finding["advice"]
 
 
 def preset_launch_bound(folder):

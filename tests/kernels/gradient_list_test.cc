@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/gradient_op.h"
 #include "kernels/half.h"
 #include "kernels/parallel.h"
+#include "kernels/stream_op.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 
@@ -154,19 +154,20 @@ TEST_CASE("vectors add up") {
   for (std::size_t i = 0; i < to.size(); ++i) REQUIRE(to[i] == before[i] + from[i]);
 }
 
-TEST_CASE("any gradient op runs by its variant, and empty ones do nothing") {
-  const std::vector<GradientOp> ops = {
+TEST_CASE("any op of a stream runs by its variant, and empty ones do nothing") {
+  const std::vector<StreamOp> ops = {
       PackGradients{},  UnpackGradients{}, AddUpGradients{}, AddVector{},   CompressHalf{},
       DecompressHalf{}, CompressInt8{},    DecompressInt8{}, CompressTop{}, DecompressTop{},
-      PowerFirst{},     PowerSecond{},     PowerRestore{}};
-  CHECK(ops.size() == std::variant_size_v<GradientOp>);
-  for (const GradientOp& op : ops) {
+      PowerFirst{},     PowerSecond{},     PowerRestore{},   ShiftImages{}, ResizePictures{},
+      ColourPictures{}, DecodeJpegBlocks{}};
+  CHECK(ops.size() == std::variant_size_v<StreamOp>);
+  for (const StreamOp& op : ops) {
     std::visit([](const auto& each) { kernels::run(each); }, op);
     run(op);
     CHECK(work_of(op) == Work{});
   }
   float from = 2, to = 3;
-  run(GradientOp{AddVector{1, &from, &to}});
+  run(StreamOp{AddVector{1, &from, &to}});
   CHECK(to == 5);
 }
 

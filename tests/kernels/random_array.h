@@ -20,6 +20,14 @@ inline std::vector<float> random_floats(std::int64_t count, std::uint32_t seed, 
   return values;
 }
 
+/// `count` bytes, all values equally likely.
+inline std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint32_t seed) {
+  std::mt19937 engine(seed);
+  std::vector<std::uint8_t> values(static_cast<std::size_t>(count));
+  for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(engine() >> 24);
+  return values;
+}
+
 /// Largest |a - b| / (1 + |b|).
 inline double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double largest = a.size() == b.size() ? 0 : 1e30;

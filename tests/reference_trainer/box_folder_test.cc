@@ -345,7 +345,7 @@ TEST_CASE("a detector trains alike on files and shards, and on pictures decoded 
   settings.source = SourceKind::kFiles;
   settings.workers = 3;
   CHECK(losses() == shards);
-  CHECK_THROWS_WITH_AS((settings.decode = DecodeTime::kOffline, losses()),
+  CHECK_THROWS_WITH_AS((settings.decode = Decode::kOffline, losses()),
                        doctest::Contains("--source shards"), Error);
   settings.source = SourceKind::kShards;
   const std::vector<float> offline = losses();

@@ -187,6 +187,29 @@ TEST_CASE("augmentation shifts, flips and normalises") {
   CHECK(statistics.deviation == doctest::Approx(std::sqrt(0.35 / 3)).epsilon(1e-3));
 }
 
+TEST_CASE("images whose shifts are chosen first and made in a batch are the loader's") {
+  constexpr std::size_t kImages = 20;
+  const Augmentation how{true, 2, {0.3F, 0.4F}};
+  std::vector<std::uint8_t> pixels(kImages * 35);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 37);
+  std::vector<kernels::ImageShift> shifts;
+  std::vector<float> expected(pixels.size()), got(pixels.size());
+  for (std::size_t i = 0; i < kImages; ++i) {
+    Random random(i), again(i);
+    augment(how, random, std::span(pixels).subspan(i * 35, 35), 5, 7,
+            std::span(expected).subspan(i * 35, 35));
+    shifts.push_back(choose_shift(how, again));
+    CHECK(random.below(1'000'000) == again.below(1'000'000));
+  }
+  kernels::ShiftImages op = shift_images(how, 5, 7);
+  op.images = kImages;
+  op.from = pixels.data();
+  op.shifts = shifts.data();
+  op.to = got.data();
+  run(op);
+  CHECK(got == expected);
+}
+
 TEST_CASE("storage reads real bytes and names what it cannot read") {
   TemporaryFolder folder;
   write_raw(folder / "a file", "hello");

@@ -4,13 +4,12 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-
 #include "common/error.h"
 #include "reference_trainer/data/pair_loader.h"
 #include "reference_trainer/passes/fuse_bias.h"
 #include "reference_trainer/passes/fuse_loss.h"
 #include "tests/reference_trainer/checked_graph.h"
+#include "tests/reference_trainer/recorded_curve.h"
 #include "tests/reference_trainer/tiny_training.h"
 #include "tests/support/temporary_folder.h"
 
@@ -89,13 +88,7 @@ TEST_CASE("both kinds of recurrent layers train to the same falling loss") {
 TEST_CASE("the translator's loss curve on generated sentences is the recorded one") {
   Settings settings = tiny_translation();
   settings.steps = 120;
-  const RunResult result = test::train(settings);
-  std::ifstream file(std::string(HEADWAY_SOURCE_DIR) +
-                     "/tests/reference_trainer/recorded/gnmt.txt");
-  std::size_t i = 0;
-  for (double recorded = 0; file >> recorded; i += 20)
-    CHECK(std::abs(*result.steps[i].loss - recorded) < 0.1 * recorded);
-  CHECK(i == 120);
+  test::check_curve(test::train(settings), "gnmt");
 }
 
 TEST_CASE("sorted batches pad less than random ones and hold the same sentences") {

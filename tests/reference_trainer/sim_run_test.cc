@@ -150,6 +150,7 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"small-files", {kIoRead}},
       {"slow-storage", {kIoRead}},
       {"workers-starved", {kIoRead, kDecode, kInputOther}},
+      {"step-outlier", {kInputOther}},
       {"launch-bound", {kLaunchGap}},
       {"host-sync", {kHostSync, kLaunchGap}},
       {"allocator", {kAllocator}},

@@ -2,11 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "common/error.h"
 #include "reference_trainer/data/text.h"
+#include "tests/reference_trainer/recorded_curve.h"
 #include "tests/reference_trainer/tiny_training.h"
 #include "tests/support/temporary_folder.h"
 
@@ -90,13 +89,6 @@ TEST_CASE("each optimizer gives the same losses in one kernel, per parameter and
   }
 }
 
-/// Losses every 20 steps; scripts/record_loss_curves.sh writes them.
-std::vector<double> recorded_curve(const std::string& name) {
-  std::ifstream file(std::string(HEADWAY_SOURCE_DIR) + "/tests/reference_trainer/recorded/" + name);
-  const std::istream_iterator<double> begin(file);
-  return {begin, std::istream_iterator<double>()};
-}
-
 TEST_CASE("the loss curves of the models on generated data are the recorded ones") {
   Settings text = tiny_text();
   text.steps = 120;
@@ -105,18 +97,11 @@ TEST_CASE("the loss curves of the models on generated data are the recorded ones
   Settings images = test::tiny_settings();
   images.samples = 2000;
   images.batch = 16;
-  images.steps = 120;
+  images.steps = 80;  // later ones of other roundings are 40 % apart: its loss is near 0 then
   for (const auto& [settings, name] :
-       {std::pair{text, "transformer.txt"}, std::pair{images, "resnet.txt"}}) {
+       {std::pair{text, "transformer"}, std::pair{images, "resnet"}}) {
     const RunResult result = train(settings);
-    const std::vector<double> recorded = recorded_curve(name);
-    REQUIRE(recorded.size() == 6);
-    // Rounding differs between instruction sets and numbers of threads, and grows.
-    for (std::size_t i = 0; i < recorded.size(); ++i) {
-      CAPTURE(name);
-      CAPTURE(i);
-      CHECK(std::abs(*result.steps[i * 20].loss - recorded[i]) < 0.1 * recorded[i] + 0.02);
-    }
+    test::check_curve(result, name);
     if (!settings.eval) continue;
     REQUIRE(result.evaluation);
     CHECK(result.evaluation->images == 64);

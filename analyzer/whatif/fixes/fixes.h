@@ -6,6 +6,7 @@
 // Each is defined in the file of its name; registry.cc lists them.
 namespace headway::analyzer {
 
+extern const Fix kAugmentOnDevice;
 extern const Fix kBatchSamples;
 extern const Fix kCachingAllocator;
 extern const Fix kCompressGradients;

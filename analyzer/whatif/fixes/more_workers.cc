@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analyzer/rules/loader.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -15,27 +14,8 @@ namespace {
 
 using namespace trace;
 
-/// Batches take unequally long: so many more than the mean asks for.
-constexpr double kReserve = 1.2;
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::size_t kMostWorkers = 16;
-
-/// How many workers the processors bear besides the training thread. One takes a processor while it computes; a read
-/// takes one as long as its bytes would take in large pieces, and waits for the storage else. Reads of unknown
-/// size count whole.
-std::size_t most_workers(const Predictor& predictor) {
-  const std::int64_t processors = processor_count(predictor.trace());
-  if (processors <= 0) return kMostWorkers;
-  const LoaderWork work = loader_work(rule_context(predictor));
-  const Reads reads = sum_reads(predictor.trace());
-  double share = 1;
-  if (work.making > 0 && reads.count > 0) {
-    const double computing = std::min(1.0, work.computing / work.making);
-    share = computing + (1 - computing) * reads.share_if_large();
-  }
-  return static_cast<std::size_t>(
-      std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));
-}
 
 DurationNs mean_length(const Points& points, const Loader& loader) {
   DurationNs sum;
@@ -53,9 +33,9 @@ Proposal propose(const Predictor& predictor) {
                points.thread_of(loader.waited.front().task);
   });
   if (!free.applies || !made_by_others) return not_here("no workers are seen that make batches");
-  const auto step =
-      static_cast<double>(std::max<std::int64_t>(1, predictor.predict(free.scenario).step.ns));
-  const std::size_t limit = most_workers(predictor);
+  const DurationNs step = predictor.predict(free.scenario).step;
+  const auto fitting = static_cast<std::size_t>(workers_that_fit(rule_context(predictor)));
+  const std::size_t limit = fitting > 0 ? fitting : kMostWorkers;
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);
   std::size_t most = 0;
@@ -64,8 +44,7 @@ Proposal propose(const Predictor& predictor) {
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::size_t now = workers_of(points, loader).size();
-    const auto needed = static_cast<std::size_t>(
-        std::ceil(kReserve * static_cast<double>(mean_length(points, loader).ns) / step));
+    const auto needed = static_cast<std::size_t>(workers_needed(mean_length(points, loader), step));
     const std::size_t workers = std::max(now, std::min(needed, limit));
     const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth = in_turns ? loader.depth * workers / now

@@ -11,6 +11,7 @@ std::span<const Fix* const> all_fixes() {
       &kMoreWorkers,
       &kFewerWorkers,
       &kDecodeOffline,
+      &kAugmentOnDevice,
       &kPackFiles,
       &kOverlapCopies,
       &kPinnedCopies,

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "cuda/cublas_lt.h"
 #include "cuda/cudnn/library.h"
-#include "kernels/cuda/gradient_op.h"
+#include "kernels/cuda/stream_op.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/joined.h"
 
@@ -266,7 +266,7 @@ void CudaDevice::call(StreamId on, const std::function<void()>& function) {
   });
 }
 
-std::unique_ptr<Kernel> CudaDevice::make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) {
+std::unique_ptr<Kernel> CudaDevice::make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) {
   auto kernel = std::make_unique<LaunchesKernel>(std::move(tag), kernels(), Vary{});
   kernel->add(kernels::cuda::launches(kernels().limits(), op));
   return kernel;

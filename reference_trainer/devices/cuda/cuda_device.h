@@ -76,7 +76,7 @@ class CudaDevice final : public Device {
   void synchronize() override;
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
-  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) override;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) override;
   std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
                                const std::vector<const Kernel*>& kernels,
                                const LaunchArguments& sample) override;

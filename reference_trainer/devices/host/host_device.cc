@@ -253,7 +253,7 @@ void HostDevice::synchronize() {
   error_.check();
 }
 
-std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) {
+std::unique_ptr<Kernel> HostDevice::make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) {
   return make_kernel(std::move(tag), [op](const LaunchArguments&) { kernels::run(op); });
 }
 

@@ -46,7 +46,7 @@ class HostDevice final : public Device {
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
 
-  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp& op) override;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) override;
   std::unique_ptr<Kernel> join(StreamId, Kernel::Tag, const std::vector<const Kernel*>&,
                                const LaunchArguments&) override {
     return nullptr;

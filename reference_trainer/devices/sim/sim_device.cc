@@ -415,7 +415,7 @@ std::unique_ptr<CompiledGraph> SimDevice::compile(const Graph& graph,
   return compile_for_simulation(*this, graph, options);
 }
 
-std::unique_ptr<Kernel> SimDevice::make_kernel(Kernel::Tag tag, const kernels::GradientOp&) {
+std::unique_ptr<Kernel> SimDevice::make_kernel(Kernel::Tag tag, const kernels::StreamOp&) {
   return std::make_unique<SimKernel>(std::move(tag), costs_);
 }
 

@@ -63,7 +63,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   void synchronize() override;
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
-  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::GradientOp&) override;
+  std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp&) override;
   std::unique_ptr<Kernel> join(StreamId, Kernel::Tag, const std::vector<const Kernel*>&,
                                const LaunchArguments&) override {
     return nullptr;

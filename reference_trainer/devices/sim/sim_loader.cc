@@ -104,6 +104,8 @@ Batch* SimLoader::next() {
   free_.pop_back();
   batch->id = id;
   batch->rows = options_.batch;
+  if (options_.packed)
+    batch->image_bytes = options_.packed->places().payload + options_.packed->usual_payload;
   return batch;
 }
 
@@ -141,8 +143,9 @@ std::int64_t SimLoader::read(std::int64_t start, double processor_ns) {
 }
 
 std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
-  const std::int64_t floats = options_.batch * options_.height * options_.width *
-                              options_.channels * std::int64_t{sizeof(float)};
+  const std::int64_t made = options_.packed ? options_.packed->usual_payload
+                                            : options_.batch * options_.height * options_.width *
+                                                  options_.channels * std::int64_t{sizeof(float)};
   auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t from, std::int64_t bytes) {
     RangeRecord record;
     record.start = from;
@@ -153,7 +156,7 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
     return device_.recording().ranges.size() - 1;
   };
   const bool recorded = device_.options().record_events;
-  const std::size_t whole = recorded ? add(RangeKind::kBatch, names().batch, start, floats) : 0;
+  const std::size_t whole = recorded ? add(RangeKind::kBatch, names().batch, start, made) : 0;
   auto& ranges = device_.recording().ranges;
   std::int64_t at = start;
   for (const Stage& stage : stages_) {
@@ -167,22 +170,50 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
   return at;
 }
 
+/// Of a batch, as they are in storage.
+double SimLoader::source_pixels() const {
+  if (decoded_)
+    return static_cast<double>(options_.batch * options_.canvas_height * options_.canvas_width);
+  return static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
+}
+
+/// What decoding takes, as far as the loader does it.
+double SimLoader::decode_ns() const {
+  if (options_.channels != 3) {
+    const double each =
+        bytes_per_batch_ == 0 || decoded_ ? costs_.copy_per_pixel : costs_.decode_per_pixel;
+    return each * static_cast<double>(options_.batch * options_.height * options_.width);
+  }
+  if (decoded_) return costs_.copy_per_pixel * source_pixels();
+  if (options_.packed && options_.packed->kind == PackedFormat::Kind::kJpegs)
+    return costs_.jpeg_entropy_per_pixel * source_pixels();
+  if (options_.boxes.of) return costs_.jpeg_decode_per_pixel * source_pixels();
+  const auto canvas =
+      static_cast<double>(options_.batch * options_.canvas_height * options_.canvas_width);
+  return (costs_.jpeg_decode_per_pixel + costs_.resize_per_source_pixel) * source_pixels() +
+         costs_.resize_per_pixel * canvas;
+}
+
 std::vector<SimLoader::Stage> SimLoader::image_stages() const {
   const bool pictures = options_.channels == 3;
   const std::int64_t pixels = options_.batch * options_.height * options_.width;
   const std::int64_t decoded =
       pictures ? options_.batch * options_.canvas_height * options_.canvas_width : pixels;
   const std::int64_t floats = pixels * options_.channels * std::int64_t{sizeof(float)};
-  const double decode = bytes_per_batch_ == 0 || decoded_ ? costs_.copy_per_pixel
-                        : pictures                        ? costs_.picture_decode_per_pixel
-                                                          : costs_.decode_per_pixel;
-  const double augment = pictures ? costs_.picture_augment_per_pixel : costs_.augment_per_pixel;
-  return {{RangeKind::kRead, names().read, read_processor_ns(), bytes_per_batch_},
-          {RangeKind::kDecode, names().decode, static_cast<double>(decoded) * decode,
-           decoded * options_.channels},
-          {RangeKind::kAugment, names().augment, static_cast<double>(pixels) * augment, floats},
-          {RangeKind::kCollate, names().collate,
-           static_cast<double>(floats) * costs_.collate_per_byte, floats}};
+  const auto& packed = options_.packed;
+  const std::int64_t collated = packed ? packed->places().payload : floats;
+  std::vector<Stage> stages = {
+      {RangeKind::kRead, names().read, read_processor_ns(), bytes_per_batch_},
+      {RangeKind::kDecode, names().decode, decode_ns(),
+       packed ? packed->usual_payload : decoded * options_.channels}};
+  if (!packed)
+    stages.push_back({RangeKind::kAugment, names().augment,
+                      static_cast<double>(pixels) *
+                          (pictures ? costs_.picture_augment_per_pixel : costs_.augment_per_pixel),
+                      floats});
+  stages.push_back({RangeKind::kCollate, names().collate,
+                    static_cast<double>(collated) * costs_.collate_per_byte, collated});
+  return stages;
 }
 
 std::vector<SimLoader::Stage> SimLoader::box_stages() const {
@@ -190,10 +221,8 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
   const auto images = static_cast<double>(options_.batch);
   const std::int64_t bytes = options_.batch * options_.height * options_.width * 3;
   const std::int64_t targets = 20 * options_.batch * options_.boxes.per_image();
-  const double source_pixels =
-      decoded_ ? images * options_.canvas_height * options_.canvas_width
-               : static_cast<double>(bytes_per_batch_) * costs_.jpeg_pixels_per_byte;
-  const double decode = decoded_ ? costs_.copy_per_pixel : costs_.jpeg_decode_per_pixel;
+  const auto& packed = options_.packed;
+  const std::int64_t collated = packed ? packed->places().payload : 4 * bytes;
   struct Cost {
     double nanoseconds;
     std::int64_t bytes;
@@ -203,14 +232,15 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
       case BoxStage::kRead:
         return {read_processor_ns(), bytes_per_batch_};
       case BoxStage::kDecode:
-        return {source_pixels * decode, static_cast<std::int64_t>(3 * source_pixels)};
+        return {decode_ns(),
+                packed ? packed->usual_payload : static_cast<std::int64_t>(3 * source_pixels())};
       case BoxStage::kCrop:
         return {images * costs_.crop_per_image, targets};
       case BoxStage::kResize:
-        return {pixels * costs_.resize_per_pixel + source_pixels * costs_.resize_per_source_pixel,
+        return {pixels * costs_.resize_per_pixel + source_pixels() * costs_.resize_per_source_pixel,
                 bytes};
       case BoxStage::kFlip:
-        return {pixels * costs_.flip_per_pixel, bytes};
+        return packed ? Cost{0, targets} : Cost{pixels * costs_.flip_per_pixel, bytes};
       case BoxStage::kJitter:
         return {pixels * costs_.jitter_per_pixel, 4 * bytes};
       case BoxStage::kNormalise:
@@ -218,8 +248,8 @@ std::vector<SimLoader::Stage> SimLoader::box_stages() const {
       case BoxStage::kEncode:
         return {static_cast<double>(targets) / 20 * costs_.encode_per_anchor, targets};
       case BoxStage::kCollate:
-        return {static_cast<double>(4 * bytes + targets) * costs_.collate_per_byte,
-                4 * bytes + targets};
+        return {static_cast<double>(collated + targets) * costs_.collate_per_byte,
+                collated + targets};
     }
     return {0, 0};
   };

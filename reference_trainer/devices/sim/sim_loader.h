@@ -13,11 +13,11 @@ namespace headway::trainer::sim {
 /// that this project's loader has on Fashion-MNIST PNG files; no benchmark holds them.
 struct LoaderCosts {
   double decode_per_pixel = 14;
-  double picture_decode_per_pixel = 10;  ///< JPEG and resizing, per pixel of the canvas
   double picture_augment_per_pixel = 25;
-  // Images with boxes, measured on generated ones of 18 kB (a Xeon with AVX-512, November 2026).
+  // Pictures, measured on generated ones of 18 kB (a Xeon with AVX-512, November 2026).
   double jpeg_pixels_per_byte = 5;
   double jpeg_decode_per_pixel = 4;
+  double jpeg_entropy_per_pixel = 2.5;  ///< of it, where the device does the rest
   double crop_per_image = 1000;
   double resize_per_pixel = 16;        ///< of the result
   double resize_per_source_pixel = 4;  ///< besides
@@ -62,6 +62,8 @@ class SimLoader final : public BatchSource {
   };
   std::vector<Stage> image_stages() const;
   std::vector<Stage> box_stages() const;
+  double source_pixels() const;
+  double decode_ns() const;
   double read_processor_ns() const;
   /// What the storage takes for a batch when nobody else uses it.
   double storage_ns() const;

@@ -67,7 +67,7 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
     parts.make_loader = [&](SampleSource& source, const LoaderOptions& loader) {
       return std::make_unique<SimLoader>(device, source, loader, costs, storage,
                                          settings.source == SourceKind::kFiles,
-                                         settings.decode == DecodeTime::kOffline);
+                                         settings.decode == Decode::kOffline);
     };
     if (world.ranks() > 1) parts.communicator = &communicator;
     Trainer trainer(settings, device, data, parts);

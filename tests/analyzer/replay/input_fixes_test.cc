@@ -101,6 +101,34 @@ TEST_CASE("decoding ahead takes the decoding from the workers") {
   CHECK_FALSE(none.proposal.applies);
 }
 
+TEST_CASE("augmenting on the device takes it from the workers and adds kernels after the copies") {
+  // 500 GB/s, of which kernels get 85 %: (1 + 7) MB take 18.8 us, and two kernels begin in
+  // what the shortest one takes, 5 us at most.
+  const auto run = [](const std::string& loader, const std::string& copy) {
+    return TextRun(
+        "device cuda \"a GPU\" sms=108 cc=8.0 memory=80GB bandwidth=500GB/s "
+        "clock=1410MHz\nloader " +
+        loader + "thread main\n  steps 60\n    input\n" + copy + test::healthy_step());
+  };
+  const TextRun now = run("1 prefetch=2\n  decode 12ms bytes=1MB\n  augment 20ms bytes=4MB\n",
+                          "    copy h2d 4MB time=400us memory=pinned batch=this\n");
+  const Predicted predicted(now, "augment-on-device");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(recorded_us(now) == doctest::Approx(32'000).epsilon(0.02));
+  // The loader stays the slower one; its batch takes what decoding takes.
+  CHECK(predicted.step_us() == doctest::Approx(12'000).epsilon(0.005));
+
+  // Where the loader is fast enough, the copy and the kernels count.
+  const TextRun copying = run("8 prefetch=8\n  decode 12ms bytes=1MB\n  augment 20ms bytes=4MB\n",
+                              "    copy h2d 4MB time=4ms memory=pinned batch=this\n");
+  const Predicted less(copying, "augment-on-device");
+  REQUIRE(less.proposal.applies);
+  const TextRun then = run("8 prefetch=8\n  decode 12ms bytes=1MB\n",
+                           "    copy h2d 1MB time=1029us memory=pinned batch=this\n");
+  CHECK(less.step_us() == doctest::Approx(recorded_us(then)).epsilon(0.005));
+  CHECK_FALSE(Predicted(then, "augment-on-device").proposal.applies);
+}
+
 TEST_CASE("packed files are read at the rate of large reads") {
   // 1 MB in 40 ms is 25 MB/s; at 100 MB/s it would be 10 ms.
   const TextRun now = run_with("1 prefetch=2\n  read 40ms bytes=1MB pieces=20\n  decode 5ms\n");

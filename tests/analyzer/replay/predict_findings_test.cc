@@ -100,4 +100,14 @@ TEST_CASE("the bars are as long as the steps, and the whisker as the interval") 
   CHECK(prediction_html(finding).find("class=\"was\" width=\"80.00%\"") != std::string::npos);
 }
 
+TEST_CASE("what no cause was recorded for is told beside the gains") {
+  TextRun run = input_bound("3");
+  predicted_finding(run, "input-bound");
+  CHECK(run.analysis.unexplained < 0.01);
+  CHECK(prediction_note(run.analysis).find("no recorded cause") == std::string::npos);
+  run.analysis.unexplained = 0.47;
+  CHECK(prediction_note(run.analysis)
+            .ends_with("47.0 % of the step has no recorded cause, and is in no predicted gain"));
+}
+
 }  // namespace headway::analyzer

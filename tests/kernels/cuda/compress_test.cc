@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/cuda/gradient_op.h"
+#include "kernels/cuda/stream_op.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 
@@ -16,7 +16,7 @@ using namespace kernels;
 
 constexpr NumberFormat kFull = NumberFormat::kFloat32;
 
-void run_on_gpu(const GradientOp& op) {
+void run_on_gpu(const StreamOp& op) {
   gpu().run(kernels::cuda::launches(gpu().limits(), op));
 }
 

@@ -11,10 +11,10 @@
 #include "kernels/cuda/cast.h"
 #include "kernels/cuda/compress_top.h"
 #include "kernels/cuda/embedding.h"
-#include "kernels/cuda/gradient_op.h"
 #include "kernels/cuda/layer_norm.h"
 #include "kernels/cuda/max_pool.h"
 #include "kernels/cuda/softmax_cross_entropy.h"
+#include "kernels/cuda/stream_op.h"
 
 namespace headway::kernels::cuda {
 namespace {
@@ -168,14 +168,14 @@ TEST_CASE("16 bytes at a time only where addresses and lengths allow") {
 }
 
 TEST_CASE("gradient ops over nothing take no launch, and what their kernels cannot do is refused") {
-  for (const GradientOp& op : std::initializer_list<GradientOp>{
+  for (const StreamOp& op : std::initializer_list<StreamOp>{
            PackGradients{}, UnpackGradients{}, AddUpGradients{}, AddVector{}, CompressHalf{},
            DecompressHalf{}, CompressInt8{}, DecompressInt8{}, CompressTop{}, DecompressTop{},
            PowerFirst{}, PowerSecond{}, PowerRestore{}})
     CHECK(launches(kLimits, op).empty());
   auto* const f = address<float>(4096);
   auto* const bytes = address<std::byte>(4096);
-  auto refused = [](const GradientOp& op) { return refusal([&] { launches(kLimits, op); }); };
+  auto refused = [](const StreamOp& op) { return refusal([&] { launches(kLimits, op); }); };
   CHECK(refused(CompressTop{std::int64_t{1} << 32, 1, 0, f, f, f, bytes, bytes}) ==
         "Kernel compress_top: an index has 32 bits.");
   CHECK(refused(CompressTop{10, 11, 0, f, f, f, bytes, bytes}) ==
@@ -195,6 +195,80 @@ TEST_CASE("gradient ops over nothing take no launch, and what their kernels cann
         "Kernel power_orthonormal: the rank must be 1 to 64.");
   CHECK(refused(PowerSecond{{1, 10'000, {&matrix, 1}, {}, f, f, nullptr, f, 100}}) ==
         "Kernel power_orthonormal: an array is null.");
+}
+
+TEST_CASE("ops on images of no batch take no launch, and images of no pixels are refused") {
+  for (const StreamOp& op :
+       std::initializer_list<StreamOp>{ShiftImages{}, ResizePictures{}, ColourPictures{}})
+    CHECK(launches(kLimits, op).empty());
+  auto* const f = address<float>(4096);
+  auto* const bytes = address<std::uint8_t>(4097);
+  auto* const parts = address<PicturePart>(4096);
+  auto* const changes = address<ColourChange>(4096);
+  auto refused = [](const StreamOp& op) { return refusal([&] { launches(kLimits, op); }); };
+  CHECK(refused(ShiftImages{1, 0, 5, 1, 0, bytes, address<ImageShift>(4096), f}) ==
+        "Kernel shift_images: an image must have at least one pixel.");
+  CHECK(refused(ShiftImages{1, 4, 5, 1, 0, bytes, nullptr, f}) ==
+        "Kernel shift_images: the list of shifts is null.");
+  CHECK(refused(ResizePictures{1, 1 << 16, 1 << 15, 0, bytes, parts, bytes}) ==
+        "Kernel resize_pictures: an image has too many pixels.");
+  CHECK(refused(ResizePictures{1, 4, 5, 0, bytes, address<PicturePart>(4100), bytes}) ==
+        "Kernel resize_pictures: the list of parts is at 0x1004, which is no multiple of 8 bytes.");
+  CHECK(refused(ColourPictures{1, 4, 5, {}, {}, nullptr, changes, f}) ==
+        "Kernel colour_pictures: the first picture is null.");
+  CHECK(refused(ColourPictures{1, 4, 5, {}, {}, bytes, nullptr, f}) == "accepted");
+}
+
+TEST_CASE("images have a row of the grid each, and the blocks of all fill the GPU") {
+  auto* const f = address<float>(4096);
+  auto* const bytes = address<std::uint8_t>(4096);
+  auto* const changes = address<ColourChange>(4096);
+  auto grid = [&](std::int64_t images, int side, bool changed) {
+    return launches(
+               kLimits,
+               ColourPictures{images, side, side, {}, {}, bytes, changed ? changes : nullptr, f})
+        .front()
+        .grid;
+  };
+  CHECK(grid(64, 224, true).x == 4);  // two blocks a multiprocessor: each adds up its image
+  CHECK(grid(64, 224, false).x == 25);
+  CHECK(grid(64, 8, false).x == 1);
+  CHECK(grid(64, 224, true).y == 64);
+  CHECK(grid(100'000, 224, true).x == 1);
+  CHECK(grid(100'000, 224, true).y == 65535);
+}
+
+TEST_CASE("JPEGs take a launch for samples and one for pixels, eight threads a block") {
+  CHECK(launches(kLimits, StreamOp{DecodeJpegBlocks{}}).empty());
+  DecodeJpegBlocks op{2,
+                      100,
+                      address<std::int16_t>(4096),
+                      address<JpegPicture>(4096),
+                      address<std::uint8_t>(4096),
+                      address<std::uint8_t>(4097)};
+  const Launches sent = launches(kLimits, StreamOp{op});
+  REQUIRE(sent.size() == 2);
+  for (const Launch& launch : sent) CHECK(launch.grid.x * launch.threads == 1024);
+  auto refused = [](const DecodeJpegBlocks& bad) {
+    return refusal([&] { launches(kLimits, StreamOp{bad}); });
+  };
+  DecodeJpegBlocks bad = op;
+  bad.blocks = 1;
+  CHECK(refused(bad) == "Kernel jpeg_samples: there must be at least one block for each image.");
+  bad = op, bad.images = -1;
+  CHECK(refused(bad) == "Kernel jpeg_samples: there must be at least one block for each image.");
+  bad = op, bad.coefficients = address<std::int16_t>(4104);
+  CHECK(refused(bad) ==
+        "Kernel jpeg_samples: the array of coefficients is at 0x1008, which is no multiple of 16 "
+        "bytes.");
+  bad = op, bad.pictures = address<JpegPicture>(4100);
+  CHECK(refused(bad) ==
+        "Kernel jpeg_samples: the list of pictures is at 0x1004, which is no multiple of 8 bytes.");
+  bad = op, bad.samples = address<std::uint8_t>(4100);
+  CHECK(refused(bad) ==
+        "Kernel jpeg_samples: the scratch memory is at 0x1004, which is no multiple of 8 bytes.");
+  bad = op, bad.to = nullptr;
+  CHECK(refused(bad) == "Kernel jpeg_pixels: the result is null.");
 }
 
 TEST_CASE("the largest values are sought in pieces of whole tiles, however many values there are") {

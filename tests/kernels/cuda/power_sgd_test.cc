@@ -2,7 +2,7 @@
 // Against the processor's kernels (kernels/power_sgd.h), whose sums have another order.
 #include <doctest/doctest.h>
 
-#include "kernels/cuda/gradient_op.h"
+#include "kernels/cuda/stream_op.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/power_bucket.h"
 

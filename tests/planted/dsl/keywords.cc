@@ -64,9 +64,9 @@ constexpr auto kKeywords = std::to_array<Keyword>({
      false},
     // inside loaders
     {"read", "DURATION", 1, 1, "bytes pieces jitter", false},
-    {"decode", "DURATION", 1, 1, "jitter", false},
-    {"augment", "DURATION", 1, 1, "jitter", false},
-    {"collate", "DURATION", 1, 1, "jitter", false},
+    {"decode", "DURATION", 1, 1, "bytes jitter", false},
+    {"augment", "DURATION", 1, 1, "bytes jitter", false},
+    {"collate", "DURATION", 1, 1, "bytes jitter", false},
 });
 #undef HEADWAY_WORK
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Images cross as the 8-bit pixels that they were decoded to, and the device augments and normalises them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_rates.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Two kernels: one resizes, one changes colours and normalises.
+constexpr int kKernels = 2;
+
+/// What the stages of one batch say.
+struct Sizes {
+  std::int64_t decoded = 0;    ///< bytes of pixels
+  std::int64_t augmented = 0;  ///< of what is copied now
+};
+
+struct Stages {
+  std::map<std::int64_t, Sizes> of_batch;
+  DurationNs time;  ///< of augmenting, in all ranges
+
+  /// Of the bytes of all batches, what is left when pixels cross.
+  double share() const {
+    double decoded = 0;
+    double augmented = 0;
+    for (const auto& [batch, sizes] : of_batch) {
+      decoded += static_cast<double>(sizes.decoded);
+      augmented += static_cast<double>(sizes.augmented);
+    }
+    return augmented > 0 ? std::min(1.0, decoded / augmented) : 1;
+  }
+};
+
+Stages read_stages(const Trace& trace) {
+  Stages stages;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (!info) continue;
+    if (info->kind == RangeKind::kAugment) {
+      stages.time += trace.ranges.interval(RangeId{r}).length();
+      auto& most = stages.of_batch[info->batch].augmented;
+      most = std::max(most, info->bytes);
+    } else if (info->kind == RangeKind::kDecode) {
+      stages.of_batch[info->batch].decoded = info->bytes;
+    }
+  }
+  std::erase_if(stages.of_batch, [](const auto& each) {
+    const auto& [batch, sizes] = each;
+    return batch < 0 || sizes.decoded <= 0 || sizes.augmented <= 0;
+  });
+  return stages;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
+  const Stages stages = read_stages(trace);
+  if (stages.time.ns == 0) return not_here("no range says where samples are augmented");
+  if (!partition.device.valid() || trace.devices[partition.device.value].type == DeviceType::kHost)
+    return not_here("the device is the processor");
+  const double rate = memory_bytes_per_ns(predictor, partition.device);
+  if (rate <= 0) return not_here("nothing says how fast the device's memory is");
+  const DurationNs least = shortest_kernel(ops);
+  Editor editor(predictor);
+  std::int64_t copies = 0;
+  std::int64_t kernels_ns = 0;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
+    const auto found = stages.of_batch.find(ops.batch[i]);
+    if (found == stages.of_batch.end() || ops.bytes[i] != found->second.augmented) continue;
+    const Sizes& sizes = found->second;
+    // The copy stands for the kernels after it on its stream. Pixels are read; a quarter of the floats' bytes is written at the
+    // size that is trained, read for its mean luma and read again; floats are written.
+    const double moved =
+        static_cast<double>(sizes.decoded) + 1.75 * static_cast<double>(sizes.augmented);
+    const DurationNs kernels = least * kKernels + DurationNs{std::llround(moved / rate)};
+    const double part = static_cast<double>(sizes.decoded) / static_cast<double>(sizes.augmented);
+    const DurationNs now = ops.interval(DeviceOpId{i}).length();
+    editor.set_op(DeviceOpId{i},
+                  DurationNs{std::llround(static_cast<double>(now.ns) * part)} + kernels, true);
+    kernels_ns += kernels.ns;
+    ++copies;
+  }
+  const auto batches = std::max<std::int64_t>(1, std::ssize(stages.of_batch));
+  Proposal proposal{
+      true,
+      copies > 0
+          ? fmt::format("{} of augmenting a batch go away; kernels of {} do it",
+                        format_duration(stages.time / batches),
+                        format_duration(DurationNs{kernels_ns / copies}))
+          : fmt::format("{} of augmenting a batch go away", format_duration(stages.time / batches)),
+      editor.take()};
+  scale_stage(predictor, RangeKind::kAugment, 0, proposal.scenario);
+  scale_stage(predictor, RangeKind::kCollate, stages.share(), proposal.scenario);
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kAugmentOnDevice{"augment-on-device",
+                           "Augment on the device",
+                           "input-bound",
+                           FixKind::kModelled,
+                           0.15,
+                           "--augment-on device",
+                           "Ranges that augment take no time, those that collate, and copies of "
+                           "their batches, the share that pixels of 8 bits "
+                           "have of their bytes; copies are longer by two kernels that read and "
+                           "write pixels and floats at the rate of the device's "
+                           "memory.",
+                           "work on boxes in the same ranges, which stays with the loader",
+                           propose};
+
+}  // namespace headway::analyzer
