@@ -103,9 +103,8 @@ std::int64_t PackedBatch::reserve(std::int64_t& used, std::int64_t most, std::in
   if (used + bytes > most)
     fail_input(
         "{}: this picture is larger than when the run began: a batch with it takes more than the "
-        "{} bytes "
-        "that it may. "
-        "Leave the files as they are while they are trained on, and start again.",
+        "{} bytes that were the most. Leave the files as they are while they are trained on, and "
+        "start again.",
         escape_terminal(origin), most);
   const std::int64_t begin = used;
   used = aligned(used + bytes);

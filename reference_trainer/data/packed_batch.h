@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,7 +35,6 @@ struct PackedFormat {
   Augmentation grey;               ///< how grey images are normalised
   PictureAugmentation colour;      ///< likewise pictures
 
-  int channels() const { return kind == Kind::kGrey ? 1 : 3; }
   /// JPEGs in a canvas are resized twice.
   bool has_canvas() const { return kind == Kind::kJpegs && canvas_height > 0; }
   std::int64_t canvas_bytes() const { return std::int64_t{3} * canvas_height * canvas_width; }
@@ -75,7 +73,7 @@ class PackedBatch {
   void add_jpeg(std::span<const std::byte> bytes, std::string_view origin);
   /// Image i, which is there: the size of its picture, or of the canvas.
   const kernels::PicturePart& picture(std::size_t i) const;
-  /// What becomes of it. Of `part` all but the size counts.
+  /// What becomes of it. Of `part` all but the offset counts.
   void shift(std::size_t i, const kernels::ImageShift& how);
   void show(std::size_t i, const kernels::PicturePart& part);
   void recolour(std::size_t i, const kernels::ColourChange& how);

@@ -29,6 +29,7 @@ InputFeed::~InputFeed() {
       loader_.give_back(in_copy_.front().batch);
       in_copy_.pop_front();
     }
+    if (device_images_) device_.synchronize(copy_stream_);  // kernels must outlive their work
   } catch (const Error&) {
     // The device has failed, which the run reports; its streams still finish before memory goes.
   }
