@@ -30,12 +30,16 @@ struct Slow {
   DurationNs time;
   double kernels = 0;
   double modelled_ns = 0;  ///< of `time`, what had flops to go by
+  DurationNs nameless;     ///< of matrix kernels on general cores that do not say their number type
   std::vector<Evidence> evidence;
 };
 
-bool is_slow(const KernelTraits& traits) {
+bool is_on_general_cores(const KernelTraits& traits) {
   return (traits.family == KernelFamily::kGemm || traits.family == KernelFamily::kConvolution) &&
-         traits.math_unit == trace::MathUnit::kGeneral &&
+         traits.math_unit == trace::MathUnit::kGeneral;
+}
+bool is_slow(const KernelTraits& traits) {
+  return is_on_general_cores(traits) &&
          (traits.precision == Precision::kFp32 || traits.precision == Precision::kFp16);
 }
 
@@ -54,7 +58,10 @@ Slow measure(const RuleContext& context, const DevicePartition& device, const Ke
   double saved = 0;
   LongestEvidence longest;
   auto visit = [&](const DeviceStep&, trace::DeviceOpId op) {
-    if (!is_slow(context.kernels.of(op))) return;
+    const KernelTraits& traits = context.kernels.of(op);
+    if (is_on_general_cores(traits) && traits.precision == Precision::kUnknown)
+      slow.nameless += duration(context, op);
+    if (!is_slow(traits)) return;
     auto ns = static_cast<double>(duration(context, op).ns);
     slow.time += duration(context, op);
     slow.kernels += 1;
@@ -77,6 +84,7 @@ Slow measure(const RuleContext& context, const DevicePartition& device, const Ke
   if (steps == 0) return slow;
   slow.recoverable = {static_cast<std::int64_t>(saved) / steps};
   slow.time = slow.time / steps;
+  slow.nameless = slow.nameless / steps;
   slow.kernels /= static_cast<double>(steps);
   slow.modelled_ns /= static_cast<double>(steps);
   slow.evidence = longest.take();
@@ -128,6 +136,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
       return cannot_tell(rule, fmt::format("{} of the matrix kernels' time is in kernels whose "
                                            "names do not say which cores they use.",
                                            format_percent(ratio(unsaid, matrix))));
+    if (ratio(slow.nameless, context.step) >= kFindingShare)
+      return cannot_tell(
+          rule,
+          fmt::format("Matrix kernels on general cores take {}, and their names do not say in "
+                      "which number type. `headway whatif` tells what tensor cores would gain.",
+                      of_step(context, slow.nameless, context.step)));
     return fine(rule, fmt::format("{} of the matrix kernels' time runs on tensor cores; moving the "
                                   "rest there would save {} {}.",
                                   format_percent(ratio(tensor, matrix)),
