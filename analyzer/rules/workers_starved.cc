@@ -165,9 +165,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (more.enough)
     return fine(
         rule,
-        fmt::format("{} workers take {} for a batch, which is as fast as steps take them; some "
+        fmt::format("A worker takes {} for a batch, and there are as many as steps need ({}); some "
                     "steps wait for another reason.",
-                    more.workers, format_duration(work.per_batch)));
+                    format_duration(work.per_batch), more.workers));
   if (ratio(more.recoverable, input.step) < kFindingShare) {
     return fine(
         rule,
@@ -179,7 +179,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   std::string claim =
       fmt::format("The device waits for input {}", of_step(context, input.time, input.step));
-  if (counted) claim += fmt::format("; {} workers make the batches", more.workers);
+  if (counted)
+    claim += more.workers == 1 ? std::string("; one worker makes the batches")
+                               : fmt::format("; {} workers make the batches", more.workers);
   if (cpu) claim += fmt::format(", and the processors are {:.0f} % busy", cpu->mean);
   if (counted)
     claim += fmt::format(". With {} workers {} could go", more.possible,
