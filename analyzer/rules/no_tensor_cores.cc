@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // no-tensor-cores: matrix products run on the general cores of a GPU that has tensor cores.
 //
-// Symptom: GEMM and convolution kernels whose names say FP32 or plain FMA (sgemm, scudnn, ffma, simt).
+// Symptom: GEMM and convolution kernels whose names say FP32 or plain FMA (sgemm, scudnn, ffma, simt). Of kernels on general
+//   cores whose names say no number type, as those of a simulated GPU, nothing is claimed.
 // Mechanism: tensor cores do 8 to 16 times the arithmetic per second; FP32 inputs reach them only as TF32
 //   (Ampere and later) or after a cast to half precision (AMP).
 // Formula: per kernel, recoverable = d - max(flops / (0.5 x tensor peak), bytes / bandwidth) where its flops

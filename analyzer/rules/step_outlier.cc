@@ -123,8 +123,7 @@ std::vector<Advice> advice(TimeGroup group) {
   if (group == TimeGroup::kInput) {
     constexpr const char* kText =
         "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
-        "make "
-        "batches across it.";
+        "make batches across it.";
     return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
             {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
             {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
@@ -137,8 +136,7 @@ std::vector<Advice> advice(TimeGroup group) {
   }
   constexpr const char* kText =
       "Look at what the program does in these steps: checkpoints, evaluation, logging, garbage "
-      "collection. "
-      "Do it beside training, or less often.";
+      "collection. Do it beside training, or less often.";
   return {
       {"PyTorch", kText,
        "torch.distributed.checkpoint.async_save(…), gc.disable() with gc.collect() every n steps",

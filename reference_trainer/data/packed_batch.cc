@@ -54,8 +54,6 @@ PackedFormat grey_format(std::int64_t images, int height, int width) {
   PackedFormat format;
   format.kind = PackedFormat::Kind::kGrey;
   format.images = images;
-  format.height = height;
-  format.width = width;
   format.payload_bytes = format.usual_payload = images * height * width;
   return format;
 }

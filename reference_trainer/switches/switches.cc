@@ -265,8 +265,7 @@ std::vector<Switch> make_switches() {
       choice<Decode>(
           {"decode", kInput,
            "Decode images in every step, or once, into shards of pixels; or leave the second half "
-           "of a JPEG "
-           "(inverse DCT, colours) to the device, with augment_on device.",
+           "of a JPEG (inverse DCT, colours) to the device, with augment_on device.",
            "input-bound", try_values({"offline"})},
           &S::decode,
           {{"step", Decode::kStep}, {"offline", Decode::kOffline}, {"device", Decode::kDevice}}),

@@ -23,7 +23,7 @@ using test::TemporaryFolder;
 Outcome run(const std::string& arguments, const std::filesystem::path& config) {
   const std::string command = "XDG_CONFIG_HOME='" + config.string() +
                               "' CUDA_VISIBLE_DEVICES= '" HEADWAY_BINARY_DIR "/headway' " +
-                              arguments + "";
+                              arguments;
   return test::run_command(command);
 }
 

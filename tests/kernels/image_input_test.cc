@@ -10,6 +10,7 @@
 #include "kernels/parallel.h"
 #include "kernels/picture_colours.h"
 #include "kernels/picture_resize.h"
+#include "tests/kernels/picture_batch.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 
@@ -64,17 +65,9 @@ void check_resized(const Pixels& from, const PicturePart& part, int height, int 
 }  // namespace
 
 TEST_CASE("a resized picture is what a triangle filter makes of its part") {
-  Pixels from;
-  std::vector<PicturePart> parts;
+  test::PictureBatch batch;
   auto add = [&](int height, int width, float top, float left, float rows, float columns) {
-    for (int mirrored : {0, 1}) {
-      const Pixels picture = random_bytes(std::int64_t{3} * height * width,
-                                          static_cast<std::uint32_t>(parts.size()) + 1);
-      parts.push_back({static_cast<std::int64_t>(from.size()), height, width, top, left, rows,
-                       columns, mirrored});
-      from.insert(from.end(), picture.begin(), picture.end());
-      from.push_back(77);  // between the pictures, so that offsets are odd
-    }
+    for (int mirrored : {0, 1}) batch.add(height, width, top, left, rows, columns, mirrored);
   };
   add(31, 17, 0, 0, 31, 17);
   add(64, 96, 10.25F, 3.5F, 41.5F, 66.125F);
@@ -83,6 +76,7 @@ TEST_CASE("a resized picture is what a triangle filter makes of its part") {
   add(7, 200, 0.3F, 120.7F, 6.7F, 79.3F);
   add(300, 3, 0, 0, 300, 3);
   add(1, 1, 0, 0, 1, 1);
+  const auto& [from, parts] = batch;
   for (int threads : test::thread_counts()) {
     set_max_threads(threads);
     for (auto [height, width] : {std::pair{1, 1}, {5, 7}, {24, 33}, {70, 20}}) {

@@ -162,7 +162,7 @@ TEST_CASE("a picture that has grown since the run began ends it with its name") 
                        doctest::Contains("grown.jpg: this picture is larger"), Error);
 }
 
-TEST_CASE("a simulated device gets a quarter of the bytes and makes the images in kernels") {
+TEST_CASE("a simulated device gets pixels in the place of floats and makes the images in kernels") {
   test::TemporaryFolder cache;
   Settings settings = pictures(cache.path());
   settings.steps = 12;

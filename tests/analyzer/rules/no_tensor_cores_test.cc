@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/analyzer/kernel_run.h"
+#include "tests/analyzer/text_run.h"
 #include "tests/support/trace_builder.h"
 
 namespace headway::analyzer {
@@ -104,6 +105,16 @@ TEST_CASE("rules over device kernels cannot tell in a run without a device, and 
         finding.rule == "unfused-elementwise" || finding.rule == "host-round-trip")
       CHECK(finding.status == Status::kCannotTell);
   }
+}
+
+TEST_CASE(
+    "no-tensor-cores cannot tell where kernels on general cores do not say their number type") {
+  const test::TextRun run(
+      "thread main\n  steps 20\n    repeat 20\n      host 4us\n"
+      "      launch \"conv2d layer1\" 500us math=general blocks=864\n");
+  const Finding& finding = run.finding("no-tensor-cores");
+  CHECK(finding.status == Status::kCannotTell);
+  CHECK(finding.claim.find("do not say in which number type") != std::string::npos);
 }
 
 }  // namespace headway::analyzer

@@ -50,6 +50,27 @@ TEST_CASE("workers-starved is fine when all workers wait for one disk at its lim
   CHECK(run.finding("workers-starved").status == Status::kFine);
 }
 
+TEST_CASE("workers-starved names as many workers as hide the making of batches, not all that fit") {
+  TextRun run("meta cpu_count 64\nloader 1\n  decode 20ms\nthread main\n  steps 20\n    input\n" +
+              healthy_step());
+  // A batch takes 20 ms, a step 10: two, and a fifth more.
+  CHECK(run.finding("workers-starved").claim.find("one worker makes the batches. With 3 workers") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "workers-starved is fine where the workers suffice and some steps wait for another reason") {
+  TextRun run(
+      "meta cpu_count 16\nloader 2 prefetch=1\n  decode 4ms\n  on every=16\n    read 150ms "
+      "bytes=1MB\n"
+      "thread main\n  steps 60\n    input\n" +
+      healthy_step());
+  REQUIRE(run.finding("input-bound").status == Status::kFound);
+  const Finding& finding = run.finding("workers-starved");
+  CHECK(finding.status == Status::kFine);
+  CHECK(finding.claim.find("as many as steps need") != std::string::npos);
+}
+
 TEST_CASE("workers-starved cannot tell without samples of the processors or sight of the workers") {
   TextRun run("loader 2 hidden\n  decode 60ms\nthread main\n  steps 20\n    input\n" +
               healthy_step());

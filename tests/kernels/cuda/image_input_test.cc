@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/stream_op.h"
 #include "tests/kernels/cuda/gpu.h"
+#include "tests/kernels/picture_batch.h"
 #include "tests/kernels/random_array.h"
 
 namespace headway::test {
@@ -61,16 +62,9 @@ void check_resize(const Bytes& from, const std::vector<PicturePart>& parts, int 
 }  // namespace
 
 TEST_CASE("resized parts are those of the processor, enlarged, shrunk, at borders, mirrored") {
-  Bytes from;
-  std::vector<PicturePart> parts;
+  PictureBatch batch;
   auto add = [&](int height, int width, float top, float left, float rows, float columns) {
-    const auto count = static_cast<std::int64_t>(parts.size());
-    parts.push_back({static_cast<std::int64_t>(from.size()), height, width, top, left, rows,
-                     columns, static_cast<std::int32_t>(count % 2)});
-    const Bytes picture =
-        random_bytes(std::int64_t{3} * height * width, static_cast<std::uint32_t>(count) + 1);
-    from.insert(from.end(), picture.begin(), picture.end());
-    from.insert(from.end(), static_cast<std::size_t>(count % 3), 0);  // odd offsets
+    batch.add(height, width, top, left, rows, columns, static_cast<int>(batch.parts.size() % 2));
   };
   add(37, 53, 0, 0, 37, 53);
   add(64, 48, 13.37F, 7.75F, 40.1F, 33.3F);
@@ -82,7 +76,7 @@ TEST_CASE("resized parts are those of the processor, enlarged, shrunk, at border
   add(3, 1000, 0, 0, 3, 1000);
   add(90, 41, 30.5F, 0, 59.5F, 20.25F);
   for (auto [height, width] : {std::pair{5, 7}, {1, 1}, {8, 32}, {37, 53}, {9, 36}, {41, 33}})
-    check_resize(from, parts, height, width);
+    check_resize(batch.bytes, batch.parts, height, width);
 }
 
 TEST_CASE(
