@@ -186,11 +186,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.sub_cause = grown.id;
   finding.claim = fmt::format(
       "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
-      "What "
-      "grows is '{}', by {} in each.",
+      "What grows is '{}', by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
-      of_step(context, worst.per_step, worst.median), grown.label, format_duration(growth));
+      of_step(context, worst.per_step, context.step), grown.label, format_duration(growth));
   finding.confidence = 0.85;
   finding.evidence = evidence(context, worst);
   finding.advice = advice(grown.group);

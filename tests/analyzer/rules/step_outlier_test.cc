@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "common/format.h"
 #include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
@@ -16,6 +17,9 @@ TEST_CASE("step-outlier fires on checkpoints, names the class that grew and the 
   CHECK(finding.claim.find("one every 10 steps") != std::string::npos);
   CHECK(finding.recoverable_per_step.ns == doctest::Approx(3'000'000).epsilon(0.01));
   CHECK(finding.evidence.size() == 5);
+  // One share of one step, in the claim as in the finding.
+  CHECK(finding.claim.find("step (" + format_percent(finding.share_of_step) + ")") !=
+        std::string::npos);
 }
 
 TEST_CASE("step-outlier names input when a batch is late") {
