@@ -9,12 +9,12 @@
 
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/audit.h"
-#include "analyzer/device_view.h"
+#include "analyzer/evidence/kernel_work.h"
 #include "analyzer/graph/assumptions.h"
 #include "analyzer/graph/critical_path.h"
-#include "analyzer/kernels/kernel_work.h"
+#include "analyzer/model/finding.h"
+#include "analyzer/partition/device_view.h"
 #include "analyzer/partition/partition.h"
-#include "analyzer/rules/finding.h"
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
 

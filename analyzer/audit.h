@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "common/time.h"
 #include "trace/loss_counters.h"
 #include "trace/trace.h"

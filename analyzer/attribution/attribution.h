@@ -7,7 +7,7 @@
 #include "analyzer/attribution/range_contexts.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
-#include "analyzer/partition/time_class.h"
+#include "analyzer/model/time_class.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

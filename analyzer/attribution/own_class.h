@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/kernels/families.h"
-#include "analyzer/partition/time_class.h"
+#include "analyzer/model/time_class.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/attribution/range_names.h"
+#include "analyzer/steps/range_names.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

@@ -6,7 +6,7 @@
 
 #include "analyzer/check/baseline.h"
 #include "analyzer/check/budget.h"
-#include "analyzer/rules/finding.h"
+#include "analyzer/model/finding.h"
 #include "common/error.h"
 
 namespace headway::analyzer {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
-#include "analyzer/event_ref.h"
 #include "analyzer/graph/graph.h"
+#include "analyzer/model/event_ref.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/steps/steps.h"
 

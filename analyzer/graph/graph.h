@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/event_ref.h"
 #include "analyzer/graph/calibration.h"
 #include "analyzer/graph/edge_kind.h"
 #include "analyzer/graph/points.h"
+#include "analyzer/model/event_ref.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

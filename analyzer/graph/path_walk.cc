@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/device_view.h"
 #include "analyzer/graph/host_pieces.h"
+#include "analyzer/partition/device_view.h"
 #include "analyzer/partition/input_wait.h"
 
 namespace headway::analyzer {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
+#include "analyzer/model/time_class.h"
 #include "analyzer/partition/input_wait.h"
-#include "analyzer/partition/time_class.h"
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
-#include "analyzer/event_ref.h"
-#include "analyzer/partition/time_class.h"
+#include "analyzer/model/event_ref.h"
+#include "analyzer/model/time_class.h"
 #include "analyzer/steps/steps.h"
 #include "common/time.h"
 #include "trace/trace.h"

@@ -6,8 +6,8 @@
 
 #include "analyzer/attribution/attribution.h"
 #include "analyzer/graph/graph.h"
+#include "analyzer/model/time_class.h"
 #include "analyzer/partition/gap_facts.h"
-#include "analyzer/partition/time_class.h"
 
 namespace headway::analyzer {
 

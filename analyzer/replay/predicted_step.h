@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 
 namespace headway::analyzer {
 

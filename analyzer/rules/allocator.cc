@@ -14,8 +14,8 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

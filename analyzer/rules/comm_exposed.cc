@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/rules/communication.h"
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -15,11 +15,11 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/partition/steady_ops.h"
-#include "analyzer/rules/communication.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -16,10 +16,10 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/rules/communication.h"
-#include "analyzer/rules/links.h"
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/links.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -14,9 +14,9 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -12,10 +12,10 @@
 // Source: index building on the CPU in detection and recommendation models.
 #include <fmt/format.h>
 
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/round_trips.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/round_trips.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

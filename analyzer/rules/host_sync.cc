@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -14,11 +14,11 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/evidence/input_names.h"
+#include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
-#include "analyzer/rules/input_names.h"
-#include "analyzer/rules/loader.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -10,9 +10,9 @@
 // Source: CUDA graphs and fusion exist for this; the definition is in docs/reference/time-classes.md.
 #include <fmt/format.h>
 
+#include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 #include "common/statistics.h"
 

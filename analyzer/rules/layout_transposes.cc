@@ -11,10 +11,10 @@
 // Source: cuDNN and MIOpen kernels; PyTorch's channels-last documentation.
 #include <fmt/format.h>
 
-#include "analyzer/rules/device_streams.h"
-#include "analyzer/rules/layout_kernels.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/layout_kernels.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -15,9 +15,9 @@
 
 #include <algorithm>
 
-#include "analyzer/rules/counters.h"
+#include "analyzer/evidence/counters.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 #include "common/interval_set.h"
 

@@ -11,9 +11,9 @@
 // Source: CUDA C++ best practices guide, section on occupancy.
 #include <fmt/format.h>
 
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -15,10 +15,10 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/rules/idle_overlap.h"
-#include "analyzer/rules/loading.h"
+#include "analyzer/evidence/idle_overlap.h"
+#include "analyzer/evidence/loading.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

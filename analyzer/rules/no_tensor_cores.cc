@@ -13,9 +13,9 @@
 // Source: NVIDIA's mixed-precision training guide; peaks in analyzer/hardware/gpus.cc.
 #include <fmt/format.h>
 
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "analyzer/rules/rule.h"
+#include "analyzer/evidence/rule.h"
 
 namespace headway::analyzer {
 

@@ -12,9 +12,9 @@
 // Source: persistent RNN (Diamos et al. 2016); cuDNN's CUDNN_RNN_ALGO_PERSIST_STATIC and _SMALL_H.
 #include <fmt/format.h>
 
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

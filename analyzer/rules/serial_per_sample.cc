@@ -15,10 +15,10 @@
 
 #include <algorithm>
 
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/serial_repeats.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/serial_repeats.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

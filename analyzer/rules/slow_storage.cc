@@ -16,10 +16,10 @@
 
 #include <algorithm>
 
-#include "analyzer/rules/counters.h"
-#include "analyzer/rules/loader.h"
+#include "analyzer/evidence/counters.h"
+#include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

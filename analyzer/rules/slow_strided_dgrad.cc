@@ -11,10 +11,10 @@
 // Source: cuDNN release notes (strided dgrad of 8.1 and later), CUTLASS's StrideSupport.
 #include <fmt/format.h>
 
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/slow_gradients.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/slow_gradients.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 #include "trace/trace.h"
 

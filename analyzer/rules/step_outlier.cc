@@ -17,11 +17,11 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/outlier_limit.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
-#include "analyzer/rules/loader.h"
-#include "analyzer/rules/outlier_limit.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 #include "common/statistics.h"
 

@@ -17,10 +17,10 @@
 
 #include <algorithm>
 
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
-#include "analyzer/rules/communication.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -13,11 +13,11 @@
 // Source: length bucketing in translation and speech training; sequence packing.
 #include <fmt/format.h>
 
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
 #include "analyzer/ranks/work.h"
-#include "analyzer/rules/communication.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

@@ -11,10 +11,10 @@
 // Source: FlashAttention; PyTorch's scaled_dot_product_attention.
 #include <fmt/format.h>
 
-#include "analyzer/rules/attention_kernels.h"
-#include "analyzer/rules/device_streams.h"
+#include "analyzer/evidence/attention_kernels.h"
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

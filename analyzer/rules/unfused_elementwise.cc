@@ -18,10 +18,10 @@
 #include <map>
 #include <numeric>
 
-#include "analyzer/rules/op_graph.h"
+#include "analyzer/evidence/op_graph.h"
+#include "analyzer/evidence/stream_chains.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/stream_chains.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

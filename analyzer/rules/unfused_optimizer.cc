@@ -18,10 +18,10 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/evidence/support.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

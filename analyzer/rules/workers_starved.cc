@@ -18,11 +18,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyzer/rules/counters.h"
-#include "analyzer/rules/input_names.h"
-#include "analyzer/rules/loader.h"
+#include "analyzer/evidence/counters.h"
+#include "analyzer/evidence/input_names.h"
+#include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/rules/support.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

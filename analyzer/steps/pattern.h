@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/attribution/range_names.h"
+#include "analyzer/steps/range_names.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/attribution/range_names.h"
+#include "analyzer/steps/range_names.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "analyzer/evidence/rule.h"
 #include "analyzer/partition/steady_ops.h"
-#include "analyzer/rules/rule.h"
 #include "analyzer/whatif/fix.h"
 
 namespace headway::analyzer {

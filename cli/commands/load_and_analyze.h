@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/ranks/analyze_job.h"
+#include "analyzer/job/analyze_job.h"
 #include "trace/trace.h"
 
 namespace CLI {

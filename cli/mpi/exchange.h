@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "analyzer/ranks/analyze_job.h"
+#include "analyzer/job/analyze_job.h"
 
 namespace headway::cli {
 

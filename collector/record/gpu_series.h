@@ -6,7 +6,7 @@
 namespace headway::record {
 
 /// Series of a GPU, whoever samples them: NVML in the recorder, or CUPTI in the program where there
-/// is no NVML. The names are those that rules look for (analyzer/rules/counters.h).
+/// is no NVML. The names are those that rules look for (analyzer/evidence/counters.h).
 struct GpuSeries {
   std::string_view name;
   std::string_view unit;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "analyzer/attribution/attribution.h"
-#include "analyzer/partition/time_class.h"
+#include "analyzer/model/time_class.h"
 #include "trace/trace.h"
 
 namespace headway::gui {

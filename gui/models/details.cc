@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "analyzer/replay/predicted_step.h"
 #include "common/format.h"
 #include "gui/models/display_text.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "gui/models/session.h"
 
 namespace headway::gui {

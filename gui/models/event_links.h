@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "trace/trace.h"
 
 namespace headway::gui {

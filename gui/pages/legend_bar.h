@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "analyzer/partition/time_class.h"
+#include "analyzer/model/time_class.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

@@ -4,7 +4,7 @@
 #include <QIcon>
 #include <QPainter>
 
-#include "analyzer/rules/finding.h"
+#include "analyzer/model/finding.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "analyzer/event_ref.h"
+#include "analyzer/model/event_ref.h"
 #include "common/format.h"
 #include "gui/models/ticks.h"
 #include "gui/models/vocabulary.h"

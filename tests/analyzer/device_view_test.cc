@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "analyzer/device_view.h"
+#include "analyzer/partition/device_view.h"
 
 #include <doctest/doctest.h>
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/serial_repeats.h"
 #include "analyzer/hardware/gpus.h"
-#include "analyzer/rules/device_streams.h"
-#include "analyzer/rules/serial_repeats.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 

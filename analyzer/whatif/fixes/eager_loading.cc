@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "analyzer/rules/loading.h"
+#include "analyzer/evidence/loading.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/host_time.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/rules/slow_gradients.h"
+#include "analyzer/evidence/slow_gradients.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 

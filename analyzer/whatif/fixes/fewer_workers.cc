@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "analyzer/rules/loader.h"
+#include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/host_time.h"
 #include "analyzer/whatif/loader_pools.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/rules/counters.h"
+#include "analyzer/evidence/counters.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"

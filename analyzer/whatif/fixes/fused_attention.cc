@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/rules/attention_kernels.h"
+#include "analyzer/evidence/attention_kernels.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_rates.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "analyzer/rules/links.h"
+#include "analyzer/evidence/links.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/transfers.h"

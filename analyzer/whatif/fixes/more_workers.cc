@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analyzer/rules/loader.h"
+#include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
 

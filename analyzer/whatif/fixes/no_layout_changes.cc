@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analyzer/rules/layout_kernels.h"
+#include "analyzer/evidence/layout_kernels.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"

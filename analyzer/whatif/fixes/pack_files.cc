@@ -2,7 +2,7 @@
 // Small files are packed into shards, which are read in large pieces.
 #include <fmt/format.h>
 
-#include "analyzer/rules/loader.h"
+#include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyzer/rules/round_trips.h"
+#include "analyzer/evidence/round_trips.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "analyzer/rules/outlier_limit.h"
+#include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 

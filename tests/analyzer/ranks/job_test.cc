@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analyzer/ranks/analyze_job.h"
+#include "analyzer/job/analyze_job.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/work.h"
 #include "analyzer/report/report.h"

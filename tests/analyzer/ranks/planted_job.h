@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "analyzer/ranks/analyze_job.h"
+#include "analyzer/job/analyze_job.h"
 #include "tests/planted/dsl/assemble.h"
 #include "tests/planted/dsl/case.h"
 

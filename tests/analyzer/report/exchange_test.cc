@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analyzer/evidence/rule.h"
 #include "analyzer/report/json_keys.h"
 #include "analyzer/report/report.h"
-#include "analyzer/rules/rule.h"
 #include "tests/analyzer/report/report_runs.h"
 
 namespace headway::analyzer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "analyzer/rules/links.h"
+#include "analyzer/evidence/links.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/ranks/planted_job.h"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/ranks/analyze_job.h"
-#include "analyzer/rules/rule.h"
+#include "analyzer/evidence/rule.h"
+#include "analyzer/job/analyze_job.h"
 #include "common/error.h"
 #include "tests/planted/dsl/assemble.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/rules/finding.h"
+#include "analyzer/model/finding.h"
 #include "tests/planted/dsl/case.h"
 
 namespace headway::planted {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "analyzer/rules/rule.h"
+#include "analyzer/evidence/rule.h"
 #include "common/error.h"
 
 namespace headway::planted {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "analyzer/rules/rule.h"
+#include "analyzer/evidence/rule.h"
 
 namespace headway::planted {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyzer/ranks/analyze_job.h"
+#include "analyzer/job/analyze_job.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "common/gpu_models.h"
 #include "reference_trainer/oracle/step_truth.h"

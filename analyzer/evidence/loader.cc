@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/evidence/loader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "analyzer/evidence/counters.h"
+#include "trace/meta_keys.h"
+
+namespace headway::analyzer {
+namespace {
+
+using trace::RangeKind;
+
+constexpr std::int64_t kLargeRead = 65'536;
+/// bytes/s that a hard disk and a gigabit network both reach.
+constexpr double kAssumedRate = 100e6;
+
+bool is_stage(RangeKind kind) {
+  return kind == RangeKind::kRead || kind == RangeKind::kDecode || kind == RangeKind::kAugment ||
+         kind == RangeKind::kCollate;
+}
+
+/// The calls on files of the threads that have ranges of a loader. Bytes count by the file: how many
+/// calls a library makes for each is its own affair.
+void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
+  if (trace.io.size() == 0) return;
+  std::vector<bool> loads(trace.threads.size());
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (info && (info->kind == RangeKind::kRead || info->kind == RangeKind::kBatch))
+      loads[trace.ranges.thread[i].value] = true;
+  }
+  const trace::Io& io = trace.io;
+  std::int64_t opened = 0;
+  for (std::size_t i = 0; i < io.size(); ++i) {
+    if (!loads[io.thread[i].value]) continue;
+    bool read = io.op[i] == trace::IoOp::kRead;
+    if (!read && io.op[i] != trace::IoOp::kOpen) continue;
+    reads.time += io.busy[i];
+    if (!read) {
+      opened += io.calls[i];
+      continue;
+    }
+    reads.bytes += io.bytes[i];
+    if (io.calls[i] == 1 && io.busy[i].ns > 0 && io.bytes[i] >= kLargeRead)
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(io.bytes[i]) / io.busy[i].seconds());
+  }
+  if (reads.bytes == 0) return;
+  reads.count = std::max<std::int64_t>(opened, 1);  // opened before the recording began
+  reads.files = true;
+}
+
+}  // namespace
+
+double Reads::share_if_large() const {
+  double ideal = static_cast<double>(bytes) / large_read_rate;
+  return std::min(1.0, ideal / std::max(1e-9, time.seconds()));
+}
+
+Reads sum_reads(const trace::Trace& trace) {
+  Reads reads{0, 0, {}, kAssumedRate};
+  if (trace.range_info.empty()) return reads;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || info->kind != RangeKind::kRead || info->bytes <= 0) continue;
+    DurationNs time = trace.ranges.interval(trace::RangeId{i}).length();
+    ++reads.count;
+    reads.bytes += info->bytes;
+    reads.time += time;
+    if (time.ns > 0 && info->bytes >= kLargeRead) {
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
+    }
+  }
+  if (reads.count == 0) add_calls_on_files(trace, reads);
+  return reads;
+}
+
+LoaderWork loader_work(const RuleContext& context) {
+  const trace::Trace& trace = context.trace;
+  LoaderWork work;
+  if (trace.range_info.empty()) return work;
+  std::vector<bool> trains(trace.threads.size());
+  for (const Step& step : context.steps.all) trains[step.thread.value] = true;
+  std::vector<bool> makes(trace.threads.size());
+  Interval window = counters::steady_window(context);
+  DurationNs making;
+  DurationNs computing;
+  DurationNs batch_time;
+  std::int64_t batches = 0;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || (info->kind != RangeKind::kBatch && !is_stage(info->kind))) continue;
+    trace::ThreadId thread = trace.ranges.thread[i];
+    Interval interval = trace.ranges.interval(trace::RangeId{i});
+    if (trains[thread.value]) {
+      work.on_training_thread = true;
+      continue;
+    }
+    makes[thread.value] = true;
+    DurationNs inside = intersect(interval, window).length();
+    if (info->kind == RangeKind::kBatch) {
+      making += inside;
+      if (window.contains(interval.begin)) {
+        batch_time += interval.length();
+        ++batches;
+      }
+    } else if (info->kind != RangeKind::kRead) {
+      computing += inside;
+    }
+  }
+  for (std::uint32_t t = 0; t < makes.size(); ++t) {
+    if (makes[t]) work.workers.push_back(trace::ThreadId{t});
+  }
+  work.making = ratio(making, window.length());
+  work.computing = ratio(computing, window.length());
+  if (batches) work.per_batch = batch_time / batches;
+  return work;
+}
+
+std::int64_t processor_count(const trace::Trace& trace) {
+  std::string_view text = trace.meta_value(trace::meta::kCpuCount);
+  std::int64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+std::int64_t workers_that_fit(const RuleContext& context) {
+  const std::int64_t processors = processor_count(context.trace);
+  if (processors <= 0) return 0;
+  const LoaderWork work = loader_work(context);
+  const Reads reads = sum_reads(context.trace);
+  double share = 1;
+  if (work.making > 0 && reads.count > 0) {
+    const double computing = std::min(1.0, work.computing / work.making);
+    share = computing + (1 - computing) * reads.share_if_large();
+  }
+  return static_cast<std::int64_t>(
+      std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));
+}
+
+std::int64_t workers_needed(DurationNs per_batch, DurationNs step) {
+  constexpr double kReserve = 1.2;
+  return static_cast<std::int64_t>(
+      std::ceil(kReserve * ratio(per_batch, std::max(step, DurationNs{1}))));
+}
+
+}  // namespace headway::analyzer

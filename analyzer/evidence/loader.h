@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/evidence/rule.h"
+
+namespace headway::analyzer {
+
+/// All reads that say their size: ranges of that kind, else the calls on files of threads that make
+/// batches (`headway record --io`).
+struct Reads {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  DurationNs time;
+  double large_read_rate;  ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
+
+  bool files = false;  ///< `count` is of files that were opened, not of reads
+
+  std::int64_t mean() const { return count ? bytes / count : 0; }
+  /// How much of the time would remain if the same bytes came in large reads, 0 to 1.
+  double share_if_large() const;
+};
+Reads sum_reads(const trace::Trace& trace);
+
+/// What the loader's workers do during the steady steps, from the ranges of their stages.
+struct LoaderWork {
+  std::vector<trace::ThreadId> workers;  ///< threads that make batches, not the training thread
+  double making = 0;                     ///< mean number of them that make a batch
+  double computing = 0;                  ///< mean number of them that decode, augment or collate
+  DurationNs per_batch;                  ///< mean time one worker takes for a batch; 0 unknown
+  bool on_training_thread = false;       ///< batches are made by the training thread itself
+};
+LoaderWork loader_work(const RuleContext& context);
+
+/// Processors of the machine that the program may use; 0 unknown.
+std::int64_t processor_count(const trace::Trace& trace);
+
+/// How many workers the processors bear besides the training thread; 0 unknown. One takes a processor while it computes; a
+/// read takes one as long as its bytes would take in large pieces, and waits for the storage else. Reads of unknown size
+/// count whole.
+std::int64_t workers_that_fit(const RuleContext& context);
+/// How many hide the making of batches under steps that take `step`: a fifth more than the mean asks for, as batches take
+/// unequally long.
+std::int64_t workers_needed(DurationNs per_batch, DurationNs step);
+
+}  // namespace headway::analyzer

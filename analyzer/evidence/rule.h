@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/attribution/attribution.h"
+#include "analyzer/evidence/kernel_work.h"
+#include "analyzer/kernels/families.h"
+#include "analyzer/model/finding.h"
+#include "analyzer/partition/partition.h"
+#include "analyzer/steps/steps.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+struct JobAnalysis;  // analyzer/ranks/job.h
+
+/// What a rule may look at. Everything in it outlives the check.
+struct RuleContext {
+  const trace::Trace& trace;
+  const Steps& steps;
+  const Attribution& attribution;
+  const std::vector<DevicePartition>& partitions;
+  DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
+  const KernelNames& kernels;
+  const std::vector<KernelWork>& work;  ///< one for each of `partitions`
+  const JobAnalysis* job = nullptr;     ///< the job whose critical rank this is; null for one rank
+};
+
+/// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:
+/// docs/howto/add_a_rule.md.
+struct Rule {
+  std::string_view id;  ///< stable
+  std::string_view title;
+  std::string_view fires_on;  ///< one sentence for the reference page
+  Finding (*check)(const Rule& rule, const RuleContext& context);
+  /// Judges all ranks of a job at once; what it says of one of them alone is then of no interest.
+  bool whole_job = false;
+};
+
+/// All rules. The order breaks ties between findings of equal recoverable time: causes before
+/// refinements.
+std::span<const Rule* const> all_rules();
+
+}  // namespace headway::analyzer
