@@ -11,12 +11,12 @@
 #include <optional>
 
 #include "analyzer/doubts.h"
-#include "analyzer/evidence/rule.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/path_walk.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/ranks/refine.h"
+#include "analyzer/rules/registry.h"
 #include "common/error.h"
 #include "common/parallel.h"
 #include "common/statistics.h"

@@ -12,6 +12,7 @@
 #include "analyzer/evidence/kernel_work.h"
 #include "analyzer/graph/assumptions.h"
 #include "analyzer/graph/critical_path.h"
+#include "analyzer/model/doubt.h"
 #include "analyzer/model/finding.h"
 #include "analyzer/partition/device_view.h"
 #include "analyzer/partition/partition.h"
@@ -28,12 +29,6 @@ struct AnalysisOptions {
   std::shared_ptr<const JobAnalysis> job = nullptr;
   /// Called after each stage with its name ("steps", "partition"), for timing; may be empty.
   std::function<void(std::string_view)> stage_done = {};
-};
-
-/// Something the reader must know before trusting the figures. Printed first.
-struct Doubt {
-  std::string severity;  ///< "loss", "doubt", "info"
-  std::string text;
 };
 
 /// How long the steady steps last on the slowest device, or on the training thread where there is

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/evidence/rule.h"
+#include "analyzer/rules/registry.h"
 #include "analyzer/stats/tables.h"
 #include "common/statistics.h"
 #include "common/text.h"

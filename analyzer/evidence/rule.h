@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,9 +39,5 @@ struct Rule {
   /// Judges all ranks of a job at once; what it says of one of them alone is then of no interest.
   bool whole_job = false;
 };
-
-/// All rules. The order breaks ties between findings of equal recoverable time: causes before
-/// refinements.
-std::span<const Rule* const> all_rules();
 
 }  // namespace headway::analyzer

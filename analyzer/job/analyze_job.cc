@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 
+#include "analyzer/job/summarise.h"
 #include "analyzer/ranks/identity.h"
 #include "common/archive.h"
 #include "common/error.h"

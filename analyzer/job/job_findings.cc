@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/evidence/rule.h"
 #include "analyzer/job/analyze_job.h"
+#include "analyzer/rules/registry.h"
 
 namespace headway::analyzer {
 namespace {

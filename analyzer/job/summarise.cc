@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "analyzer/ranks/rank_summary.h"
+#include "analyzer/job/summarise.h"
 
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 
-#include "analyzer/evidence/rule.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/work.h"
+#include "analyzer/rules/registry.h"
 #include "common/archive.h"
 #include "trace/meta_keys.h"
 
@@ -89,7 +89,7 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
     for (const DevicePartition& partition : analysis.partitions) {
       if (partition.device != device.view.device) continue;
       device.exposures = exposures_of(partition, by_op);
-      summary.work_measure = add_work(trace, analysis, partition, device.steps);
+      summary.work_measure = add_work(trace, analysis.attribution, partition, device.steps);
     }
   }
   summary.findings = analysis.findings;
@@ -98,18 +98,6 @@ RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity
   }
   summary.doubts = analysis.doubts;
   return summary;
-}
-
-void average_steps(RankDevice& device) {
-  ClassTimes sum;
-  std::int64_t steady = 0;
-  for (const RankStep& step : device.steps) {
-    if (!step.steady) continue;
-    sum += step.times;
-    ++steady;
-  }
-  for (DurationNs& time : sum.of) time = time / std::max<std::int64_t>(1, steady);
-  device.per_steady_step = sum;
 }
 
 // Fields, each type once (see archive.h).

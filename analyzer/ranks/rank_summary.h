@@ -6,8 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/analysis.h"
+#include "analyzer/model/doubt.h"
+#include "analyzer/model/finding.h"
+#include "analyzer/model/time_class.h"
+#include "analyzer/partition/device_view.h"
 #include "analyzer/ranks/collectives.h"
+#include "analyzer/steps/steps.h"
 
 namespace headway::analyzer {
 
@@ -73,15 +77,6 @@ struct RankSummary {
   std::vector<Finding> findings;  ///< of the rank alone; evidence carries times and notes only
   std::vector<Doubt> doubts;
 };
-
-/// Who the rank is and where its steps went, without its communication, findings and doubts.
-RankSummary outline(const trace::Trace& trace, const Analysis& analysis, RankIdentity identity);
-/// All of it.
-RankSummary summarise(const trace::Trace& trace, const Analysis& analysis, RankIdentity identity);
-
-/// For sending to another process of the same run.
-std::string to_bytes(RankSummary& summary);
-RankSummary rank_summary_from(std::string_view bytes);
 
 /// Recomputes the means of `device` from its steps.
 void average_steps(RankDevice& device);

@@ -59,14 +59,14 @@ std::int64_t elements_of_shapes(std::string_view shapes) {
   return depth == 0 && !shapes.empty() ? total : -1;
 }
 
-WorkMeasure add_work(const Trace& trace, const Analysis& analysis, const DevicePartition& partition,
-                     std::vector<RankStep>& steps) {
+WorkMeasure add_work(const Trace& trace, const Attribution& attribution,
+                     const DevicePartition& partition, std::vector<RankStep>& steps) {
   const DeviceOps& ops = trace.device_ops;
   if (add_per_op(trace, partition, steps, [&](std::size_t i) { return ops.flops[i]; }))
     return WorkMeasure::kFlops;
   std::vector<std::int64_t> elements(trace.strings.size(), -2);  // -2: not parsed yet
   auto of_op = [&](std::size_t i) -> std::int64_t {
-    RangeId range = analysis.attribution.range_of[i];
+    RangeId range = attribution.range_of[i];
     for (; range.valid(); range = trace.ranges.parent[range.value]) {
       const RangeInfo* info = trace.info(range);
       if (!info || info->shapes.value == 0 || info->shapes.value >= elements.size()) continue;

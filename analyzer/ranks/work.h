@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "analyzer/attribution/attribution.h"
+#include "analyzer/partition/partition.h"
 #include "analyzer/ranks/rank_summary.h"
 
 namespace headway::analyzer {
@@ -10,7 +12,7 @@ namespace headway::analyzer {
 /// Fills RankStep::work with the amount of work in each step's batch: the arithmetic of its device
 /// ops where the trace has it, else the elements of the input shapes of the ops that launched them.
 /// `steps` are those of `partition`, in order. Returns what was counted.
-WorkMeasure add_work(const trace::Trace& trace, const Analysis& analysis,
+WorkMeasure add_work(const trace::Trace& trace, const Attribution& attribution,
                      const DevicePartition& partition, std::vector<RankStep>& steps);
 
 /// Elements of all tensors of a shapes text: "[[32, 1024], [1024], []]" -> 32768 + 1024 + 1.

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "analyzer/evidence/rule.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
 #include "analyzer/report/junit.h"
 #include "analyzer/report/sarif.h"
+#include "analyzer/rules/registry.h"
 #include "analyzer/stats/tables.h"
 #include "common/format.h"
 #include "common/text.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
+
 #include "analyzer/evidence/rule.h"
 
 namespace headway::analyzer {
@@ -38,5 +40,9 @@ extern const Rule kStraggler;
 extern const Rule kUnevenBatches;
 extern const Rule kWorkersOversubscribed;
 extern const Rule kWorkersStarved;
+
+/// All rules. The order breaks ties between findings of equal recoverable time: causes before
+/// refinements.
+std::span<const Rule* const> all_rules();
 
 }  // namespace headway::analyzer

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyzer/job/summarise.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/job.h"
 #include "analyzer/stats/summary.h"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/check/budget.h"
-#include "analyzer/evidence/rule.h"
 #include "analyzer/model/time_class.h"
 #include "analyzer/report/json_keys.h"
+#include "analyzer/rules/registry.h"
 #include "analyzer/stats/tables.h"
 #include "analyzer/whatif/fix.h"
 #include "cli/commands/commands.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/job/summarise.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/stats/tables.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/ranks/job.h"
+#include "analyzer/job/summarise.h"
 
 #include <doctest/doctest.h>
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "analyzer/evidence/rule.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/figures.h"
+#include "analyzer/rules/registry.h"
 #include "analyzer/whatif/fix.h"
 #include "tests/analyzer/text_run.h"
 

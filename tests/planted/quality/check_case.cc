@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/evidence/rule.h"
 #include "analyzer/job/analyze_job.h"
+#include "analyzer/rules/registry.h"
 #include "common/error.h"
 #include "tests/planted/dsl/assemble.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "analyzer/evidence/rule.h"
+#include "analyzer/rules/registry.h"
 #include "common/error.h"
 
 namespace headway::planted {

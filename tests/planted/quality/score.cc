@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "analyzer/evidence/rule.h"
+#include "analyzer/rules/registry.h"
 
 namespace headway::planted {
 namespace {
