@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "analyzer/doubts.h"
+#include "analyzer/evidence/recording.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/path_walk.h"
 #include "analyzer/kernels/communication.h"
@@ -97,6 +98,9 @@ int rank(Status status) {
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.status != b.status) return rank(a.status) < rank(b.status);
+    // What is wrong with the recording has to be known first, whatever its time.
+    const bool recording = is_about_recording(a.rule);
+    if (recording != is_about_recording(b.rule)) return recording;
     return a.recoverable_per_step > b.recoverable_per_step;
   });
 }
@@ -182,6 +186,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     judge();
   });
   keep_fitting_advice(trace, result.findings);
+  set_aside(result.findings, find_graph_capture(trace));
   sort_findings(result.findings);
   result.doubts = find_doubts(trace, result);
   note("doubts");

@@ -37,12 +37,16 @@ class GapExplainer {
   bool visit_partner(Interval part, const Walk& walk, TimeClass otherwise, EventRef cause,
                      std::vector<Segment>& out);
   bool waits_for_partner(const Activity& activity) const;
-  TimeClass host_class(const Walk& walk, TimeNs t) const;
+  TimeClass host_class(const Walk& walk, Interval part, trace::RangeId range) const;
   void put_overheads_over(trace::ProcessId process, std::size_t from,
                           std::vector<Segment>& out) const;
 
+  void explain_block(Interval part, trace::CallId call, std::vector<Segment>& out) const;
+
   const GapFacts& facts_;
   const trace::Trace& trace_;
+  TimeNs dry_since_;  ///< begin of the gap at hand
+  bool lone_cuda_device_;
   HostActivity activity_;
   DeviceLatencies latency_;
 };

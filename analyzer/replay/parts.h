@@ -52,7 +52,7 @@ class Parts {
 
  private:
   PartId intern(const Part& part);
-  PartId host_part(trace::RangeId range, DurationNs length);
+  PartId host_part(trace::ThreadId thread, trace::RangeId range, Interval part);
 
   const GapFacts& facts_;
   HostActivity activity_;

@@ -78,6 +78,8 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.program.is_inference())
+    return fine(rule, "There is no backward pass: the program does inference.");
   ClassShare share = worst_share(context, {TimeClass::kCommTransfer});
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (share.share() < kFindingShare)

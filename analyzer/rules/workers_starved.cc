@@ -3,11 +3,10 @@
 //
 // Symptom: the device waits for input, and the machine has idle processors.
 // Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
-//   processors batches come more often. Loading on the training thread is the extreme: nothing overlaps.
+//   processors batches come more often.
 // Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
 //   a batch and n' the workers that hide the making of batches, as far as they fit on the processors (all but one).
-//   Without t: input wait x the idle share of the processors. Loading on the training thread: min(input wait, the rest of
-//   the step).
+//   Without t: input wait x the idle share of the processors.
 // Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample),
 //   workers that all wait for one saturated disk (slow-storage), or that make batches as fast as steps take them (then some
 //   steps wait for another reason: step-outlier).
@@ -107,21 +106,10 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
   return finding;
 }
 
-/// The training thread makes the batches itself: a single worker would hide them under the step.
-std::optional<Finding> loading_alone(const Rule& rule, const RuleContext& context,
-                                     const ClassShare& input, const LoaderWork& work) {
-  bool alone =
-      work.workers.empty() && (work.on_training_thread || loads_on_training_thread(context.trace));
-  DurationNs recoverable = std::min(input.time, input.step - input.time);
-  if (!alone || ratio(recoverable, input.step) < kFindingShare) return std::nullopt;
-  Finding finding =
-      say(rule, context, input, recoverable,
-          fmt::format("The training thread makes the batches itself and the device waits {}; one "
-                      "worker would hide up to {}.",
-                      of_step(context, input.time, input.step), format_duration(recoverable)),
-          0.9);
-  finding.sub_cause = "no-worker";
-  return finding;
+/// Without any worker there are not too few of them: input-bound says what the first one would gain.
+bool loads_alone(const RuleContext& context, const LoaderWork& work) {
+  return work.workers.empty() &&
+         (work.on_training_thread || loads_on_training_thread(context.trace));
 }
 
 /// Why more workers cannot be judged, or would gain nothing whatever their number.
@@ -155,7 +143,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, input.time, input.step)));
   }
   LoaderWork work = loader_work(context);
-  if (auto alone = loading_alone(rule, context, input, work)) return *std::move(alone);
+  if (loads_alone(context, work))
+    return fine(rule, "No worker exists: the training thread makes the batches itself.");
   if (auto answer = no_case_for_more(rule, context, input, work)) return *std::move(answer);
   auto cpu = counters::steady(context, counters::kMachineCpu);
   std::optional<double> idle;

@@ -17,6 +17,7 @@ extern const Fix kEagerLoading;
 extern const Fix kEvenRanks;
 extern const Fix kFasterGradients;
 extern const Fix kFewerWorkers;
+extern const Fix kFreeHost;
 extern const Fix kFreeInput;
 extern const Fix kFullClock;
 extern const Fix kFuseChains;
@@ -37,5 +38,6 @@ extern const Fix kRemoveSyncs;
 extern const Fix kStayOnDevice;
 extern const Fix kTensorCores;
 extern const Fix kUsualSteps;
+extern const Fix kUseWorkers;
 
 }  // namespace headway::analyzer

@@ -8,6 +8,7 @@ namespace headway::analyzer {
 std::span<const Fix* const> all_fixes() {
   static constexpr std::array kFixes = {
       &kFreeInput,
+      &kUseWorkers,
       &kMoreWorkers,
       &kFewerWorkers,
       &kDecodeOffline,
@@ -18,6 +19,7 @@ std::span<const Fix* const> all_fixes() {
       &kRemoveSyncs,
       &kDeferredRead,
       &kCudaGraph,
+      &kFreeHost,
       &kFuseChains,
       &kMultiTensorOptimizer,
       &kTensorCores,
