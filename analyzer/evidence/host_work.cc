@@ -19,7 +19,7 @@ struct Frame {
   StringId name;
   DurationNs time;
   RangeId longest;
-  bool tells = false;  ///< begins inside one of the intervals, and is no step or phase
+  bool tells = false;  ///< launches nothing, and is no step or phase
   int depth = 0;
 };
 
@@ -41,6 +41,14 @@ HostWork dominant_work(const RuleContext& context, ThreadId thread,
   if (whole.ns <= 0 || !thread.valid()) return {};
   std::vector<Frame> frames(1);
   std::map<std::pair<std::size_t, std::uint32_t>, std::size_t> index;
+  std::vector<TimeNs> launches;
+  for (CallId call : trace.calls_of_thread[thread]) {
+    if (trace.calls.op[call.value].valid()) launches.push_back(trace.calls.start[call.value]);
+  }
+  auto launches_in = [&](const Interval& range) {
+    auto first = std::lower_bound(launches.begin(), launches.end(), range.begin);
+    return first != launches.end() && *first < range.end;
+  };
   struct Open {
     TimeNs end;
     std::size_t frame;
@@ -67,7 +75,7 @@ HostWork dominant_work(const RuleContext& context, ThreadId thread,
     Frame& frame = frames[slot->second];
     frame.time += time;
     if (range.length() > ranges.interval(frame.longest).length()) frame.longest = id;
-    frame.tells = frame.tells || (range.begin >= interval->begin && !is_frame_of_step(context, id));
+    frame.tells = frame.tells || (!launches_in(range) && !is_frame_of_step(context, id));
     open.push_back({range.end, slot->second});
   }
   const Frame* deepest = nullptr;

@@ -18,7 +18,7 @@ struct HostWork {
 
 /// Down the stack of `thread` from the outermost range, as long as one name fills at least half of
 /// `intervals` (by start, disjoint). A range that is merely near, or one of many, is not the answer.
-/// Steps, phases and what encloses all of the intervals without beginning in one tell nothing.
+/// Steps, phases and what launches work itself (the loop, the model) tell nothing.
 HostWork dominant_work(const RuleContext& context, trace::ThreadId thread,
                        const std::vector<Interval>& intervals);
 

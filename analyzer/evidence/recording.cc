@@ -38,11 +38,11 @@ GraphCapture find_graph_capture(const Trace& trace) {
       if (contains(name, "StreamBeginCapture")) begun = calls.start[call.value];
       if (contains(name, "StreamEndCapture") && begun) close(calls.end[call.value]);
       if (!launches(calls.kind[call.value])) continue;
-      ++result.launches;
       result.captured += begun && !calls.op[call.value].valid();
     }
     if (begun) close(trace.end);
   }
+  result.launches = static_cast<std::int64_t>(trace.device_ops.size()) + result.captured;
   std::sort(result.captures.begin(), result.captures.end(),
             [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   return result;

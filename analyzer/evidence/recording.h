@@ -17,9 +17,10 @@ bool is_about_recording(std::string_view rule);
 /// Work that was captured into a CUDA graph instead of being run.
 struct GraphCapture {
   std::vector<Interval> captures;  ///< by start, per capturing thread
-  std::int64_t launches = 0;       ///< calls of the trace that launch work
-  std::int64_t captured = 0;       ///< of them, made inside a capture and with no op on a device
-  DurationNs time;                 ///< of the captures
+  std::int64_t launches =
+      0;  ///< ops that ran on a device, by whatever launched them, and `captured`
+  std::int64_t captured = 0;  ///< calls that launch, inside a capture and with no op on a device
+  DurationNs time;            ///< of the captures
   double share() const {
     return launches ? static_cast<double>(captured) / static_cast<double>(launches) : 0;
   }

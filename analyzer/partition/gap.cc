@@ -75,7 +75,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
     TimeNs called = trace_.calls.end[launch.value] + latency_.launch;
     TimeNs believed =
         std::clamp(std::max(launched + latency_.launch * kLatencySlack, called), launched, gap.end);
-    push(out, {launched, believed}, walk.drained_by.value_or(TimeClass::kLaunchGap), call);
+    push_refill({launched, believed}, walk, TimeClass::kLaunchGap, call, out);
     push(out, {believed, gap.end}, TimeClass::kUnknown, call);
   }
   put_overheads_over(trace_.threads[thread.value].process, from, out);
@@ -90,12 +90,17 @@ void GapExplainer::explain_without_launch(Interval gap, DeviceOpId next,
   push(out, gap, neighbours ? TimeClass::kFrontendGap : TimeClass::kUnknown, EventRef::of(next));
 }
 
-/// A wait that drained the queue has to answer for what refilling it takes, not for work that the host
-/// would have had anyway: that is shown as its own.
-TimeClass GapExplainer::host_class(const Walk& walk, Interval part, RangeId range) const {
-  TimeClass own = facts_.host_class(walk.thread, part, range);
-  bool refill = own == TimeClass::kLaunchGap || !range.valid();
-  return refill ? walk.drained_by.value_or(own) : own;
+/// A wait that drained the queue has to answer for refilling it, as far as the host would have been
+/// ahead without it. Making input is work of its own.
+void GapExplainer::push_refill(Interval part, const Walk& walk, TimeClass own, EventRef cause,
+                               std::vector<Segment>& out) {
+  if (walk.drained_by && info(own).group != TimeGroup::kInput) {
+    const TimeNs until = std::min(part.end, part.begin + lost_lead_);
+    push(out, {part.begin, until}, *walk.drained_by, cause);
+    lost_lead_ = lost_lead_ - (until - part.begin);
+    part.begin = until;
+  }
+  push(out, part, own, cause);
 }
 
 /// Walks over what a host thread did in `window`. When the device ran dry while the thread was
@@ -110,6 +115,7 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
       const CallId call{activity.event.index};
       if (facts_.blocks(call)) walk.drained_by = TimeClass::kHostSync;
       if (facts_.waits_to_free(call)) walk.drained_by = TimeClass::kAllocator;
+      if (walk.drained_by) lost_lead_ += window.begin - trace_.calls.start[call.value];
     }
     explain_activity(activity, walk, out);
     now = activity.interval.end;
@@ -120,13 +126,14 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
 void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
                                     std::vector<Segment>& out) {
   Interval part = activity.interval;
-  TimeClass host = host_class(walk, part, activity.range);
+  const TimeClass host = facts_.host_class(walk.thread, part, activity.range);
   if (activity.event.kind == EventRef::Kind::kCall) {
     CallId call{activity.event.index};
     DeviceCallKind kind = trace_.calls.kind[call.value];
     bool allocator = kind == DeviceCallKind::kAllocate || kind == DeviceCallKind::kFree;
     if (facts_.blocks(call)) return explain_block(part, call, out);
-    return push(out, part, allocator ? TimeClass::kAllocator : host, activity.event);
+    if (allocator) return push(out, part, TimeClass::kAllocator, activity.event);
+    return push_refill(part, walk, host, activity.event, out);
   }
   RangeId wait = facts_.waits.wait_around(activity.range);
   if (wait.valid()) return facts_.waits.explain(wait, part, activity_, out);
@@ -136,7 +143,7 @@ void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
   if ((pause || waits_for_partner(activity)) &&
       visit_partner(part, walk, host, activity.event, out))
     return;
-  push(out, part, host, activity.event);
+  push_refill(part, walk, host, activity.event, out);
 }
 
 /// A call that waits although all recorded work has ended waits for work that was not recorded, beyond
@@ -170,11 +177,11 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
   Walk visit{partner, walk.drained_by, true};
   TimeNs now = part.begin;
   for (const Activity& activity : activities) {
-    push(out, {now, activity.interval.begin}, otherwise, cause);
+    push_refill({now, activity.interval.begin}, visit, otherwise, cause, out);
     explain_activity(activity, visit, out);
     now = activity.interval.end;
   }
-  push(out, {now, part.end}, otherwise, cause);
+  push_refill({now, part.end}, visit, otherwise, cause, out);
   return true;
 }
 
@@ -182,9 +189,9 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
 /// training thread starts the backward pass.
 void GapExplainer::explain_nothing(Interval part, const Walk& walk, std::vector<Segment>& out) {
   if (part.empty()) return;
-  TimeClass otherwise = host_class(walk, part, RangeId::none());
+  const TimeClass otherwise = facts_.host_class(walk.thread, part, RangeId::none());
   if (!visit_partner(part, walk, otherwise, EventRef{}, out))
-    push(out, part, otherwise, EventRef{});
+    push_refill(part, walk, otherwise, EventRef{}, out);
 }
 
 void GapExplainer::put_overheads_over(ProcessId process, std::size_t from,

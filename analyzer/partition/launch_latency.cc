@@ -17,7 +17,8 @@ constexpr std::size_t kMinSamples = 20;
 constexpr DeviceLatencies kCudaDefaults = {{20'000}, {5'000}, {50'000}};
 constexpr DeviceLatencies kHostDefaults = {{200'000}, {200'000}, {200'000}};
 
-/// A latency of this many medians waited for something that the trace does not show.
+/// A latency of this many medians waited for something that the trace does not show; so did one of this
+/// many times what drivers need, where all of few launches are late.
 constexpr std::int64_t kOutlier = 5;
 
 /// The 95th percentile, but no more than what outliers begin at: of few samples the percentile is one
@@ -61,8 +62,11 @@ bool only_waits(DeviceCallKind kind) {
 DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work) {
   const Trace& trace = facts.trace;
   const DeviceOps& ops = trace.device_ops;
-  bool cuda = trace.devices[work.device.value].type == DeviceType::kCuda;
+  const bool cuda = trace.devices[work.device.value].type == DeviceType::kCuda;
   DeviceLatencies result = cuda ? kCudaDefaults : kHostDefaults;
+  auto plausible = [&](DurationNs measured, DurationNs usual) {
+    return cuda ? std::min(measured, usual * kOutlier) : measured;
+  };
   std::vector<std::int64_t> launch;
   for (DeviceOpId op : work.ops) {
     if (!ops.call[op.value].valid()) continue;
@@ -72,7 +76,7 @@ DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work)
     if (empty && ops.start[op.value] >= launched)
       launch.push_back((ops.start[op.value] - launched).ns);
   }
-  result.launch = p95_or(launch, result.launch);
+  result.launch = plausible(p95_or(launch, result.launch), result.launch);
   std::vector<std::int64_t> frontend;
   for (DeviceOpId op : work.ops) {
     DeviceOpId before = facts.previous(op);
@@ -81,8 +85,8 @@ DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work)
     if (ready <= ops.end[before.value] && ops.start[op.value] >= ops.end[before.value])
       frontend.push_back((ops.start[op.value] - ops.end[before.value]).ns);
   }
-  result.frontend = p95_or(frontend, result.frontend);
-  result.sync = measure_sync(facts, work, result.sync);
+  result.frontend = plausible(p95_or(frontend, result.frontend), result.frontend);
+  result.sync = plausible(measure_sync(facts, work, result.sync), result.sync);
   return result;
 }
 

@@ -226,6 +226,11 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
   const DevicePartition* device = busiest(analysis);
   if (!device) return "";
   DurationNs step = device->per_steady_step.total();
+  // Time in which the device was busy with what was not recorded says nothing about this program.
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound && finding.rule == "unrecorded-device-work")
+      step = step - std::min(step, finding.recoverable_per_step);
+  }
   double busy = ratio(device->per_steady_step.of_group(TimeGroup::kCompute), step);
   if (busy < kHardlyWaits) return "";
   const KernelWork& work =

@@ -5,7 +5,8 @@
 // Mechanism: work on the launching thread (Python, tensors on the processor, tokenising, metrics) lies between
 //   two launches; nothing runs beside it unless the queue holds enough.
 // Formula: recoverable = host_other: idle device time before an op whose launch came late, while its thread was
-//   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load.
+//   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load, and what
+//   single steps have more than the others to step-outlier.
 // Falsified by: a full queue meanwhile (then the time is hidden and counts nothing here).
 // Known false positives: a profiler that records stacks makes Python slower than it is.
 // Source: the split of host time is that of docs/reference/time-classes.md.
@@ -16,9 +17,13 @@
 
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/idle_overlap.h"
+#include "analyzer/evidence/loading.h"
+#include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/support.h"
+#include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -44,14 +49,35 @@ trace::ThreadId main_thread(const RuleContext& context, const DevicePartition& d
   return most == time.end() ? trace::ThreadId::none() : most->first;
 }
 
-DurationNs module_loads(const RuleContext& context, const DevicePartition& device) {
-  std::vector<Interval> loads;
-  for (const trace::Overhead& overhead : context.trace.overheads) {
-    if (overhead.kind == trace::Overhead::Kind::kModuleLoad) loads.push_back(overhead.interval);
-  }
-  if (loads.empty()) return {};
-  IdleOverlap idle = idle_during(context, std::move(loads));
+/// Idle time per steady step while device code is loaded or compiled: module-load has it.
+DurationNs loading(const RuleContext& context, const DevicePartition& device) {
+  Loading loads = find_loading(context.trace);
+  if (loads.intervals.empty()) return {};
+  IdleOverlap idle = idle_during(context, std::move(loads.intervals));
   return idle.device == &device ? idle.per_step : DurationNs{};
+}
+
+/// What is over in outlying steps, per steady step: step-outlier has it.
+DurationNs in_outliers(const RuleContext& context, const DevicePartition& device) {
+  std::vector<double> lengths;
+  std::vector<DurationNs> host;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    lengths.push_back(static_cast<double>(step.interval.length().ns));
+    host.push_back(step.times[TimeClass::kHostOther]);
+  }
+  if (lengths.size() < 3) return {};
+  const double limit = outlier_limit(lengths);
+  std::vector<double> usual;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (lengths[i] <= limit) usual.push_back(static_cast<double>(host[i].ns));
+  }
+  const DurationNs typical{static_cast<std::int64_t>(median(usual))};
+  DurationNs sum;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (lengths[i] > limit) sum += std::max(DurationNs{}, host[i] - typical);
+  }
+  return sum / static_cast<std::int64_t>(host.size());
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -59,7 +85,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!host.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
-  host.time = std::max(DurationNs{}, host.time - module_loads(context, *host.device));
+  host.time = std::max(DurationNs{}, host.time - loading(context, *host.device) -
+                                         in_outliers(context, *host.device));
   if (host.share() < kFindingShare)
     return fine(rule, fmt::format("The device waits for work of the host itself {}.",
                                   of_step(context, host.time, host.step)));

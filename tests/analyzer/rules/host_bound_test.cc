@@ -10,10 +10,11 @@ namespace {
 using test::healthy_step;
 using test::TextRun;
 
-TextRun with_python(int milliseconds) {
+/// The device works for 10.15 ms a step, so the host holds it up by `tenths` x 0.1 ms.
+TextRun with_python(int tenths) {
   return TextRun("thread main\n  steps 20 name=ProfilerStep#% named\n" + healthy_step() +
-                 "    sync stream\n    range \"metrics.py(7): score\" domain=python_function\n" +
-                 "      host " + std::to_string(milliseconds * 100) + "us\n");
+                 "    range \"metrics.py(7): score\" domain=python_function\n" + "      host " +
+                 std::to_string(10'000 + tenths * 100) + "us\n");
 }
 
 }  // namespace
@@ -23,22 +24,21 @@ TEST_CASE("host-bound fires on Python between launches, and names it") {
   const Finding& finding = run.finding("host-bound");
   REQUIRE(finding.status == Status::kFound);
   CHECK(finding.claim.find("metrics.py(7): score") != std::string::npos);
-  CHECK(finding.recoverable_per_step.ns == doctest::Approx(4e6).epsilon(0.02));
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(4e6).epsilon(0.05));
   CHECK(run.finding("launch-bound").status == Status::kFine);
 }
 
 TEST_CASE("host-bound fires from five percent on") {
-  // The step is 10.2 ms without it.
-  CHECK(with_python(4).finding("host-bound").status == Status::kFine);
-  CHECK(with_python(7).finding("host-bound").status == Status::kFound);
+  CHECK(with_python(3).finding("host-bound").status == Status::kFine);
+  CHECK(with_python(8).finding("host-bound").status == Status::kFound);
 }
 
 TEST_CASE("host-bound names what fills the time, not what is near it") {
   TextRun run(
       "thread main\n  steps 20 name=ProfilerStep#% named\n" + healthy_step() +
-      "    sync stream\n    range \"eval.py(1): score\" domain=python_function\n"
+      "    range \"eval.py(1): score\" domain=python_function\n"
       "      range \"<built-in method array>\" domain=python_function\n        host 300us\n"
-      "      repeat 8\n        range \"resize\" domain=python_function\n          host 400us\n");
+      "      repeat 32\n        range \"resize\" domain=python_function\n          host 400us\n");
   const Finding& finding = run.finding("host-bound");
   REQUIRE(finding.status == Status::kFound);
   CHECK(finding.claim.find("'resize'") != std::string::npos);

@@ -13,8 +13,10 @@ using test::TextRun;
 TextRun exchange(int count, const std::string& size, const std::string& time) {
   return TextRun(fmt::format(
       "world 2\nthread main\n  steps 12\n    repeat 10\n      launch k 500us phase=backward "
-      "blocks=864\n    repeat {}\n      host 30us\n      collective allreduce {} {} "
-      "communicator=dp\n    range update phase=update\n      launch adam 150us\n    sync stream\n",
+      "blocks=864\n    record gradients\n    await gradients stream=comm\n    repeat {}\n      "
+      "host 30us\n      collective allreduce {} {} "
+      "communicator=dp\n    record reduced stream=comm\n    await reduced\n    range update "
+      "phase=update\n      launch adam 150us\n    sync stream\n",
       count, size, time));
 }
 
