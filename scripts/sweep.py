@@ -51,10 +51,9 @@ def arguments():
 def main():
     given = arguments()
     tools = Tools(given.headway, given.train, given.device)
-    switches = [one["name"] for one in tools.switches({"device": given.device})]
-    if unknown := missing(switches):
+    if unknown := missing(tools.defaults):
         print(f"sweep: not drawn and not in NOT_DRAWN of scripts/sweep/draw.py: {', '.join(unknown)}", file=sys.stderr)
-    world = given.world == "on" and "world" in switches and given.device == "sim"
+    world = given.world == "on" and "world" in tools.defaults and given.device == "sim"
     repeat = given.repeat or (3 if given.device == "host" else 1)
 
     def one(index):

@@ -17,6 +17,9 @@ REALISED_BY = {
 # Switches whose other values give other results: numbers of a lower precision, another batch.
 MEANING = {"precision", "compress", "batch", "accumulate"}
 
+# Texts and sentences are cut on the training thread, which costs a simulated run nothing.
+OF_LOADERS = {"workers", "prefetch", "source", "decode", "augment_on", "worker_reuse"}
+
 # Of the emulated machine or of a planted cause: nobody's change to make, but the cause of a finding to take away.
 CAUSES = {"slow_rank_ms": "0"}
 
@@ -59,7 +62,10 @@ class Program:
     def single_changes(self):
         """Every change of one switch: the values that the trainer may try, doubled and halved numbers, causes taken away."""
         found = []
+        reads = self.now["model"] in ("resnet", "ssd")
         for name, tune in self.tune.items():
+            if name in OF_LOADERS and not reads:
+                continue
             if "values" in tune:
                 found += [{name: value} for value in tune["values"]]
                 continue
@@ -68,10 +74,12 @@ class Program:
                 if tune["least"] <= value <= max(tune["most"], now) and value == int(value):
                     found.append({name: f"{int(value)}"})
         found += [{name: value} for name, value in CAUSES.items() if float(self.now[name]) > 0]
-        if "workers" in self.tune and float(self.now["workers"]) < 16:
+        if reads and float(self.now["workers"]) < 16:
             found.append({"workers": "16"})
-        if int(self.now["ranks"]) > 1 and self.now["compress"] == "none":
-            found.append({"compress": "fp16"})
+        if int(self.now["ranks"]) > 1:
+            found.append({"bucket_mb": "25"})
+            if self.now["compress"] == "none":
+                found.append({"compress": "fp16"})
         if self.now["balance"] == "random" and self.now["model"] == "gnmt":
             found.append({"balance": "sorted"})
         found.append({"batch": str(2 * int(self.now["batch"]))})

@@ -119,7 +119,7 @@ def transformer(d, host):
     d.flawed("fused_ln", "on", ["off"])
     d.flawed("fused_attention", "on", ["off"])
     d.flawed("fused_bias_act", "on", ["off"])
-    text(d)
+    copies(d)
 
 
 def gnmt(d, host):
@@ -131,12 +131,6 @@ def gnmt(d, host):
     d.one("dropout", [0, 0.1])
     d.flawed("rnn", "persistent", ["standard"])
     d.flawed("balance", "sorted", ["random"])
-    text(d)
-
-
-def text(d):
-    d.one("workers", [0, 1, 2, 4], [1, 3, 2, 1])
-    d.one("prefetch", [1, 2, 4])
     copies(d)
 
 

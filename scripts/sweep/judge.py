@@ -2,9 +2,9 @@
 import os
 import tempfile
 
-from sweep.changes import Program, alters_meaning, label
+from sweep.changes import Program, alters_meaning, label, same
 from sweep.draw import draw, steps_of
-from sweep.measure import Crashed, Refused, options
+from sweep.measure import Crashed, Refused
 
 CLAIM = 0.05   # what counts as claimed, or as gained
 NOTHING = 0.01  # what counts as nothing
@@ -16,6 +16,7 @@ def judge(tools, seed, index, world=True, repeat=1, keep=None):
     for attempt in range(200):
         values = draw(seed, index, attempt, tools.device, world)
         values["steps"] = str(steps_of(values))
+        values = {name: value for name, value in values.items() if name == "device" or not same(value, tools.defaults[name])}
         try:
             return judge_program(tools, index, values, repeat, keep)
         except Refused:
@@ -39,7 +40,7 @@ def judge_program(tools, index, values, repeat, keep):
         gains.of(change)
     predictions = [predicted(one, program, gains) for one in fixes.values() if one["applies"]]
     findings = [found(one, fixes, program, gains) for one in report["findings"] if one["status"] == "found"]
-    case = {"index": index, "program": values, "command": " ".join(["headway-train", *options(values)]), "step_ns": step,
+    case = {"index": index, "program": values, "step_ns": step,
             "reported_step_ns": reported_step_ns(report, what_if), "verdict": report["verdict"],
             "changes": gains.rows(), "findings": findings, "predictions": [one for one in predictions if one]}
     case["regret"] = {which: regret(case, keep_meaning) for which, keep_meaning in (("all", False), ("same_meaning", True))}

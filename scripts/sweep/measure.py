@@ -35,6 +35,7 @@ def run(command, may_refuse=False):
 class Tools:
     def __init__(self, headway, train, device):
         self.headway, self.train, self.device = str(headway), str(train), device
+        self.defaults = {one["name"]: one["value"] for one in self.switches({"device": device})}
 
     def switches(self, values):
         text = run([self.train, *options(values), "--switches"], may_refuse=True).stdout
