@@ -159,7 +159,7 @@ Table cost_table(Table table, std::string_view what, const CostList& a, const Co
 }
 
 Table class_table(DiffSide a, DiffSide b) {
-  Table table{"classes", "Time per class", "mean steady step on the first device", {}, {}};
+  Table table{"classes", "Time per class", "step cost on the first device", {}, {}};
   table.columns = {{"class", "Class", ColumnKind::kText},
                    {"a_ns", "A", ColumnKind::kDuration},
                    {"b_ns", "B", ColumnKind::kDuration},
@@ -172,8 +172,7 @@ Table class_table(DiffSide a, DiffSide b) {
       sum += run.analysis.partitions.front().per_steady_step;
       ++runs;
     }
-    for (DurationNs& time : sum.of) time = time / std::max<std::int64_t>(1, runs);
-    return sum;
+    return mean_of(sum, runs);
   };
   ClassTimes times_a = mean(a);
   ClassTimes times_b = mean(b);

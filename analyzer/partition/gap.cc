@@ -22,7 +22,8 @@ void push(std::vector<Segment>& out, Interval interval, TimeClass c, EventRef ca
 /// Classes that time taken by CUDA or a profiler on the host may hide behind. Not the front end: its
 /// op was in the queue before the device ran dry.
 bool may_hide_overhead(TimeClass c) {
-  return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther || c == TimeClass::kUnknown;
+  return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther ||
+         c == TimeClass::kBetweenSteps || c == TimeClass::kUnknown;
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ void GapExplainer::explain_without_launch(Interval gap, DeviceOpId next,
 
 TimeClass GapExplainer::host_class(const Walk& walk, TimeNs t) const {
   if (walk.drained_by) return *walk.drained_by;
-  return facts_.in_step(walk.thread, t) ? TimeClass::kLaunchGap : TimeClass::kHostOther;
+  return facts_.in_step(walk.thread, t) ? TimeClass::kLaunchGap : TimeClass::kBetweenSteps;
 }
 
 /// Walks over what a host thread did in `window`. When the device ran dry while the thread was
@@ -105,6 +106,9 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
 void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
                                     std::vector<Segment>& out) {
   Interval part = activity.interval;
+  // What a program says it does between steps is the cause, whatever it calls for that.
+  if (RangeId named = facts_.between_range(walk.thread, activity.range); named.valid())
+    return push(out, part, TimeClass::kBetweenSteps, EventRef::of(named));
   TimeClass host = host_class(walk, part.begin);
   if (activity.event.kind == EventRef::Kind::kCall) {
     CallId call{activity.event.index};
@@ -120,7 +124,7 @@ void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
   if (auto stage = facts_.waits.stage_around(activity.range))
     return push(out, part, *stage, activity.event);
   bool pause = facts_.names[activity.range].pause;
-  if (pause) host = TimeClass::kHostOther;
+  if (pause && host != TimeClass::kBetweenSteps) host = TimeClass::kHostOther;
   if ((pause || waits_for_partner(activity)) &&
       visit_partner(part, walk, host, activity.event, out))
     return;
@@ -158,7 +162,8 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
 /// training thread starts the backward pass.
 void GapExplainer::explain_nothing(Interval part, const Walk& walk, std::vector<Segment>& out) {
   if (part.empty()) return;
-  TimeClass otherwise = walk.drained_by.value_or(TimeClass::kHostOther);
+  TimeClass otherwise = walk.drained_by.value_or(
+      facts_.in_step(walk.thread, part.begin) ? TimeClass::kHostOther : TimeClass::kBetweenSteps);
   if (visit_partner(part, walk, otherwise, EventRef{}, out)) return;
   // Between two calls of a program that says nothing about itself.
   if (!walk.drained_by && part.length() <= facts_.issue_pause() &&

@@ -86,7 +86,7 @@ std::vector<StepColumn> columns_of(const Analysis& analysis) {
       column.times += steps[i].times;
       steady += analysis.steps.all[steps[i].step].steady;
     }
-    for (DurationNs& time : column.times.of) time = time / static_cast<std::int64_t>(end - first);
+    column.times = mean_of(column.times, static_cast<std::int64_t>(end - first));
     column.steady = 2 * steady >= end - first;
     columns.push_back(std::move(column));
   }
