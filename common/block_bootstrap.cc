@@ -29,6 +29,8 @@ constexpr double kSignificance = 0.05;
 constexpr double kLeastZ = 0.1;
 /// Blocks for a test are longer than those that estimate the error best: a short one hides part of it.
 constexpr double kLonger = 3;
+/// Sums of the same values in another order differ by less.
+constexpr double kRounding = 1e-12;
 /// A t distribution with less freedom says nothing.
 constexpr double kLeastFreedom = 1;
 
@@ -251,8 +253,10 @@ MeanChange compare_means(std::span<const double> a, std::span<const double> b, s
   const double squares = square_a * square_a / freedom_a + square_b * square_b / freedom_b;
   const double freedom =
       squares > 0 ? (square_a + square_b) * (square_a + square_b) / squares : kInfinity;
-  if (error <= 0) {
-    result.p_value = log_change == 0 ? 1 : 0;
+  if (std::fabs(log_change) < kRounding) {
+    result.p_value = 1;
+  } else if (error <= 0) {
+    result.p_value = 0;
   } else {
     result.p_value =
         std::erfc(normal_of_student(std::fabs(log_change) / error, freedom) / std::sqrt(2.0));

@@ -89,7 +89,7 @@ std::string json(const Diff& d, DiffSide a, DiffSide b) {
     return list;
   };
   Json json;
-  json["schema_version"] = 2;
+  json["schema_version"] = 3;
   json["a"] = files(a);
   json["b"] = files(b);
   json["verdict"] = diff_verdict_id(d.verdict);
