@@ -13,7 +13,7 @@ using namespace trace;
 
 /// Bytes over the slowest link per byte of the message, as NCCL's tests count bus bandwidth; 0 when
 /// it has no meaning.
-double bus_factor(std::string_view kind, std::int32_t ranks) {
+double factor_on_bus(std::string_view kind, std::int32_t ranks) {
   if (ranks < 2) return 0;
   double n = ranks;
   if (kind == "allreduce") return 2 * (n - 1) / n;
@@ -94,7 +94,7 @@ Table collective_sum_table(const Trace& trace, const Analysis&, const Selection&
     std::int64_t bytes = std::max<std::int64_t>(0, c.bytes);
     values.add(group, ns, bytes);
     double bus = ns > 0 ? static_cast<double>(bytes) / DurationNs{ns}.seconds() *
-                              bus_factor(groups[group].identity.kind, c.ranks)
+                              factor_on_bus(groups[group].identity.kind, c.ranks)
                         : 0;
     groups[group].best_bus = std::max(groups[group].best_bus, bus);
   }

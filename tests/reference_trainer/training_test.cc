@@ -187,7 +187,7 @@ TEST_CASE("figures of a run leave the warm-up out and survive empty runs") {
   RunResult result;
   CHECK(result.images_per_second() == 0);
   CHECK(!result.final_loss());
-  result.batch = 10;
+  result.samples_per_step = 10;
   for (int i = 0; i < 20; ++i) {
     StepRecord step;
     step.duration_s = i < 4 ? 100 : 0.5;
