@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analyzer/evidence/rule.h"
@@ -19,10 +20,12 @@ struct Reads {
   bool files = false;  ///< `count` is of files that were opened, not of reads
 
   std::int64_t mean() const { return count ? bytes / count : 0; }
-  /// How much of the time would remain if the same bytes came in large reads, 0 to 1.
-  double share_if_large() const;
 };
 Reads sum_reads(const trace::Trace& trace);
+
+/// Those reads one by one, as the trace has them; opens among them bring no bytes.
+void for_each_read(const trace::Trace& trace,
+                   const std::function<void(trace::ThreadId, Interval, std::int64_t bytes)>& visit);
 
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {

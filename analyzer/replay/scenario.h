@@ -32,6 +32,15 @@ struct Pool {
   std::vector<Task> tasks;  ///< by `begin`
   std::size_t workers = 1;
   bool in_turns = false;  ///< dealt out to one after the other, not to who is free first
+  bool as_many = false;   ///< workers as the recording has
+};
+
+/// A stretch of a pool's task that lasts until both its own time and its turn at what all tasks share
+/// are over: a read from storage.
+struct Visit {
+  ConstraintId constraint;  ///< its length; a factor of its part holds for the own time only
+  std::int64_t alone = 0;   ///< own time besides the turn, ns
+  std::int64_t turn = 0;    ///< ns
 };
 
 /// What is different from the recorded run. A value; empty: nothing.
@@ -43,6 +52,8 @@ struct Scenario {
   /// a link, the workers of a loader).
   DurationNs at_least;
   std::vector<Pool> pools;
+  /// Of the tasks of `pools`, by constraint. One server for all: turns are served in the order of tasks.
+  std::vector<Visit> visits;
   /// A step does the work of so many recorded ones (a larger batch): lengths are given per recorded one.
   double work = 1;
 
@@ -57,7 +68,7 @@ struct Scenario {
   /// Sorts the edits; of several for one constraint a removal wins, then the shorter.
   void finish();
   /// Both at once: factors multiply, of edits of one constraint the shorter counts, of pools those of the
-  /// first that has any.
+  /// first that has another number of workers, else of the first that has any.
   Scenario with(const Scenario& other) const;
 };
 

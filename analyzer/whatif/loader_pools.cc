@@ -27,10 +27,14 @@ bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers
 }
 
 LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
-    : program_(predictor.program()), points_(program_.graph().points()), editor_(editor) {}
+    : program_(predictor.program()),
+      points_(program_.graph().points()),
+      editor_(editor),
+      parts_(predictor.parts()),
+      storage_(storage_model(predictor.trace())) {}
 
 void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns) {
-  Pool pool{{}, workers, in_turns};
+  Pool pool{{}, workers, in_turns, workers == workers_of(points_, loader).size()};
   std::vector<Slot> last(points_.trace().threads.size());  // by worker: where its task before ended
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     const TaskId made = loader.made[i].task;
@@ -43,9 +47,53 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
       task.room = program_.slot_of(room);
     before = task.end;
     pool.tasks.push_back(task);
+    if (storage_.limited()) add_visits(task, points_.thread_of(made));
   }
   std::ranges::sort(pool.tasks, {}, [](const Pool::Task& task) { return task.begin.value; });
-  pools.push_back(std::move(pool));
+  pools_.push_back(std::move(pool));
+}
+
+void LoaderPools::add_as_recorded(const Loader& loader) {
+  const std::size_t workers = workers_of(points_, loader).size();
+  add(loader, workers, loader.depth, is_in_turns(points_, loader, workers));
+}
+
+/// The stretches of a task in which its thread reads, and what of them others decide.
+void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread) {
+  for (Slot at = task.end; at != task.begin;) {
+    Constraint inner;
+    program_.for_each(at, [&](const Constraint& constraint) {
+      const bool own =
+          constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
+      if (own && constraint.from >= task.begin &&
+          (!inner.from.valid() || inner.from < constraint.from))
+        inner = constraint;
+    });
+    if (!inner.from.valid()) return;
+    const Part& part = parts_[inner.part.value];
+    if (part.kind == Part::Kind::kHost && part.time_class == TimeClass::kIoRead) {
+      const TimeNs begin = program_.recorded(inner.from);
+      DurationNs alone;
+      DurationNs turn;
+      DurationNs found;
+      for (const StorageRead* read : reads_of(storage_, thread, {begin, begin + inner.lag})) {
+        alone += read->alone;
+        turn += read->transfer;
+        found += read->time.length();
+      }
+      // Reads whose size is not known are their own time.
+      if (turn.ns > 0)
+        visits_.push_back(
+            {inner.id, (alone + std::max(DurationNs{0}, inner.lag - found)).ns, turn.ns});
+    }
+    at = inner.from;
+  }
+}
+
+void LoaderPools::move_into(Scenario& scenario) {
+  std::ranges::sort(visits_, {}, &Visit::constraint);
+  scenario.pools = std::move(pools_);
+  scenario.visits = std::move(visits_);
 }
 
 /// Back along the worker's thread to the end of its task before.

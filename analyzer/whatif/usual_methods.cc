@@ -226,6 +226,7 @@ Scenario as_recorded(const Program& program, const Scenario& scenario) {
   result.finish();
   result.factor = scenario.factor;
   result.pools = scenario.pools;
+  result.visits = scenario.visits;
   result.work = scenario.work;
   for (const Edit& edit : scenario.edits) {
     if (!std::binary_search(
