@@ -103,7 +103,10 @@ TEST_CASE("bus bandwidth counts as the library's tests do") {
   CHECK(bus_factor("allgather", 4) == doctest::Approx(0.75));
   CHECK(bus_factor("reducescatter", 8) == doctest::Approx(0.875));
   CHECK(bus_factor("broadcast", 8) == 1);
-  CHECK(bus_factor("allreduce", 1) == 1);
+  CHECK(bus_factor("alltoall", 4) == doctest::Approx(0.75));
+  CHECK(bus_factor("send", 2) == 1);
+  CHECK(bus_factor("allreduce", 1) == 0);
+  CHECK(bus_factor("collective", 4) == 0);
 }
 
 }  // namespace headway::analyzer
