@@ -22,38 +22,19 @@ bool is_stage(RangeKind kind) {
          kind == RangeKind::kCollate;
 }
 
-/// Calls `visit` with each row of opens and reads of the threads that have ranges of a loader.
-template <class Visit>
-void for_each_call_on_file(const trace::Trace& trace, Visit visit) {
-  if (trace.io.size() == 0) return;
-  std::vector<bool> loads(trace.threads.size());
-  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
-    if (info && (info->kind == RangeKind::kRead || info->kind == RangeKind::kBatch))
-      loads[trace.ranges.thread[i].value] = true;
-  }
-  const trace::Io& io = trace.io;
-  for (std::size_t i = 0; i < io.size(); ++i) {
-    if (!loads[io.thread[i].value]) continue;
-    bool read = io.op[i] == trace::IoOp::kRead;
-    if (read || io.op[i] == trace::IoOp::kOpen) visit(i, read);
-  }
-}
-
 /// Bytes count by the file: how many calls a library makes for each is its own affair.
 void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
-  const trace::Io& io = trace.io;
   std::int64_t opened = 0;
-  for_each_call_on_file(trace, [&](std::size_t i, bool read) {
-    reads.time += io.busy[i];
-    if (!read) {
-      opened += io.calls[i];
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    reads.time += one.busy;
+    if (!one.read) {
+      opened += one.calls;
       return;
     }
-    reads.bytes += io.bytes[i];
-    if (io.calls[i] == 1 && io.busy[i].ns > 0 && io.bytes[i] >= kLargeRead)
+    reads.bytes += one.bytes;
+    if (one.calls == 1 && one.busy.ns > 0 && one.bytes >= kLargeRead)
       reads.large_read_rate =
-          std::max(reads.large_read_rate, static_cast<double>(io.bytes[i]) / io.busy[i].seconds());
+          std::max(reads.large_read_rate, static_cast<double>(one.bytes) / one.busy.seconds());
   });
   if (reads.bytes == 0) return;
   reads.count = std::max<std::int64_t>(opened, 1);  // opened before the recording began
@@ -74,10 +55,28 @@ void for_each_read(
     visit(trace.ranges.thread[i], trace.ranges.interval(trace::RangeId{i}), info->bytes);
   }
   if (any) return;
-  const trace::Io& io = trace.io;
-  for_each_call_on_file(trace, [&](std::size_t i, bool read) {
-    visit(io.thread[i], {io.start[i], io.start[i] + io.busy[i]}, read ? io.bytes[i] : 0);
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    visit(one.thread, {one.time.begin, one.time.begin + one.busy}, one.read ? one.bytes : 0);
   });
+}
+
+void for_each_call_on_file(const trace::Trace& trace,
+                           const std::function<void(const FileCalls&)>& visit) {
+  if (trace.io.size() == 0) return;
+  std::vector<bool> loads(trace.threads.size());
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (info && (info->kind == RangeKind::kRead || info->kind == RangeKind::kBatch))
+      loads[trace.ranges.thread[i].value] = true;
+  }
+  const trace::Io& io = trace.io;
+  for (std::uint32_t i = 0; i < io.size(); ++i) {
+    if (!loads[io.thread[i].value]) continue;
+    const bool read = io.op[i] == trace::IoOp::kRead;
+    if (!read && io.op[i] != trace::IoOp::kOpen) continue;
+    visit({io.thread[i], io.interval(trace::IoId{i}), io.busy[i], io.bytes[i],
+           std::max<std::int64_t>(1, io.calls[i]), read});
+  }
 }
 
 Reads sum_reads(const trace::Trace& trace) {

@@ -27,6 +27,19 @@ Reads sum_reads(const trace::Trace& trace);
 void for_each_read(const trace::Trace& trace,
                    const std::function<void(trace::ThreadId, Interval, std::int64_t bytes)>& visit);
 
+/// Opens or reads of one file, or of several of a folder, by a thread that has ranges of a loader.
+struct FileCalls {
+  trace::ThreadId thread;
+  Interval time;
+  DurationNs busy;  ///< inside the calls
+  std::int64_t bytes = 0;
+  std::int64_t calls = 1;
+  bool read = false;  ///< else opens
+};
+/// All that were recorded (`headway record --io`).
+void for_each_call_on_file(const trace::Trace& trace,
+                           const std::function<void(const FileCalls&)>& visit);
+
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {
   std::vector<trace::ThreadId> workers;  ///< threads that make batches, not the training thread
