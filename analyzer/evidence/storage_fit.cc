@@ -5,16 +5,19 @@
 #include <cmath>
 #include <queue>
 
+#include "common/statistics.h"
+
 namespace headway::analyzer {
 namespace {
 
 /// The fit looks at so many reads. The first ones tell most: readers that begin together show how the
 /// storage serves several before their pace has settled.
-constexpr std::size_t kMostFitted = 1000;
+constexpr std::size_t kMostFitted = 300;
 /// Rates between the highest that the recording allows and a ten-thousandth of it.
-constexpr int kRatesTried = 41;
-constexpr double kRateStep = 0.7943282347242815;  // 10^(-1/10)
+constexpr int kRatesTried = 25;
+constexpr double kRateStep = 0.6812920690579612;  // 10^(-1/6)
 constexpr int kOwnTimesTried = 24;
+constexpr int kRefinements = 20;
 constexpr int kMostPlaces = 8;
 /// Sharing must explain the reads so much better: log-likelihoods of Laplace errors, for which 8 is odds
 /// of 3000 to 1, and errors that are a tenth less.
@@ -22,6 +25,7 @@ constexpr double kLeastEvidence = 8;
 constexpr double kLeastImprovement = 0.9;
 /// Errors of so small a share of a read need no better model.
 constexpr double kGoodEnough = 0.01;
+constexpr double kExact = 0.0005;
 constexpr double kGolden = 0.6180339887498949;
 
 double length_of(const StorageRead& read) {
@@ -78,7 +82,7 @@ StorageFit fit_own(std::span<const StorageRead> reads, double ns_per_byte, Shari
   StorageFit fit;
   fit.sharing = sharing;
   fit.ns_per_byte = ns_per_byte;
-  const std::vector<double> over = turn_ends(reads, fit);
+  std::vector<double> over;
   std::vector<double> rest;
   for (const StorageRead& read : reads)
     rest.push_back(length_of(read) - work_of(read, ns_per_byte));
@@ -87,8 +91,10 @@ StorageFit fit_own(std::span<const StorageRead> reads, double ns_per_byte, Shari
   best.error = INFINITY;
   // Where the model holds, a read takes its own time at least, and the least of them just that.
   for (int k = 0; k < kOwnTimesTried; ++k) {
-    fit.own = std::max(
-        0.0, rest[static_cast<std::size_t>(k) * (rest.size() - 1) / (kOwnTimesTried - 1)]);
+    fit.own =
+        std::max(0.0, rest[static_cast<std::size_t>(k) * (rest.size() - 1) / (kOwnTimesTried - 1)]);
+    // Only in a queue does it matter for the others whether a read was over before its turn.
+    if (k == 0 || sharing == Sharing::kQueue) over = turn_ends(reads, fit);
     fit.error = error_of(reads, fit, over);
     if (fit.error < best.error) best = fit;
   }
@@ -98,7 +104,7 @@ StorageFit fit_own(std::span<const StorageRead> reads, double ns_per_byte, Shari
 /// The least of `attempt` between `low` and `high`, beside what is known.
 template <class Attempt>
 void refine(double low, double high, StorageFit& best, const Attempt& attempt) {
-  for (int i = 0; i < 24 && high > low; ++i) {
+  for (int i = 0; i < kRefinements && high > low; ++i) {
     const double a = high - kGolden * (high - low);
     const double b = low + kGolden * (high - low);
     const StorageFit left = attempt(a);
@@ -191,6 +197,7 @@ bool is_far_better(const StorageFit& one, const StorageFit& than, std::size_t re
 
 /// The most per byte that readers could share without explaining their reads worse.
 double most_unseen(std::span<const StorageRead> reads, const StorageFit& alone, double most) {
+  if (most <= 0) return 0;
   for (double rate = most; rate > most * 1e-4; rate *= kRateStep)
     if (!is_far_better(alone, fit_own(reads, rate, Sharing::kQueue), reads.size())) return rate;
   return 0;
@@ -205,30 +212,47 @@ std::vector<double> turn_ends(std::span<const StorageRead> reads, const StorageF
   std::vector<double> over(reads.size());
   for (std::size_t i = 0; i < reads.size(); ++i) {
     const double begin = begin_of(reads[i]);
+    const double own = fit.own + work_of(reads[i], fit.ns_per_byte);
     double& place = *std::ranges::min_element(free);
     if (fit.sharing == Sharing::kNone) place = begin;
-    place = std::max(place, begin) + work_of(reads[i], fit.ns_per_byte) + (places ? fit.own : 0);
+    place = std::max(place, begin) + (places ? own : own - fit.own);
     over[i] = place - begin;
+    // Whoever comes next waits for the end that was recorded: what is off here is counted once.
+    if (places || (fit.sharing == Sharing::kQueue && over[i] > own))
+      place = begin + length_of(reads[i]);
   }
   return over;
 }
 
-StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double> most_ns_per_byte) {
+namespace {
+
+double mean_length(std::span<const StorageRead> reads) {
+  double sum = 0;
+  for (const StorageRead& read : reads) sum += length_of(read);
+  return sum / static_cast<double>(std::max<std::size_t>(1, reads.size()));
+}
+
+double median_length(std::span<const StorageRead> reads) {
+  std::vector<double> lengths;
+  for (const StorageRead& read : reads) lengths.push_back(length_of(read));
+  return median(lengths);
+}
+
+StorageFit fit_all(std::span<const StorageRead> reads, std::optional<double> most_ns_per_byte) {
   StorageFit alone;
-  if (reads.empty()) return alone;
-  reads = reads.first(std::min(reads.size(), kMostFitted));
   const double most =
       std::min(most_ns_per_byte_of(reads), most_ns_per_byte.value_or(INFINITY) * 1.05);
   alone = fit_alone(reads);
   alone.most_ns_per_byte = most;
   const int readers = most_open(reads);
-  if (readers < 2 || most <= 0) return alone;
-  StorageFit best = fit_rate(reads, most, Sharing::kQueue);
-  if (const StorageFit equal = fit_rate(reads, most, Sharing::kEqual); equal.error < best.error)
-    best = equal;
-  double mean = 0;
-  for (const StorageRead& read : reads) mean += length_of(read);
-  mean /= static_cast<double>(reads.size());
+  if (readers < 2 || alone.error <= kExact * mean_length(reads)) return alone;
+  StorageFit best = alone;
+  if (most > 0) {
+    best = fit_rate(reads, most, Sharing::kQueue);
+    if (const StorageFit equal = fit_rate(reads, most, Sharing::kEqual); equal.error < best.error)
+      best = equal;
+  }
+  const double mean = mean_length(reads);
   for (int places = 1; places < std::min(readers, kMostPlaces + 1); ++places) {
     if (best.error <= kGoodEnough * mean) break;
     const StorageFit fit = fit_places(reads, places);
@@ -237,6 +261,21 @@ StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double>
   if (is_far_better(best, alone, reads.size())) return best;
   alone.most_ns_per_byte = most_unseen(reads, alone, most);
   return alone;
+}
+
+}  // namespace
+
+StorageFit fit_storage(std::span<const StorageRead> reads, std::optional<double> most_ns_per_byte) {
+  if (reads.empty()) return {};
+  reads = reads.first(std::min(reads.size(), kMostFitted));
+  const StorageFit fit = fit_all(reads, most_ns_per_byte);
+  // Files that the page cache holds in the end: the storage is that of the second half.
+  const auto first = reads.first(reads.size() / 2);
+  const auto second = reads.subspan(reads.size() / 2);
+  constexpr double kChanged = 1.5;
+  if (first.size() < 4 || fit.error <= kGoodEnough * mean_length(reads)) return fit;
+  const double change = median_length(first) / std::max(1.0, median_length(second));
+  return change > kChanged || change < 1 / kChanged ? fit_all(second, most_ns_per_byte) : fit;
 }
 
 }  // namespace headway::analyzer

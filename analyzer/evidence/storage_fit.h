@@ -22,8 +22,8 @@ struct StorageFit {
   Sharing sharing = Sharing::kNone;
   int places = 1;
   double ns_per_byte = 0;
-  double own = 0;       ///< ns of each read besides
-  double error = 0;     ///< mean absolute, ns
+  double own = 0;    ///< ns of each read besides
+  double error = 0;  ///< mean absolute, ns
   /// Without sharing: more than this per byte would have made readers wait that did not.
   double most_ns_per_byte = 0;
 };

@@ -66,16 +66,18 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte) {
     const auto bytes = static_cast<double>(read.bytes);
     const double own = fit.own + fit.ns_per_byte * bytes;
     read.queued = fit.sharing != Sharing::kNone && over[i] > own * (1 + 1e-9);
+    // A read that waited for a place took the rest itself; of one that waited for its transfer only the
+    // transfer shows.
+    const double by_itself = places ? ns_of(time) - (over[i] - own) : own;
     const DurationNs undisturbed =
-        read.queued ? std::min(time, DurationNs{std::llround(own)}) : time;
+        read.queued ? std::clamp(DurationNs{std::llround(by_itself)}, DurationNs{0}, time) : time;
     read.transfer = std::min(undisturbed, DurationNs{std::llround(ns_per_byte * bytes)});
     (places ? read.held : read.alone) = undisturbed - read.transfer;
     model.total += time;
     turns += ns_of(read.held + read.transfer) / model.places;
     // What waits for others waits for their transfers, or for all that they do.
     const double by_others = ns_of(time - undisturbed);
-    const double transfers =
-        places ? ratio(read.transfer, undisturbed) : 1;
+    const double transfers = places ? ratio(read.transfer, undisturbed) : 1;
     if_packed += ns_of(read.transfer) + by_others * transfers;
     if (read.queued && !places) if_packed += ns_of(read.alone);  // the queue hides requests
     if_fast += ns_of(undisturbed - read.transfer) + by_others * (1 - transfers);

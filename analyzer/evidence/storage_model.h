@@ -49,7 +49,7 @@ struct StorageModel {
   double load(Interval window) const;
 };
 
-/// Linear in the number of reads, but for a sort; the fit looks at the first thousand.
+/// Linear in the number of reads, but for a sort; the fit looks at the first few hundred.
 StorageModel storage_model(const trace::Trace& trace);
 
 /// The reads of `thread` that begin in `window`, by begin.

@@ -32,6 +32,7 @@ Scenario Scenario::with(const Scenario& other) const {
   if (both.pools.empty() || (!other_workers(both.pools) && other_workers(other.pools))) {
     both.pools = other.pools;
     both.visits = other.visits;
+    both.places = other.places;
   }
   both.work *= other.work;
   return both;

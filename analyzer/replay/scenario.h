@@ -35,12 +35,14 @@ struct Pool {
   bool as_many = false;   ///< workers as the recording has
 };
 
-/// A stretch of a pool's task that lasts until both its own time and its turn at what all tasks share
-/// are over: a read from storage.
+/// A stretch of a pool's task that lasts until both its own time and its turn at what tasks share are
+/// over: a read from storage. Its turn is `held` and `fixed`, its own time is `alone` and those. In ns; a
+/// factor of the constraint's part is one of `alone` and `held`.
 struct Visit {
-  ConstraintId constraint;  ///< its length; a factor of its part holds for the own time only
-  std::int64_t alone = 0;   ///< own time besides the turn, ns
-  std::int64_t turn = 0;    ///< ns
+  ConstraintId constraint;
+  std::int64_t alone = 0;
+  std::int64_t held = 0;
+  std::int64_t fixed = 0;
 };
 
 /// What is different from the recorded run. A value; empty: nothing.
@@ -52,8 +54,9 @@ struct Scenario {
   /// a link, the workers of a loader).
   DurationNs at_least;
   std::vector<Pool> pools;
-  /// Of the tasks of `pools`, by constraint. One server for all: turns are served in the order of tasks.
+  /// Of the tasks of `pools`, by constraint. They take turns at `places` at once, in the order of tasks.
   std::vector<Visit> visits;
+  int places = 1;
   /// A step does the work of so many recorded ones (a larger batch): lengths are given per recorded one.
   double work = 1;
 

@@ -9,9 +9,13 @@
 namespace headway::analyzer {
 
 ServedPools::ServedPools(const Program& program, const Scenario& scenario)
-    : program_(program), scenario_(scenario), visit_lengths_(scenario.visits.size()) {
+    : program_(program),
+      scenario_(scenario),
+      visit_lengths_(scenario.visits.size()),
+      place_free_(static_cast<std::size_t>(std::max(1, scenario.places)), INT64_MIN) {
   for (std::size_t i = 0; i < visit_lengths_.size(); ++i)
-    visit_lengths_[i] = scenario.visits[i].alone + scenario.visits[i].turn;
+    visit_lengths_[i] =
+        scenario.visits[i].alone + scenario.visits[i].held + scenario.visits[i].fixed;
   for (std::uint32_t p = 0; p < scenario.pools.size(); ++p) {
     const Pool& pool = scenario.pools[p];
     for (std::uint32_t t = 0; t < pool.tasks.size(); ++t) turns_.push_back({p, t});
@@ -97,8 +101,10 @@ std::int64_t ServedPools::visit(std::size_t visit, const Constraint& constraint,
                             ? scenario_.factor[constraint.part.value]
                             : 1.0;
   const std::int64_t alone = std::llround(factor * static_cast<double>(read.alone));
-  server_free_ = std::max(server_free_, begin) + read.turn;
-  return visit_lengths_[visit] = std::max(alone + read.turn, server_free_ - begin);
+  const std::int64_t turn = std::llround(factor * static_cast<double>(read.held)) + read.fixed;
+  std::int64_t& free = *std::ranges::min_element(place_free_);
+  free = std::max(free, begin) + turn;
+  return visit_lengths_[visit] = std::max(alone + turn, free - begin);
 }
 
 }  // namespace headway::analyzer

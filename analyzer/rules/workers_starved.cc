@@ -87,13 +87,13 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs tu
 /// What the reads of a batch take of the transfer that all readers share; zero where they show no limit.
 DurationNs turn_of_batch(const RuleContext& context) {
   const StorageModel storage = storage_model(context.trace);
-  if (!storage.limited()) return {};
+  if (!storage.shared()) return {};
   std::int64_t batches = 0;
   for (std::uint32_t i = 0; i < context.trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = context.trace.info(trace::RangeId{i});
     batches += info && info->kind == trace::RangeKind::kBatch;
   }
-  return storage.transfers / std::max<std::int64_t>(1, batches);
+  return storage.turns / std::max<std::int64_t>(1, batches);
 }
 
 /// Reading is most of the wait, and the disks deliver all the time what they deliver at most.
@@ -183,10 +183,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Estimate more = estimate(input, work, turn_of_batch(context), workers_that_fit(context), idle);
   bool counted = more.workers > 0;
   if (more.storage)
-    return fine(rule,
-                fmt::format("The storage transfers all the time what {} workers ask for: more "
-                            "of them would share the same.",
-                            more.workers));
+    return fine(rule, fmt::format("The storage serves all the time what {} workers ask for: more "
+                                  "of them would share the same.",
+                                  more.workers));
   if (more.enough)
     return fine(
         rule,

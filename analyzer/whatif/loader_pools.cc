@@ -47,7 +47,7 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
       task.room = program_.slot_of(room);
     before = task.end;
     pool.tasks.push_back(task);
-    if (storage_.limited()) add_visits(task, points_.thread_of(made));
+    if (storage_.shared()) add_visits(task, points_.thread_of(made));
   }
   std::ranges::sort(pool.tasks, {}, [](const Pool::Task& task) { return task.begin.value; });
   pools_.push_back(std::move(pool));
@@ -73,18 +73,17 @@ void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread) {
     const Part& part = parts_[inner.part.value];
     if (part.kind == Part::Kind::kHost && part.time_class == TimeClass::kIoRead) {
       const TimeNs begin = program_.recorded(inner.from);
-      DurationNs alone;
-      DurationNs turn;
-      DurationNs found;
+      Visit visit{inner.id};
+      DurationNs known;
       for (const StorageRead* read : reads_of(storage_, thread, {begin, begin + inner.lag})) {
-        alone += read->alone;
-        turn += read->transfer;
-        found += read->time.length();
+        visit.alone += read->alone.ns;
+        visit.held += read->held.ns;
+        visit.fixed += read->transfer.ns;
+        known += read->time.length();
       }
       // Reads whose size is not known are their own time.
-      if (turn.ns > 0)
-        visits_.push_back(
-            {inner.id, (alone + std::max(DurationNs{0}, inner.lag - found)).ns, turn.ns});
+      visit.alone += std::max(DurationNs{0}, inner.lag - known).ns;
+      if (visit.held + visit.fixed > 0) visits_.push_back(visit);
     }
     at = inner.from;
   }
@@ -94,6 +93,7 @@ void LoaderPools::move_into(Scenario& scenario) {
   std::ranges::sort(visits_, {}, &Visit::constraint);
   scenario.pools = std::move(pools_);
   scenario.visits = std::move(visits_);
+  scenario.places = storage_.places;
 }
 
 /// Back along the worker's thread to the end of its task before.

@@ -46,8 +46,8 @@ Proposal propose(const Predictor& predictor) {
   std::size_t ahead = 0;
   std::size_t batches = 0;
   for (const Loader& loader : loaders) batches += loader.made.size();
-  const DurationNs turn = pools.storage().limited()
-                              ? pools.storage().transfers / static_cast<std::int64_t>(batches)
+  const DurationNs turn = pools.storage().shared()
+                              ? pools.storage().turns / static_cast<std::int64_t>(batches)
                               : DurationNs{};
   bool storage_full = false;
   for (const Loader& loader : loaders) {
@@ -75,10 +75,9 @@ Proposal propose(const Predictor& predictor) {
     }
   }
   if (most <= before && storage_full) {
-    return not_here(
-        fmt::format("the storage transfers all the time what {} {} for: {} for a batch, one after "
-                    "the other",
-                    before, before == 1 ? "worker asks" : "workers ask", format_duration(turn)));
+    return not_here(fmt::format("the storage serves all the time what {} {} for: a batch every {}",
+                                before, before == 1 ? "worker asks" : "workers ask",
+                                format_duration(turn)));
   }
   if (most <= before) {
     return not_here(fmt::format(

@@ -20,7 +20,7 @@ bool add_pools(const Predictor& predictor, Scenario& scenario) {
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);
-  if (!pools.storage().limited()) return false;
+  if (!pools.storage().shared()) return false;
   bool any = false;
   for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty() || loader.waited.empty()) continue;

@@ -134,6 +134,8 @@ std::int64_t SimLoader::read(std::int64_t start, double processor_ns) {
   if (bytes_per_batch_ == 0) return start;
   const std::int64_t latency =
       std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count();
+  const auto opens = static_cast<double>(requests() * costs_.open_ns);
+  opened_at_ = start + requests() * latency + ns(opens * stretch_);
   const std::int64_t asked = start + 2 * requests() * latency + ns(processor_ns * stretch_);
   if (storage_.bytes_per_second <= 0) return asked;
   const std::int64_t transfer =
@@ -165,9 +167,18 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
              ? read(at, stage.processor_ns)
              : at + ns(stage.processor_ns * stretch_ * device_.jitter(0x10AD, batch));
     if (recorded) ranges[range].end = at;
+    if (recorded && stage.kind == RangeKind::kRead) record_files(ranges[range].start, at, worker);
   }
   if (recorded) ranges[whole].end = at;
   return at;
+}
+
+/// What `headway record --io` would have seen.
+void SimLoader::record_files(std::int64_t start, std::int64_t end, std::int32_t worker) {
+  if (bytes_per_batch_ == 0) return;
+  auto& files = device_.recording().files;
+  files.push_back({start, opened_at_, requests(), 0, worker, false});
+  files.push_back({opened_at_, end, requests(), bytes_per_batch_, worker, true});
 }
 
 /// Of a batch, as they are in storage.
