@@ -44,9 +44,11 @@ std::optional<double> ns_per_byte_by_calls(const trace::Trace& trace) {
   return undisturbed(std::move(rates));
 }
 
-std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace) {
+std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
+                                          const std::set<trace::ThreadId>& threads) {
   std::vector<StorageRead> reads;
   for_each_read(trace, [&](trace::ThreadId thread, Interval time, std::int64_t bytes) {
+    if (!threads.empty() && !threads.contains(thread)) return;
     if (time.length().ns > 0) reads.push_back({thread, time, bytes, {}, {}, {}, false});
   });
   std::ranges::stable_sort(reads, {}, [](const StorageRead& read) { return read.time.begin; });
@@ -90,9 +92,9 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte) {
 
 }  // namespace
 
-StorageModel storage_model(const trace::Trace& trace) {
+StorageModel storage_model(const trace::Trace& trace, const std::set<trace::ThreadId>& threads) {
   StorageModel model;
-  model.reads = reads_with_sizes(trace);
+  model.reads = reads_with_sizes(trace, threads);
   if (model.reads.empty()) return model;
   std::vector<StorageRead> sized;
   for (const StorageRead& read : model.reads)
@@ -108,6 +110,7 @@ StorageModel storage_model(const trace::Trace& trace) {
   } else if (by_calls) {
     ns_per_byte = std::min(*by_calls, fit.most_ns_per_byte);
   }
+  model.error_ns = fit.error;
   model.bytes_per_s = 1e9 / std::max(ns_per_byte, 1e-6);
   share_out(model, fit, ns_per_byte);
   return model;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "common/time.h"
@@ -32,8 +33,9 @@ struct StorageModel {
     kContention,  ///< reads take longer the more of them are open
   };
   Basis basis = Basis::kNone;
-  double bytes_per_s = 0;          ///< of the transfer
-  int places = 1;                  ///< reads that are served at once
+  double bytes_per_s = 0;  ///< of the transfer
+  double error_ns = 0;     ///< mean distance of the recorded ends of reads from the fitted ones
+  int places = 1;          ///< reads that are served at once
   std::vector<StorageRead> reads;  ///< by begin
   DurationNs total;                ///< time of all reads, readers added up
   DurationNs turns;                ///< of all reads together, at all places in parallel
@@ -49,8 +51,10 @@ struct StorageModel {
   double load(Interval window) const;
 };
 
-/// Linear in the number of reads, but for a sort; the fit looks at the first few hundred.
-StorageModel storage_model(const trace::Trace& trace);
+/// Linear in the number of reads, but for a sort; the fit looks at the first few hundred. Of the reads of
+/// some threads, or of all.
+StorageModel storage_model(const trace::Trace& trace,
+                           const std::set<trace::ThreadId>& threads = {});
 
 /// The reads of `thread` that begin in `window`, by begin.
 std::vector<const StorageRead*> reads_of(const StorageModel& model, trace::ThreadId thread,

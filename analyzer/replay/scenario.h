@@ -40,6 +40,7 @@ struct Pool {
 /// factor of the constraint's part is one of `alone` and `held`.
 struct Visit {
   ConstraintId constraint;
+  std::uint32_t server = 0;  ///< see Scenario::places
   std::int64_t alone = 0;
   std::int64_t held = 0;
   std::int64_t fixed = 0;
@@ -54,9 +55,9 @@ struct Scenario {
   /// a link, the workers of a loader).
   DurationNs at_least;
   std::vector<Pool> pools;
-  /// Of the tasks of `pools`, by constraint. They take turns at `places` at once, in the order of tasks.
+  /// Of the tasks of `pools`, by constraint, each at its server. Turns are taken in the order of tasks.
   std::vector<Visit> visits;
-  int places = 1;
+  std::vector<int> places;  ///< by server: turns that are taken at once
   /// A step does the work of so many recorded ones (a larger batch): lengths are given per recorded one.
   double work = 1;
 

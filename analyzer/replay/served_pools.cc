@@ -9,10 +9,9 @@
 namespace headway::analyzer {
 
 ServedPools::ServedPools(const Program& program, const Scenario& scenario)
-    : program_(program),
-      scenario_(scenario),
-      visit_lengths_(scenario.visits.size()),
-      place_free_(static_cast<std::size_t>(std::max(1, scenario.places)), INT64_MIN) {
+    : program_(program), scenario_(scenario), visit_lengths_(scenario.visits.size()) {
+  for (int places : scenario.places)
+    place_free_.emplace_back(static_cast<std::size_t>(std::max(1, places)), INT64_MIN);
   for (std::size_t i = 0; i < visit_lengths_.size(); ++i)
     visit_lengths_[i] =
         scenario.visits[i].alone + scenario.visits[i].held + scenario.visits[i].fixed;
@@ -102,7 +101,7 @@ std::int64_t ServedPools::visit(std::size_t visit, const Constraint& constraint,
                             : 1.0;
   const std::int64_t alone = std::llround(factor * static_cast<double>(read.alone));
   const std::int64_t turn = std::llround(factor * static_cast<double>(read.held)) + read.fixed;
-  std::int64_t& free = *std::ranges::min_element(place_free_);
+  std::int64_t& free = *std::ranges::min_element(place_free_[read.server]);
   free = std::max(free, begin) + turn;
   return visit_lengths_[visit] = std::max(alone + turn, free - begin);
 }

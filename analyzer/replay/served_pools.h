@@ -46,8 +46,8 @@ class ServedPools {
   std::vector<Turn> turns_;  ///< by slot
   std::vector<Workers> workers_;
   std::vector<std::int64_t> visit_lengths_;
-  std::vector<std::int64_t> place_free_;  ///< since when
-  std::vector<Constraint> chain_;         ///< of a task, last first
+  std::vector<std::vector<std::int64_t>> place_free_;  ///< by server: since when
+  std::vector<Constraint> chain_;                      ///< of a task, last first
   std::size_t next_ = 0;
 };
 

@@ -44,16 +44,15 @@ Proposal propose(const Predictor& predictor) {
   std::size_t most = 0;
   std::size_t before = 0;
   std::size_t ahead = 0;
-  std::size_t batches = 0;
-  for (const Loader& loader : loaders) batches += loader.made.size();
-  const DurationNs turn = pools.storage().shared()
-                              ? pools.storage().turns / static_cast<std::int64_t>(batches)
-                              : DurationNs{};
+  DurationNs turn;  // of a batch, at the storage
   bool storage_full = false;
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::size_t now = workers_of(points, loader).size();
     const DurationNs making = mean_length(points, loader);
+    const StorageModel& storage = pools.storage_of(loader);
+    turn = storage.shared() ? storage.turns / static_cast<std::int64_t>(loader.made.size())
+                            : DurationNs{};
     if (ratio(turn * static_cast<std::int64_t>(now), making) >= kFullLoad) {
       storage_full = true;
       before = std::max(before, now);

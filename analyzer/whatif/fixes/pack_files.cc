@@ -20,10 +20,10 @@ bool add_pools(const Predictor& predictor, Scenario& scenario) {
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);
-  if (!pools.storage().shared()) return false;
   bool any = false;
   for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty() || loader.waited.empty()) continue;
+    if (!pools.storage_of(loader).shared()) continue;
     pools.add_as_recorded(loader);
     any = true;
   }
