@@ -22,6 +22,14 @@ bool is_stage(RangeKind kind) {
          kind == RangeKind::kCollate;
 }
 
+std::int64_t files_opened(const trace::Trace& trace) {
+  std::int64_t opened = 0;
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    if (!one.read) opened += one.calls;
+  });
+  return opened;
+}
+
 /// Bytes count by the file: how many calls a library makes for each is its own affair.
 void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
   std::int64_t opened = 0;
@@ -94,8 +102,23 @@ Reads sum_reads(const trace::Trace& trace) {
           std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
     }
   }
-  if (reads.count == 0) add_calls_on_files(trace, reads);
+  if (reads.count == 0) {
+    add_calls_on_files(trace, reads);
+  } else if (const std::int64_t opened = files_opened(trace); opened > 0) {
+    reads.count = opened;
+    reads.files = true;
+  }
   return reads;
+}
+
+std::int64_t batches_made(const trace::Trace& trace) {
+  std::int64_t batches = 0;
+  if (trace.range_info.empty()) return 0;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    batches += info && info->kind == RangeKind::kBatch;
+  }
+  return batches;
 }
 
 LoaderWork loader_work(const RuleContext& context) {

@@ -17,7 +17,8 @@ struct Reads {
   DurationNs time;
   double large_read_rate;  ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
 
-  bool files = false;  ///< `count` is of files that were opened, not of reads
+  bool files =
+      false;  ///< `count` is of files that were opened, not of reads: a range may cover many
 
   std::int64_t mean() const { return count ? bytes / count : 0; }
 };
@@ -39,6 +40,9 @@ struct FileCalls {
 /// All that were recorded (`headway record --io`).
 void for_each_call_on_file(const trace::Trace& trace,
                            const std::function<void(const FileCalls&)>& visit);
+
+/// Batches that were made.
+std::int64_t batches_made(const trace::Trace& trace);
 
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {

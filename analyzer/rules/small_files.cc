@@ -56,6 +56,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
                                   format_bytes(mean)));
   }
+  if (reads.files && reads.count < 2 * batches_made(context.trace)) {
+    return fine(rule, fmt::format("Reads bring {} each on average, a whole batch out of one file.",
+                                  format_bytes(mean)));
+  }
   const StorageModel storage = storage_model(context.trace);
   DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
                                                    (1 - storage.left_if_packed))};

@@ -88,12 +88,7 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs tu
 DurationNs turn_of_batch(const RuleContext& context) {
   const StorageModel storage = storage_model(context.trace);
   if (!storage.shared()) return {};
-  std::int64_t batches = 0;
-  for (std::uint32_t i = 0; i < context.trace.ranges.size(); ++i) {
-    const trace::RangeInfo* info = context.trace.info(trace::RangeId{i});
-    batches += info && info->kind == trace::RangeKind::kBatch;
-  }
-  return storage.turns / std::max<std::int64_t>(1, batches);
+  return storage.turns / std::max<std::int64_t>(1, batches_made(context.trace));
 }
 
 /// Reading is most of the wait, and the disks deliver all the time what they deliver at most.

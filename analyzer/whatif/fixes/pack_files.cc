@@ -38,6 +38,8 @@ Proposal propose(const Predictor& predictor) {
   if (reads.count == 0) return not_here("the reads carry no sizes");
   if (reads.mean() >= kSmallRead)
     return not_here(fmt::format("a read brings {} on average", format_bytes(reads.mean())));
+  if (reads.files && reads.count < 2 * batches_made(predictor.trace()))
+    return not_here("a batch comes out of one file as it is");
   const StorageModel storage = storage_model(predictor.trace());
   Proposal proposal{
       true,
