@@ -81,7 +81,8 @@ TEST_CASE("storage: so many reads are served at once") {
   CHECK(model.turns.milliseconds() == doctest::Approx(72 * 4 / 2).epsilon(0.02));
 }
 
-TEST_CASE("storage: calls on files tell what a request costs, where one reader cannot show a limit") {
+TEST_CASE(
+    "storage: calls on files tell what a request costs, where one reader cannot show a limit") {
   const trace::Trace trace = run_with({2'000'000, 5'000'000}, 1, 12, true);
   const StorageModel model = storage_model(trace);
   CHECK(model.basis == Basis::kCalls);
