@@ -142,13 +142,16 @@ std::unique_ptr<WholeJob> load_whole_job(const JobAnalysis& job, const AnalysisO
                    options);
 }
 
-std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOptions& options) {
   std::vector<RankProcesses> ranks = ranks_in(trace, 0);
-  if (ranks.size() > 1) {
-    std::vector<RankSummary> summaries;
-    summarise_ranks(trace, ranks, options, summaries);
-    return join(std::move(summaries), options, &trace);
-  }
+  if (ranks.size() < 2) return nullptr;
+  std::vector<RankSummary> summaries;
+  summarise_ranks(trace, ranks, options, summaries);
+  return join(std::move(summaries), options, &trace);
+}
+
+std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+  if (auto job = analyze_ranks_in(trace, options)) return job;
   auto report = std::make_unique<JobReport>();
   report->trace = std::move(trace);
   report->analysis = analyze(report->trace, options);

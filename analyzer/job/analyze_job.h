@@ -51,6 +51,11 @@ std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
 /// analysis alone.
 std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptions& options = {});
 
+/// The same without taking the trace; null for one rank alone. The report's events are those of the
+/// critical rank's own trace, not of `trace`.
+std::unique_ptr<JobReport> analyze_ranks_in(const trace::Trace& trace,
+                                            const AnalysisOptions& options = {});
+
 /// All ranks of a job side by side, to replay them together: what one rank gains may be lost waiting for
 /// another.
 struct WholeJob {
