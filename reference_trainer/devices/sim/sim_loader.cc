@@ -159,6 +159,8 @@ std::int64_t SimLoader::read(std::int64_t batch, std::int64_t start, double proc
     channel = &*std::ranges::min_element(channels_);
     start = std::max(start, *channel);
   }
+  const auto opens = static_cast<double>(requests() * costs_.open_ns);
+  opened_at_ = start + ns(static_cast<double>(requests()) * latency * noise) + ns(opens * stretch_);
   const std::int64_t asked = start + ns(static_cast<double>(2 * requests()) * latency * noise) +
                              ns(processor_ns * stretch_);
   std::int64_t end = asked;
@@ -196,9 +198,18 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
              : at + ns(stage.processor_ns * stretch_ * device_.jitter(0x10AD, batch) *
                        device_.noise(device_.drawn().noise.loader, 0x10AD, batch));
     if (recorded) ranges[range].end = at;
+    if (recorded && stage.kind == RangeKind::kRead) record_files(ranges[range].start, at, worker);
   }
   if (recorded) ranges[whole].end = at;
   return at;
+}
+
+/// What `headway record --io` would have seen.
+void SimLoader::record_files(std::int64_t start, std::int64_t end, std::int32_t worker) {
+  if (bytes_per_batch_ == 0) return;
+  auto& files = device_.recording().files;
+  files.push_back({start, opened_at_, requests(), 0, worker, false});
+  files.push_back({opened_at_, end, requests(), bytes_per_batch_, worker, true});
 }
 
 /// Of a batch, as they are in storage.

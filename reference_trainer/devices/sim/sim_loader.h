@@ -75,6 +75,7 @@ class SimLoader final : public BatchSource {
   /// Makes a batch; returns when it is ready.
   std::int64_t make(std::int64_t batch, std::int64_t start, std::int32_t worker);
   std::int64_t read(std::int64_t batch, std::int64_t start, double processor_ns);
+  void record_files(std::int64_t start, std::int64_t end, std::int32_t worker);
   /// Requests of a batch: one for each file, or one for its part of a shard.
   std::int64_t requests() const { return one_file_each_ ? options_.batch : 1; }
 
@@ -93,6 +94,7 @@ class SimLoader final : public BatchSource {
   std::vector<Worker> workers_;
   std::int64_t storage_free_at_ = 0;
   std::vector<std::int64_t> channels_;  ///< when each is free; none: as many as there are readers
+  std::int64_t opened_at_ = 0;  ///< of the last batch: when its last file was open
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;
 };
