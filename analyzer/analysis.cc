@@ -84,12 +84,14 @@ int rank(Status status) {
   switch (status) {
     case Status::kFound:
       return 0;
-    case Status::kCannotTell:
+    case Status::kNoGain:
       return 1;
-    case Status::kFine:
+    case Status::kCannotTell:
       return 2;
+    case Status::kFine:
+      return 3;
   }
-  return 2;
+  return 3;
 }
 
 }  // namespace
@@ -97,6 +99,7 @@ int rank(Status status) {
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.status != b.status) return rank(a.status) < rank(b.status);
+    if (a.worth != b.worth) return a.worth > b.worth;
     return a.recoverable_per_step > b.recoverable_per_step;
   });
 }

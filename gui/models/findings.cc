@@ -17,6 +17,8 @@ std::string_view words_of(analyzer::Status status) {
       return "Found";
     case analyzer::Status::kFine:
       return "Fine";
+    case analyzer::Status::kNoGain:
+      return "Nothing to gain";
     case analyzer::Status::kCannotTell:
       break;
   }
