@@ -136,6 +136,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     note("steps, device view and audit");
     result.attribution = attribute(trace, *range_names, *kernel_names, *communication);
     note("attribution");
+    result.program = find_program(trace, *range_names, *kernel_names);
     result.partitions = partition(trace, *range_names, result.steps, result.attribution);
     result.job = options.job;
     if (result.job)
@@ -154,7 +155,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                         mean_step_of(result.partitions, result.median_step),
                         *kernel_names,
                         result.work,
-                        result.job.get()};
+                        result.job.get(),
+                        result.program};
     std::span<const Rule* const> rules = all_rules();
     result.findings.resize(rules.size());
     run_parallel(rules.size(),

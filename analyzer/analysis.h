@@ -16,6 +16,7 @@
 #include "analyzer/model/finding.h"
 #include "analyzer/partition/device_view.h"
 #include "analyzer/partition/partition.h"
+#include "analyzer/steps/program.h"
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
 
@@ -45,6 +46,7 @@ struct StepTimes {
 /// Everything known about one trace: what reports print and the GUI shows.
 struct Analysis {
   Steps steps;
+  ProgramFacts program;  ///< training or inference, and of which frameworks
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
