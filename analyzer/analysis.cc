@@ -26,8 +26,6 @@ namespace {
 
 using trace::Trace;
 
-constexpr std::string_view kReferenceTrainer = "headway-train";
-
 void require_events(const Trace& trace) {
   if (trace.event_count() > 0) return;
   std::string counters = trace.counters.empty()
@@ -71,15 +69,6 @@ DurationNs mean_step_of(const std::vector<DevicePartition>& partitions, Duration
   return slowest.ns > 0 ? slowest : fallback;
 }
 
-/// The reference trainer's switches mean nothing to users of other programs.
-void keep_fitting_advice(const Trace& trace, std::vector<Finding>& findings) {
-  if (trace.setting("trainer") == kReferenceTrainer) return;
-  for (Finding& finding : findings) {
-    std::erase_if(finding.advice,
-                  [](const Advice& advice) { return advice.framework == kReferenceTrainer; });
-  }
-}
-
 int rank(Status status) {
   switch (status) {
     case Status::kFound:
@@ -104,9 +93,18 @@ void sort_findings(std::vector<Finding>& findings) {
   });
 }
 
+void keep_fitting_advice(const ProgramFacts& program, std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    std::erase_if(finding.advice, [&](const Advice& advice) {
+      return !program.advice_fits(advice.framework);
+    });
+  }
+}
+
 Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   require_events(trace);
   Analysis result;
+  result.step_options = options.steps;
   std::mutex noting;
   auto note = [&](std::string_view stage) {
     std::lock_guard lock(noting);
@@ -184,7 +182,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     partitions_known.set_value();
     judge();
   });
-  keep_fitting_advice(trace, result.findings);
+  keep_fitting_advice(result.program, result.findings);
   sort_findings(result.findings);
   result.doubts = find_doubts(trace, result);
   note("doubts");

@@ -46,6 +46,7 @@ struct StepTimes {
 /// Everything known about one trace: what reports print and the GUI shows.
 struct Analysis {
   Steps steps;
+  StepOptions step_options;  ///< that the steps were found with
   ProgramFacts program;  ///< training or inference, and of which frameworks
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
@@ -74,5 +75,8 @@ Analysis analyze(const trace::Trace& trace, const AnalysisOptions& options = {})
 /// Found first, by `worth` where findings were predicted, else by recoverable time; then what gains nothing;
 /// then what cannot be told; then what is fine. Equal ones keep their order.
 void sort_findings(std::vector<Finding>& findings);
+
+/// Drops advice for frameworks other than the recorded program's.
+void keep_fitting_advice(const ProgramFacts& program, std::vector<Finding>& findings);
 
 }  // namespace headway::analyzer

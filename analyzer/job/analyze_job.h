@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class Alone final : public Exchange {
 struct JobReport {
   trace::Trace trace;
   Analysis analysis;
+  /// All ranks on one clock, where there are several and they have few events: what replays are made of, as
+  /// the ranks wait for each other.
+  std::optional<trace::Trace> whole = std::nullopt;
 };
 
 /// Loads, analyses and drops each file in turn, process i those with index i modulo the number of

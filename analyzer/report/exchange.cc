@@ -100,7 +100,7 @@ std::string render_sarif(const Trace& trace, const Analysis& analysis,
                            {"sub_cause", escape_terminal(finding.sub_cause)}};
     } else {
       result.kind =
-          finding.status == Status::kFine ? SarifResult::Kind::kPass : SarifResult::Kind::kOpen;
+          finding.status == Status::kCannotTell ? SarifResult::Kind::kOpen : SarifResult::Kind::kPass;
     }
     results.push_back(std::move(result));
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -212,6 +214,28 @@ void order(std::vector<Finding>& findings) {
   findings = std::move(ordered);
 }
 
+/// Shares of a sample hold for the whole recording; its times are scaled to the mean step of that.
+void scale_times(Analysis& analysis, DurationNs sampled_step) {
+  DurationNs step;
+  for (const DevicePartition& partition : analysis.partitions)
+    step = std::max(step, partition.per_steady_step.total());
+  if (step.ns == 0 || sampled_step.ns == 0) return;
+  const double by = ratio(step, sampled_step);
+  auto scale = [by](DurationNs& time) {
+    time = DurationNs{std::llround(by * static_cast<double>(time.ns))};
+  };
+  auto scale_gain = [&](PredictedGain& gain) {
+    scale(gain.recorded);
+    scale(gain.step);
+  };
+  for (Finding& finding : analysis.findings) {
+    if (finding.basis == FigureBasis::kReplay) scale(finding.recoverable_per_step);
+    if (finding.predicted) scale_gain(*finding.predicted);
+    if (finding.at_most) scale_gain(*finding.at_most);
+    for (PredictedGain& gain : finding.fixes) scale_gain(gain);
+  }
+}
+
 /// Replays what `predictor` knows and judges the findings by it.
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
@@ -269,6 +293,17 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   analysis.unexplained = predictor.baseline().residual;
 }
 
+/// Where nothing can be replayed.
+void keep_exposed(const std::string& why, Analysis& analysis) {
+  for (Finding& finding : analysis.findings) {
+    if (!is_found(finding)) continue;
+    const std::string_view own = why_unpredictable(finding.rule);
+    finding.unpredicted = own.empty() ? why : std::string(own);
+    finding.worth = worth_of(finding);
+  }
+  order(analysis.findings);
+}
+
 }  // namespace
 
 std::string_view why_unpredictable(std::string_view rule) {
@@ -286,23 +321,35 @@ std::string_view why_unpredictable(std::string_view rule) {
   return {};
 }
 
-void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine) {
-  const std::optional<Sample> sample = take_sample(trace, analysis);
-  const Predictor predictor(sample ? sample->trace : trace,
-                            sample ? sample->analysis : analysis, std::move(machine));
+void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
+                      const trace::Trace* whole) {
+  std::unique_ptr<Sample> other;
+  bool sampled = false;
+  if (whole) {
+    other = std::make_unique<Sample>();
+    other->analysis = analyze(*whole, {.steps = analysis.step_options});
+  } else {
+    other = take_sample(trace, analysis);
+    sampled = other != nullptr;
+  }
+  if (!other && trace.event_count() > kReplayedWhole) {
+    keep_exposed(fmt::format("{} events are too many to replay unsampled, and no steps were found "
+                             "to take a sample of",
+                             trace.event_count()),
+                 analysis);
+    return;
+  }
+  const Predictor predictor(whole ? *whole : other ? other->trace : trace,
+                            other ? other->analysis : analysis, std::move(machine));
   if (predictor.missing().empty()) {
     judge(predictor, analysis);
-    if (sample) analysis.sampled_steps = predictor.baseline().steps;
+    if (sampled) analysis.sampled_steps = predictor.baseline().steps;
+    if (other) scale_times(analysis, predictor.baseline().recorded);
+    keep_fitting_advice(analysis.program, analysis.findings);
+    order(analysis.findings);
   } else {
-    for (Finding& finding : analysis.findings) {
-      if (!is_found(finding)) continue;
-      const std::string_view why = why_unpredictable(finding.rule);
-      finding.unpredicted = why.empty() ? predictor.missing() : why;
-      finding.worth = worth_of(finding);
-    }
+    keep_exposed(predictor.missing(), analysis);
   }
-  keep_fitting_advice(trace, analysis.findings);
-  order(analysis.findings);
 }
 
 }  // namespace headway::analyzer

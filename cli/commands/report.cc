@@ -45,8 +45,8 @@ class ReportCommand final : public Command {
     app.add_flag("--json", json_, "Same as --format json");
     app.add_option(
            "--predict", predict_,
-           "Predict what known fixes of the findings would gain: yes, no, or auto, for one file of "
-           "up to 200 000 events")
+           "Judge findings by replaying the steps without them: yes, or no for the rules' own "
+           "figures; auto is yes")
         ->type_name("WHEN")
         ->check(CLI::IsMember({"auto", "yes", "no"}))
         ->capture_default_str();
@@ -71,9 +71,10 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
-    if (is_predicted(*analyzed))
+    if (predict_ != "no")
       analyzer::predict_findings(analyzed->trace, analyzed->analysis,
-                                 calibration_.load(analyzed->trace));
+                                 calibration_.load(analyzed->trace),
+                                 analyzed->whole ? &*analyzed->whole : nullptr);
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -89,13 +90,6 @@ class ReportCommand final : public Command {
   }
 
  private:
-  bool is_predicted(const Analyzed& analyzed) const {
-    if (predict_ != "auto") return predict_ == "yes";
-    // A folder or a pattern is a job of several files.
-    return traces_.size() == 1 && std::filesystem::is_regular_file(traces_.front()) &&
-           analyzed.trace.event_count() <= analyzer::kPredictedUnasked;
-  }
-
   static bool is_folder(const std::string& output) {
     return output.ends_with('/') || std::filesystem::is_directory(output);
   }

@@ -56,8 +56,7 @@ analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOp
     report(progress, "Analysing", 0.6 + 0.2 * stage / kStages);
   };
   analyzer::Analysis analysis = analyzer::analyze(trace, with_progress);
-  if (trace.event_count() <= analyzer::kPredictedUnasked)
-    analyzer::predict_findings(trace, analysis);
+  analyzer::predict_findings(trace, analysis);
   return analysis;
 }
 

@@ -82,6 +82,7 @@ const Fix kLargerBatch{"larger-batch",
                        "multiprocessors better; launches "
                        "stay. Lengths are per recorded batch.",
                        "whether memory suffices, and what the batch does to the training's quality",
-                       propose};
+                       propose,
+                       true};
 
 }  // namespace headway::analyzer
