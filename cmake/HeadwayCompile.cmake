@@ -36,7 +36,6 @@ function(headway_build_cheaply target)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
     execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${CMAKE_CURRENT_SOURCE_DIR} ${sources}
       OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-    set_source_files_properties(${sources} PROPERTIES UNITY_GROUP "")
     string(REPLACE "\n" ";" groups "${groups}")
     foreach(line IN LISTS groups)
       string(REPLACE " " ";" fields "${line}")
