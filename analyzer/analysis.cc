@@ -95,9 +95,8 @@ void sort_findings(std::vector<Finding>& findings) {
 
 void keep_fitting_advice(const ProgramFacts& program, std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
-    std::erase_if(finding.advice, [&](const Advice& advice) {
-      return !program.advice_fits(advice.framework);
-    });
+    std::erase_if(finding.advice,
+                  [&](const Advice& advice) { return !program.advice_fits(advice.framework); });
   }
 }
 
@@ -115,7 +114,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   std::optional<CommunicationOps> communication;
   std::optional<DependencyGraph> graph;
   auto find_partitions = [&] {
-    // The host's names and steps, and what is known of the device alone, need nothing of each other.
+    // The host's names and steps, and what is known of the device alone, need nothing of each
+    // other.
     run_parallel(2, [&](std::size_t part) {
       if (part == 0) {
         range_names.emplace(trace);
@@ -161,8 +161,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                  [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
     note("rules");
   };
-  // The graph needs nothing but the trace and is the longest single part; no rule asks for it or for
-  // the critical path.
+  // The graph needs nothing but the trace and is the longest single part; no rule asks for it or
+  // for the critical path.
   std::promise<void> partitions_known;
   run_parallel(2, [&](std::size_t part) {
     if (part == 1) {

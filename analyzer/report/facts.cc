@@ -155,10 +155,9 @@ std::string fix_line(const PredictedGain& gain) {
   const auto unit = [](const std::string& text) { return text.substr(text.rfind(' ') + 1); };
   const bool same = unit(before) == unit(after);
   auto change = [](double share) { return fmt::format("{:+.1f}", -100 * share); };
-  std::string line = fmt::format(
-      "{}: step {} → {} ({} %, 95 % interval {} to {} %)", name,
-      same ? before.substr(0, before.rfind(' ')) : before, after, change(gain.share),
-      change(gain.low), change(gain.high));
+  std::string line = fmt::format("{}: step {} → {} ({} %, 95 % interval {} to {} %)", name,
+                                 same ? before.substr(0, before.rfind(' ')) : before, after,
+                                 change(gain.share), change(gain.low), change(gain.high));
   for (std::size_t at = 0; (at = line.find("-", at)) != std::string::npos; ++at)
     line.replace(at, 1, "−");
   return is_ceiling(gain) ? line + ", at best" : line;
@@ -166,8 +165,7 @@ std::string fix_line(const PredictedGain& gain) {
 
 std::string prediction_label(const Finding& finding) {
   if (!finding.predicted)
-    return finding.unpredicted.empty() ? ""
-                                       : fmt::format("not replayed: {}", finding.unpredicted);
+    return finding.unpredicted.empty() ? "" : fmt::format("not replayed: {}", finding.unpredicted);
   return fix_line(*finding.predicted);
 }
 

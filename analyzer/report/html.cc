@@ -153,9 +153,9 @@ Section findings_section(const Analysis& analysis) {
       "missing</th></tr></thead>\n<tbody>\n";
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound) continue;
-    out += fmt::format(
-        "<tr><td>{}</td><td class=\"word\">{}</td><td>{}</td></tr>\n", escape_html(finding.title),
-        status_words(finding.status), escape_html(finding.claim));
+    out += fmt::format("<tr><td>{}</td><td class=\"word\">{}</td><td>{}</td></tr>\n",
+                       escape_html(finding.title), status_words(finding.status),
+                       escape_html(finding.claim));
   }
   return {"findings", "Findings", out + "</tbody></table></div></details>\n"};
 }

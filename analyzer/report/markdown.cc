@@ -33,8 +33,7 @@ std::string finding_block(const Analysis& analysis, const Finding& finding, std:
     if (const std::string why = prediction_label(finding); !why.empty())
       out += fmt::format("   - {}\n", escape_markdown(why));
   for (const Advice& advice : finding.advice)
-    if (advice.fix.empty())
-      out += fmt::format("   - {}\n", escape_markdown(advice_line(advice)));
+    if (advice.fix.empty()) out += fmt::format("   - {}\n", escape_markdown(advice_line(advice)));
   for (const Finding* one : same_time(analysis, finding))
     out += fmt::format("   - same time: {}: {}\n", escape_markdown(finding_label(*one)),
                        escape_markdown(one->claim));

@@ -128,8 +128,8 @@ std::string finding_section(const Analysis& analysis, const Finding& finding,
     if (advice.fix.empty())
       out += wrap(advice_line(advice), width, "     do   ", std::string(10, ' '));
   for (const Finding* one : with)
-    out += wrap(fmt::format("{}: {}", finding_label(*one), one->claim), width, "     same time: ",
-                std::string(10, ' '));
+    out += wrap(fmt::format("{}: {}", finding_label(*one), one->claim), width,
+                "     same time: ", std::string(10, ' '));
   for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
     const Evidence& evidence = finding.evidence[i];
     out += wrap(fmt::format("at {}, {}: {}", format_time(evidence.where.begin),

@@ -56,7 +56,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"no-casts", kTorch, "model.to(torch.bfloat16), or autocast around larger regions"},
     {"no-casts", kFlow, "parameters and activations in one type"},
     {"caching-allocator", kTorch, "no torch.cuda.empty_cache() in the step; the caching allocator"},
-    {"caching-allocator", kFlow, "TF_GPU_ALLOCATOR=cuda_malloc_async, XLA_PYTHON_CLIENT_PREALLOCATE=true"},
+    {"caching-allocator", kFlow,
+     "TF_GPU_ALLOCATOR=cuda_malloc_async, XLA_PYTHON_CLIENT_PREALLOCATE=true"},
     {"batch-samples", kTorch, "torch.vmap(…), or one padded tensor for all samples"},
     {"batch-samples", kFlow, "jax.vmap(…), tf.vectorized_map(…)"},
     {"stay-on-device", kTorch, "build indexes and masks as device tensors"},
@@ -74,7 +75,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "HOROVOD_FUSION_THRESHOLD=…, --xla_gpu_all_reduce_combine_threshold_bytes=…"},
     {"compress-gradients", kTorch, "ddp.register_comm_hook(state, bf16_compress_hook)"},
     {"compress-gradients", kFlow, "horovod.DistributedOptimizer(…, compression=Compression.fp16)"},
-    {"hierarchical-allreduce", kTorch, "NCCL_ALGO=Tree, NCCL_CROSS_NIC=0; NCCL_DEBUG=INFO shows it"},
+    {"hierarchical-allreduce", kTorch,
+     "NCCL_ALGO=Tree, NCCL_CROSS_NIC=0; NCCL_DEBUG=INFO shows it"},
     {"hierarchical-allreduce", kFlow, "HOROVOD_HIERARCHICAL_ALLREDUCE=1"},
     {"persistent-rnn", kTorch, "torch.nn.LSTM or GRU over whole sequences, not cells"},
     {"persistent-rnn", kFlow, "tf.keras.layers.LSTM with cuDNN's requirements"},
@@ -89,8 +91,7 @@ constexpr auto kKnobs = std::to_array<Knob>({
 std::vector<Advice> advice_for(const Fix& fix, std::string_view setting) {
   std::vector<Advice> advice;
   const std::string text = std::string(fix.title) + ".";
-  if (!setting.empty())
-    advice.push_back({"headway-train", text, std::string(setting), "", fix.id});
+  if (!setting.empty()) advice.push_back({"headway-train", text, std::string(setting), "", fix.id});
   for (const Knob& one : kKnobs)
     if (one.fix == fix.id)
       advice.push_back({std::string(one.framework), text, std::string(one.knob), "", fix.id});

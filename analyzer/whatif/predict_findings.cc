@@ -13,8 +13,8 @@
 
 #include "analyzer/whatif/fix_advice.h"
 #include "analyzer/whatif/replayed_fixes.h"
-#include "analyzer/whatif/sample.h"
 #include "analyzer/whatif/same_time.h"
+#include "analyzer/whatif/sample.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -80,24 +80,31 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     finding.at_most.reset();
 }
 
-/// The share of the step that is expected to be gained by following the finding.
-double worth_of(const Finding& finding) {
-  if (finding.basis == FigureBasis::kExposed)
-    return kCeilingCounts * finding.share_of_step * finding.confidence;
+/// What the best fix gains of the step; a ceiling and what changes the training count less.
+double counted_gain(const Finding& finding) {
   double most = 0;
   for (const PredictedGain& gain : finding.fixes) {
     const Fix* fix = find_fix(gain.fix);
-    const double counts = fix->changes_training               ? kOtherTrainingCounts
+    const double counts = fix->changes_training            ? kOtherTrainingCounts
                           : fix->kind == FixKind::kCeiling ? kCeilingCounts
                                                            : 1;
     most = std::max(most, counts * gain.share);
   }
-  return most * finding.confidence;
+  return most;
 }
 
-/// The replay confirms how much the time is worth; what is left of a rule's doubt is whether the cause is the right one.
-double confirmed(double confidence) {
-  return (1 + confidence) / 2;
+/// The share of the step that is expected to be gained by following the finding.
+double worth_of(const Finding& finding) {
+  const double gain = finding.basis == FigureBasis::kExposed
+                          ? kCeilingCounts * finding.share_of_step
+                          : counted_gain(finding);
+  return gain * finding.confidence;
+}
+
+/// The replay confirms how much the time is worth, as far as it is that of the recorded run; what
+/// is left of a rule's doubt is whether the cause is the right one.
+double confirmed(double confidence, double residual) {
+  return (1 + confidence) / 2 * (1 - std::min(1.0, residual));
 }
 
 void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
@@ -117,7 +124,8 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// A fix that gains much and that no finding names makes one: that of its rule which fewest other fixes answer.
+/// A fix that gains much and that no finding names makes one: that of its rule which fewest other
+/// fixes answer.
 void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predictor,
                   std::vector<Finding>& findings) {
   const auto step = static_cast<double>(predictor.baseline().recorded.ns);
@@ -140,7 +148,8 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
   }
 }
 
-/// The advice of the rule where it is about one fix, else that of the fixes; each with its fix, and none without.
+/// The advice of the rule where it is about one fix, else that of the fixes; each with its fix, and
+/// none without.
 void set_advice(Finding& finding) {
   std::vector<Advice> of_rule = std::exchange(finding.advice, {});
   const Fix* only = nullptr;
@@ -172,9 +181,8 @@ void take_over_fixes(const Finding& from, Finding& lead) {
   for (const PredictedGain& gain : from.fixes)
     if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
       lead.fixes.push_back(gain);
-  std::ranges::stable_sort(lead.fixes, [](const PredictedGain& a, const PredictedGain& b) {
-    return a.share > b.share;
-  });
+  std::ranges::stable_sort(
+      lead.fixes, [](const PredictedGain& a, const PredictedGain& b) { return a.share > b.share; });
 }
 
 /// Findings of the same time follow the one that stands for them.
@@ -186,7 +194,7 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
     if (!is_found(findings[i]) || findings[i].basis != FigureBasis::kReplay) continue;
     which.push_back(i);
     causes.push_back({removed[i], findings[i].recoverable_per_step, findings[i].worth,
-                      fixes_known(findings[i].rule)});
+                      counted_gain(findings[i]), fixes_known(findings[i].rule)});
   }
   for (const CauseGroup& group : group_by_time(predictor, causes)) {
     Finding& lead = findings[which[group.front()]];
@@ -262,16 +270,17 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     set_recoverable(predictor, ceilings[k].gain, finding);
     if (!finding.fixes.empty()) continue;
     finding.status = Status::kNoGain;
-    finding.claim += fmt::format(
-        " With {} the step would take {} of {}: other work takes as long.", finding.predicted->fix,
-        format_duration(finding.predicted->step), format_duration(finding.predicted->recorded));
+    finding.claim += fmt::format(" With {} the step would take {} of {}: other work takes as long.",
+                                 finding.predicted->fix, format_duration(finding.predicted->step),
+                                 format_duration(finding.predicted->recorded));
     finding.recoverable_per_step = {};
     finding.share_of_step = 0;
     finding.advice.clear();
   }
   for (Finding& finding : findings) {
     if (!is_found(finding)) continue;
-    if (finding.basis == FigureBasis::kReplay) finding.confidence = confirmed(finding.confidence);
+    if (finding.basis == FigureBasis::kReplay)
+      finding.confidence = confirmed(finding.confidence, predictor.baseline().residual);
     finding.worth = worth_of(finding);
   }
   group(predictor, findings, removed);
@@ -339,7 +348,9 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
                  analysis);
     return;
   }
-  const Predictor predictor(whole ? *whole : other ? other->trace : trace,
+  const Predictor predictor(whole   ? *whole
+                            : other ? other->trace
+                                    : trace,
                             other ? other->analysis : analysis, std::move(machine));
   if (predictor.missing().empty()) {
     judge(predictor, analysis);

@@ -27,8 +27,8 @@ struct ReplayedFix {
 /// All known fixes, replayed on all cores. Needs a predictor that misses nothing.
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor);
 
-/// What all durations that `scenario` shortens by a model would gain at most: they become 0, what it
-/// lengthens stays as recorded, and no resource limits the step.
+/// What all durations that `scenario` shortens by a model would gain at most: they become 0, what
+/// it lengthens stays as recorded, and no resource limits the step.
 Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario);
 
 /// How many known fixes answer the rule: a rule that only one answers names its cause most closely.

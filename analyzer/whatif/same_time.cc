@@ -11,7 +11,8 @@ namespace {
 /// Gains that differ by less are the same: of the step, and of the smaller of two causes.
 constexpr double kSameOfStep = 0.005;
 constexpr double kSameOfCause = 0.1;
-/// A cause worth at least this share of the best one of its group may stand for it.
+/// A cause whose best fix gains at least this share of what the group's best fix gains may stand
+/// for it.
 constexpr double kNearlyAsGood = 0.95;
 
 }  // namespace
@@ -40,27 +41,26 @@ std::vector<CauseGroup> group_by_time(const Predictor& predictor,
   }
   std::vector<std::size_t> order(causes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return causes[a].worth > causes[b].worth;
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return causes[a].worth > causes[b].worth; });
   std::vector<CauseGroup> groups;
   for (const std::size_t one : order) {
-    // By the most valuable of each group alone: two causes that a third one covers may well be apart.
-    const auto group = std::ranges::find_if(
-        groups, [&](const CauseGroup& its) { return same[its.front()][one]; });
+    // By the most valuable of each group alone: two causes that a third one covers may well be
+    // apart.
+    const auto group =
+        std::ranges::find_if(groups, [&](const CauseGroup& its) { return same[its.front()][one]; });
     if (group != groups.end())
       group->push_back(one);
     else
       groups.push_back({one});
   }
   for (CauseGroup& group : groups) {
-    const double most = causes[group.front()].worth;
-    auto lead = group.begin();
-    for (auto at = group.begin(); at != group.end(); ++at) {
-      if (causes[*at].worth >= kNearlyAsGood * most &&
-          causes[*at].generality < causes[*lead].generality)
-        lead = at;
-    }
+    double most = 0;
+    for (const std::size_t one : group) most = std::max(most, causes[one].best);
+    const auto stands = [&](std::size_t one) { return causes[one].best >= kNearlyAsGood * most; };
+    auto lead = std::ranges::find_if(group, stands);
+    for (auto at = lead; at != group.end(); ++at)
+      if (stands(*at) && causes[*at].generality < causes[*lead].generality) lead = at;
     std::rotate(group.begin(), lead, lead + 1);
   }
   return groups;

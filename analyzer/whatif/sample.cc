@@ -12,9 +12,11 @@ namespace {
 
 using namespace trace;
 
-/// About so many events are replayed of a long recording: 0.2 s for its analysis, its graph and all fixes.
+/// About so many events are replayed of a long recording: 0.2 s for its analysis, its graph and all
+/// fixes.
 constexpr std::size_t kSampled = 100'000;
-/// Steps before the first and after the last one that is judged: find_steps() leaves out those at the ends.
+/// Steps before the first and after the last one that is judged: find_steps() leaves out those at
+/// the ends.
 constexpr std::size_t kBefore = 2;
 constexpr std::size_t kAfter = 1;
 
@@ -79,8 +81,7 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   auto sample = std::make_unique<Sample>();
   sample->trace = take_rows(trace, kept);
   for (const Overhead& overhead : trace.overheads)
-    if (!intersect(overhead.interval, window).empty())
-      sample->trace.overheads.push_back(overhead);
+    if (!intersect(overhead.interval, window).empty()) sample->trace.overheads.push_back(overhead);
   AnalysisOptions options;
   options.steps.range = analysis.step_options.range;
   options.steps.skip = static_cast<int>(judged.first - first);

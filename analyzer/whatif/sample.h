@@ -16,8 +16,9 @@ struct Sample {
 /// Recordings up to this many events are replayed as a whole.
 inline constexpr std::size_t kReplayedWhole = 200'000;
 
-/// Of a longer recording some steps in a row whose mean is closest to that of all steady ones, with two steps
-/// before them, so that what they wait for is there. None where the recording is short, or has no steps.
+/// Of a longer recording some steps in a row whose mean is closest to that of all steady ones, with
+/// two steps before them, so that what they wait for is there. None where the recording is short,
+/// or has no steps.
 std::unique_ptr<Sample> take_sample(const trace::Trace& trace, const Analysis& analysis);
 
 }  // namespace headway::analyzer

@@ -76,8 +76,8 @@ class WhatIfCommand final : public Command {
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis,
                                   calibration_.load(analyzed->trace));
     if (!timeline_.empty() && !predictor.missing().empty())
-      fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.",
-                 named(), predictor.missing(), escape_terminal(timeline_));
+      fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.", named(),
+                 predictor.missing(), escape_terminal(timeline_));
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result =
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
@@ -95,11 +95,11 @@ class WhatIfCommand final : public Command {
       if (one.applies && (!fixes_.empty() || one.fix->kind != analyzer::FixKind::kCeiling))
         return *one.fix;
       if (!fixes_.empty())
-        fail_input("{}: there is no timeline to write to {}: {} does not apply: {}.",
-                   named(), escape_terminal(timeline_), one.fix->id, one.text);
+        fail_input("{}: there is no timeline to write to {}: {} does not apply: {}.", named(),
+                   escape_terminal(timeline_), one.fix->id, one.text);
     }
-    fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.",
-               named(), escape_terminal(timeline_));
+    fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.", named(),
+               escape_terminal(timeline_));
   }
 
   void write_timeline(const analyzer::Predictor& predictor, const Fix& fix) const {

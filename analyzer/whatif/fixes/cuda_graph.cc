@@ -16,8 +16,8 @@ using namespace trace;
 constexpr DurationNs kGraphLaunch{2'500};
 constexpr DurationNs kGraphNode{1};
 
-/// Calls that a graph makes once and for all: launches, and the questions to the runtime that libraries ask
-/// before them.
+/// Calls that a graph makes once and for all: launches, and the questions to the runtime that
+/// libraries ask before them.
 bool goes_into_graph(DeviceCallKind kind) {
   return kind == DeviceCallKind::kLaunch || kind == DeviceCallKind::kMemset ||
          kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent ||
@@ -37,8 +37,7 @@ std::vector<Stretch> stretches(const Trace& trace, const Steps& steps) {
   ThreadId most;
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     const auto calls = trace.calls_of_thread[ThreadId{t}];
-    if (!calls.empty() &&
-        (!most.valid() || calls.size() > trace.calls_of_thread[most].size()))
+    if (!calls.empty() && (!most.valid() || calls.size() > trace.calls_of_thread[most].size()))
       most = ThreadId{t};
   }
   if (most.valid()) all.push_back({most, {TimeNs::min(), TimeNs::max()}});

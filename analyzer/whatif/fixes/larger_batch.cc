@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A step takes twice the samples: kernels fill the device better, and what a step costs whatever its batch
-// (launches, the update, the exchange of gradients) is paid half as often. Lengths are given per recorded batch.
+// SPDX-License-Identifier: MIT A step takes twice the samples: kernels fill the device better, and
+// what a step costs whatever its batch (launches, the update, the exchange of gradients) is paid
+// half as often. Lengths are given per recorded batch.
 #include <fmt/format.h>
 
 #include <algorithm>

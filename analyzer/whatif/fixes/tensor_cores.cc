@@ -21,7 +21,8 @@ struct Speedup {
   std::string reason;
 };
 
-/// Rates of large products, where they were measured on this device: they have what the formula guesses.
+/// Rates of large products, where they were measured on this device: they have what the formula
+/// guesses.
 Speedup measured_speedup(const Device& device, const DeviceLimits& limits,
                          const MachineFacts& machine) {
   const auto general = machine.of(device, MachineFigure::kGemmFp32);
@@ -80,7 +81,7 @@ Proposal propose(const Predictor& predictor) {
           fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {}; {})",
                       format_duration(time), faster.factor, limits.easy_is_tf32 ? "TF32" : "FP16",
                       limits.model ? limits.model->id : "this device", faster.reason),
-          editor.take()};
+          editor.take(), limits.easy_is_tf32 ? "--precision tf32" : "--precision amp-o2"};
 }
 
 }  // namespace

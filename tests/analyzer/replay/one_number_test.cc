@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What holds of every report: each finding has one figure, from a replay, and its fixes gain no more than that.
+// SPDX-License-Identifier: MIT What holds of every report: each finding has one figure, from a
+// replay, and its fixes gain no more than that.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ const Finding* finding_of(const Analysis& analysis, std::string_view rule) {
   return at == analysis.findings.end() ? nullptr : &*at;
 }
 
-/// 0 <= gain of a fix <= what the cause costs <= the step, and nothing that gains nothing is advised.
+/// 0 <= gain of a fix <= what the cause costs <= the step, and nothing that gains nothing is
+/// advised.
 void check_figures(const Finding& finding) {
   CHECK(finding.share_of_step >= 0);
   CHECK(finding.share_of_step <= 1 + kRounding);
@@ -42,8 +43,7 @@ void check_figures(const Finding& finding) {
   }
   if (finding.predicted) CHECK(finding.predicted->share <= finding.share_of_step + kRounding);
   for (const Advice& advice : finding.advice) {
-    CHECK(std::ranges::find(finding.fixes, advice.fix, &PredictedGain::fix) !=
-          finding.fixes.end());
+    CHECK(std::ranges::find(finding.fixes, advice.fix, &PredictedGain::fix) != finding.fixes.end());
   }
 }
 
@@ -133,7 +133,8 @@ TEST_CASE("in damaged recordings, too") {
 }
 
 TEST_CASE("what is not worth making is seen and not found, with the reason") {
-  // Launches of 60 µs behind kernels of 400: the host is ahead, but waits for input that takes 5 ms.
+  // Launches of 60 µs behind kernels of 400: the host is ahead, but waits for input that takes 5
+  // ms.
   test::AnalyzedRun run(test::PlantedRun{.kernel = 400'000, .read = 9'000'000, .copy = 300'000});
   predict_findings(run.trace, run.analysis);
   const Finding* input = finding_of(run.analysis, "input-bound");

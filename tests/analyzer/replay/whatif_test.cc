@@ -68,7 +68,8 @@ std::int64_t step_with_syncs(TraceBuilder& builder, std::int64_t now) {
   return now;
 }
 
-/// The same with an event after each kernel, awaited at once or when the next kernel has been launched, too.
+/// The same with an event after each kernel, awaited at once or when the next kernel has been
+/// launched, too.
 std::int64_t step_with_events(TraceBuilder& builder, std::int64_t now, bool at_once) {
   static std::int64_t id = 0;
   auto wait = [&](std::int64_t event, std::int64_t start, std::int64_t end) {
