@@ -14,6 +14,10 @@ if(HEADWAY_SANITIZE)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})
 endif()
 
+if(HEADWAY_PORTABLE)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
 find_program(HEADWAY_CCACHE ccache)
 if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADWAY_CCACHE})

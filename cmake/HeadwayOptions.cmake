@@ -13,6 +13,7 @@ option(HEADWAY_MPI "Analyse many ranks in parallel, and train with them, over MP
 option(HEADWAY_TESTS "Build the tests" ON)
 option(HEADWAY_BENCH "Build the benchmarks" ON)
 option(HEADWAY_FUZZ "Build the fuzz targets (needs clang)" OFF)
+option(HEADWAY_PORTABLE "Link the C++ run time into the programs, for packages that run on other systems" OFF)
 option(HEADWAY_WERROR "Treat warnings as errors" OFF)
 set(HEADWAY_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")
 set(HEADWAY_NVIDIA_HEADERS "auto" CACHE STRING "Where NVTX and CUPTI headers come from: auto, toolkit or wheels")
