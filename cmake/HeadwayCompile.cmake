@@ -2,7 +2,10 @@
 add_library(headway_warnings INTERFACE)
 add_library(headway::warnings ALIAS headway_warnings)
 target_compile_options(headway_warnings INTERFACE
-  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wcast-align -Wunused -Woverloaded-virtual -Wformat=2
+  -Wall -Wextra
+  # Files that are compiled together see each other's names.
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
+  -Wnon-virtual-dtor -Wcast-align -Wunused -Woverloaded-virtual -Wformat=2
   -Wimplicit-fallthrough
   # False alarms of GCC 12: uninitialised values in every std::optional that is read after inlining (GCC bug
   # 80635), overlapping copies in std::string concatenation at -O3 (GCC bug 105651).
@@ -20,6 +23,44 @@ endif()
 
 find_program(HEADWAY_CCACHE ccache)
 if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
+  # Precompiled headers are cached with this only.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${HEADWAY_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
 endif()
+
+# headway_build_cheaply(<target> [header...]), after its sources and options are known. With
+# HEADWAY_UNITY files that have no names in common are compiled together: what many include is read
+# once. Else large targets precompile the standard library, fmt and the headers named.
+function(headway_build_cheaply target)
+  get_target_property(sources ${target} SOURCES)
+  if(HEADWAY_UNITY)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(script ${PROJECT_SOURCE_DIR}/cmake/unity_groups.py)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+    execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${CMAKE_CURRENT_SOURCE_DIR} ${sources}
+      OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    # An empty group would be one, too: files that are alone stay out.
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    string(REPLACE "\n" ";" groups "${groups}")
+    foreach(line IN LISTS groups)
+      string(REPLACE " " ";" fields "${line}")
+      list(GET fields 0 group)
+      list(GET fields 1 source)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group} SKIP_UNITY_BUILD_INCLUSION OFF)
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    return()
+  endif()
+  list(LENGTH sources count)
+  if(HEADWAY_PCH AND count GREATER_EQUAL 12)  # making it costs as much as three files
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque>
+      <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set>
+      <span> <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant>
+      <vector> <fmt/format.h> ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
+    endif()
+  endif()
+endfunction()

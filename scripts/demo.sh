@@ -21,7 +21,7 @@ say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 say "Installing what is missing and building (the first time takes some minutes)"
 scripts/install_packages.sh
 cmake --preset release >/dev/null
-cmake --build --preset release
+cmake --build --preset release --target headway headway-train headway-gui
 PATH=$root/build/release/bin:$PATH
 mkdir -p "$out"
 

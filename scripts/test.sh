@@ -9,6 +9,9 @@ if [ "${1:-}" = --preset ]; then
   shift 2
 fi
 scripts/install_packages.sh
-cmake --preset "$preset"
+# From nothing it is cheapest to compile many files together; a build folder that is there stays as it is.
+together=()
+[ -e "build/$preset/CMakeCache.txt" ] || together=(-DHEADWAY_UNITY=ON)
+cmake --preset "$preset" "${together[@]}"
 cmake --build --preset "$preset"
 ctest --preset "$preset" "$@"

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Which sources of a target may be compiled together: prints `GROUP FILE` lines, fewer groups first.
+
+Usage: unity_groups.py FOLDER FILE...    (a file that is alone in its group is not printed)
+
+Two files share a group when no name that one of them declares for itself is declared or used by the other. So names in
+anonymous namespaces cannot collide, and no call finds another overload than it does when the file is alone.
+Declarations of a namespace begin in the first column: clang-format sees to that.
+"""
+import pathlib
+import re
+import sys
+
+MOST_FILES, MOST_LINES = 16, 3000
+SKIP = re.compile(r"\b(namespace|return|extern|static_assert|include|TEST_CASE|case)\b")
+
+
+def own_names(text):
+    """Names of anonymous namespaces and macros; qualified definitions (Type::member) are no names of a file."""
+    names = set(re.findall(r"^#define\s+(\w+)", text, re.M))
+    for space in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
+        for line in space.split("\n"):
+            if line[:1].isalpha() and not SKIP.match(line) and ("=" in line or not line.startswith("using")):
+                found = re.match(r"(?:template <.*>\s*)?(.*)", line).group(1)
+                head = re.split(r"[({=;\[]", found.replace("operator()", "operator"), maxsplit=1)[0]
+                words = re.findall(r"\w+", re.sub(r"<.*>", "", head))
+                if words:
+                    names.add(words[-1])
+            enumerators = re.match(r"\s+(k[A-Z]\w*)", line)
+            if enumerators:
+                names.add(enumerators.group(1))
+    return names - {"operator", "template", "final", "override"}
+
+
+def used_names(code):
+    """What a name of another file could be taken for: unqualified calls, types and constants."""
+    return set(re.findall(r"(?<![.>:\w])[a-z]\w*(?=\s*\()|(?<![.>:\w])[A-Z]\w*|\bk[A-Z]\w*", code))
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    sources = []  # (file, lines, own names, used names)
+    for file in sys.argv[2:]:
+        path = folder / file
+        if path.suffix == ".cc" and path.is_file():
+            text = path.read_text()
+            code = re.sub(r"//.*|\"(?:\\.|[^\"\\\n])*\"", "", text)
+            sources.append((file, text.count("\n"), own_names(text), used_names(code)))
+
+    def clash(a, b):
+        return not (a[2].isdisjoint(b[2] | b[3]) and b[2].isdisjoint(a[3]))
+
+    # Those with the most conflicts first: what is left over fits nearly everywhere.
+    conflicts = {a[0]: sum(clash(a, b) for b in sources) for a in sources}
+    groups = []
+    for source in sorted(sources, key=lambda s: (-conflicts[s[0]], s[0])):
+        for group in groups:
+            if (len(group) < MOST_FILES and sum(s[1] for s in group) + source[1] <= MOST_LINES
+                    and not any(clash(source, s) for s in group)):
+                group.append(source)
+                break
+        else:
+            groups.append([source])
+    for number, files in enumerate(groups):
+        for file, *_ in files if len(files) > 1 else []:
+            print(number, file)
+
+
+main()
