@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/recording.h"
 #include "analyzer/whatif/fix_advice.h"
 #include "analyzer/whatif/replayed_fixes.h"
 #include "analyzer/whatif/same_time.h"
@@ -248,7 +249,11 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
   const std::vector<ReplayedFix> all = replay_fixes(predictor);
-  raise_silent(all, predictor, findings);
+  // What a flawed recording leaves out would be predicted, too.
+  const bool flawed = std::ranges::any_of(findings, [](const Finding& finding) {
+    return is_found(finding) && is_about_recording(finding.rule);
+  });
+  if (!flawed) raise_silent(all, predictor, findings);
   std::vector<Scenario> removed(findings.size());
   std::vector<std::size_t> asked;
   std::vector<Scenario> scenarios;
