@@ -25,9 +25,9 @@ if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
 endif()
 
-# headway_build_cheaply(<target> [header...]), after its sources and options are known. With HEADWAY_UNITY files
-# that have no names in common are compiled together: what many include is read once. Else large targets
-# precompile the standard library, fmt and the headers named.
+# headway_build_cheaply(<target> [header...]), after its sources and options are known. With
+# HEADWAY_UNITY files that have no names in common are compiled together: what many include is read
+# once. Else large targets precompile the standard library, fmt and the headers named.
 function(headway_build_cheaply target)
   get_target_property(sources ${target} SOURCES)
   if(HEADWAY_UNITY)
@@ -51,9 +51,10 @@ function(headway_build_cheaply target)
   list(LENGTH sources count)
   if(HEADWAY_PCH AND count GREATER_EQUAL 12)  # making it costs as much as three files
     target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque> <filesystem>
-      <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span> <sstream> <string>
-      <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h> ${ARGN})
+      <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque>
+      <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set>
+      <span> <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant>
+      <vector> <fmt/format.h> ${ARGN})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
     endif()
