@@ -3,8 +3,9 @@
 
 Usage: unity_groups.py FOLDER FILE...    (a file that is alone in its group is not printed)
 
-Two files share a group when no name that one of them declares for itself is declared or used by the other. So names in
-anonymous namespaces cannot collide, and no call finds another overload than it does when the file is alone.
+Two files share a group when no name that one of them declares for itself is declared or used by the other. A file
+that has a name of its own which a header of the folder declares, too, is alone. So names in anonymous namespaces
+cannot collide, and no call finds another overload than it does when the file is alone.
 Declarations of a namespace begin in the first column: clang-format sees to that.
 """
 import pathlib
@@ -46,6 +47,14 @@ def main():
             text = path.read_text()
             code = re.sub(r"//.*|\"(?:\\.|[^\"\\\n])*\"", "", text)
             sources.append((file, text.count("\n"), own_names(text), used_names(code)))
+
+    # What a header declares is seen by every file of a group that includes it.
+    declared = set()
+    for header in folder.rglob("*.h"):
+        text = header.read_text()
+        declared |= set(re.findall(r"^[A-Za-z][\w:<>,&* ]*?\b([a-z]\w*)\(", text, re.M))
+        declared |= set(re.findall(r"^(?:struct|class|enum class|using) (\w+)", text, re.M))
+    sources = [s for s in sources if s[2].isdisjoint(declared)]
 
     def clash(a, b):
         return not (a[2].isdisjoint(b[2] | b[3]) and b[2].isdisjoint(a[3]))

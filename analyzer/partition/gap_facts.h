@@ -77,6 +77,7 @@ class GapFacts {
   std::vector<trace::ThreadId> partner_;
   std::vector<std::vector<Taken>> taken_;
   DurationNs issue_pause_;
+  bool any_between_ = false;  ///< else no range needs to be looked up
 };
 
 }  // namespace headway::analyzer
