@@ -3,8 +3,11 @@
 
 #include <malloc.h>
 
+#include <algorithm>
+
 #include "analyzer/job/summarise.h"
 #include "analyzer/ranks/identity.h"
+#include "analyzer/ranks/merge_traces.h"
 #include "common/archive.h"
 #include "common/error.h"
 #include "trace/load/load.h"
@@ -114,13 +117,41 @@ std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOp
 
 }  // namespace
 
-std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
-  std::vector<RankProcesses> ranks = ranks_in(trace, 0);
-  if (ranks.size() > 1) {
-    std::vector<RankSummary> summaries;
-    summarise_ranks(trace, ranks, options, summaries);
-    return join(std::move(summaries), options, &trace);
+std::unique_ptr<WholeJob> whole_job(Trace trace, const AnalysisOptions& options) {
+  auto whole = std::make_unique<WholeJob>();
+  whole->trace = std::move(trace);
+  AnalysisOptions alone = options;
+  alone.job = nullptr;
+  whole->analysis = analyze(whole->trace, alone);
+  return whole;
+}
+
+std::unique_ptr<WholeJob> load_whole_job(const JobAnalysis& job, const AnalysisOptions& options,
+                                         std::size_t most_events) {
+  std::int64_t events = 0;
+  std::vector<std::string> files;
+  for (const RankSummary& rank : job.ranks) {
+    events += rank.events;
+    if (std::ranges::find(files, rank.file) == files.end()) files.push_back(rank.file);
   }
+  if (job.ranks.size() < 2 || events > static_cast<std::int64_t>(most_events)) return nullptr;
+  std::vector<Trace> traces;
+  traces.reserve(files.size());  // growing would copy traces
+  for (const std::string& file : files) traces.push_back(trace::load(file));
+  return whole_job(traces.size() == 1 ? std::move(traces[0]) : merge_traces(std::move(traces)),
+                   options);
+}
+
+std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOptions& options) {
+  std::vector<RankProcesses> ranks = ranks_in(trace, 0);
+  if (ranks.size() < 2) return nullptr;
+  std::vector<RankSummary> summaries;
+  summarise_ranks(trace, ranks, options, summaries);
+  return join(std::move(summaries), options, &trace);
+}
+
+std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+  if (auto job = analyze_ranks_in(trace, options)) return job;
   auto report = std::make_unique<JobReport>();
   report->trace = std::move(trace);
   report->analysis = analyze(report->trace, options);

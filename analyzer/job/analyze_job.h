@@ -51,6 +51,25 @@ std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
 /// analysis alone.
 std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptions& options = {});
 
+/// The same without taking the trace; null for one rank alone. The report's events are those of the
+/// critical rank's own trace, not of `trace`.
+std::unique_ptr<JobReport> analyze_ranks_in(const trace::Trace& trace,
+                                            const AnalysisOptions& options = {});
+
+/// All ranks of a job side by side, to replay them together: what one rank gains may be lost waiting for
+/// another.
+struct WholeJob {
+  trace::Trace trace;
+  Analysis analysis;  ///< of all ranks as one trace: knows of no job
+};
+
+/// Reads the job's files again. Null where one rank alone is known, and for a job of more events than
+/// `most_events`.
+std::unique_ptr<WholeJob> load_whole_job(const JobAnalysis& job, const AnalysisOptions& options,
+                                         std::size_t most_events);
+/// The same for a trace of all ranks.
+std::unique_ptr<WholeJob> whole_job(trace::Trace trace, const AnalysisOptions& options);
+
 /// Adds to the findings on the critical rank what was found on others only, and on how many ranks
 /// each was found. Keeps the order of findings.
 void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis);

@@ -32,7 +32,8 @@ bool is_lone_cuda(const Trace& trace, DeviceId device) {
 /// Classes that time taken by CUDA or a profiler on the host may hide behind. Not the front end: its
 /// op was in the queue before the device ran dry.
 bool may_hide_overhead(TimeClass c) {
-  return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther || c == TimeClass::kUnknown;
+  return c == TimeClass::kLaunchGap || c == TimeClass::kHostOther ||
+         c == TimeClass::kBetweenSteps || c == TimeClass::kUnknown;
 }
 
 }  // namespace
@@ -126,6 +127,9 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
 void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
                                     std::vector<Segment>& out) {
   Interval part = activity.interval;
+  // What a program says it does between steps is the cause, whatever it calls for that.
+  if (RangeId named = facts_.between_range(walk.thread, activity.range); named.valid())
+    return push(out, part, TimeClass::kBetweenSteps, EventRef::of(named));
   const TimeClass host = facts_.host_class(walk.thread, part, activity.range, places_);
   if (activity.event.kind == EventRef::Kind::kCall) {
     CallId call{activity.event.index};

@@ -147,6 +147,24 @@ bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
   return after != steps.begin() && (after - 1)->contains(t);
 }
 
+RangeId GapFacts::between_range(ThreadId thread, RangeId range) const {
+  const std::vector<Interval>& steps = steps_of_thread_[thread.value];
+  if (steps.empty() || !range.valid()) return RangeId::none();
+  const Ranges& ranges = trace.ranges;
+  if (ranges.thread[range.value] != thread) return RangeId::none();
+  auto after = std::upper_bound(steps.begin(), steps.end(), ranges.start[range.value],
+                                [](TimeNs time, const Interval& i) { return time < i.begin; });
+  const TimeNs from = after == steps.begin() ? TimeNs::min() : (after - 1)->end;
+  const TimeNs to = after == steps.end() ? TimeNs::max() : after->begin;
+  RangeId found;
+  for (; range.valid() && ranges.start[range.value] >= from && ranges.end[range.value] <= to;
+       range = ranges.parent[range.value]) {
+    if (names.source(range) == RangeSource::kOperator) continue;
+    if (names[range].between != BetweenCause::kOther) found = range;
+  }
+  return found;
+}
+
 bool GapFacts::blocks(CallId call) const {
   DeviceCallKind kind = trace.calls.kind[call.value];
   if (is_blocking(kind)) return true;
@@ -217,7 +235,7 @@ TimeClass GapFacts::class_of_input(RangeId range, const Interval& pause) const {
 
 TimeClass GapFacts::host_class(ThreadId thread, Interval part, RangeId range,
                                HostPlaces& places) const {
-  if (!in_step(thread, part.begin)) return TimeClass::kHostOther;
+  if (!in_step(thread, part.begin)) return TimeClass::kBetweenSteps;
   if (range.valid() && names[range].pause) return TimeClass::kHostOther;
   const Pause pause = pause_at(thread, part.begin, places);
   if (pause.interval.length() <= issue_pause_) return TimeClass::kLaunchGap;

@@ -29,6 +29,11 @@ class GapFacts {
   /// no steps are known the whole trace counts as training.
   bool in_step(trace::ThreadId thread, TimeNs t) const;
 
+  /// The outermost range that is `range` or around it, lies between two steps of `thread` and says
+  /// what the program does there (evaluation, a checkpoint); none inside steps, and none when no
+  /// range says so.
+  trace::RangeId between_range(trace::ThreadId thread, trace::RangeId range) const;
+
   /// The thread that may act while `thread` shows nothing or waits for it: the training thread, or
   /// for that one the thread that launches most beside it (autograd's); none when there is none.
   trace::ThreadId partner(trace::ThreadId thread) const { return partner_[thread.value]; }

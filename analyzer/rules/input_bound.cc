@@ -134,7 +134,8 @@ DurationNs unexplained_time(const RuleContext& context, const DevicePartition& d
     for (std::uint32_t i = 0; i < step.segment_count; ++i) {
       const Segment& segment = device.segments[step.first_segment + i];
       bool host = segment.time_class == TimeClass::kLaunchGap ||
-                  segment.time_class == TimeClass::kHostOther;
+                  segment.time_class == TimeClass::kHostOther ||
+                  segment.time_class == TimeClass::kBetweenSteps;
       if (segment.time_class == TimeClass::kUnknown || (host && !says_something(segment.cause)))
         time += segment.interval.length();
     }

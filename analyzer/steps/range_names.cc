@@ -115,6 +115,7 @@ RangeNames::RangeNames(const Trace& trace)
     facts.base = slot->second;
     if (base.size() != name.size()) facts.sequence = number_after(name, "seq = ");
     facts.phase = phase_of_name(base);
+    facts.between = between_cause_of_name(base);
     facts.step = means_step(name);
     facts.input_wait = means_input_wait(base);
     facts.communication = names_communication_call(base);

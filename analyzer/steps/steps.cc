@@ -92,7 +92,7 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
   }
   // The first one after steps that were not recorded begins with a device that is busy with those.
   for (std::size_t i = 1; i + 1 < steps.size(); ++i) {
-    if (steps[i].number > steps[i - 1].number + 1 && steps[i + 1].number == steps[i].number + 1)
+    if (unrecorded_between(steps[i - 1], steps[i]) && steps[i + 1].number == steps[i].number + 1)
       steps[i].steady = false;
   }
   for (std::size_t i = 0; i < steps.size() && static_cast<int>(i) < skip; ++i)
@@ -115,6 +115,15 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
     ++dropped;
   }
   return dropped;
+}
+
+/// Of one thread, by start.
+void find_next(std::vector<Step>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool known = i + 1 < steps.size() && !unrecorded_between(steps[i], steps[i + 1]);
+    steps[i].next = known ? std::max(steps[i].host.begin, steps[i + 1].host.begin)
+                          : std::max(steps[i].host.begin, steps[i].host.end);
+  }
 }
 
 /// All steps in order, and which of them count.
@@ -142,6 +151,7 @@ void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread, in
       steps.push_back(step);
     }
     result.dropped_warm_up += mark_unsteady(steps, trace, skip);
+    find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }
   finish(result);
@@ -205,6 +215,7 @@ void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names, in
       steps.push_back(step);
     }
     result.dropped_warm_up += mark_unsteady(steps, trace, skip);
+    find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }
   finish(result);
@@ -215,7 +226,7 @@ void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names, in
 std::vector<double> Steps::steady_durations_ns() const {
   std::vector<double> durations;
   for (std::uint32_t index : steady)
-    durations.push_back(static_cast<double>(all[index].host.length().ns));
+    durations.push_back(static_cast<double>(all[index].cycle().length().ns));
   std::sort(durations.begin(), durations.end());
   return durations;
 }

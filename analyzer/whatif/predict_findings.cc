@@ -63,6 +63,10 @@ std::string_view why_unpredictable(std::string_view rule) {
 }
 
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine) {
+  predict_findings(ReplayedRun{trace, analysis}, analysis, std::move(machine));
+}
+
+void predict_findings(const ReplayedRun& run, Analysis& analysis, MachineFacts machine) {
   for (Finding& finding : analysis.findings)
     if (finding.status == Status::kFound) finding.unpredicted = why_unpredictable(finding.rule);
   std::vector<const Fix*> wanted;
@@ -70,7 +74,7 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
     if (std::ranges::any_of(analysis.findings, [&](const Finding& f) { return answers(*fix, f); }))
       wanted.push_back(fix);
   if (wanted.empty()) return;
-  const Predictor predictor(trace, analysis, std::move(machine));
+  const Predictor predictor(run.trace, run.analysis, std::move(machine));
   for (const Fix* fix : wanted) {
     const Proposal proposal = predictor.missing().empty()
                                   ? fix->propose(predictor)

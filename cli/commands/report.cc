@@ -43,10 +43,10 @@ class ReportCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
-    app.add_option(
-           "--predict", predict_,
-           "Predict what known fixes of the findings would gain: yes, no, or auto, for one file of "
-           "up to 200 000 events")
+    app.add_option("--predict", predict_,
+                   "Predict what known fixes of the findings would gain: yes, no, or auto, for "
+                   "runs of up to "
+                   "200 000 events")
         ->type_name("WHEN")
         ->check(CLI::IsMember({"auto", "yes", "no"}))
         ->capture_default_str();
@@ -71,9 +71,7 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
-    if (is_predicted(*analyzed))
-      analyzer::predict_findings(analyzed->trace, analyzed->analysis,
-                                 calibration_.load(analyzed->trace));
+    if (is_predicted(*analyzed)) predict(*analyzed);
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -91,9 +89,29 @@ class ReportCommand final : public Command {
  private:
   bool is_predicted(const Analyzed& analyzed) const {
     if (predict_ != "auto") return predict_ == "yes";
-    // A folder or a pattern is a job of several files.
-    return traces_.size() == 1 && std::filesystem::is_regular_file(traces_.front()) &&
-           analyzed.trace.event_count() <= analyzer::kPredictedUnasked;
+    return events_of(analyzed) <= analyzer::kPredictedUnasked;
+  }
+
+  static std::size_t events_of(const Analyzed& analyzed) {
+    if (!analyzed.analysis.job) return analyzed.trace.event_count();
+    std::int64_t events = 0;
+    for (const analyzer::RankSummary& rank : analyzed.analysis.job->ranks) events += rank.events;
+    return static_cast<std::size_t>(events);
+  }
+
+  /// Of a job, all ranks are replayed together.
+  void predict(Analyzed& analyzed) const {
+    analyzer::MachineFacts machine = calibration_.load(analyzed.trace);
+    const auto whole = analyzed.analysis.job
+                           ? analyzer::load_whole_job(*analyzed.analysis.job, input_.options(),
+                                                      events_of(analyzed))
+                           : nullptr;
+    if (whole) {
+      analyzer::predict_findings({whole->trace, whole->analysis}, analyzed.analysis,
+                                 std::move(machine));
+    } else {
+      analyzer::predict_findings(analyzed.trace, analyzed.analysis, std::move(machine));
+    }
   }
 
   static bool is_folder(const std::string& output) {

@@ -35,6 +35,7 @@ extern const Fix kPackFiles;
 extern const Fix kPersistentRnn;
 extern const Fix kPinnedCopies;
 extern const Fix kRemoveSyncs;
+extern const Fix kSamplesInMemory;
 extern const Fix kStayOnDevice;
 extern const Fix kTensorCores;
 extern const Fix kUsualSteps;

@@ -14,6 +14,7 @@ std::span<const Fix* const> all_fixes() {
       &kDecodeOffline,
       &kAugmentOnDevice,
       &kPackFiles,
+      &kSamplesInMemory,
       &kOverlapCopies,
       &kPinnedCopies,
       &kRemoveSyncs,
