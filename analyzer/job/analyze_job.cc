@@ -92,6 +92,23 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
   fail_input("{}: changed while it was read.", rank.file);
 }
 
+/// Jobs with more events are replayed by their critical rank alone.
+constexpr std::size_t kMostOfWhole = 400'000;
+
+/// The traces of all ranks as one; nothing where they are too many events.
+std::optional<Trace> whole_of(const JobAnalysis& job) {
+  std::size_t events = 0;
+  std::vector<std::string> files;
+  for (const RankSummary& rank : job.ranks) {
+    events += static_cast<std::size_t>(rank.events);
+    if (std::ranges::find(files, rank.file) == files.end()) files.push_back(rank.file);
+  }
+  if (events > kMostOfWhole) return std::nullopt;
+  std::vector<Trace> traces;
+  for (const std::string& file : files) traces.push_back(trace::load(file));
+  return merge_traces(std::move(traces));
+}
+
 /// `loaded`: the only file's trace, when there is one; else the critical rank's file is read again.
 std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOptions& options,
                                 const Trace* loaded) {
@@ -112,35 +129,11 @@ std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOp
   }
   report->analysis = analyze(report->trace, with_job);
   if (with_job.job) add_findings_of_ranks(*with_job.job, report->analysis);
+  if (with_job.job && !loaded) report->whole = whole_of(*with_job.job);
   return report;
 }
 
 }  // namespace
-
-std::unique_ptr<WholeJob> whole_job(Trace trace, const AnalysisOptions& options) {
-  auto whole = std::make_unique<WholeJob>();
-  whole->trace = std::move(trace);
-  AnalysisOptions alone = options;
-  alone.job = nullptr;
-  whole->analysis = analyze(whole->trace, alone);
-  return whole;
-}
-
-std::unique_ptr<WholeJob> load_whole_job(const JobAnalysis& job, const AnalysisOptions& options,
-                                         std::size_t most_events) {
-  std::int64_t events = 0;
-  std::vector<std::string> files;
-  for (const RankSummary& rank : job.ranks) {
-    events += rank.events;
-    if (std::ranges::find(files, rank.file) == files.end()) files.push_back(rank.file);
-  }
-  if (job.ranks.size() < 2 || events > static_cast<std::int64_t>(most_events)) return nullptr;
-  std::vector<Trace> traces;
-  traces.reserve(files.size());  // growing would copy traces
-  for (const std::string& file : files) traces.push_back(trace::load(file));
-  return whole_job(traces.size() == 1 ? std::move(traces[0]) : merge_traces(std::move(traces)),
-                   options);
-}
 
 std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOptions& options) {
   std::vector<RankProcesses> ranks = ranks_in(trace, 0);
@@ -151,7 +144,10 @@ std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOp
 }
 
 std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
-  if (auto job = analyze_ranks_in(trace, options)) return job;
+  if (auto job = analyze_ranks_in(trace, options)) {
+    if (trace.event_count() <= kMostOfWhole) job->whole = std::move(trace);
+    return job;
+  }
   auto report = std::make_unique<JobReport>();
   report->trace = std::move(trace);
   report->analysis = analyze(report->trace, options);

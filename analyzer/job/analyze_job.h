@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class Alone final : public Exchange {
 struct JobReport {
   trace::Trace trace;
   Analysis analysis;
+  /// All ranks on one clock, where there are several and they have few events: what replays are made of, as
+  /// the ranks wait for each other.
+  std::optional<trace::Trace> whole = std::nullopt;
 };
 
 /// Loads, analyses and drops each file in turn, process i those with index i modulo the number of
@@ -55,20 +59,6 @@ std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptio
 /// critical rank's own trace, not of `trace`.
 std::unique_ptr<JobReport> analyze_ranks_in(const trace::Trace& trace,
                                             const AnalysisOptions& options = {});
-
-/// All ranks of a job side by side, to replay them together: what one rank gains may be lost waiting for
-/// another.
-struct WholeJob {
-  trace::Trace trace;
-  Analysis analysis;  ///< of all ranks as one trace: knows of no job
-};
-
-/// Reads the job's files again. Null where one rank alone is known, and for a job of more events than
-/// `most_events`.
-std::unique_ptr<WholeJob> load_whole_job(const JobAnalysis& job, const AnalysisOptions& options,
-                                         std::size_t most_events);
-/// The same for a trace of all ranks.
-std::unique_ptr<WholeJob> whole_job(trace::Trace trace, const AnalysisOptions& options);
 
 /// Adds to the findings on the critical rank what was found on others only, and on how many ranks
 /// each was found. Keeps the order of findings.

@@ -95,10 +95,7 @@ void offer_points(const Program& program, const DevicePartition& partition,
   }
 }
 
-std::string what_is_missing(const Trace& trace, const Steps& steps) {
-  if (steps.source == StepSource::kNone)
-    return "no steps were found, and a gain is a gain per step; name them with --step-range, or "
-           "put an NVTX range 'step' around each";
+std::string what_is_missing(const Trace& trace) {
   if (trace.device_ops.size() > 0 && trace.calls.size() == 0)
     return "the recording holds work on the device only, not the calls that launched it; record "
            "the CUDA API as well";
@@ -110,7 +107,7 @@ std::string what_is_missing(const Trace& trace, const Steps& steps) {
 MarkedSteps mark_steps(const Program& program, const Steps& steps,
                        const std::vector<DevicePartition>& partitions) {
   MarkedSteps marked;
-  marked.missing = what_is_missing(program.graph().trace(), steps);
+  marked.missing = what_is_missing(program.graph().trace());
   if (!marked.missing.empty()) return marked;
   const DevicePartition* slowest = nullptr;
   for (std::size_t i = 0; i < partitions.size(); ++i) {

@@ -43,10 +43,10 @@ class ReportCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
-    app.add_option("--predict", predict_,
-                   "Predict what known fixes of the findings would gain: yes, no, or auto, for "
-                   "runs of up to "
-                   "200 000 events")
+    app.add_option(
+           "--predict", predict_,
+           "Judge findings by replaying the steps without them: yes, or no for the rules' own "
+           "figures; auto is yes")
         ->type_name("WHEN")
         ->check(CLI::IsMember({"auto", "yes", "no"}))
         ->capture_default_str();
@@ -71,7 +71,10 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
-    if (is_predicted(*analyzed)) predict(*analyzed);
+    if (predict_ != "no")
+      analyzer::predict_findings(analyzed->trace, analyzed->analysis,
+                                 calibration_.load(analyzed->trace),
+                                 analyzed->whole ? &*analyzed->whole : nullptr);
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -87,33 +90,6 @@ class ReportCommand final : public Command {
   }
 
  private:
-  bool is_predicted(const Analyzed& analyzed) const {
-    if (predict_ != "auto") return predict_ == "yes";
-    return events_of(analyzed) <= analyzer::kPredictedUnasked;
-  }
-
-  static std::size_t events_of(const Analyzed& analyzed) {
-    if (!analyzed.analysis.job) return analyzed.trace.event_count();
-    std::int64_t events = 0;
-    for (const analyzer::RankSummary& rank : analyzed.analysis.job->ranks) events += rank.events;
-    return static_cast<std::size_t>(events);
-  }
-
-  /// Of a job, all ranks are replayed together.
-  void predict(Analyzed& analyzed) const {
-    analyzer::MachineFacts machine = calibration_.load(analyzed.trace);
-    const auto whole = analyzed.analysis.job
-                           ? analyzer::load_whole_job(*analyzed.analysis.job, input_.options(),
-                                                      events_of(analyzed))
-                           : nullptr;
-    if (whole) {
-      analyzer::predict_findings({whole->trace, whole->analysis}, analyzed.analysis,
-                                 std::move(machine));
-    } else {
-      analyzer::predict_findings(analyzed.trace, analyzed.analysis, std::move(machine));
-    }
-  }
-
   static bool is_folder(const std::string& output) {
     return output.ends_with('/') || std::filesystem::is_directory(output);
   }

@@ -65,10 +65,7 @@ analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOp
     report(progress, "Analysing", 0.6 + 0.2 * stage / kStages);
   };
   analyzer::Analysis analysis = analyzer::analyze(trace, with_progress);
-  if (trace.event_count() > analyzer::kPredictedUnasked) return analysis;
-  if (const auto job = analyzer::analyze_ranks_in(trace, options)) {
-    take_findings_of(*job, analysis);
-  }
+  if (const auto job = analyzer::analyze_ranks_in(trace, options)) take_findings_of(*job, analysis);
   analyzer::predict_findings(trace, analysis);
   return analysis;
 }

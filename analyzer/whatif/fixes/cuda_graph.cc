@@ -2,6 +2,8 @@
 // The work of a step is launched at once: by a CUDA graph, or by fewer and larger launches.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 
@@ -36,14 +38,33 @@ bool prepares(const Trace& trace, CallId call) {
   return trace.calls.kind[call.value] == DeviceCallKind::kOther;
 }
 
+/// What one graph would hold: a step, or of a recording without steps all that a thread launches.
+struct Stretch {
+  ThreadId thread;
+  Interval host;
+};
+
+std::vector<Stretch> stretches(const Trace& trace, const Steps& steps) {
+  std::vector<Stretch> all;
+  for (const Step& step : steps.all) all.push_back({step.thread, step.host});
+  if (!all.empty()) return all;
+  ThreadId most;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    const auto calls = trace.calls_of_thread[ThreadId{t}];
+    if (!calls.empty() && (!most.valid() || calls.size() > trace.calls_of_thread[most].size()))
+      most = ThreadId{t};
+  }
+  if (most.valid()) all.push_back({most, {TimeNs::min(), TimeNs::max()}});
+  return all;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
-  const Steps& steps = predictor.analysis().steps;
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   std::int64_t dropped = 0;
   std::int64_t graphs = 0;
-  for (const Step& step : steps.all) {
+  for (const Stretch& step : stretches(trace, predictor.analysis().steps)) {
     CallId first;
     std::int64_t nodes = 0;
     const ProcessId process = trace.threads[step.thread.value].process;

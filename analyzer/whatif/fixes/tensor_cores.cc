@@ -21,7 +21,8 @@ struct Speedup {
   std::string reason;
 };
 
-/// Rates of large products, where they were measured on this device: they have what the formula guesses.
+/// Rates of large products, where they were measured on this device: they have what the formula
+/// guesses.
 Speedup measured_speedup(const Device& device, const DeviceLimits& limits,
                          const MachineFacts& machine) {
   const auto general = machine.of(device, MachineFigure::kGemmFp32);
