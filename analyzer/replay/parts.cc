@@ -55,13 +55,6 @@ Parts::Parts(const GapFacts& facts) : facts_(facts), activity_(facts.trace) {
   device_work_.resize(facts.trace.processes.size());
   for (StreamId stream : facts.trace.device_ops.stream)
     device_work_[facts.trace.streams[stream.value].process.value] = true;
-  launches_.resize(facts.trace.ranges.size());
-  for (RangeId range : facts.attribution.range_of) {
-    while (range.valid() && !launches_[range.value]) {
-      launches_[range.value] = true;
-      range = facts.trace.ranges.parent[range.value];
-    }
-  }
   intern(Part{});
 }
 
@@ -128,13 +121,8 @@ PartId Parts::host_part(ThreadId thread, RangeId range, Interval when) {
           context.phase == Phase::kUpdate ? TimeClass::kOptimizer : TimeClass::kComputeOther;
       return intern(part);
     }
-    // The body of an op that launches is the cost of launching, however long: as in the partition.
-    if (is_op(context) && launches_[range.value]) {
-      part.time_class = TimeClass::kLaunchGap;
-      return intern(part);
-    }
   }
-  part.time_class = facts_.host_class(thread, when, range);
+  part.time_class = facts_.host_class(thread, when, range, places_);
   return intern(part);
 }
 

@@ -329,6 +329,8 @@ std::string_view why_unpredictable(std::string_view rule) {
       {"long-startup",
        "it is paid once a run, before the first step, and predictions are about steps; the whole "
        "of that time is what could be gained a run"},
+      {"graph-capture", "nothing of a step was recorded"},
+      {"unrecorded-device-work", "it is no loss of this program, but a gap in the recording"},
   });
   for (const Reason& reason : kReasons)
     if (reason.rule == rule) return reason.why;
