@@ -25,9 +25,9 @@ if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${HEADWAY_CCACHE})
 endif()
 
-# headway_build_cheaply(<target> [header...]), after its sources and options are known. With HEADWAY_UNITY files
-# that have no names in common are compiled together: what many include is read once. Else large targets
-# precompile the standard library, fmt and the headers named.
+# headway_build_cheaply(<target> [header...]), after its sources and options are known. With
+# HEADWAY_UNITY files that have no names in common are compiled together: what many include is read
+# once. Else large targets precompile the standard library, fmt and the headers named.
 function(headway_build_cheaply target)
   get_target_property(sources ${target} SOURCES)
   if(HEADWAY_UNITY)
@@ -36,12 +36,14 @@ function(headway_build_cheaply target)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
     execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${CMAKE_CURRENT_SOURCE_DIR} ${sources}
       OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    # An empty group would be one, too: files that are alone stay out.
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     string(REPLACE "\n" ";" groups "${groups}")
     foreach(line IN LISTS groups)
       string(REPLACE " " ";" fields "${line}")
       list(GET fields 0 group)
       list(GET fields 1 source)
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group} SKIP_UNITY_BUILD_INCLUSION OFF)
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     return()
@@ -49,9 +51,10 @@ function(headway_build_cheaply target)
   list(LENGTH sources count)
   if(HEADWAY_PCH AND count GREATER_EQUAL 12)  # making it costs as much as three files
     target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque> <filesystem>
-      <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span> <sstream> <string>
-      <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h> ${ARGN})
+      <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque>
+      <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set>
+      <span> <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant>
+      <vector> <fmt/format.h> ${ARGN})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
     endif()
