@@ -131,7 +131,7 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
                   std::vector<Finding>& findings) {
   const auto step = static_cast<double>(predictor.baseline().recorded.ns);
   for (const ReplayedFix& one : all) {
-    if (!one.applies() || !one.is_real() || one.fix->changes_training ||
+    if (!one.applies() || !one.is_real() ||
         static_cast<double>(one.prediction.gain.ns) < kNeverSilent * step)
       continue;
     Finding* closest = nullptr;
@@ -154,31 +154,37 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
 void set_advice(Finding& finding) {
   std::vector<Advice> of_rule = std::exchange(finding.advice, {});
   const Fix* only = nullptr;
-  int real = 0;
+  int known = 0;
   for (const Fix* fix : all_fixes()) {
     if (!answers(*fix, finding.rule)) continue;
     only = fix;
-    ++real;
+    ++known;
   }
   for (const PredictedGain& gain : finding.fixes) {
     const Fix& fix = *find_fix(gain.fix);
     std::vector<Advice> its = advice_for(fix, gain.setting);
     for (Advice& one : its) {
-      if (real != 1 || only != &fix || one.framework == "headway-train") continue;
+      if (known != 1 || only != &fix || one.framework == "headway-train") continue;
       const auto said = std::ranges::find(of_rule, one.framework, &Advice::framework);
       if (said != of_rule.end()) one = *said;
       one.fix = fix.id;
     }
-    if (its.empty() && finding.fixes.size() == 1) {
-      its = of_rule;  // no setting makes it: what the rule says is all there is
-      for (Advice& one : its) one.fix = fix.id;
+    // What no setting makes, and what could be gained at most: there the rule says how.
+    for (Advice& said : of_rule) {
+      if (finding.fixes.size() != 1 ||
+          std::ranges::find(its, said.framework, &Advice::framework) != its.end())
+        continue;
+      said.fix = fix.id;
+      its.push_back(said);
     }
     finding.advice.insert(finding.advice.end(), its.begin(), its.end());
   }
 }
 
-/// The lead of a group shows the fixes of all of it.
+/// The lead of a group shows the fixes of all of it, and what the group costs.
 void take_over_fixes(const Finding& from, Finding& lead) {
+  lead.recoverable_per_step = std::max(lead.recoverable_per_step, from.recoverable_per_step);
+  lead.share_of_step = std::max(lead.share_of_step, from.share_of_step);
   for (const PredictedGain& gain : from.fixes)
     if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
       lead.fixes.push_back(gain);
