@@ -14,6 +14,7 @@ NOT_DRAWN = {
     "text_dir": "data is generated", "pairs_dir": "data is generated", "cache_dir": "where, not what",
     "dgc_warm_up": "0: the ratio of the steady state", "comm": "sim and host have one way each",
     "comm_timeout_s": "nothing times out", "cuda_graph": "off; on is a change where the device has graphs",
+    "seed": "decides data, which is laid out once; noise has the seed of the world",
     "device": "an option of the sweep", "threads": "what the machine has",
     "memory_gb_per_s": "the simulated GPU's own; on the host an emulation that would hide the arithmetic",
     "world": "an option of the sweep", "device_schedule": "of the host device's waiting, not of a GPU's",
@@ -62,7 +63,6 @@ def draw(seed, index, attempt, device, world=True):
     host = device == "host"
     d.set("device", device)
     d.set("eval", "off")
-    d.one("seed", range(1, 1000))
     if not host:
         d.one("gpu", GPUS)
         d.some("jitter", 0.5, 0.005, 0.15)
@@ -79,7 +79,23 @@ def draw(seed, index, attempt, device, world=True):
     launches(d, host)
     if d.random.random() < 0.45:
         ranks(d, host)
+    if model in ("resnet", "ssd"):
+        samples(d)
     return d.values
+
+
+def samples(d):
+    """Few sizes of data, because each is generated and laid out once. An epoch is eight steps at least where workers start anew."""
+    now = d.values
+    sizes = (500, 2000) if now["model"] == "ssd" or now["data"] == "generated-pictures" else (1000, 4000, 16000)
+    together = int(now.get("ranks", 1)) * int(now.get("accumulate", 1))
+    while int(now["batch"]) * together > sizes[-1]:
+        d.set("batch", int(now["batch"]) // 2)
+    step = int(now["batch"]) * together
+    if now["worker_reuse"] == "off" and 16 * step <= sizes[-1]:
+        d.set("samples", step * d.random.choice([8, 16]))
+    else:
+        d.set("samples", next(size for size in sizes if size >= step))
 
 
 def resnet(d, host):
@@ -135,7 +151,6 @@ def gnmt(d, host):
 
 
 def images(d, host, pictures):
-    batch = int(d.values["batch"])
     d.one("source", ["files", "shards", "memory"], [3, 4, 2])
     d.one("decode", ["step", "offline", "device"] if pictures else ["step", "offline"], [5, 3, 1] if pictures else [5, 3])
     d.one("augment", ["on", "off"], [4, 1])
@@ -143,11 +158,9 @@ def images(d, host, pictures):
     d.one("workers", [0, 1, 2, 4, 8, 16, 32], [1, 3, 3, 3, 2, 2, 1])
     d.one("prefetch", [1, 2, 4, 8, 16])
     d.one("shuffle", ["on", "off"], [4, 1])
-    # Epochs of four steps at least, so that what happens between them happens in the run.
     d.flawed("worker_reuse", "on", ["off"])
     if d.values["worker_reuse"] == "off":
         d.some("worker_start_ms", 0.8, 1, 300)
-        d.set("samples", batch * d.random.choice([8, 16, 30]))
     if d.values["source"] != "memory":
         d.some("storage_latency_ms", 0.4, 0.01, 3)
         d.some("storage_mb_per_s", 0.35, 0.5, 2000)
