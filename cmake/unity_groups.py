@@ -39,7 +39,7 @@ def used_names(code):
 
 
 class Headers:
-    """Types that the headers which a source reads declare at the level of a namespace."""
+    """Types and functions that the headers which a source reads declare at the level of a namespace."""
 
     def __init__(self):
         self.root = pathlib.Path(__file__).resolve().parent.parent
@@ -49,7 +49,8 @@ class Headers:
         if path not in self.known:
             file = self.root / path
             text = file.read_text() if file.is_file() else ""
-            self.known[path] = (set(re.findall(r"^(?:struct|class|enum class|enum|using)\s+(\w+)\b(?!::)", text, re.M)) - {"namespace"},
+            self.known[path] = (set(re.findall(r"^(?:struct|class|enum class|enum|using)\s+(\w+)\b(?!::)", text, re.M)) - {"namespace"}
+                                | set(re.findall(r"^[a-zA-Z][\w:<>*&, ]*[ *&](\w+)\(", text, re.M)),
                                 re.findall(r'^#include "([^"]+)"', text, re.M))
         return self.known[path]
 

@@ -83,6 +83,8 @@ GapFacts::GapFacts(const Trace& t, const RangeNames& n, const Attribution& a, co
   find_enqueues();
   issue_pause_ = usual_pause(t, enqueues_) * kPauseSlack;
   for (const Step& step : steps.all) steps_of_thread_[step.thread.value].push_back(step.host);
+  for (std::uint32_t i = 0; i < trace.ranges.size() && !any_between_; ++i)
+    any_between_ = names[RangeId{i}].between != BetweenCause::kOther;
   const Calls& calls = trace.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (calls.sync_id[i] == 0) continue;
@@ -149,7 +151,7 @@ bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
 
 RangeId GapFacts::between_range(ThreadId thread, RangeId range) const {
   const std::vector<Interval>& steps = steps_of_thread_[thread.value];
-  if (steps.empty() || !range.valid()) return RangeId::none();
+  if (!any_between_ || steps.empty() || !range.valid()) return RangeId::none();
   const Ranges& ranges = trace.ranges;
   if (ranges.thread[range.value] != thread) return RangeId::none();
   auto after = std::upper_bound(steps.begin(), steps.end(), ranges.start[range.value],

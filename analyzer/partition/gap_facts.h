@@ -101,6 +101,7 @@ class GapFacts {
   std::vector<bool> issues_;  ///< by range: such a call lies inside, on the same thread
   std::vector<std::vector<Taken>> taken_;
   DurationNs issue_pause_;
+  bool any_between_ = false;  ///< else no range needs to be looked up
 };
 
 }  // namespace headway::analyzer

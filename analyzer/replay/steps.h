@@ -16,8 +16,8 @@ struct Marker {
   DurationNs after;
 };
 
-/// A steady step of one device or training thread, from its begin to its end; of a recording without steps its
-/// whole span.
+/// A steady step of one device or training thread, from its begin to its end; of a recording
+/// without steps its whole span.
 struct MarkedStep {
   std::uint32_t step = 0;  ///< index into Steps::all
   Marker begin;

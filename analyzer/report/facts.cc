@@ -14,6 +14,7 @@
 #include "analyzer/ranks/job.h"
 #include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
+#include "analyzer/samples.h"
 #include "analyzer/stats/tables.h"
 #include "analyzer/whatif/fix.h"
 #include "common/counted.h"
@@ -68,7 +69,7 @@ std::string step_cost_line(const Analysis& analysis) {
                   counted(cost.steps, "step", "steps"), format_duration(cost.stretch),
                   format_duration(cost.typical));
   if (const std::optional<double> rate = analysis.samples_per_s())
-    text += fmt::format("; {:.4g} samples/s", *rate);
+    text += "; " + samples_per_s_text(*rate);
   return text;
 }
 
@@ -165,7 +166,8 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
   const std::string most = of_step(finding.recoverable_per_step, finding.share_of_step);
   if (finding.basis == FigureBasis::kExposed) return most + " exposed, not replayed";
   if (!finding.predicted || is_ceiling(*finding.predicted)) return "up to " + most;
-  const PredictedGain& gain = *finding.predicted;
+  const PredictedGain& gain =
+      finding.fixes.empty() ? *finding.predicted : finding.fixes.front();
   std::string text = of_step(gain.recorded - gain.step, gain.share);
   if (finding.share_of_step >= gain.share + kMore)
     text += fmt::format(", at most {}", format_percent(finding.share_of_step));

@@ -27,15 +27,16 @@ std::string gain_label(const Analysis& analysis, const Finding& finding);
 std::string fix_line(const PredictedGain& gain);
 /// The best fix as `fix_line`, or "not replayed: …"; empty: nobody asked.
 std::string prediction_label(const Finding& finding);
-/// "predicted gains assume kernel gap 1.30 µs: default; this recording never shows it; 47.0 % of the step has no recorded cause, and is
-/// in no predicted gain"; empty: nothing.
+/// "predicted gains assume kernel gap 1.30 µs: default; this recording never shows it; 47.0 % of
+/// the step has no recorded cause, and is in no predicted gain"; empty: nothing.
 std::string prediction_note(const Analysis& analysis);
 /// The findings that `finding` stands for.
 std::vector<const Finding*> same_time(const Analysis& analysis, const Finding& finding);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);
 
-/// The partition as people read it: without class ids, and without the device where there is one only.
+/// The partition as people read it: without class ids, and without the device where there is one
+/// only.
 Table waterfall_table(const trace::Trace& trace, const Analysis& analysis);
 
 /// "evaluation 12.0 ms, no range says what 800 µs": the time between steps by cause, per step; empty

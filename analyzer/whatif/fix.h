@@ -24,7 +24,8 @@ struct Proposal {
   std::string text;  ///< what is changed, with figures; or why it does not apply
   Scenario scenario;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: see Fix
-  /// Nothing of the kind can gain more: the durations that it sets were measured elsewhere in the run.
+  /// Nothing of the kind can gain more: the durations that it sets were measured elsewhere in the
+  /// run.
   bool is_ceiling = false;
 };
 

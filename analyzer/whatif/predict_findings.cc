@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/recording.h"
 #include "analyzer/whatif/fix_advice.h"
 #include "analyzer/whatif/replayed_fixes.h"
 #include "analyzer/whatif/same_time.h"
@@ -130,7 +131,7 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
                   std::vector<Finding>& findings) {
   const auto step = static_cast<double>(predictor.baseline().recorded.ns);
   for (const ReplayedFix& one : all) {
-    if (!one.applies() || !one.is_real() || one.fix->changes_training ||
+    if (!one.applies() || !one.is_real() ||
         static_cast<double>(one.prediction.gain.ns) < kNeverSilent * step)
       continue;
     Finding* closest = nullptr;
@@ -153,31 +154,37 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
 void set_advice(Finding& finding) {
   std::vector<Advice> of_rule = std::exchange(finding.advice, {});
   const Fix* only = nullptr;
-  int real = 0;
+  int known = 0;
   for (const Fix* fix : all_fixes()) {
     if (!answers(*fix, finding.rule)) continue;
     only = fix;
-    ++real;
+    ++known;
   }
   for (const PredictedGain& gain : finding.fixes) {
     const Fix& fix = *find_fix(gain.fix);
     std::vector<Advice> its = advice_for(fix, gain.setting);
     for (Advice& one : its) {
-      if (real != 1 || only != &fix || one.framework == "headway-train") continue;
+      if (known != 1 || only != &fix || one.framework == "headway-train") continue;
       const auto said = std::ranges::find(of_rule, one.framework, &Advice::framework);
       if (said != of_rule.end()) one = *said;
       one.fix = fix.id;
     }
-    if (its.empty() && finding.fixes.size() == 1) {
-      its = of_rule;  // no setting makes it: what the rule says is all there is
-      for (Advice& one : its) one.fix = fix.id;
+    // What no setting makes, and what could be gained at most: there the rule says how.
+    for (Advice& said : of_rule) {
+      if (finding.fixes.size() != 1 ||
+          std::ranges::find(its, said.framework, &Advice::framework) != its.end())
+        continue;
+      said.fix = fix.id;
+      its.push_back(said);
     }
     finding.advice.insert(finding.advice.end(), its.begin(), its.end());
   }
 }
 
-/// The lead of a group shows the fixes of all of it.
+/// The lead of a group shows the fixes of all of it, and what the group costs.
 void take_over_fixes(const Finding& from, Finding& lead) {
+  lead.recoverable_per_step = std::max(lead.recoverable_per_step, from.recoverable_per_step);
+  lead.share_of_step = std::max(lead.share_of_step, from.share_of_step);
   for (const PredictedGain& gain : from.fixes)
     if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
       lead.fixes.push_back(gain);
@@ -248,7 +255,11 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
   const std::vector<ReplayedFix> all = replay_fixes(predictor);
-  raise_silent(all, predictor, findings);
+  // What a flawed recording leaves out would be predicted, too.
+  const bool flawed = std::ranges::any_of(findings, [](const Finding& finding) {
+    return is_found(finding) && is_about_recording(finding.rule);
+  });
+  if (!flawed) raise_silent(all, predictor, findings);
   std::vector<Scenario> removed(findings.size());
   std::vector<std::size_t> asked;
   std::vector<Scenario> scenarios;

@@ -86,7 +86,7 @@ void check_all(const trace::Trace& trace, Analysis& analysis) {
 void check_nothing_silent(const trace::Trace& trace, const Analysis& analysis) {
   const Predictor predictor(trace, analysis);
   for (const FixPrediction& one : what_if(predictor).fixes) {
-    if (!one.applies || one.fix->kind == FixKind::kCeiling || one.fix->changes_training ||
+    if (!one.applies || one.fix->kind == FixKind::kCeiling ||
         ratio(one.prediction.gain, predictor.baseline().recorded) < kNeverSilent)
       continue;
     CAPTURE(std::string(one.fix->id));
