@@ -208,12 +208,14 @@ GapFacts::Pause GapFacts::pause_at(ThreadId thread, TimeNs t, HostPlaces& places
   for (int i = 0; i < kNear && next != rows.end() && begun(*next); ++i) ++next;
   if (next != rows.end() && begun(*next)) next = std::partition_point(next, rows.end(), begun);
   place = static_cast<std::size_t>(next - rows.begin());
-  Pause pause{{TimeNs::min(), TimeNs::max()}, false};
+  Pause pause{{t, t}, false};
   if (next != rows.begin()) {
     pause.interval.begin = calls.end[(next - 1)->value];
     if (t < pause.interval.begin) return {{t, t}, false};  // inside such a call
-  } else if (auto ranges = trace.ranges_of_thread[thread]; !ranges.empty()) {
-    pause.interval.begin = std::min(t, trace.ranges.start[ranges.front().value]);
+  } else {
+    auto ranges = trace.ranges_of_thread[thread];
+    pause.interval.begin =
+        ranges.empty() ? t : std::min(t, trace.ranges.start[ranges.front().value]);
   }
   if (next == rows.end()) {
     pause.interval.end = trace.end;

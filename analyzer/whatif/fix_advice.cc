@@ -24,7 +24,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"more-workers", kFlow,
      "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
     {"use-workers", kTorch,
-     "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True), or a thread that "
+     "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True), or a thread "
+     "that "
      "prepares the next input"},
     {"use-workers", kFlow,
      "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},

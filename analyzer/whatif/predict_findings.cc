@@ -345,6 +345,11 @@ std::string_view why_unpredictable(std::string_view rule) {
 
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
                       const trace::Trace* whole) {
+  // What was captured did not run: what little did is no step.
+  if (std::ranges::any_of(analysis.findings, [](const Finding& finding) {
+        return is_found(finding) && finding.rule == "graph-capture";
+      }))
+    return keep_exposed(std::string(why_unpredictable("graph-capture")), analysis);
   std::unique_ptr<Sample> other;
   bool sampled = false;
   if (whole) {

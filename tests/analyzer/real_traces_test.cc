@@ -157,7 +157,7 @@ TEST_CASE("judged recordings: the first cause, and what must not be said") {
       {"judged/h100_owlv2.json.gz",
        "input-bound",
        "own-thread",
-       {"workers-starved", "host-round-trip", "host-sync"},
+       {"workers-starved", "host-round-trip"},
        0.35},
       {"judged/h100_falconsai.json.gz", "launch-bound", "", {"memory-headroom"}, 0.65},
       {"judged/sglang_bs32.json.gz", "graph-capture", "", {"allocator", "host-bound"}},
