@@ -11,12 +11,14 @@
 #include <optional>
 
 #include "analyzer/doubts.h"
+#include "analyzer/evidence/recording.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/path_walk.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/ranks/refine.h"
 #include "analyzer/rules/registry.h"
+#include "analyzer/samples.h"
 #include "common/error.h"
 #include "common/parallel.h"
 #include "common/statistics.h"
@@ -38,35 +40,42 @@ void require_events(const Trace& trace) {
       trace.path, counters);
 }
 
-/// On the device where there is one, because the host may run ahead.
-StepTimes step_times_of(const Steps& steps, const std::vector<DevicePartition>& partitions) {
-  StepTimes slowest;
+/// The device with the highest step cost, because the host may run ahead; a training thread where
+/// there is no device. Null without steady steps.
+const DevicePartition* slowest_of(const std::vector<DevicePartition>& partitions) {
+  const DevicePartition* slowest = nullptr;
+  for (const DevicePartition& partition : partitions) {
+    if (partition.steady_steps == 0) continue;
+    if (!slowest || partition.step_cost() > slowest->step_cost()) slowest = &partition;
+  }
+  return slowest;
+}
+
+StepTimes step_times_of(const Steps& steps, const DevicePartition* slowest) {
   auto at = [](const std::vector<double>& sorted, double p) {
     return DurationNs{static_cast<std::int64_t>(percentile_sorted(sorted, p))};
   };
-  for (const DevicePartition& partition : partitions) {
-    std::vector<double> durations;
-    std::vector<double> ahead;
-    for (const DeviceStep& step : partition.steps) {
-      if (!counts(steps, step)) continue;
-      durations.push_back(static_cast<double>(step.interval.length().ns));
-      ahead.push_back(static_cast<double>(step.host_ahead.ns));
-    }
-    std::sort(durations.begin(), durations.end());
-    std::sort(ahead.begin(), ahead.end());
-    StepTimes times{at(durations, 0.5), at(durations, 0.9), at(durations, 1), at(ahead, 0.5)};
-    if (times.p50 > slowest.p50) slowest = times;
+  if (!slowest) {
+    std::vector<double> host = steps.steady_durations_ns();
+    return {at(host, 0.5), at(host, 0.9), at(host, 1), {}};
   }
-  if (slowest.p50.ns > 0) return slowest;
-  std::vector<double> host = steps.steady_durations_ns();
-  return {at(host, 0.5), at(host, 0.9), at(host, 1), {}};
+  std::vector<double> durations;
+  std::vector<double> ahead;
+  for (const DeviceStep& step : slowest->steps) {
+    if (!counts(steps, step)) continue;
+    durations.push_back(static_cast<double>(step.interval.length().ns));
+    ahead.push_back(static_cast<double>(step.host_ahead.ns));
+  }
+  std::sort(durations.begin(), durations.end());
+  std::sort(ahead.begin(), ahead.end());
+  return {at(durations, 0.5), at(durations, 0.9), at(durations, 1), at(ahead, 0.5)};
 }
 
-DurationNs mean_step_of(const std::vector<DevicePartition>& partitions, DurationNs fallback) {
-  DurationNs slowest;
-  for (const DevicePartition& partition : partitions)
-    slowest = std::max(slowest, partition.per_steady_step.total());
-  return slowest.ns > 0 ? slowest : fallback;
+StepCost step_cost_of(const Steps& steps, const DevicePartition* slowest, DurationNs typical) {
+  if (slowest) return {slowest->stretch, slowest->steady_steps, typical};
+  StepCost host{{}, static_cast<std::int64_t>(steps.steady.size()), typical};
+  for (std::uint32_t index : steps.steady) host.stretch += steps.all[index].cycle().length();
+  return host;
 }
 
 int rank(Status status) {
@@ -88,6 +97,9 @@ int rank(Status status) {
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.status != b.status) return rank(a.status) < rank(b.status);
+    // What is wrong with the recording has to be known first, whatever its time.
+    const bool recording = is_about_recording(a.rule);
+    if (recording != is_about_recording(b.rule)) return recording;
     if (a.worth != b.worth) return a.worth > b.worth;
     return a.recoverable_per_step > b.recoverable_per_step;
   });
@@ -139,8 +151,11 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     result.job = options.job;
     if (result.job)
       refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
-    result.step_times = step_times_of(result.steps, result.partitions);
+    const DevicePartition* slowest = slowest_of(result.partitions);
+    result.step_times = step_times_of(result.steps, slowest);
     result.median_step = result.step_times.p50;
+    result.step_cost = step_cost_of(result.steps, slowest, result.median_step);
+    result.samples_per_step = samples_per_step(trace, *range_names, result.steps);
     note("partition");
   };
   auto judge = [&] {
@@ -150,7 +165,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                         result.steps,
                         result.attribution,
                         result.partitions,
-                        mean_step_of(result.partitions, result.median_step),
+                        result.step_cost.per_step(),
                         *kernel_names,
                         result.work,
                         result.job.get(),
@@ -183,6 +198,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     judge();
   });
   keep_fitting_advice(result.program, result.findings);
+  set_aside(result.findings, find_graph_capture(trace));
   sort_findings(result.findings);
   result.doubts = find_doubts(trace, result);
   note("doubts");

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "analyzer/graph/critical_path.h"
 #include "analyzer/model/doubt.h"
 #include "analyzer/model/finding.h"
+#include "analyzer/model/step_cost.h"
 #include "analyzer/partition/device_view.h"
 #include "analyzer/partition/partition.h"
 #include "analyzer/steps/program.h"
@@ -32,8 +34,8 @@ struct AnalysisOptions {
   std::function<void(std::string_view)> stage_done = {};
 };
 
-/// How long the steady steps last on the slowest device, or on the training thread where there is
-/// none, or the whole span where there are no steps. Zero without any.
+/// How the steady steps of the slowest device spread, or of the training thread where there is none;
+/// the whole span where there are no steps. Zero without any.
 struct StepTimes {
   DurationNs p50;
   DurationNs p90;
@@ -64,11 +66,22 @@ struct Analysis {
   std::int64_t sampled_steps = 0;
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
   std::vector<Doubt> doubts;       ///< worst first
+  /// Of the slowest device or training thread: what shares, gains and budgets refer to.
+  StepCost step_cost;
   StepTimes step_times;
-  DurationNs median_step;  ///< of the steady steps on the training thread; 0 without steps
+  DurationNs median_step;  ///< the typical step, as in `step_cost`; 0 without steps
+  /// Samples (images, sequences) that all ranks train on in a step, where the recording tells.
+  std::optional<double> samples_per_step;
   /// The job that this rank is the critical one of; null for a rank alone. Partitions then know
   /// `straggler_wait`.
   std::shared_ptr<const JobAnalysis> job;
+
+  /// Samples of all ranks per second of step cost; nullopt where the batch is not known.
+  std::optional<double> samples_per_s() const {
+    const double seconds = step_cost.per_step().seconds();
+    if (!samples_per_step || seconds <= 0) return std::nullopt;
+    return *samples_per_step / seconds;
+  }
 };
 
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.

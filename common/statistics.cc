@@ -71,7 +71,7 @@ Bounds bootstrap_median_change(std::span<const double> a, std::span<const double
   return {percentile_sorted(changes, tail), percentile_sorted(changes, 1 - tail)};
 }
 
-double mann_whitney_p(std::span<const double> a, std::span<const double> b) {
+double mann_whitney_p(std::span<const double> a, std::span<const double> b, double design_effect) {
   if (a.size() < 2 || b.size() < 2) return 1;
   struct Ranked {
     double value;
@@ -97,7 +97,7 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b) {
   double n_b = static_cast<double>(b.size());
   double n = n_a + n_b;
   double u = rank_sum_a - n_a * (n_a + 1) / 2;
-  double variance = n_a * n_b / 12 * (n + 1 - tie_term / (n * (n - 1)));
+  double variance = design_effect * n_a * n_b / 12 * (n + 1 - tie_term / (n * (n - 1)));
   if (variance <= 0) return 1;  // every value equal: no evidence of a difference
   double z = std::max(0.0, std::fabs(u - n_a * n_b / 2) - 0.5) / std::sqrt(variance);
   return std::erfc(z / std::sqrt(2.0));

@@ -3,23 +3,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "analyzer/check/budget.h"
+#include "analyzer/diff/tables.h"
+#include "analyzer/diff/verdict.h"
 #include "analyzer/partition/steady_ops.h"
-#include "common/format.h"
-#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
 
-constexpr double kConfidence = 0.95;
-constexpr double kSignificance = 0.05;
+/// A power of less is not worth a word: clocks and timestamps are no better.
+constexpr double kLeastSaid = 0.001;
+constexpr std::string_view kTypicalStep = "vs_baseline.typical_step";
 /// With fewer steps a side neither the rank test nor the bootstrap can tell anything; as in diff.
 constexpr std::size_t kMinSteps = 5;
 
@@ -45,62 +44,58 @@ std::optional<TimeOf> part_of(std::string_view metric) {
   return std::nullopt;
 }
 
-/// The figure in each counted step of the first device; the host's steps where no device has any.
+/// What the part takes in each steady step of the slowest device or training thread, by time.
 std::vector<double> samples(const Analysis& analysis, const std::optional<TimeOf>& part) {
+  if (!part) return step_durations(analysis);
   std::vector<double> values;
-  if (!analysis.partitions.empty() && !analysis.steps.all.empty()) {
-    for (const DeviceStep& step : analysis.partitions.front().steps) {
-      if (counts(analysis.steps, step))
-        values.push_back(
-            static_cast<double>(part ? (*part)(step.times).ns : step.interval.length().ns));
-    }
+  const DevicePartition* partition = slowest_partition(analysis);
+  if (!partition || analysis.steps.all.empty()) return values;
+  for (const DeviceStep& step : partition->steps) {
+    if (counts(analysis.steps, step)) values.push_back(static_cast<double>((*part)(step.times).ns));
   }
-  return values.empty() && !part ? analysis.steps.steady_durations_ns() : values;
+  return values;
 }
 
 std::string percent(double value) {
   return fmt::format("{:+.1f} %", 100 * value);
 }
 
-struct Compared {
-  double change = 0;
-  Bounds interval;
-  double p_value = 1;
-};
-
-Compared compare_steps(const DiffRun& baseline, const DiffRun& run) {
-  Comparison step = diff({&baseline, 1}, {&run, 1}, 0).step;
-  return {step.change, step.interval, step.p_value};
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-/// Both sides are lifted by what else the baseline's median step holds. The ratio of the lifted
-/// medians is then the growth of the part as a share of that step, and a part that was 0 works too.
-Compared compare_parts(std::vector<double> before, std::vector<double> after, double step) {
-  double lift = step - median(before);
+/// Both sides are lifted by what else the baseline's mean step holds. The ratio of the lifted means is
+/// then the growth of the part as a share of the step cost, and a part that was 0 works too.
+Comparison compare_parts(std::vector<double> before, std::vector<double> after, double step) {
+  const double lift = step - mean(before);
   for (double& value : before) value += lift;
   for (double& value : after) value += lift;
-  return {median(after) / median(before) - 1, bootstrap_median_change(before, after, kConfidence),
-          mann_whitney_p(before, after)};
+  return compare_cost({before}, {after});
 }
 
 }  // namespace
 
 std::vector<Metric> baseline_metrics() {
   std::vector<Metric> out;
-  out.push_back({"vs_baseline.step", "%", "Growth of the median step over the baseline's.", {}});
+  out.push_back({"vs_baseline.step", "%", "Growth of the step cost over the baseline's.", {}});
+  out.push_back(
+      {std::string(kTypicalStep),
+       "%",
+       "Growth of the typical (median) step over the baseline's; blind to rare slow steps.",
+       {}});
   for (const auto& [id, group] : kGroups) {
-    out.push_back(
-        {fmt::format("vs_baseline.group.{}", id),
-         "%",
-         "Growth of that group's median time per step, as a share of the baseline's step.",
-         {}});
+    out.push_back({fmt::format("vs_baseline.group.{}", id),
+                   "%",
+                   "Growth of that group's time per step, as a share of the baseline's step cost.",
+                   {}});
   }
   for (const TimeClassInfo& c : time_classes()) {
-    out.push_back(
-        {fmt::format("vs_baseline.class.{}", c.id),
-         "%",
-         "Growth of that class's median time per step, as a share of the baseline's step.",
-         {}});
+    out.push_back({fmt::format("vs_baseline.class.{}", c.id),
+                   "%",
+                   "Growth of that class's time per step, as a share of the baseline's step cost.",
+                   {}});
   }
   return out;
 }
@@ -117,25 +112,25 @@ BaselineChange baseline_change(const std::string& metric, const DiffRun& baselin
         before.size(), after.size(), kMinSteps);
     return result;
   }
-  double step = median(samples(baseline.analysis, std::nullopt));
+  const double step = mean(samples(baseline.analysis, std::nullopt));
   if (step <= 0) {
     result.sentence = "the baseline's steps take no time";
     return result;
   }
-  Compared compared = part ? compare_parts(before, after, step) : compare_steps(baseline, run);
+  const Comparison compared = part                     ? compare_parts(before, after, step)
+                              : metric == kTypicalStep ? compare_typical({before}, {after})
+                                                       : compare_cost({before}, {after});
   result.enough_steps = true;
   result.change = compared.change;
-  bool excludes_zero = compared.interval.low > 0 || compared.interval.high < 0;
-  result.significant = excludes_zero && compared.p_value < kSignificance;
-  result.detectable = (compared.interval.high - compared.interval.low) / 2;
+  result.significant = is_significant(compared);
+  result.detectable = compared.minimum_detectable;
   result.sentence =
-      fmt::format("{} (95 % interval {} to {}, p = {:.2g}, {} and {} steps): {}",
-                  percent(result.change), percent(compared.interval.low),
-                  percent(compared.interval.high), compared.p_value, before.size(), after.size(),
+      fmt::format("{} (95 % interval {} to {}, {}, {} and {} steps): {}", percent(result.change),
+                  percent(compared.interval.low), percent(compared.interval.high),
+                  p_text(compared.p_value), before.size(), after.size(),
                   result.significant
                       ? std::string("significant")
-                      : fmt::format("not significant; changes below {:.1f} % cannot be seen here",
-                                    100 * result.detectable));
+                      : fmt::format("not significant; {} here", power_text(compared, kLeastSaid)));
   return result;
 }
 

@@ -31,11 +31,23 @@ void add_steps(const Analysis& analysis, std::vector<Metric>& out) {
     if (durations.empty()) return std::nullopt;
     return percentile_sorted(durations, p) * 1e-6;
   };
-  out.push_back(
-      {"step_ms.p50", "ms", "Median steady step on the training thread.", percentile_ms(0.5)});
+  out.push_back({"step_ms.p50", "ms",
+                 "Median steady step on the training thread, to the begin of the next one.",
+                 percentile_ms(0.5)});
   out.push_back({"step_ms.p90", "ms", "90th percentile of the steady steps.", percentile_ms(0.9)});
   out.push_back({"step_ms.max", "ms", "Longest steady step.", percentile_ms(1)});
   bool known = !analysis.steps.all.empty() && analysis.median_step.ns > 0;
+  out.push_back(
+      {"step_cost_ms", "ms",
+       "Wall time of the judged stretch over its steps, slow steps and what lies between "
+       "steps included; of the slowest device.",
+       known ? std::optional(analysis.step_cost.per_step().milliseconds()) : std::nullopt});
+  out.push_back({"typical_step_ms", "ms",
+                 "Median steady step of the slowest device; blind to rare slow steps.",
+                 known ? std::optional(analysis.step_cost.typical.milliseconds()) : std::nullopt});
+  out.push_back({"samples_per_s", "1/s",
+                 "Samples of all ranks per second, from the step cost; where the batch is known.",
+                 analysis.samples_per_s()});
   out.push_back({"device_step_ms.p50", "ms", "Median steady step on the slowest device.",
                  known ? std::optional(analysis.median_step.milliseconds()) : std::nullopt});
 }

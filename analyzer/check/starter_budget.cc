@@ -52,6 +52,7 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
       escape_terminal(trace.path));
   std::vector<Metric> known = metrics(trace, analysis);
   double margin = step_margin(analysis);
+  std::string cost;
   std::string steps;
   std::string groups;
   std::string findings;
@@ -59,6 +60,12 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     std::size_t dot = metric.name.find('.');
     std::string table = metric.name.substr(0, dot);
     std::string key = dot == std::string::npos ? "" : metric.name.substr(dot + 1);
+    if (table == "step_cost_ms" && metric.value) {
+      cost = line(table, fmt::format("< {:g}", rounded_up(*metric.value * (1 + margin))),
+                  fmt::format("{:.3f} ms, margin {:.0f} %; slow steps and what lies between steps "
+                              "included",
+                              *metric.value, 100 * margin));
+    }
     if (table == "step_ms" && metric.value && key != "max") {
       double of_this = key == "p50" ? margin : 2 * margin;
       steps += line(key, fmt::format("< {:g}", rounded_up(*metric.value * (1 + of_this))),
@@ -84,6 +91,8 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
     else
       findings += "# " + line(rule, "forbid", "that run cannot tell");
   }
+  // Before the first table: what follows one belongs to it.
+  if (!cost.empty()) out += "\n" + cost;
   if (!steps.empty())
     out += "\n[step_ms]                          # median and slow steps\n" + steps;
   if (!groups.empty())
@@ -95,9 +104,8 @@ std::string starter_budget(const trace::Trace& trace, const Analysis& analysis) 
         findings;
   out += "\n[trace]\nlosses = 0                         # records that were lost\n";
   out +=
-      "\n# Against another run, with --baseline base.sqlite: fails when the step grew "
-      "significantly "
-      "and by more.\n# [vs_baseline]\n# step = \"+3%\"\n";
+      "\n# Against another run, with --baseline base.sqlite: fails when the step cost "
+      "grew significantly and by more.\n# [vs_baseline]\n# step = \"+3%\"\n";
   return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,13 +26,37 @@ struct DiffRun {
 /// The runs of one side; at least one. Figures per op and kernel are means over the runs.
 using DiffSide = std::span<const DiffRun>;
 
+/// What makes the sides two programs instead of one that changed: another model, batch, number of
+/// ranks, GPU.
+struct Difference {
+  std::string what;  ///< "batch"
+  std::string a;
+  std::string b;
+};
+
+/// Rare steps of one side that take far longer than its typical one.
+struct SlowSteps {
+  std::size_t count = 0;
+  std::int64_t every = 0;  ///< steps from one to the next where that is always the same; else 0
+  DurationNs longer;       ///< than the typical step, on average
+  DurationNs per_step;     ///< what they add to the step cost
+};
+
 /// What changed from side A to side B. Changes are relative: -0.2 is 20 % less time.
 struct Diff {
+  /// On the step cost. The typical step may say something else: then the sentence says both.
   DiffVerdict verdict = DiffVerdict::kInconclusive;
-  std::string sentence;             ///< the verdict with its figures, or the reason for none
-  std::vector<std::string> doubts;  ///< what makes the sides hard to compare; other devices first
-  Comparison step;                  ///< of the steady steps; of the spans where there are no steps
-  std::size_t steps_a = 0;          ///< steady steps in all runs; 0: spans were compared
+  DiffVerdict typical_verdict = DiffVerdict::kInconclusive;
+  std::string sentence;  ///< the verdict with its figures, or the reason for none
+  std::vector<Difference> differences;
+  std::vector<std::string> doubts;  ///< what makes the sides hard to compare; differences first
+  Comparison step;                  ///< step cost; the spans where there are no steps
+  Comparison typical;               ///< typical step
+  SlowSteps slow_a;
+  SlowSteps slow_b;
+  std::optional<double> samples_per_s_a;  ///< of all ranks, from the step cost
+  std::optional<double> samples_per_s_b;
+  std::size_t steps_a = 0;  ///< steady steps in all runs; 0: spans were compared
   std::size_t steps_b = 0;
   std::vector<Table> tables;          ///< what changed, in the order to show; none is empty
   std::vector<std::string> findings;  ///< "input-bound: 20 % → fine"
@@ -39,7 +65,7 @@ struct Diff {
   const Table* table(std::string_view id) const;
 };
 
-/// Compares steady steps. Changes below `noise` (a share, e.g. 0.01) count as none even when they
+/// Compares the step cost and the typical step. Changes below `noise` (a share, e.g. 0.01) count as none even when they
 /// are significant.
 Diff diff(DiffSide a, DiffSide b, double noise = 0.01);
 

@@ -89,13 +89,18 @@ std::string json(const Diff& d, DiffSide a, DiffSide b) {
     return list;
   };
   Json json;
-  json["schema_version"] = 2;
+  json["schema_version"] = 3;
   json["a"] = files(a);
   json["b"] = files(b);
   json["verdict"] = diff_verdict_id(d.verdict);
   json["sentence"] = to_valid_utf8(d.sentence);
   json["doubts"] = Json::array();
   for (const std::string& doubt : d.doubts) json["doubts"].push_back(to_valid_utf8(doubt));
+  json["differences"] = Json::array();
+  for (const Difference& one : d.differences) {
+    json["differences"].push_back(
+        {{"what", one.what}, {"a", to_valid_utf8(one.a)}, {"b", to_valid_utf8(one.b)}});
+  }
   json["steps_a"] = d.steps_a;
   json["steps_b"] = d.steps_b;
   json["step_a_ns"] = static_cast<std::int64_t>(d.step.a);
@@ -105,6 +110,24 @@ std::string json(const Diff& d, DiffSide a, DiffSide b) {
   json["p_value"] = d.step.between_runs ? Json(nullptr) : Json(d.step.p_value);
   json["cliffs_delta"] = d.step.cliffs_delta;
   json["minimum_detectable_change"] = finite(d.step.minimum_detectable);
+  json["typical_verdict"] = diff_verdict_id(d.typical_verdict);
+  json["typical_step_a_ns"] = static_cast<std::int64_t>(d.typical.a);
+  json["typical_step_b_ns"] = static_cast<std::int64_t>(d.typical.b);
+  json["typical_change"] = d.typical.change;
+  json["typical_interval_95"] = {finite(d.typical.interval.low), finite(d.typical.interval.high)};
+  json["typical_p_value"] = d.typical.between_runs ? Json(nullptr) : Json(d.typical.p_value);
+  json["typical_minimum_detectable_change"] = finite(d.typical.minimum_detectable);
+  auto slow = [](const SlowSteps& one) {
+    return Json{{"count", one.count},
+                {"every", one.every},
+                {"longer_ns", one.longer.ns},
+                {"ns_per_step", one.per_step.ns}};
+  };
+  json["slow_steps_a"] = slow(d.slow_a);
+  json["slow_steps_b"] = slow(d.slow_b);
+  auto known = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
+  json["samples_per_s_a"] = known(d.samples_per_s_a);
+  json["samples_per_s_b"] = known(d.samples_per_s_b);
   for (const Table& table : d.tables) json[table.id] = to_json(table)["rows"];
   json["findings"] = d.findings;
   return json.dump(2) + "\n";

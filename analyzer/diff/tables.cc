@@ -159,7 +159,7 @@ Table cost_table(Table table, std::string_view what, const CostList& a, const Co
 }
 
 Table class_table(DiffSide a, DiffSide b) {
-  Table table{"classes", "Time per class", "mean steady step on the first device", {}, {}};
+  Table table{"classes", "Time per class", "step cost on the first device", {}, {}};
   table.columns = {{"class", "Class", ColumnKind::kText},
                    {"a_ns", "A", ColumnKind::kDuration},
                    {"b_ns", "B", ColumnKind::kDuration},
@@ -172,8 +172,7 @@ Table class_table(DiffSide a, DiffSide b) {
       sum += run.analysis.partitions.front().per_steady_step;
       ++runs;
     }
-    for (DurationNs& time : sum.of) time = time / std::max<std::int64_t>(1, runs);
-    return sum;
+    return mean_of(sum, runs);
   };
   ClassTimes times_a = mean(a);
   ClassTimes times_b = mean(b);
@@ -258,16 +257,28 @@ std::string without_numbers(std::string_view name) {
 
 }  // namespace
 
+const DevicePartition* slowest_partition(const Analysis& analysis) {
+  const DevicePartition* slowest = nullptr;
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (partition.steady_steps == 0) continue;
+    if (!slowest || partition.step_cost() > slowest->step_cost()) slowest = &partition;
+  }
+  return slowest;
+}
+
 std::vector<double> step_durations(const Analysis& analysis) {
   std::vector<double> durations;
   if (analysis.steps.all.empty()) return durations;
-  if (!analysis.partitions.empty()) {
-    for (const DeviceStep& step : analysis.partitions.front().steps) {
+  if (const DevicePartition* partition = slowest_partition(analysis)) {
+    for (const DeviceStep& step : partition->steps) {
       if (counts(analysis.steps, step))
         durations.push_back(static_cast<double>(step.interval.length().ns));
     }
+    return durations;
   }
-  return durations.empty() ? analysis.steps.steady_durations_ns() : durations;
+  for (std::uint32_t index : analysis.steps.steady)
+    durations.push_back(static_cast<double>(analysis.steps.all[index].cycle().length().ns));
+  return durations;
 }
 
 std::vector<std::size_t> match_names(const std::vector<std::string>& a,

@@ -7,7 +7,11 @@
 
 namespace headway::analyzer {
 
-/// Steady steps of a run on its first device; host steps when there is no device.
+/// The device or training thread with the highest step cost; null without steady steps.
+const DevicePartition* slowest_partition(const Analysis& analysis);
+
+/// What each steady step of a run takes there with the time between steps, in the order of time: the
+/// mean is the step cost. Host steps when nothing was partitioned; empty without steps.
 std::vector<double> step_durations(const Analysis& analysis);
 
 /// The tables of a diff that have rows: classes, device view, kernel families, ops, kernels, steps.

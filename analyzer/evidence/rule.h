@@ -24,7 +24,7 @@ struct RuleContext {
   const Steps& steps;
   const Attribution& attribution;
   const std::vector<DevicePartition>& partitions;
-  DurationNs step;  ///< mean steady step of the slowest device; recoverable times are shares of it
+  DurationNs step;  ///< step cost of the slowest device; recoverable times are shares of it
   const KernelNames& kernels;
   const std::vector<KernelWork>& work;  ///< one for each of `partitions`
   const JobAnalysis* job = nullptr;     ///< the job whose critical rank this is; null for one rank

@@ -135,14 +135,18 @@ std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOp
 
 }  // namespace
 
-std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOptions& options) {
   std::vector<RankProcesses> ranks = ranks_in(trace, 0);
-  if (ranks.size() > 1) {
-    std::vector<RankSummary> summaries;
-    summarise_ranks(trace, ranks, options, summaries);
-    auto report = join(std::move(summaries), options, &trace);
-    if (trace.event_count() <= kMostOfWhole) report->whole = std::move(trace);
-    return report;
+  if (ranks.size() < 2) return nullptr;
+  std::vector<RankSummary> summaries;
+  summarise_ranks(trace, ranks, options, summaries);
+  return join(std::move(summaries), options, &trace);
+}
+
+std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+  if (auto job = analyze_ranks_in(trace, options)) {
+    if (trace.event_count() <= kMostOfWhole) job->whole = std::move(trace);
+    return job;
   }
   auto report = std::make_unique<JobReport>();
   report->trace = std::move(trace);

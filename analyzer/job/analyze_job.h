@@ -55,6 +55,11 @@ std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
 /// analysis alone.
 std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptions& options = {});
 
+/// The same without taking the trace; null for one rank alone. The report's events are those of the
+/// critical rank's own trace, not of `trace`.
+std::unique_ptr<JobReport> analyze_ranks_in(const trace::Trace& trace,
+                                            const AnalysisOptions& options = {});
+
 /// Adds to the findings on the critical rank what was found on others only, and on how many ranks
 /// each was found. Keeps the order of findings.
 void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis);

@@ -112,7 +112,7 @@ void archive(A& a, CollectiveGroup& g) {
 template <class A>
 void archive(A& a, RankCollective& c) {
   a(c.group, c.sequence, c.step, c.launch.ns, c.time.begin.ns, c.time.end.ns, c.bytes, c.ranks,
-    c.op);
+    c.peer, c.op);
 }
 template <class A>
 void archive(A& a, Collectives& c) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/model/time_class.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "common/error.h"
 
 namespace headway::analyzer {
@@ -30,10 +33,11 @@ constexpr std::array<TimeClassInfo, kTimeClassCount> kClasses = {{
     {kDecode, "decode", "Input: decode",
      "The device waits for a batch whose worker decodes or augments.", TimeGroup::kInput, 0xe8781e},
     {kInputOther, "input_other", "Input: other",
-     "The device waits for a batch that is collated, handed over or not begun.", TimeGroup::kInput,
+     "The device waits for a batch that is collated, handed over, prepared by the launching thread or "
+     "not begun.", TimeGroup::kInput,
      0xf8b878},
     {kLaunchGap, "launch_gap", "Launch gap",
-     "The device waits because the host has not launched the next op yet.", TimeGroup::kHost,
+     "The device waits because issuing the next op takes the host so long.", TimeGroup::kHost,
      0xb89a00},
     {kFrontendGap, "frontend_gap", "Front-end gap",
      "The device passes from one op to the next although it was launched in time.",
@@ -43,8 +47,11 @@ constexpr std::array<TimeClassInfo, kTimeClassCount> kClasses = {{
      TimeGroup::kHost, 0xf0d848},
     {kAllocator, "allocator", "Allocator", "The device waits for memory to be allocated or freed.",
      TimeGroup::kHost, 0x7a6a3a},
-    {kHostOther, "host_other", "Host: other", "The device waits for host work outside the step.",
+    {kHostOther, "host_other", "Host: other", "The device waits for work of the host that is neither issuing nor making input.",
      TimeGroup::kHost, 0xcdbf94},
+    {kBetweenSteps, "between_steps", "Between steps",
+     "The program is between two steps: evaluation, a checkpoint, logging, workers that restart.",
+     TimeGroup::kBetween, 0x7d6aa8},
     {kProfiler, "profiler", "Profiler", "Time the recording itself took.", TimeGroup::kOther,
      0x606060},
     {kUnknown, "unknown", "Unknown", "Idle time that nothing in the trace explains.",
@@ -87,6 +94,21 @@ DurationNs ClassTimes::of_group(TimeGroup group) const {
 ClassTimes& ClassTimes::operator+=(const ClassTimes& other) {
   for (std::size_t i = 0; i < of.size(); ++i) of[i] += other.of[i];
   return *this;
+}
+
+ClassTimes mean_of(const ClassTimes& sum, std::int64_t count) {
+  ClassTimes mean;
+  if (count <= 0) return mean;
+  // The largest remainders are rounded up; among equal ones the first.
+  std::array<std::size_t, kTimeClassCount> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sum.of[a].ns % count > sum.of[b].ns % count;
+  });
+  for (std::size_t i = 0; i < kTimeClassCount; ++i) mean.of[i] = sum.of[i] / count;
+  std::int64_t missing = sum.total().ns / count - mean.total().ns;
+  for (std::size_t i = 0; missing > 0; ++i, --missing) mean.of[order[i]] += DurationNs{1};
+  return mean;
 }
 
 }  // namespace headway::analyzer

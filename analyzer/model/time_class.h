@@ -28,6 +28,7 @@ enum class TimeClass : std::uint8_t {
   kHostSync,
   kAllocator,
   kHostOther,
+  kBetweenSteps,
   kProfiler,
   kUnknown,
   kCount_,  ///< number of classes, not one itself
@@ -35,7 +36,15 @@ enum class TimeClass : std::uint8_t {
 inline constexpr std::size_t kTimeClassCount = static_cast<std::size_t>(TimeClass::kCount_);
 
 /// Classes that a reader thinks of together.
-enum class TimeGroup : std::uint8_t { kCompute, kCommunication, kCopy, kInput, kHost, kOther };
+enum class TimeGroup : std::uint8_t {
+  kCompute,
+  kCommunication,
+  kCopy,
+  kInput,
+  kHost,
+  kBetween,  ///< what the program does between its steps
+  kOther
+};
 
 struct TimeClassInfo {
   TimeClass time_class;
@@ -60,5 +69,9 @@ struct ClassTimes {
   DurationNs of_group(TimeGroup group) const;
   ClassTimes& operator+=(const ClassTimes& other);
 };
+
+/// `sum` divided by `count`. The parts are rounded so that they add up to the quotient of the total:
+/// what is shown of a step sums to the step. Zero for no count.
+ClassTimes mean_of(const ClassTimes& sum, std::int64_t count);
 
 }  // namespace headway::analyzer

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "analyzer/partition/steady_ops.h"
 #include "common/error.h"
 
 namespace headway::analyzer {
@@ -50,6 +49,9 @@ class HostPartitioner {
   }
 
   void explain(const Activity& activity, std::vector<Segment>& out) {
+    // What a program says it does between steps is the cause, whatever it runs for that.
+    if (RangeId named = facts_.between_range(thread_, activity.range); named.valid())
+      return push(activity.interval, TimeClass::kBetweenSteps, EventRef::of(named), out);
     RangeId wait = facts_.waits.wait_around(activity.range);
     if (wait.valid()) return facts_.waits.explain(wait, activity.interval, activity_, out);
     if (auto stage = facts_.waits.stage_around(activity.range))
@@ -60,9 +62,10 @@ class HostPartitioner {
   }
 
   /// The training thread does nothing of its own: another thread's op or communication counts, and
-  /// between those the class `otherwise`.
+  /// between those the class `otherwise`, or the time between steps.
   void leave_to_others(Interval part, TimeClass otherwise, EventRef cause,
                        std::vector<Segment>& out) const {
+    if (!facts_.in_step(thread_, part.begin)) otherwise = TimeClass::kBetweenSteps;
     auto it = std::partition_point(elsewhere_.begin(), elsewhere_.end(), [&](const Elsewhere& e) {
       return e.interval.end <= part.begin;
     });
@@ -120,13 +123,14 @@ std::vector<HostWindows> windows_of(const Trace& trace, const Steps& steps) {
   std::vector<HostWindows> result;
   for (std::uint32_t i = 0; i < steps.all.size(); ++i) {
     const Step& step = steps.all[i];
-    if (has_device[trace.threads[step.thread.value].process.value] || step.host.empty()) continue;
+    if (has_device[trace.threads[step.thread.value].process.value] || step.cycle().empty())
+      continue;
     auto of = std::find_if(result.begin(), result.end(),
                            [&](const HostWindows& w) { return w.thread == step.thread; });
     if (of == result.end()) of = result.insert(result.end(), HostWindows{step.thread, {}});
     DeviceStep window;
     window.step = i;
-    window.interval = step.host;
+    window.interval = step.cycle();
     of->steps.push_back(window);
   }
   if (steps.source != StepSource::kNone || trace.device_ops.size() > 0) return result;
@@ -177,14 +181,9 @@ void partition_hosts(const GapFacts& facts, const Steps& steps,
       }
       step.segment_count = static_cast<std::uint32_t>(result.segments.size()) - step.first_segment;
       HEADWAY_INVARIANT(step.times.total() == step.interval.length());
-      if (counts(steps, step)) {
-        result.per_steady_step += step.times;
-        ++result.steady_steps;
-      }
       result.steps.push_back(step);
     }
-    for (DurationNs& time : result.per_steady_step.of)
-      time = time / std::max<std::int64_t>(result.steady_steps, 1);
+    average_steps(facts.names, steps, result);
     partitions.push_back(std::move(result));
   }
 }

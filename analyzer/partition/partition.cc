@@ -82,9 +82,21 @@ class StepFiller {
   TimeNs now_ = TimeNs::min();
 };
 
+/// A busy segment as it counts: what evaluation or a checkpoint launched between two steps is no part
+/// of training.
+Segment counted(const GapFacts& facts, const Segment& busy) {
+  const DeviceOpId op{busy.cause.index};
+  const CallId call = facts.trace.device_ops.call[op.value];
+  const RangeId launched_in = facts.attribution.range_of[op.value];
+  if (!call.valid() || !launched_in.valid()) return busy;
+  const RangeId named = facts.between_range(facts.trace.calls.thread[call.value], launched_in);
+  if (!named.valid()) return busy;
+  return {busy.interval, TimeClass::kBetweenSteps, EventRef::of(named)};
+}
+
 /// Busy segments with the idle time between them explained, over `whole`.
-void cover(Interval whole, const std::vector<Segment>& busy, GapExplainer& gaps,
-           StepFiller& steps) {
+void cover(Interval whole, const GapFacts& facts, const std::vector<Segment>& busy,
+           GapExplainer& gaps, StepFiller& steps) {
   std::vector<Segment> pieces;
   TimeNs now = whole.begin;
   for (const Segment& segment : busy) {
@@ -99,9 +111,9 @@ void cover(Interval whole, const std::vector<Segment>& busy, GapExplainer& gaps,
       }
       HEADWAY_INVARIANT(now == segment.interval.begin);
     }
-    steps.add({{std::max(now, segment.interval.begin), segment.interval.end},
-               segment.time_class,
-               segment.cause});
+    Segment busy_part = counted(facts, segment);
+    busy_part.interval.begin = std::max(now, segment.interval.begin);
+    steps.add(busy_part);
     now = segment.interval.end;
     if (!steps.open()) return;
   }
@@ -109,17 +121,14 @@ void cover(Interval whole, const std::vector<Segment>& busy, GapExplainer& gaps,
   if (now < whole.end) steps.add({{now, whole.end}, TimeClass::kUnknown, EventRef{}});
 }
 
-void average(const Trace& trace, const Steps& steps, const Attribution& attribution,
-             const DeviceWork& work, DevicePartition& out) {
+void average(const Trace& trace, const RangeNames& names, const Steps& steps,
+             const Attribution& attribution, const DeviceWork& work, DevicePartition& out) {
+  average_steps(names, steps, out);
+  if (out.steady_steps == 0) return;
   std::vector<Interval> steady;
   for (const DeviceStep& step : out.steps) {
-    if (!counts(steps, step)) continue;
-    steady.push_back(step.interval);
-    out.per_steady_step += step.times;
+    if (counts(steps, step)) steady.push_back(step.interval);
   }
-  out.steady_steps = static_cast<std::int64_t>(steady.size());
-  if (steady.empty()) return;
-  for (DurationNs& time : out.per_steady_step.of) time = time / out.steady_steps;
   IntervalSet compute;
   IntervalSet comm;
   IntervalSet h2d;
@@ -148,14 +157,40 @@ DevicePartition partition_device(const GapFacts& facts, const Steps& steps,
   result.device = work.device;
   GapExplainer gaps(facts, work);
   StepFiller filler(steps, windows, result);
-  cover({windows.front().interval.begin, windows.back().interval.end}, busy, gaps, filler);
+  cover({windows.front().interval.begin, windows.back().interval.end}, facts, busy, gaps, filler);
   HEADWAY_INVARIANT(!filler.open());
   result.segments.shrink_to_fit();  // there may be millions, kept as long as the trace is
-  average(facts.trace, steps, attribution, work, result);
+  average(facts.trace, facts.names, steps, attribution, work, result);
   return result;
 }
 
 }  // namespace
+
+void average_steps(const RangeNames& names, const Steps& steps, DevicePartition& partition) {
+  ClassTimes sum;
+  partition.stretch = {};
+  partition.steady_steps = 0;
+  partition.between = {};
+  for (const DeviceStep& step : partition.steps) {
+    if (!counts(steps, step)) continue;
+    ++partition.steady_steps;
+    partition.stretch += step.interval.length();
+    sum += step.times;
+    if (step.times[TimeClass::kBetweenSteps].ns == 0) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = partition.segments[step.first_segment + i];
+      if (segment.time_class != TimeClass::kBetweenSteps) continue;
+      const bool named = segment.cause.kind == EventRef::Kind::kRange;
+      const BetweenCause cause =
+          named ? names[RangeId{segment.cause.index}].between : BetweenCause::kOther;
+      partition.between[cause] += segment.interval.length();
+    }
+  }
+  HEADWAY_INVARIANT(sum.total() == partition.stretch);
+  partition.per_steady_step = mean_of(sum, partition.steady_steps);
+  for (DurationNs& time : partition.between.of)
+    time = time / std::max<std::int64_t>(1, partition.steady_steps);
+}
 
 std::string partition_label(const Trace& trace, const DevicePartition& partition) {
   if (partition.device.valid()) {

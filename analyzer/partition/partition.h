@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
+#include "analyzer/model/between_cause.h"
 #include "analyzer/model/event_ref.h"
+#include "analyzer/model/step_cost.h"
 #include "analyzer/model/time_class.h"
 #include "analyzer/steps/steps.h"
 #include "common/time.h"
@@ -26,8 +28,10 @@ struct Segment {
 /// segment_count).
 struct DeviceStep {
   std::uint32_t step = 0;  ///< index into Steps::all
-  Interval interval;       ///< from the end of the previous step's last op to the end of this one's
-  ClassTimes times;        ///< sums to interval.length() exactly
+  /// From the end of the previous step's last op to the end of this one's; on a training thread from
+  /// the step's begin to the next one's. Neighbours have no time between them.
+  Interval interval;
+  ClassTimes times;  ///< sums to interval.length() exactly
   std::uint32_t first_segment = 0;
   std::uint32_t segment_count = 0;
   DurationNs
@@ -42,11 +46,19 @@ struct DevicePartition {
   std::vector<DeviceStep> steps;  ///< all steps with work on this device, steady or not, by time
   std::vector<Segment> segments;  ///< by time, without gap or overlap inside a step; neighbours of
                                   ///< one class and cause are joined
-  ClassTimes per_steady_step;     ///< mean over the steady steps (rounded towards zero per class)
-  DurationNs hidden_comm;         ///< per steady step: communication under compute
-  DurationNs hidden_h2d;          ///< per steady step: copies to the device under compute
+  /// Mean over the judged stretch. The classes sum to the step cost, the stretch divided by its steps.
+  ClassTimes per_steady_step;
+  BetweenTimes between;    ///< the class between_steps of it by cause
+  DurationNs stretch;      ///< of the steady steps: what they and the time between them take
+  DurationNs hidden_comm;  ///< per steady step: communication under compute
+  DurationNs hidden_h2d;   ///< per steady step: copies to the device under compute
   std::int64_t steady_steps = 0;
+
+  DurationNs step_cost() const { return steady_steps > 0 ? stretch / steady_steps : DurationNs{}; }
 };
+
+/// Recomputes the means of `partition` from its steps and segments.
+void average_steps(const RangeNames& names, const Steps& steps, DevicePartition& partition);
 
 /// "device 0 (NVIDIA H100)", "thread 'main' of process 4242": who a partition is about, for people.
 std::string partition_label(const trace::Trace& trace, const DevicePartition& partition);

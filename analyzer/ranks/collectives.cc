@@ -107,6 +107,7 @@ class Collector {
       row.sequence = declared.sequence;
       row.bytes = declared.bytes > 0 ? declared.bytes : -1;
       row.ranks = declared.ranks;
+      row.peer = declared.peer;
       std::string_view kind = trace_.strings[declared.kind];
       add(declared.op, row, std::string(trace_.strings[declared.communicator]),
           kind.empty() ? kUnknownKind : kind);

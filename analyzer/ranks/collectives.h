@@ -29,6 +29,7 @@ struct RankCollective {
   Interval time;               ///< on the device
   std::int64_t bytes = -1;     ///< full message; -1 unknown
   std::int32_t ranks = 0;      ///< members of the communicator; 0 unknown
+  std::int32_t peer = -1;      ///< root, or the other end; -1 none or unknown
   std::uint32_t op = 0;        ///< its device op in the rank's trace
 };
 

@@ -13,8 +13,7 @@ void average_steps(RankDevice& device) {
     sum += step.times;
     ++steady;
   }
-  for (DurationNs& time : sum.of) time = time / std::max<std::int64_t>(1, steady);
-  device.per_steady_step = sum;
+  device.per_steady_step = mean_of(sum, steady);
 }
 
 }  // namespace headway::analyzer

@@ -52,7 +52,7 @@ struct RankDevice {
   std::string name;
   DeviceView view;  ///< `view.device` is an index into the rank's trace
   std::vector<RankStep> steps;
-  ClassTimes per_steady_step;  ///< mean over steady steps, each class rounded towards zero
+  ClassTimes per_steady_step;  ///< mean over the judged stretch; sums to the step cost
   DurationNs hidden_comm;
   DurationNs hidden_h2d;
   std::int64_t steady_steps = 0;
@@ -70,7 +70,7 @@ struct RankSummary {
   std::int64_t events = 0;
   StepSource step_source = StepSource::kNone;
   DurationNs median_step;
-  DurationNs step;  ///< mean steady step of the slowest device: what shares refer to
+  DurationNs step;  ///< step cost of the slowest device: what shares refer to
   WorkMeasure work_measure = WorkMeasure::kNone;
   std::vector<RankDevice> devices;
   Collectives collectives;

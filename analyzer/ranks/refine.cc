@@ -60,8 +60,7 @@ void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const Steps& 
       HEADWAY_INVARIANT(step.times.total() == step.interval.length());
       if (counts(steps, step)) sum += step.times;
     }
-    for (DurationNs& time : sum.of) time = time / std::max<std::int64_t>(1, partition.steady_steps);
-    partition.per_steady_step = sum;
+    partition.per_steady_step = mean_of(sum, partition.steady_steps);
     partition.segments = std::move(segments);
   }
 }

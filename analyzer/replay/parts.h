@@ -52,12 +52,11 @@ class Parts {
 
  private:
   PartId intern(const Part& part);
-  PartId host_part(trace::RangeId range, DurationNs length);
+  PartId host_part(trace::ThreadId thread, trace::RangeId range, Interval part);
 
   const GapFacts& facts_;
   HostActivity activity_;
   std::vector<bool> device_work_;  ///< by process
-  std::vector<bool> launches_;     ///< by range: device work was launched inside it
   std::vector<Part> parts_;
   std::vector<std::uint32_t> slots_;  ///< open addressing: part + 1, 0 free
   std::vector<Activity> scratch_;

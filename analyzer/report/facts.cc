@@ -60,12 +60,35 @@ std::string device_line(const Trace& trace, trace::DeviceId id) {
                      device.name);
 }
 
+/// "4.37 ms over 158 steps (692 ms in all); typical step 607 µs; 7,326 samples/s".
+std::string step_cost_line(const Analysis& analysis) {
+  const StepCost& cost = analysis.step_cost;
+  std::string text =
+      fmt::format("{} over {} ({} in all); typical step {}", format_duration(cost.per_step()),
+                  counted(cost.steps, "step", "steps"), format_duration(cost.stretch),
+                  format_duration(cost.typical));
+  if (const std::optional<double> rate = analysis.samples_per_s())
+    text += fmt::format("; {:.4g} samples/s", *rate);
+  return text;
+}
+
 bool is_ceiling(const PredictedGain& gain) {
   const Fix* fix = find_fix(gain.fix);
   return fix && fix->kind == FixKind::kCeiling;
 }
 
 }  // namespace
+
+std::string between_note(const DevicePartition& partition) {
+  std::string text;
+  if (partition.per_steady_step[TimeClass::kBetweenSteps].ns == 0) return text;
+  for (const BetweenCauseInfo& cause : between_causes()) {
+    const DurationNs time = partition.between[cause.cause];
+    if (time.ns == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", cause.label, format_duration(time));
+  }
+  return text;
+}
 
 std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace,
                                                               const Analysis& analysis) {
@@ -92,9 +115,11 @@ std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace
   auto p = [&](double q) {
     return format_duration({static_cast<std::int64_t>(percentile_sorted(durations, q))});
   };
+  if (analysis.step_cost.steps > 0) facts.emplace_back("step cost", step_cost_line(analysis));
   if (!durations.empty())
-    facts.emplace_back(
-        "step time", fmt::format("{} median, {} p90, {} max (on the host)", p(0.5), p(0.9), p(1)));
+    facts.emplace_back("step time", fmt::format("{} p50, {} p90, {} max (on the host, each to the "
+                                                "begin of the next)",
+                                                p(0.5), p(0.9), p(1)));
   return facts;
 }
 
@@ -266,6 +291,11 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
   const DevicePartition* device = busiest(analysis);
   if (!device) return "";
   DurationNs step = device->per_steady_step.total();
+  // Time in which the device was busy with what was not recorded says nothing about this program.
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound && finding.rule == "unrecorded-device-work")
+      step = step - std::min(step, finding.recoverable_per_step);
+  }
   double busy = ratio(device->per_steady_step.of_group(TimeGroup::kCompute), step);
   if (busy < kHardlyWaits) return "";
   const KernelWork& work =
@@ -304,7 +334,7 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   return compute_bound(trace, analysis) +
          fmt::format("No finding above 5 % of the {0}. The {4} computes {1} of the {2} {0}.{3}",
                      analysis.steps.all.empty() ? "span" : "step", format_percent(busy),
-                     format_duration(analysis.median_step), rest,
+                     format_duration(device.per_steady_step.total()), rest,
                      device.device.valid() ? "device" : "training thread");
 }
 

@@ -39,6 +39,10 @@ std::string advice_line(const Advice& advice);
 /// only.
 Table waterfall_table(const trace::Trace& trace, const Analysis& analysis);
 
+/// "evaluation 12.0 ms, no range says what 800 µs": the time between steps by cause, per step; empty
+/// when there is none.
+std::string between_note(const DevicePartition& partition);
+
 /// The median step of the first device, to draw; null when there is none.
 const DeviceStep* typical_step(const Analysis& analysis);
 

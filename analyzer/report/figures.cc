@@ -86,7 +86,7 @@ std::vector<StepColumn> columns_of(const Analysis& analysis) {
       column.times += steps[i].times;
       steady += analysis.steps.all[steps[i].step].steady;
     }
-    for (DurationNs& time : column.times.of) time = time / static_cast<std::int64_t>(end - first);
+    column.times = mean_of(column.times, static_cast<std::int64_t>(end - first));
     column.steady = 2 * steady >= end - first;
     columns.push_back(std::move(column));
   }
@@ -117,7 +117,8 @@ std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis) 
     if (partition.steady_steps == 0 || total.ns == 0) continue;
     std::string title =
         fmt::format("{}, {}", device_name(trace, partition.device),
-                    has_steps ? fmt::format("mean of {} steady steps", partition.steady_steps)
+                    has_steps ? fmt::format("{} steady steps and what lies between them, per step",
+                                            partition.steady_steps)
                               : std::string("whole span, no steps"));
     out += fmt::format(
         "<table class=\"fall\">\n<caption>{}</caption>\n<thead class=\"away\"><tr><th "
@@ -141,8 +142,10 @@ std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis) 
       row(swatch(c.time_class), c.label, c.doc, before, time, color(c.time_class));
       before += time;
     }
-    row("", has_steps ? "Step" : "Span", "The classes sum to it.", {}, total, "currentColor");
+    row("", has_steps ? "Step cost" : "Span", "The classes sum to it.", {}, total, "currentColor");
     out += "</tbody></table>\n";
+    if (const std::string between = between_note(partition); !between.empty())
+      out += fmt::format("<p class=\"note\">Between steps: {}.</p>\n", escape_html(between));
     std::string hidden;
     if (partition.hidden_h2d.ns > 0)
       hidden += fmt::format(" {} of copies to the device.", format_duration(partition.hidden_h2d));

@@ -76,10 +76,15 @@ Json device_section(const Trace& trace, const Analysis& analysis) {
 Json steps_section(const Analysis& analysis) {
   std::vector<double> durations = analysis.steps.steady_durations_ns();
   auto p = [&](double q) { return static_cast<std::int64_t>(percentile_sorted(durations, q)); };
+  const std::optional<double> rate = analysis.samples_per_s();
   return {{"count", analysis.steps.all.size()},
           {"steady", analysis.steps.steady.size()},
           {"source", step_source_id(analysis.steps.source)},
           {"how", text(analysis.steps.how)},
+          {"step_cost_ns", analysis.step_cost.per_step().ns},
+          {"typical_step_ns", analysis.step_cost.typical.ns},
+          {"stretch_ns", analysis.step_cost.stretch.ns},
+          {"samples_per_s", rate ? Json(*rate) : Json(nullptr)},
           {"p50_ns", p(0.5)},
           {"p90_ns", p(0.9)},
           {"max_ns", p(1)},
@@ -100,6 +105,10 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
     device["of"] = text(partition_label(trace, partition));
     device["steady_steps"] = partition.steady_steps;
     device["ns_per_step"] = total.ns;
+    device["stretch_ns"] = partition.stretch.ns;
+    device["between_steps"] = Json::object();
+    for (const BetweenCauseInfo& cause : between_causes())
+      device["between_steps"][std::string(cause.id)] = partition.between[cause.cause].ns;
     device["hidden_comm_ns"] = partition.hidden_comm.ns;
     device["hidden_h2d_ns"] = partition.hidden_h2d.ns;
     device["classes"] = Json::object();

@@ -81,7 +81,8 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
     DurationNs total = partition.per_steady_step.total();
     std::string what = analysis.steps.all.empty()
                            ? "whole span, no steps"
-                           : fmt::format("mean of {} steady steps", partition.steady_steps);
+                           : fmt::format("{} steady steps and what lies between them, per step",
+                                         partition.steady_steps);
     out += fmt::format("\nWhere the time went ({}, {})\n", who(trace, partition), what);
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = partition.per_steady_step[c.time_class];
@@ -89,8 +90,10 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
       out += fmt::format("  {:<23}{:>10} {:>8}  {}\n", c.label, format_duration(time),
                          format_percent(ratio(time, total)), bar(ratio(time, total), columns));
     }
-    out += fmt::format("  {:<23}{:>10} {:>8}\n", analysis.steps.all.empty() ? "span" : "step",
+    out += fmt::format("  {:<23}{:>10} {:>8}\n", analysis.steps.all.empty() ? "span" : "step cost",
                        format_duration(total), "100.0 %");
+    if (const std::string between = between_note(partition); !between.empty())
+      out += fmt::format("  between steps: {}\n", between);
     if (partition.hidden_h2d.ns > 0)
       out += fmt::format("  hidden under compute: {} of copies to the device\n",
                          format_duration(partition.hidden_h2d));

@@ -162,10 +162,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                    "{}.",
                                    most_steps, kMinSteps + 2));
   }
-  if (ratio(worst.per_step, worst.median) < kOutlierShare) {
+  if (ratio(worst.per_step, context.step) < kOutlierShare) {
     return fine(rule, fmt::format("{} of {} steps are outliers and cost {}.", worst.steps.size(),
                                   worst.steps.size() + worst.usual.size(),
-                                  of_step(context, worst.per_step, worst.median)));
+                                  of_step(context, worst.per_step, context.step)));
   }
   std::size_t all = worst.steps.size() + worst.usual.size();
   if (static_cast<double>(worst.steps.size()) > kSecondMode * static_cast<double>(all) + 0.5) {

@@ -5,7 +5,7 @@
 // Mechanism: with more runnable threads than processors each gets a share of one; the training thread is
 //   descheduled like any worker, and the device waits for its launches.
 // Formula: d = mean number of workers that decode, augment or collate, plus one for the trainer; c =
-//   processors. Fires when d > c. Recoverable = (launch_gap + host_other + unknown) x (1 - c/d): the share
+//   processors. Fires when d > c. Recoverable = (launch_gap + host_other + between_steps + unknown) x (1 - c/d): the share
 //   of the host's gaps in which the training thread had no processor.
 // Falsified by: machine.cpu below 90 % (then nobody waits for a processor), or a training thread that runs
 //   at a higher priority or on processors of its own.
@@ -24,8 +24,8 @@ namespace headway::analyzer {
 namespace {
 
 constexpr double kSaturated = 90;  // %
-constexpr std::initializer_list<TimeClass> kHostGaps = {TimeClass::kLaunchGap,
-                                                        TimeClass::kHostOther, TimeClass::kUnknown};
+constexpr std::initializer_list<TimeClass> kHostGaps = {
+    TimeClass::kLaunchGap, TimeClass::kHostOther, TimeClass::kBetweenSteps, TimeClass::kUnknown};
 
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kNone) return "the training thread does not run";

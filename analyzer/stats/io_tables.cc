@@ -142,7 +142,7 @@ struct PathGroups {
   std::vector<CallSum> sums;
 };
 
-std::string name_of_thread(const Trace& trace, ThreadId id) {
+std::string label_of_thread(const Trace& trace, ThreadId id) {
   const Thread& thread = trace.threads[id.value];
   const Process& process = trace.processes[thread.process.value];
   std::string name = thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
@@ -214,7 +214,7 @@ Table io_thread_table(const Trace& trace, const Analysis& analysis) {
     std::uint64_t op = key & 0xff;
     const CallSum& sum = sums[group];
     std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{
-        name_of_thread(trace, ThreadId{static_cast<std::uint32_t>(key >> 8)}), op_label(op)});
+        label_of_thread(trace, ThreadId{static_cast<std::uint32_t>(key >> 8)}), op_label(op)});
     add_cells(row, sum, moves_bytes(op));
     row.push_back(ratio({sum.busy}, steady.window.length()));
     row.push_back(steady.count ? Cell(sum.busy / steady.count) : Cell());

@@ -261,7 +261,7 @@ SelectedSteps selected_steps(const Analysis& analysis, const DevicePartition& pa
     result.mean += step.times;
     ++result.count;
   }
-  for (DurationNs& time : result.mean.of) time = time / std::max<std::int64_t>(1, result.count);
+  result.mean = mean_of(result.mean, result.count);
   return result;
 }
 

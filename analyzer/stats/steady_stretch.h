@@ -13,7 +13,7 @@ namespace headway::analyzer {
 struct SteadyStretch {
   SteadyStretch(const trace::Trace& trace, const Steps& steps) {
     for (std::uint32_t index : steps.steady) {
-      const Interval step = steps.all[index].host;
+      const Interval step = steps.all[index].cycle();
       window.begin = count ? std::min(window.begin, step.begin) : step.begin;
       window.end = count ? std::max(window.end, step.end) : step.end;
       ++count;

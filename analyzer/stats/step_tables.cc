@@ -29,9 +29,11 @@ Table partition_table(const trace::Trace& trace, const Analysis& analysis,
     }
   }
   table.note =
-      has_steps
-          ? fmt::format("Mean of {} steady steps; the classes of a device sum to its step.", steady)
-          : "Over the whole span: the trace has no steps. The classes sum to it.";
+      has_steps ? fmt::format(
+                      "Per step, over {} steady steps and what lies between them; the classes of a "
+                      "device sum to its step cost.",
+                      steady)
+                : "Over the whole span: the trace has no steps. The classes sum to it.";
   return table;
 }
 

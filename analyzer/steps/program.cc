@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/steps/engine_passes.h"
+
 namespace headway::analyzer {
 namespace {
 
@@ -24,23 +26,6 @@ bool is_training(Phase phase) {
 bool starts_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-/// Ranges of inference engines: vLLM and SGLang around each pass, TensorRT and Triton around a
-/// request.
-bool means_inference(std::string_view name) {
-  static constexpr auto kPrefixes = std::to_array<std::string_view>({
-      "execute_context_",
-      "execute_model",
-      "execute_",
-      "step[EXTEND",
-      "step[DECODE",
-      "step[PREFILL",
-      "step[IDLE",
-      "TensorRT:",
-      "ExecutionContext::enqueue",
-  });
-  return starts_with_any(name, kPrefixes);
 }
 
 std::uint8_t framework_of_range(std::string_view name) {
@@ -122,7 +107,7 @@ ProgramFacts find_program(const Trace& trace, const RangeNames& names, const Ker
         training || (source != RangeSource::kPython && is_training(names[RangeId{i}].phase) &&
                      name.find("zero_grad") == std::string_view::npos);
     operators = operators || source == RangeSource::kOperator || name.starts_with("aten::");
-    engine = engine || (source != RangeSource::kPython && means_inference(name));
+    engine = engine || (source != RangeSource::kPython && means_pass(name));
     facts.frameworks |= framework_of_range(name);
   }
   std::vector<bool> judged(trace.strings.size());

@@ -69,6 +69,8 @@ bool means_input_wait(std::string_view name) {
 }
 
 Phase phase_of_name(std::string_view name) {
+  // Clearing gradients is the optimizer's call, but not the update; it may come at the step's start.
+  if (contains(name, "zero_grad")) return Phase::kNone;
   if (contains(name, "Optimizer.") || contains(name, "optimizer") || contains(name, "optim_step"))
     return Phase::kUpdate;
   if (contains(name, "Backward") || contains(name, "backward") ||
@@ -113,6 +115,7 @@ RangeNames::RangeNames(const Trace& trace)
     facts.base = slot->second;
     if (base.size() != name.size()) facts.sequence = number_after(name, "seq = ");
     facts.phase = phase_of_name(base);
+    facts.between = between_cause_of_name(base);
     facts.step = means_step(name);
     facts.input_wait = means_input_wait(base);
     facts.communication = names_communication_call(base);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/model/between_cause.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
@@ -28,6 +29,9 @@ bool means_input_wait(std::string_view name);
 /// The phase of the step that a name tells ("Optimizer.step#SGD.step", "ConvolutionBackward0", "##
 /// forward ##"); kNone when it tells none.
 trace::Phase phase_of_name(std::string_view name);
+/// What a program does between its steps, as the name of a range tells ("evaluate", "save_checkpoint");
+/// kOther when it tells nothing.
+BetweenCause between_cause_of_name(std::string_view name);
 /// "conv2d, seq = 7, op_id = 9" -> "conv2d": the same op with another number is the same op.
 std::string_view without_numbering(std::string_view name);
 
@@ -36,6 +40,7 @@ struct NameFacts {
   std::uint32_t base = 0;  ///< names that differ in numbering only share it; see RangeNames::base()
   std::int64_t sequence = conventions::kAbsent;  ///< autograd's number, when the name has it
   trace::Phase phase = trace::Phase::kNone;
+  BetweenCause between = BetweenCause::kOther;  ///< means something outside of steps only
   bool step = false;
   bool input_wait = false;
   bool communication = false;

@@ -25,9 +25,19 @@ struct Step {
   trace::RangeId range;     ///< the step's range; none when steps were found another way
   trace::ThreadId thread;   ///< the training thread
   Interval host;            ///< on the training thread
+  /// Begin of the next step on the thread; the step's own end where the next one was not recorded.
+  TimeNs next;
   bool steady =
       true;  ///< false: first, last, cut or warm-up; kept for the timeline, not for figures
+
+  /// The step with what comes between it and the next one.
+  Interval cycle() const { return {host.begin, next}; }
 };
+
+/// True when steps between these two neighbours of a thread were not recorded: their numbers leap.
+inline bool unrecorded_between(const Step& before, const Step& after) {
+  return after.number > before.number + 1;
+}
 
 /// How the steps were found, in falling order of trust.
 enum class StepSource : std::uint8_t {
@@ -48,7 +58,7 @@ struct Steps {
   int dropped_warm_up =
       0;  ///< steady steps left out because they were slower than the rest at the start
 
-  /// Sorted durations of the steady steps in ns, for percentiles.
+  /// Sorted durations of the steady steps in ns, each to the begin of the next, for percentiles.
   std::vector<double> steady_durations_ns() const;
 };
 

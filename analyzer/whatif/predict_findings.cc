@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/recording.h"
 #include "analyzer/whatif/fix_advice.h"
 #include "analyzer/whatif/replayed_fixes.h"
 #include "analyzer/whatif/same_time.h"
@@ -230,9 +231,7 @@ void order(std::vector<Finding>& findings) {
 
 /// Shares of a sample hold for the whole recording; its times are scaled to the mean step of that.
 void scale_times(Analysis& analysis, DurationNs sampled_step) {
-  DurationNs step;
-  for (const DevicePartition& partition : analysis.partitions)
-    step = std::max(step, partition.per_steady_step.total());
+  const DurationNs step = analysis.step_cost.per_step();
   if (step.ns == 0 || sampled_step.ns == 0) return;
   const double by = ratio(step, sampled_step);
   auto scale = [by](DurationNs& time) {
@@ -254,7 +253,11 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
   const std::vector<ReplayedFix> all = replay_fixes(predictor);
-  raise_silent(all, predictor, findings);
+  // What a flawed recording leaves out would be predicted, too.
+  const bool flawed = std::ranges::any_of(findings, [](const Finding& finding) {
+    return is_found(finding) && is_about_recording(finding.rule);
+  });
+  if (!flawed) raise_silent(all, predictor, findings);
   std::vector<Scenario> removed(findings.size());
   std::vector<std::size_t> asked;
   std::vector<Scenario> scenarios;
@@ -308,6 +311,12 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   analysis.unexplained = predictor.baseline().residual;
 }
 
+/// Then steps are no steps of the program, and no fix of it can be replayed.
+bool is_capture_of_graphs(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(
+      findings, [](const Finding& one) { return is_found(one) && one.rule == "graph-capture"; });
+}
+
 /// Where nothing can be replayed.
 void keep_exposed(const std::string& why, Analysis& analysis) {
   for (Finding& finding : analysis.findings) {
@@ -330,6 +339,8 @@ std::string_view why_unpredictable(std::string_view rule) {
       {"long-startup",
        "it is paid once a run, before the first step, and predictions are about steps; the whole "
        "of that time is what could be gained a run"},
+      {"graph-capture", "nothing of a step was recorded"},
+      {"unrecorded-device-work", "it is no loss of this program, but a gap in the recording"},
   });
   for (const Reason& reason : kReasons)
     if (reason.rule == rule) return reason.why;
@@ -338,6 +349,10 @@ std::string_view why_unpredictable(std::string_view rule) {
 
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
                       const trace::Trace* whole) {
+  if (is_capture_of_graphs(analysis.findings)) {
+    keep_exposed("nothing of a step was recorded", analysis);
+    return;
+  }
   std::unique_ptr<Sample> other;
   bool sampled = false;
   if (whole) {

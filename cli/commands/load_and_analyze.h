@@ -28,6 +28,7 @@ class AnalysisInput {
   analyzer::Analysis analyze(const trace::Trace& trace) const;
   /// What the command line left open is taken from `options`.
   void fill_in(const analyzer::AnalysisOptions& options);
+  const analyzer::AnalysisOptions& options() const { return options_; }
   /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
   /// first, which have nothing to print; `exit_code` is theirs.
   std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces, int& exit_code) const;

@@ -11,6 +11,7 @@
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/screen_style.h"
 #include "cli/version.h"
 #include "common/tell.h"
 #include "common/text.h"
@@ -43,6 +44,9 @@ class ReportCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
+    app.add_flag("--full", full_,
+                 "Print the whole report with its tables; without it the terminal gets the verdict "
+                 "on one screen");
     app.add_option(
            "--predict", predict_,
            "Judge findings by replaying the steps without them: yes, or no for the rules' own "
@@ -85,11 +89,23 @@ class ReportCommand final : public Command {
         write_output(output, text(format_of(output)));
       if (output != "-") tell(fmt::format("wrote {}\n", escape_terminal(output)));
     }
-    if (outputs_.empty()) write_output("-", text(*analyzer::report_format(format_)));
+    if (outputs_.empty()) print(*analyzed, text);
     return exit_status(ExitCode::kOk);
   }
 
  private:
+  /// The verdict on one screen, unless the whole report or another format was asked for.
+  template <class Text>
+  void print(const Analyzed& analyzed, Text text) const {
+    const analyzer::ReportFormat format = *analyzer::report_format(format_);
+    if (full_ || format != analyzer::ReportFormat::kText) return write_output("-", text(format));
+    analyzer::ScreenOptions style = screen_style();
+    style.width = options_.text_width;
+    write_output("-", analyzer::render_screen(analyzed.trace, analyzed.analysis, style) +
+                          "\nMore      --full: the whole report; -o report.html: a page to pass "
+                          "on\n");
+  }
+
   static bool is_folder(const std::string& output) {
     return output.ends_with('/') || std::filesystem::is_directory(output);
   }
@@ -115,6 +131,7 @@ class ReportCommand final : public Command {
   std::string format_ = "text";
   std::string predict_ = "auto";
   bool json_ = false;
+  bool full_ = false;
   std::size_t width_ = 0;
   analyzer::ReportOptions options_;
   CalibrationOption calibration_;

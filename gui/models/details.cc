@@ -308,7 +308,10 @@ class Description {
     times(step.host);
     add("Thread", thread_label(trace_, step.thread));
     if (!step.steady) add("Note", "left out of figures: first, last, cut or warm-up");
-    if (analysis_.median_step.ns > 0) add("Median step", format_duration(analysis_.median_step));
+    if (analysis_.median_step.ns > 0) {
+      add("Step cost", format_duration(analysis_.step_cost.per_step()));
+      add("Typical step", format_duration(analysis_.median_step));
+    }
     for (const analyzer::DevicePartition& partition : analysis_.partitions) {
       for (const analyzer::DeviceStep& device : partition.steps) {
         if (device.step == index) classes(partition, device.times, device.interval.length());

@@ -53,14 +53,20 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   std::vector<double> durations = analysis.steps.steady_durations_ns();
   std::string note = display_text(analysis.steps.how, 200);
   if (durations.empty()) {
-    summary.figures.push_back({"Median step", "–", note});
+    summary.figures.push_back({"Step cost", "–", note});
     return;
   }
   auto at = [&](double p) {
     return format_duration({static_cast<std::int64_t>(percentile_sorted(durations, p))});
   };
+  std::string rate;
+  if (const std::optional<double> per_s = analysis.samples_per_s())
+    rate = fmt::format(" · {:.4g} samples/s", *per_s);
+  summary.figures.push_back({"Step cost", format_duration(analysis.step_cost.per_step()),
+                             fmt::format("over {} with what lies between steps{}",
+                                         format_duration(analysis.step_cost.stretch), rate)});
   summary.figures.push_back(
-      {"Median step", format_duration(analysis.median_step),
+      {"Typical step", format_duration(analysis.step_cost.typical),
        fmt::format("on the host: p50 {} · p90 {} · longest {}", at(0.5), at(0.9), at(1))});
   std::size_t dropped = analysis.steps.all.size() - analysis.steps.steady.size();
   summary.figures.push_back({"Steady steps",

@@ -138,6 +138,7 @@ Hatch Theme::hatch(ColorRole role) {
       return Hatch::kRising;
     case TimeClass::kFrontendGap:
     case TimeClass::kHostOther:
+    case TimeClass::kBetweenSteps:
     case TimeClass::kProfiler:
       return Hatch::kFalling;
     default:

@@ -43,7 +43,7 @@ double RunResult::images_per_second() const {
   double seconds = 0;
   for (std::size_t i = warm_up_steps(); i < steps.size(); ++i) seconds += steps[i].duration_s;
   const double images =
-      static_cast<double>(batch) * static_cast<double>(steps.size() - warm_up_steps());
+      static_cast<double>(samples_per_step) * static_cast<double>(steps.size() - warm_up_steps());
   return seconds > 0 ? images / seconds : 0;
 }
 

@@ -26,7 +26,7 @@ struct EvaluationResult {
 };
 
 struct RunResult {
-  std::int64_t batch = 0;
+  std::int64_t samples_per_step = 0;  ///< of a rank: its batch, times the batches it accumulates
   std::int64_t parameters = 0;
   std::vector<StepRecord> steps;
   std::optional<EvaluationResult> evaluation;

@@ -152,7 +152,7 @@ void Trainer::initialise_values() {
 
 RunResult Trainer::run(const TrainerHooks& hooks) {
   RunResult result;
-  result.batch = settings_.batch;
+  result.samples_per_step = settings_.batch * settings_.accumulate;
   for (ValueId parameter : model_.graph.parameters())
     result.parameters += model_.graph.value(parameter).shape.elements();
   const auto ahead = settings_.run_ahead;

@@ -154,7 +154,7 @@ TEST_CASE("host time between steps is not the launch's fault") {
   builder.launch(1, 900, 910, 950, 1200, {.phase = Phase::kUpdate});
   AnalyzedRun run(builder);
   const ClassTimes& second = run.analysis.partitions[0].steps.at(1).times;
-  CHECK(second[TimeClass::kHostOther].ns == 600);
+  CHECK(second[TimeClass::kBetweenSteps].ns == 600);
   CHECK(second[TimeClass::kLaunchGap].ns ==
         100 + 100 + 50);  // before and after it, and the latency
 }

@@ -169,6 +169,25 @@ def nothing_recorded(folder):
     run(HEADWAY, "report", trace, expect=3)
 
 
+def one_command(folder):
+    """`headway run`: the program's output and exit code, then the verdict on one screen and a page beside the trace."""
+    place = folder / "with space"
+    place.mkdir()
+    train = f"'{TRAIN}' --preset input-bound --steps 12 --eval off --quiet; exit 7"
+    result = run(HEADWAY, "run", "--", "sh", "-c", train, expect=7, cwd=place)
+    verdict = result.stdout[result.stdout.index("Verdict"):]
+    assert len(verdict.splitlines()) <= 24, verdict
+    assert "input-bound" in verdict and "\x1b" not in verdict, verdict
+    assert (place / "run.html").read_text().startswith("<!DOCTYPE html>")
+    check_integrity(place / "run.sqlite")
+    screen = run(HEADWAY, "report", place / "run.sqlite").stdout
+    assert screen.splitlines()[0] == verdict.splitlines()[0]
+    assert len(run(HEADWAY, "report", place / "run.sqlite", "--full").stdout.splitlines()) > len(screen.splitlines())
+    nothing = run(HEADWAY, "run", "--no-html", "-o", place / "no.sqlite", "--", "sh", "-c", "exit 3", expect=3, cwd=place)
+    assert "no verdict" in nothing.stderr and "Verdict" not in nothing.stdout, nothing
+    assert not (place / "no.html").exists()
+
+
 def main():
     case = globals()[sys.argv[2]]
     start = time.monotonic()

@@ -183,11 +183,25 @@ TEST_CASE("a batch larger than the data is refused") {
   CHECK_THROWS_WITH_AS(train(settings), doctest::Contains("smaller --batch"), Error);
 }
 
+TEST_CASE("throughput counts every batch that a step accumulates") {
+  Settings settings = tiny_settings();
+  CHECK(train(settings).samples_per_step == settings.batch);
+  settings.accumulate = 2;
+  const RunResult result = train(settings);
+  CHECK(result.samples_per_step == 2 * settings.batch);
+  double seconds = 0;
+  for (std::size_t i = result.warm_up_steps(); i < result.steps.size(); ++i)
+    seconds += result.steps[i].duration_s;
+  const auto steps = static_cast<double>(result.steps.size() - result.warm_up_steps());
+  CHECK(result.images_per_second() ==
+        doctest::Approx(steps * 2 * static_cast<double>(settings.batch) / seconds));
+}
+
 TEST_CASE("figures of a run leave the warm-up out and survive empty runs") {
   RunResult result;
   CHECK(result.images_per_second() == 0);
   CHECK(!result.final_loss());
-  result.batch = 10;
+  result.samples_per_step = 10;
   for (int i = 0; i < 20; ++i) {
     StepRecord step;
     step.duration_s = i < 4 ? 100 : 0.5;

@@ -16,12 +16,26 @@ using namespace trace;
 constexpr DurationNs kGraphLaunch{2'500};
 constexpr DurationNs kGraphNode{1};
 
-/// Calls that a graph makes once and for all: launches, and the questions to the runtime that
-/// libraries ask before them.
-bool goes_into_graph(DeviceCallKind kind) {
-  return kind == DeviceCallKind::kLaunch || kind == DeviceCallKind::kMemset ||
-         kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent ||
-         kind == DeviceCallKind::kOther;
+/// What becomes a node of the graph. Copies from and to the host stay outside: their memory changes.
+bool is_node(const Trace& trace, CallId call) {
+  switch (trace.calls.kind[call.value]) {
+    case DeviceCallKind::kLaunch:
+    case DeviceCallKind::kMemset:
+    case DeviceCallKind::kEventRecord:
+    case DeviceCallKind::kStreamWaitEvent:
+      return true;
+    case DeviceCallKind::kCopy: {
+      const DeviceOpId op = trace.calls.op[call.value];
+      return op.valid() && trace.device_ops.kind[op.value] == DeviceOpKind::kCopyDeviceToDevice;
+    }
+    default:
+      return false;
+  }
+}
+
+/// Calls that only prepare a launch: queries of a stream, of a device, of a kernel's occupancy.
+bool prepares(const Trace& trace, CallId call) {
+  return trace.calls.kind[call.value] == DeviceCallKind::kOther;
 }
 
 /// What one graph would hold: a step, or of a recording without steps all that a thread launches.
@@ -61,7 +75,8 @@ Proposal propose(const Predictor& predictor) {
         return trace.calls.start[c.value] < step.host.begin;
       });
       for (; call != calls.end() && trace.calls.start[call->value] < step.host.end; ++call) {
-        if (!goes_into_graph(trace.calls.kind[call->value])) continue;
+        if (prepares(trace, *call) && first.valid()) editor.drop_call(*call);
+        if (!is_node(trace, *call)) continue;
         ++nodes;
         bool on_training_thread = ThreadId{t} == step.thread;
         if (!first.valid() && on_training_thread) {

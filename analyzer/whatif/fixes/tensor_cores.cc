@@ -77,11 +77,14 @@ Proposal propose(const Predictor& predictor) {
   DurationNs time = per_step(predictor, [&](DeviceOpId op) {
     return fits(op) ? trace.device_ops.interval(op).length() : DurationNs{};
   });
-  return {true,
-          fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {}; {})",
-                      format_duration(time), faster.factor, limits.easy_is_tf32 ? "TF32" : "FP16",
-                      limits.model ? limits.model->id : "this device", faster.reason),
-          editor.take(), limits.easy_is_tf32 ? "--precision tf32" : "--precision amp-o2"};
+  Proposal proposal{
+      true,
+      fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {}; {})",
+                  format_duration(time), faster.factor, limits.easy_is_tf32 ? "TF32" : "FP16",
+                  limits.model ? limits.model->id : "this device", faster.reason),
+      editor.take()};
+  proposal.setting = limits.easy_is_tf32 ? "--precision tf32" : "--precision amp-o2";
+  return proposal;
 }
 
 }  // namespace

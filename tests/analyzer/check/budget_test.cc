@@ -133,10 +133,37 @@ TEST_CASE("against a baseline only growth that is significant and beyond the lim
   CHECK(step(base, "+3%", slower).outcome == Outcome::kKept);
   LimitResult same = step(base, "+0%", base);
   CHECK(same.outcome == Outcome::kKept);
-  expect(same.note, "not significant; changes below");
+  expect(same.note, "not significant; a change of 0.1 % would be found");
   LimitResult unknown = step(few, "+3%", base);
   CHECK(unknown.outcome == Outcome::kCannotTell);
   expect(unknown.note, "too few");
+}
+
+TEST_CASE("pauses break the step's budget and keep the typical step's") {
+  auto run = [](std::int64_t longer) {
+    test::TraceBuilder builder;
+    std::int64_t t = 0;
+    for (int i = 0; i < 160; ++i) {
+      const std::int64_t step = 607'000 + (i * 7919 % 13) * 100 + (i % 40 == 0 ? longer : 0);
+      builder.range(1, "step", t, t + step, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "conv2d", t, t + 500'000);
+      t += step;
+    }
+    return AnalyzedRun(builder);
+  };
+  AnalyzedRun base = run(0);
+  AnalyzedRun pauses = run(198'000'000);
+  auto results = check(pauses,
+                       "vs_baseline.step = \"+3%\"\nvs_baseline.typical_step = \"+3%\"\n"
+                       "step_cost_ms = \"< 1\"\ntypical_step_ms = \"< 1\"\n",
+                       &base);
+  REQUIRE(results.size() == 4);
+  CHECK(results[0].outcome == Outcome::kBroken);
+  CHECK(*results[0].actual > 500);
+  CHECK(results[1].outcome == Outcome::kKept);
+  CHECK(results[2].outcome == Outcome::kBroken);
+  CHECK(results[3].outcome == Outcome::kKept);
+  CHECK(check(base, "vs_baseline.step = \"+3%\"\n", &pauses)[0].outcome == Outcome::kKept);
 }
 
 TEST_CASE("a class that was not there in the baseline grows by its share of the baseline's step") {
@@ -144,7 +171,7 @@ TEST_CASE("a class that was not there in the baseline grows by its share of the 
   AnalyzedRun reading(PlantedRun{.steps = 30, .read = 200'000});
   LimitResult result = check(reading, "vs_baseline.class.io_read = \"+3%\"\n", &base)[0];
   CHECK(result.outcome == Outcome::kBroken);
-  double step = static_cast<double>(base.analysis.median_step.ns);
+  double step = static_cast<double>(base.analysis.step_cost.per_step().ns);
   CHECK(*result.actual ==
         doctest::Approx(100.0 * static_cast<double>(reading.ns(TimeClass::kIoRead)) / step)
             .epsilon(0.05));

@@ -56,6 +56,72 @@ TEST_CASE("the other way round it is slower, and equal runs are the same") {
   CHECK(compare_runs(PlantedRun{}, PlantedRun{}).verdict == DiffVerdict::kSame);
 }
 
+/// Steps of 607 µs, of which every 40th takes `longer`.
+void paused(test::TraceBuilder& builder, std::int64_t longer, const char* batch = "32",
+            const char* model = "resnet") {
+  builder.setting("batch", batch);
+  builder.setting("model", model);
+  std::int64_t t = 1'000'000;
+  for (int i = 0; i < 160; ++i) {
+    const std::int64_t step = 607'000 + (i * 7919 % 13) * 100 + (i % 40 == 0 ? longer : 0);
+    builder.range(1, "step", t, t + step, {.kind = trace::RangeKind::kStep, .step = i});
+    builder.launch(1, t, t + 10'000, t + step - 500'000, t + step,
+                   {.phase = trace::Phase::kUpdate});
+    t += step;
+  }
+}
+
+TEST_CASE("pauses that the typical step does not show decide the verdict") {
+  test::TraceBuilder with;
+  test::TraceBuilder without;
+  paused(with, 198'000'000);
+  paused(without, 0);
+  AnalyzedRun a(with);
+  AnalyzedRun b(without);
+  Diff d = compare_runs(a, b);
+  CHECK(d.verdict == DiffVerdict::kFaster);
+  CHECK(d.typical_verdict == DiffVerdict::kSame);
+  CHECK(d.step.a / d.step.b == doctest::Approx(7.2).epsilon(0.03));
+  CHECK(d.slow_a.every == 40);
+  CHECK(d.slow_a.count == 3);
+  CHECK(d.slow_a.longer.milliseconds() == doctest::Approx(198).epsilon(0.01));
+  CHECK(d.slow_b.count == 0);
+  CHECK(*d.samples_per_s_b / *d.samples_per_s_a == doctest::Approx(d.step.a / d.step.b));
+  Diff back = compare_runs(b, a);
+  CHECK(back.verdict == DiffVerdict::kSlower);
+  CHECK(back.typical_verdict == DiffVerdict::kSame);
+  auto json = nlohmann::json::parse(rendered(DiffFormat::kJson, a, b));
+  CHECK(json["typical_verdict"] == "same");
+  CHECK(json["slow_steps_a"]["every"] == 40);
+}
+
+TEST_CASE("what would be found is never nothing") {
+  Diff d = compare_runs(PlantedRun{}, PlantedRun{});
+  CHECK(d.verdict == DiffVerdict::kSame);
+  CHECK(d.sentence.find(" 0.0 % would be found") == std::string::npos);
+  CHECK(d.sentence.find("a change of 1.0 % would be found") != std::string::npos);
+}
+
+TEST_CASE("other programs are said before any verdict") {
+  test::TraceBuilder one;
+  test::TraceBuilder other;
+  paused(one, 0, "32", "resnet");
+  paused(other, 0, "64", "ssd");
+  AnalyzedRun a(one);
+  AnalyzedRun b(other);
+  Diff d = compare_runs(a, b);
+  REQUIRE(d.differences.size() == 2);
+  CHECK(d.differences[0].what == "model");
+  CHECK(d.differences[1].what == "batch");
+  CHECK(d.differences[1].b == "64");
+  CHECK(d.sentence.starts_with("Different programs (model resnet → ssd, batch 32 → 64)"));
+  CHECK(d.doubts.size() >= 2);
+  a.trace.world_size = 2;
+  b.trace.world_size = 4;
+  CHECK(compare_runs(a, b).differences[0].what == "ranks");
+  CHECK(compare_runs(a, a).differences.empty());
+}
+
 TEST_CASE("few steps are inconclusive") {
   Diff d = compare_runs(PlantedRun{.steps = 3}, PlantedRun{.steps = 3, .read = 900'000});
   CHECK(d.verdict == DiffVerdict::kInconclusive);

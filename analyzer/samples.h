@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "analyzer/steps/steps.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+/// Samples that all ranks train on in one step: the batch of a rank, times the batches that it takes
+/// in a step (accumulation), times the ranks. From the program's settings ("batch", "accumulate",
+/// "ranks"), or from a recorded DataLoader's batch size and the batches that the training thread
+/// waits for in the judged stretch. nullopt where the recording does not tell, or tells of several
+/// loaders.
+std::optional<double> samples_per_step(const trace::Trace& trace, const RangeNames& names,
+                                       const Steps& steps);
+
+}  // namespace headway::analyzer
