@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+
+#include "common/format.h"
 
 namespace headway::analyzer {
 namespace {
@@ -69,6 +73,12 @@ std::optional<double> samples_per_step(const Trace& trace, const RangeNames& nam
   const double batches = batches_per_step(trace, names, steps);
   if (of_loader <= 0 || batches < 1) return std::nullopt;
   return of_loader * batches * ranks;
+}
+
+std::string samples_per_s_text(double rate) {
+  constexpr double kManyPerSecond = 100;
+  return rate >= kManyPerSecond ? fmt::format("{} samples/s", format_count(std::llround(rate)))
+                                : fmt::format("{:.3g} samples/s", rate);
 }
 
 }  // namespace headway::analyzer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
@@ -15,5 +16,8 @@ namespace headway::analyzer {
 /// loaders.
 std::optional<double> samples_per_step(const trace::Trace& trace, const RangeNames& names,
                                        const Steps& steps);
+
+/// "52,148 samples/s", "3.25 samples/s".
+std::string samples_per_s_text(double rate);
 
 }  // namespace headway::analyzer

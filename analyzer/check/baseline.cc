@@ -29,10 +29,10 @@ constexpr std::array<std::pair<const char*, TimeGroup>, 5> kGroups = {
      {"input", TimeGroup::kInput},
      {"host", TimeGroup::kHost}}};
 
-using TimeOf = std::function<DurationNs(const ClassTimes&)>;
+using PartOf = std::function<DurationNs(const ClassTimes&)>;
 
 /// What of a step the metric is about; nothing for the whole step.
-std::optional<TimeOf> part_of(std::string_view metric) {
+std::optional<PartOf> part_of(std::string_view metric) {
   for (const TimeClassInfo& c : time_classes()) {
     if (metric == fmt::format("vs_baseline.class.{}", c.id))
       return [id = c.time_class](const ClassTimes& times) { return times[id]; };
@@ -45,7 +45,7 @@ std::optional<TimeOf> part_of(std::string_view metric) {
 }
 
 /// What the part takes in each steady step of the slowest device or training thread, by time.
-std::vector<double> samples(const Analysis& analysis, const std::optional<TimeOf>& part) {
+std::vector<double> samples(const Analysis& analysis, const std::optional<PartOf>& part) {
   if (!part) return step_durations(analysis);
   std::vector<double> values;
   const DevicePartition* partition = slowest_partition(analysis);
@@ -102,7 +102,7 @@ std::vector<Metric> baseline_metrics() {
 
 BaselineChange baseline_change(const std::string& metric, const DiffRun& baseline,
                                const DiffRun& run) {
-  std::optional<TimeOf> part = part_of(metric);
+  std::optional<PartOf> part = part_of(metric);
   std::vector<double> before = samples(baseline.analysis, part);
   std::vector<double> after = samples(run.analysis, part);
   BaselineChange result;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "analyzer/diff/differences.h"
+#include "analyzer/samples.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -80,8 +81,8 @@ std::string slow_text(std::string_view side, const SlowSteps& slow, double cost,
 
 std::string throughput_text(const Diff& d) {
   if (!d.samples_per_s_a || !d.samples_per_s_b) return "";
-  return fmt::format(" Throughput {:.4g} → {:.4g} samples/s.", *d.samples_per_s_a,
-                     *d.samples_per_s_b);
+  return fmt::format(" Throughput {} → {}.", samples_per_s_text(*d.samples_per_s_a),
+                     samples_per_s_text(*d.samples_per_s_b));
 }
 
 /// What the step cost says; then the typical step, the slow steps and the throughput.

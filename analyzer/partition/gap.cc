@@ -130,7 +130,7 @@ void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
   // What a program says it does between steps is the cause, whatever it calls for that.
   if (RangeId named = facts_.between_range(walk.thread, activity.range); named.valid())
     return push(out, part, TimeClass::kBetweenSteps, EventRef::of(named));
-  const TimeClass host = facts_.host_class(walk.thread, part, activity.range);
+  const TimeClass host = facts_.host_class(walk.thread, part, activity.range, places_);
   if (activity.event.kind == EventRef::Kind::kCall) {
     CallId call{activity.event.index};
     DeviceCallKind kind = trace_.calls.kind[call.value];
@@ -193,7 +193,7 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
 /// training thread starts the backward pass.
 void GapExplainer::explain_nothing(Interval part, const Walk& walk, std::vector<Segment>& out) {
   if (part.empty()) return;
-  const TimeClass otherwise = facts_.host_class(walk.thread, part, RangeId::none());
+  const TimeClass otherwise = facts_.host_class(walk.thread, part, RangeId::none(), places_);
   if (!visit_partner(part, walk, otherwise, EventRef{}, out))
     push_refill(part, walk, otherwise, EventRef{}, out);
 }

@@ -52,6 +52,7 @@ class GapExplainer {
   DurationNs lost_lead_;
   bool lone_cuda_device_;
   HostActivity activity_;
+  GapFacts::HostPlaces places_;
   DeviceLatencies latency_;
 };
 

@@ -83,6 +83,8 @@ GapFacts::GapFacts(const Trace& t, const RangeNames& n, const Attribution& a, co
   find_enqueues();
   issue_pause_ = usual_pause(t, enqueues_) * kPauseSlack;
   for (const Step& step : steps.all) steps_of_thread_[step.thread.value].push_back(step.host);
+  for (std::uint32_t i = 0; i < trace.ranges.size() && !any_between_; ++i)
+    any_between_ = names[RangeId{i}].between != BetweenCause::kOther;
   const Calls& calls = trace.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (calls.sync_id[i] == 0) continue;
@@ -149,7 +151,7 @@ bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
 
 RangeId GapFacts::between_range(ThreadId thread, RangeId range) const {
   const std::vector<Interval>& steps = steps_of_thread_[thread.value];
-  if (steps.empty() || !range.valid()) return RangeId::none();
+  if (!any_between_ || steps.empty() || !range.valid()) return RangeId::none();
   const Ranges& ranges = trace.ranges;
   if (ranges.thread[range.value] != thread) return RangeId::none();
   auto after = std::upper_bound(steps.begin(), steps.end(), ranges.start[range.value],
@@ -194,11 +196,18 @@ void GapFacts::find_enqueues() {
   }
 }
 
-GapFacts::Pause GapFacts::pause_at(ThreadId thread, TimeNs t) const {
+GapFacts::Pause GapFacts::pause_at(ThreadId thread, TimeNs t, HostPlaces& places) const {
+  constexpr int kNear = 4;
   const std::vector<CallId>& rows = enqueues_[thread.value];
   const Calls& calls = trace.calls;
-  auto next = std::partition_point(rows.begin(), rows.end(),
-                                   [&](CallId call) { return calls.start[call.value] <= t; });
+  if (places.next.empty()) places.next.resize(enqueues_.size());
+  std::size_t& place = places.next[thread.value];
+  auto begun = [&](CallId call) { return calls.start[call.value] <= t; };
+  auto next = rows.begin() + static_cast<std::ptrdiff_t>(place);
+  if (place > 0 && !begun(rows[place - 1])) next = rows.begin();
+  for (int i = 0; i < kNear && next != rows.end() && begun(*next); ++i) ++next;
+  if (next != rows.end() && begun(*next)) next = std::partition_point(next, rows.end(), begun);
+  place = static_cast<std::size_t>(next - rows.begin());
   Pause pause{{TimeNs::min(), TimeNs::max()}, false};
   if (next != rows.begin()) {
     pause.interval.begin = calls.end[(next - 1)->value];
@@ -226,10 +235,11 @@ TimeClass GapFacts::class_of_input(RangeId range, const Interval& pause) const {
   return TimeClass::kInputOther;
 }
 
-TimeClass GapFacts::host_class(ThreadId thread, Interval part, RangeId range) const {
+TimeClass GapFacts::host_class(ThreadId thread, Interval part, RangeId range,
+                               HostPlaces& places) const {
   if (!in_step(thread, part.begin)) return TimeClass::kBetweenSteps;
   if (range.valid() && names[range].pause) return TimeClass::kHostOther;
-  const Pause pause = pause_at(thread, part.begin);
+  const Pause pause = pause_at(thread, part.begin, places);
   if (pause.interval.length() <= issue_pause_) return TimeClass::kLaunchGap;
   if (!range.valid()) return TimeClass::kHostOther;
   // Issuing is many short functions. One that takes as long as issuing several ops works itself.

@@ -55,7 +55,12 @@ class GapFacts {
   ///   Making input: operators and Python functions that enqueue nothing, in a long pause that a copy
   ///     to the device ends.
   ///   The host's own work: everything else.
-  TimeClass host_class(trace::ThreadId thread, Interval part, trace::RangeId range) const;
+  /// `places` makes asking forward in time cheap.
+  struct HostPlaces {
+    std::vector<std::size_t> next;  ///< by thread: the first enqueuing call after the last question
+  };
+  TimeClass host_class(trace::ThreadId thread, Interval part, trace::RangeId range,
+                       HostPlaces& places) const;
 
   /// Time of `process` that CUDA or a profiler took, by start, disjoint.
   struct Taken {
@@ -81,7 +86,7 @@ class GapFacts {
     Interval interval;
     bool feeds_device = false;  ///< a copy to the device ends it
   };
-  Pause pause_at(trace::ThreadId thread, TimeNs t) const;
+  Pause pause_at(trace::ThreadId thread, TimeNs t, HostPlaces& places) const;
   TimeClass class_of_input(trace::RangeId range, const Interval& pause) const;
   void find_enqueues();
   void find_partners(const Steps& steps);
@@ -96,6 +101,7 @@ class GapFacts {
   std::vector<bool> issues_;  ///< by range: such a call lies inside, on the same thread
   std::vector<std::vector<Taken>> taken_;
   DurationNs issue_pause_;
+  bool any_between_ = false;  ///< else no range needs to be looked up
 };
 
 }  // namespace headway::analyzer

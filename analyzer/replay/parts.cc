@@ -122,7 +122,7 @@ PartId Parts::host_part(ThreadId thread, RangeId range, Interval when) {
       return intern(part);
     }
   }
-  part.time_class = facts_.host_class(thread, when, range);
+  part.time_class = facts_.host_class(thread, when, range, places_);
   return intern(part);
 }
 

@@ -56,6 +56,7 @@ class Parts {
 
   const GapFacts& facts_;
   HostActivity activity_;
+  GapFacts::HostPlaces places_;
   std::vector<bool> device_work_;  ///< by process
   std::vector<Part> parts_;
   std::vector<std::uint32_t> slots_;  ///< open addressing: part + 1, 0 free

@@ -14,6 +14,7 @@
 #include "analyzer/ranks/job.h"
 #include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
+#include "analyzer/samples.h"
 #include "analyzer/stats/tables.h"
 #include "analyzer/whatif/fix.h"
 #include "common/counted.h"
@@ -68,7 +69,7 @@ std::string step_cost_line(const Analysis& analysis) {
                   counted(cost.steps, "step", "steps"), format_duration(cost.stretch),
                   format_duration(cost.typical));
   if (const std::optional<double> rate = analysis.samples_per_s())
-    text += fmt::format("; {:.4g} samples/s", *rate);
+    text += "; " + samples_per_s_text(*rate);
   return text;
 }
 

@@ -33,12 +33,16 @@ std::string note(const RuleContext& context, const Segment& segment) {
   std::string_view doing = segment.time_class == TimeClass::kIoRead   ? "reads"
                            : segment.time_class == TimeClass::kDecode ? "decodes"
                                                                       : "";
-  if (segment.cause.kind != EventRef::Kind::kRange || doing.empty())
-    return "the training thread waits for input";
+  if (segment.cause.kind != EventRef::Kind::kRange) return "the training thread waits for input";
   trace::RangeId range{segment.cause.index};
+  const trace::RangeInfo* info = context.trace.info(range);
+  const bool waits = info && info->kind == trace::RangeKind::kInputWait;
+  if (doing.empty())
+    return waits ? std::string("the training thread waits for input")
+                 : fmt::format("the launching thread is in '{}'",
+                               name_of(context.trace, segment.cause));
   std::string text = fmt::format(
       "{} {}", thread_label(context.trace, context.trace.ranges.thread[range.value]), doing);
-  const trace::RangeInfo* info = context.trace.info(range);
   return info && info->batch >= 0 ? fmt::format("{} for batch {}", text, info->batch) : text;
 }
 

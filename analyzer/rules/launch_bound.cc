@@ -76,7 +76,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       format_duration({static_cast<std::int64_t>(kernels.median_ns)}),
       format_percent(kernels.late));
   // A few late launches may have a reason of their own; where most are late, launching is the limit.
-  finding.confidence = 0.5 + 0.45 * kernels.late;
+  finding.confidence = 0.3 + 0.65 * kernels.late;
   finding.evidence = longest_segments(context, *gap.device, {TimeClass::kLaunchGap}, note);
   finding.advice = {
       {"headway-train",

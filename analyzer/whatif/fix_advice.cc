@@ -23,6 +23,13 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)"},
     {"more-workers", kFlow,
      "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
+    {"use-workers", kTorch,
+     "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True), or a thread that "
+     "prepares the next input"},
+    {"use-workers", kFlow,
+     "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
+    {"free-host", kTorch, "torch.compile(…), tensors on device='cuda', logging every n steps"},
+    {"free-host", kFlow, "jax.jit over the whole step, tf.function"},
     {"fewer-workers", kTorch, "DataLoader(num_workers=…), torch.set_num_threads(…)"},
     {"fewer-workers", kFlow, "tf.data.Options().threading.private_threadpool_size = …"},
     {"decode-offline", kTorch, "store decoded samples as arrays; webdataset.WebDataset(…)"},

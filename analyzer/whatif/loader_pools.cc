@@ -32,17 +32,18 @@ LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
       editor_(editor),
       parts_(predictor.parts()) {
   storages_.push_back(storage_model(predictor.trace()));
+  std::vector<Loader> loaders = find_loaders(points_);
+  std::erase_if(loaders, [](const Loader& loader) { return loader.made.empty(); });
+  if (loaders.size() < 2) return;
   std::vector<StorageModel> own;
   double error = 0;
-  for (const Loader& loader : find_loaders(points_)) {
-    if (loader.made.empty()) continue;
+  for (const Loader& loader : loaders) {
     own.push_back(storage_model(predictor.trace(), workers_of(points_, loader)));
     first_reader_.push_back(points_.thread_of(loader.made.front().task));
     error += own.back().error_ns;
   }
-  const bool one_for_all =
-      own.size() < 2 || (storages_.front().limited() &&
-                         storages_.front().error_ns * static_cast<double>(own.size()) <= error);
+  const bool one_for_all = storages_.front().limited() &&
+                           storages_.front().error_ns * static_cast<double>(own.size()) <= error;
   if (!one_for_all) storages_ = std::move(own);
 }
 

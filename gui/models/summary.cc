@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyzer/samples.h"
 #include "common/format.h"
 #include "common/statistics.h"
 #include "gui/models/display_text.h"
@@ -61,7 +62,7 @@ void add_steps(Summary& summary, const Analysis& analysis) {
   };
   std::string rate;
   if (const std::optional<double> per_s = analysis.samples_per_s())
-    rate = fmt::format(" · {:.4g} samples/s", *per_s);
+    rate = " · " + analyzer::samples_per_s_text(*per_s);
   summary.figures.push_back({"Step cost", format_duration(analysis.step_cost.per_step()),
                              fmt::format("over {} with what lies between steps{}",
                                          format_duration(analysis.step_cost.stretch), rate)});

@@ -68,7 +68,7 @@ TEST_CASE("kernels of an update are training in a recording of the device alone"
   CHECK(facts.uses(Framework::kPyTorch));
 }
 
-TEST_CASE("advice fits the frameworks that were seen; the trainer's only its own runs") {
+TEST_CASE("advice fits the frameworks that were seen, and the trainer's only its own runs") {
   ProgramFacts unknown;
   CHECK(unknown.advice_fits("PyTorch"));
   CHECK_FALSE(unknown.advice_fits("headway-train"));

@@ -193,7 +193,9 @@ TEST_CASE("judged recordings: the evidence is what fills the gap") {
   CHECK(timesformer.finding("input-bound").claim.find("array") == std::string::npos);
   // 404 all-reduces a step, one per parameter, after nearly all of the backward pass.
   const Recording dfidx("judged/v100_dfidx.json.gz");
-  CHECK(dfidx.found("comm-not-overlapped"));
+  // Seen, though the host that launches them late leaves nothing to gain by overlap alone.
+  const Status late = dfidx.finding("comm-not-overlapped").status;
+  CHECK((late == Status::kFound || late == Status::kNoGain));
   CHECK(dfidx.found("unbucketed-collectives"));
   CHECK(dfidx.finding("unbucketed-collectives").claim.find("404 ") != std::string::npos);
 }
@@ -222,12 +224,7 @@ TEST_CASE("pairs: input work on the training thread, and the step that workers b
     CHECK(static_cast<double>(input.predicted->step.ns) ==
           doctest::Approx(static_cast<double>(after.analysis.step_times.p50.ns)).epsilon(0.1));
     CHECK_FALSE(after.found("input-bound"));
-    // Of all that was found, it is what gains most as surely.
-    for (const Finding& other : before.analysis.findings) {
-      if (other.status != Status::kFound || !other.predicted) continue;
-      CAPTURE(other.rule);
-      CHECK(other.predicted->share * other.confidence <= input.predicted->share * input.confidence);
-    }
+    CHECK(before.analysis.findings.front().rule == "input-bound");
   }
 }
 

@@ -43,7 +43,15 @@ Speedup speedup(const Device& device, const DeviceLimits& limits, const MachineF
 
 bool is_matrix(KernelFamily family) {
   return family == KernelFamily::kGemm || family == KernelFamily::kConvolution ||
-         family == KernelFamily::kRecurrent;
+         family == KernelFamily::kRecurrent || family == KernelFamily::kAttention;
+}
+
+/// What passes activations through memory: half the bytes in half precision. Sums, losses and updates stay as they
+/// are.
+bool moves_activations(KernelFamily family) {
+  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
+         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
+         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused;
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -67,11 +75,15 @@ Proposal propose(const Predictor& predictor) {
   };
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
-    if (!fits(op)) continue;
+    const bool matrix = fits(op);
+    const bool halved = !limits.easy_is_tf32 &&
+                        analysis.attribution.phase_of[i] != Phase::kUpdate &&
+                        moves_activations(predictor.kernels().of(op).family);
+    if (!matrix && !halved) continue;
     const DurationNs now = trace.device_ops.interval(op).length();
-    const double arithmetic = static_cast<double>((now - least).ns) / faster.factor;
-    editor.set_op(op, least + DurationNs{static_cast<std::int64_t>(arithmetic)}, true);
-    ++kernels;
+    const double left = static_cast<double>((now - least).ns) / (matrix ? faster.factor : 2);
+    editor.set_op(op, least + DurationNs{static_cast<std::int64_t>(left)}, true);
+    kernels += matrix;
   }
   if (kernels == 0) return not_here("no matrix kernel is known to run on general cores");
   DurationNs time = per_step(predictor, [&](DeviceOpId op) {
@@ -97,8 +109,10 @@ const Fix kTensorCores{
     0.35,
     "--precision tf32",
     "Matrix kernels on general cores get faster by the ratio of the rates that `headway calibrate` "
-    "measured, else by 0.7 × the ratio of the peaks, but for what the shortest kernel takes; "
-    "casts are not added.",
+    "measured, else by 0.7 × the ratio of the peaks, but for what the shortest kernel takes. In "
+    "half "
+    "precision, which devices without TF32 need, kernels that pass activations through memory take "
+    "half; casts are not added.",
     "how much of them is limited by memory",
     propose};
 
