@@ -19,6 +19,8 @@ SKIP = re.compile(r"\b(namespace|return|extern|static_assert|include|TEST_CASE|c
 def own_names(text):
     """Names of anonymous namespaces and macros; qualified definitions (Type::member) are no names of a file."""
     names = set(re.findall(r"^#define\s+(\w+)", text, re.M))
+    if re.search(r"^using enum", text, re.M):
+        names.add("kCount_")  # which most enumerations have
     for space in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
         for line in space.split("\n"):
             if line[:1].isalpha() and not SKIP.match(line) and ("=" in line or not line.startswith("using")):

@@ -84,7 +84,7 @@ Table collective_sum_table(const Trace& trace, const Analysis&, const Selection&
     std::int64_t bytes = std::max<std::int64_t>(0, c.bytes);
     values.add(group, ns, bytes);
     double bus = ns > 0 ? static_cast<double>(bytes) / DurationNs{ns}.seconds() *
-                              factor_on_bus(groups[group].identity.kind, c.ranks)
+                              bus_factor(groups[group].identity.kind, c.ranks)
                         : 0;
     groups[group].best_bus = std::max(groups[group].best_bus, bus);
   }

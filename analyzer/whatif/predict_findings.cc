@@ -231,9 +231,7 @@ void order(std::vector<Finding>& findings) {
 
 /// Shares of a sample hold for the whole recording; its times are scaled to the mean step of that.
 void scale_times(Analysis& analysis, DurationNs sampled_step) {
-  DurationNs step;
-  for (const DevicePartition& partition : analysis.partitions)
-    step = std::max(step, partition.per_steady_step.total());
+  const DurationNs step = analysis.step_cost.per_step();
   if (step.ns == 0 || sampled_step.ns == 0) return;
   const double by = ratio(step, sampled_step);
   auto scale = [by](DurationNs& time) {
@@ -313,6 +311,12 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   analysis.unexplained = predictor.baseline().residual;
 }
 
+/// Then steps are no steps of the program, and no fix of it can be replayed.
+bool is_capture_of_graphs(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(
+      findings, [](const Finding& one) { return is_found(one) && one.rule == "graph-capture"; });
+}
+
 /// Where nothing can be replayed.
 void keep_exposed(const std::string& why, Analysis& analysis) {
   for (Finding& finding : analysis.findings) {
@@ -345,11 +349,10 @@ std::string_view why_unpredictable(std::string_view rule) {
 
 void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
                       const trace::Trace* whole) {
-  // What was captured did not run: what little did is no step.
-  if (std::ranges::any_of(analysis.findings, [](const Finding& finding) {
-        return is_found(finding) && finding.rule == "graph-capture";
-      }))
-    return keep_exposed(std::string(why_unpredictable("graph-capture")), analysis);
+  if (is_capture_of_graphs(analysis.findings)) {
+    keep_exposed("nothing of a step was recorded", analysis);
+    return;
+  }
   std::unique_ptr<Sample> other;
   bool sampled = false;
   if (whole) {

@@ -7,6 +7,7 @@
 
 #include "analyzer/whatif/fix.h"
 #include "analyzer/whatif/predict_findings.h"
+#include "analyzer/whatif/same_time.h"
 #include "analyzer/whatif/whatif.h"
 #include "tests/analyzer/graph/random_trace.h"
 #include "tests/analyzer/planted_run.h"
@@ -14,17 +15,13 @@
 namespace headway::analyzer {
 namespace {
 
-constexpr double kRounding = 1e-6;
+/// Gains are whole nanoseconds of steps that take some tenths of a millisecond.
+constexpr double kRounding = 1e-4;
 constexpr double kWorthMaking = 0.01;
 constexpr double kNeverSilent = 0.05;
 
 bool is_found(const Finding& finding) {
   return finding.status == Status::kFound;
-}
-
-const Finding* finding_of(const Analysis& analysis, std::string_view rule) {
-  const auto at = std::ranges::find(analysis.findings, rule, &Finding::rule);
-  return at == analysis.findings.end() ? nullptr : &*at;
 }
 
 /// 0 <= gain of a fix <= what the cause costs <= the step, and nothing that gains nothing is
@@ -36,10 +33,10 @@ void check_figures(const Finding& finding) {
   for (const PredictedGain& gain : finding.fixes) {
     CAPTURE(std::string(gain.fix));
     CHECK(gain.share >= kWorthMaking);
-    CHECK(gain.share <= before);
+    CHECK(gain.share <= before + kRounding);
     if (finding.part_of.empty()) before = gain.share;
-    CHECK(gain.low <= gain.share);
-    CHECK(gain.share <= gain.high);
+    CHECK(gain.low <= gain.share + kRounding);
+    CHECK(gain.share <= gain.high + kRounding);
   }
   if (finding.predicted) CHECK(finding.predicted->share <= finding.share_of_step + kRounding);
   for (const Advice& advice : finding.advice) {
@@ -132,16 +129,30 @@ TEST_CASE("in damaged recordings, too") {
   check_all(trace, analysis);
 }
 
-TEST_CASE("what is not worth making is seen and not found, with the reason") {
-  // Launches of 60 µs behind kernels of 400: the host is ahead, but waits for input that takes 5
-  // ms.
-  test::AnalyzedRun run(test::PlantedRun{.kernel = 400'000, .read = 9'000'000, .copy = 300'000});
-  predict_findings(run.trace, run.analysis);
-  const Finding* input = finding_of(run.analysis, "input-bound");
-  REQUIRE(input);
-  CHECK(is_found(*input));
-  for (const Finding& finding : run.analysis.findings)
-    if (finding.status == Status::kNoGain) CHECK(finding.predicted);
+TEST_CASE("causes of the same time are one, which the most specific of the best leads") {
+  const test::AnalyzedRun run(
+      test::PlantedRun{.sync_every_kernel = true, .update_kernels = 30, .update_kernel = 50'000});
+  const Predictor predictor(run.trace, run.analysis);
+  REQUIRE(predictor.missing().empty());
+  const Scenario no_syncs = find_fix("remove-syncs")->propose(predictor).scenario;
+  Scenario no_update;
+  for (std::size_t part = 0; part < predictor.parts().size(); ++part) {
+    if (predictor.parts()[part].kind == Part::Kind::kDevice &&
+        predictor.parts()[part].time_class == TimeClass::kOptimizer)
+      no_update.scale(PartId::from(part), 0);
+  }
+  const DurationNs syncs = predictor.predict(no_syncs).gain;
+  const DurationNs update = predictor.predict(no_update).gain;
+  REQUIRE(syncs.ns > 0);
+  REQUIRE(ratio(update, predictor.baseline().recorded) > 0.1);
+  // Without confidence the second cause gains nearly as much as the first, and fewer fixes answer it.
+  const std::vector<Cause> causes = {{no_syncs, syncs, 0.5, 0.3, 3},
+                                     {no_syncs, syncs, 0.4, 0.29, 1},
+                                     {no_update, update, 0.2, 0.2, 1}};
+  const std::vector<CauseGroup> groups = group_by_time(predictor, causes);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0] == CauseGroup{1, 0});
+  CHECK(groups[1] == CauseGroup{2});
 }
 
 }  // namespace headway::analyzer
