@@ -105,6 +105,7 @@ std::optional<Trace> whole_of(const JobAnalysis& job) {
   }
   if (events > kMostOfWhole) return std::nullopt;
   std::vector<Trace> traces;
+  traces.reserve(files.size());  // growing would copy traces
   for (const std::string& file : files) traces.push_back(trace::load(file));
   return merge_traces(std::move(traces));
 }
