@@ -83,7 +83,8 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
                            ? "whole span, no steps"
                            : fmt::format("{} steady steps and what lies between them, per step",
                                          partition.steady_steps);
-    out += fmt::format("\nWhere the time went ({}, {})\n", who(trace, partition), what);
+    out += "\n" + wrap(fmt::format("Where the time went ({}, {})", who(trace, partition), what),
+                       width, "", "  ");
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = partition.per_steady_step[c.time_class];
       if (time.ns == 0) continue;

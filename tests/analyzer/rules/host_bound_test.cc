@@ -23,6 +23,7 @@ TEST_CASE("host-bound fires on Python between launches, and names it") {
   TextRun run = with_python(40);
   const Finding& finding = run.finding("host-bound");
   REQUIRE(finding.status == Status::kFound);
+  CAPTURE(finding.claim);
   CHECK(finding.claim.find("metrics.py(7): score") != std::string::npos);
   CHECK(finding.recoverable_per_step.ns == doctest::Approx(4e6).epsilon(0.05));
   CHECK(run.finding("launch-bound").status == Status::kFine);
@@ -41,6 +42,7 @@ TEST_CASE("host-bound names what fills the time, not what is near it") {
       "      repeat 32\n        range \"resize\" domain=python_function\n          host 400us\n");
   const Finding& finding = run.finding("host-bound");
   REQUIRE(finding.status == Status::kFound);
+  CAPTURE(finding.claim);
   CHECK(finding.claim.find("'resize'") != std::string::npos);
   CHECK(finding.claim.find("array") == std::string::npos);
 }
