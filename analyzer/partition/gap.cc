@@ -155,7 +155,9 @@ void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
   if ((pause || waits_for_partner(activity)) &&
       visit_partner(part, walk, host, activity.event, out))
     return;
-  push_refill(part, walk, host, activity.event, out);
+  const bool around_steps = host == TimeClass::kBetweenSteps && activity.range.valid() &&
+                            !facts_.lies_between(walk.thread, activity.range);
+  push_refill(part, walk, host, around_steps ? EventRef{} : activity.event, out);
 }
 
 /// A call that waits although all recorded work has ended waits for work that was not recorded, beyond

@@ -149,17 +149,29 @@ bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
   return after != steps.begin() && (after - 1)->contains(t);
 }
 
+Interval GapFacts::pause_between_steps(ThreadId thread, TimeNs t) const {
+  const std::vector<Interval>& steps = steps_of_thread_[thread.value];
+  auto after = std::upper_bound(steps.begin(), steps.end(), t,
+                                [](TimeNs time, const Interval& i) { return time < i.begin; });
+  return {after == steps.begin() ? TimeNs::min() : (after - 1)->end,
+          after == steps.end() ? TimeNs::max() : after->begin};
+}
+
+bool GapFacts::lies_between(ThreadId thread, RangeId range) const {
+  const Interval pause = pause_between_steps(thread, trace.ranges.start[range.value]);
+  return trace.ranges.start[range.value] >= pause.begin &&
+         trace.ranges.end[range.value] <= pause.end;
+}
+
 RangeId GapFacts::between_range(ThreadId thread, RangeId range) const {
   const std::vector<Interval>& steps = steps_of_thread_[thread.value];
   if (!any_between_ || steps.empty() || !range.valid()) return RangeId::none();
   const Ranges& ranges = trace.ranges;
   if (ranges.thread[range.value] != thread) return RangeId::none();
-  auto after = std::upper_bound(steps.begin(), steps.end(), ranges.start[range.value],
-                                [](TimeNs time, const Interval& i) { return time < i.begin; });
-  const TimeNs from = after == steps.begin() ? TimeNs::min() : (after - 1)->end;
-  const TimeNs to = after == steps.end() ? TimeNs::max() : after->begin;
+  const Interval pause = pause_between_steps(thread, ranges.start[range.value]);
   RangeId found;
-  for (; range.valid() && ranges.start[range.value] >= from && ranges.end[range.value] <= to;
+  for (; range.valid() && ranges.start[range.value] >= pause.begin &&
+         ranges.end[range.value] <= pause.end;
        range = ranges.parent[range.value]) {
     if (names.source(range) == RangeSource::kOperator) continue;
     if (names[range].between != BetweenCause::kOther) found = range;

@@ -33,6 +33,9 @@ class GapFacts {
   /// what the program does there (evaluation, a checkpoint); none inside steps, and none when no
   /// range says so.
   trace::RangeId between_range(trace::ThreadId thread, trace::RangeId range) const;
+  /// True when `range` lies between two steps of `thread`; false for one that a step lies in: it says
+  /// nothing of the time between them.
+  bool lies_between(trace::ThreadId thread, trace::RangeId range) const;
 
   /// The thread that may act while `thread` shows nothing or waits for it: the training thread, or
   /// for that one the thread that launches most beside it (autograd's); none when there is none.
@@ -75,6 +78,8 @@ class GapFacts {
   const InputWaits waits;
 
  private:
+  /// The time between the steps of `thread` around `t`.
+  Interval pause_between_steps(trace::ThreadId thread, TimeNs t) const;
   struct Record {
     trace::ProcessId process;
     std::uint64_t sync_id;
