@@ -10,6 +10,7 @@
 
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
+#include "analyzer/samples.h"
 #include "common/counted.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -119,7 +120,7 @@ void add_partition(Screen& screen, const Analysis& analysis, std::size_t width) 
     scope = fmt::format(" over {}; typical step {}", counted(device->steady_steps, "step", "steps"),
                         format_duration(analysis.step_cost.typical));
   if (const std::optional<double> rate = analysis.samples_per_s())
-    scope += fmt::format("; {:.4g} samples/s", *rate);
+    scope += "; " + samples_per_s_text(*rate);
   screen.line(has_steps ? "Step" : "Span", screen.bold(format_duration(step)) + scope);
   constexpr std::size_t kBeforeBar = kLabelColumns + 42;
   const std::size_t columns =

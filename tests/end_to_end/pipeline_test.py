@@ -52,7 +52,7 @@ def preset(folder, name, steps, first):
     # What else the machine does makes a step slow now and then: true, and not of the preset.
     names = [f["rule"] for f in found(result) if f["rule"] != "step-outlier" or name == "step-outlier"]
     shares = {c: round(100 * v["share"], 1) for c, v in device["classes"].items()}
-    assert names[:1] == first, f"found {names}, planted {first}; classes in %: {shares}"
+    assert names[:1] == first if isinstance(first, list) else names[0] in first, f"found {names}, planted {first}; classes in %: {shares}"
     return found(result)
 
 
@@ -61,8 +61,12 @@ def preset_healthy(folder):
 
 
 def preset_input_bound(folder):
-    finding = preset(folder, "input-bound", 30, ["input-bound"])[0]
+    # Many small files are why reading takes so long: either may lead, and they stand for the same time.
+    both = preset(folder, "input-bound", 30, {"input-bound", "small-files"})
+    finding = next(f for f in both if f["rule"] == "input-bound")
     assert finding["sub_cause"] == "read", finding
+    assert {both[0]["part_of"], both[1]["part_of"]} == {None, both[0]["rule"]}, both[:2]
+    finding = next(f for f in both if f["rule"] == "small-files")
     assert any("--source shards" in a["knob"] for a in finding["advice"]), finding["advice"]
 
 
