@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyzer/partition/steady_ops.h"
 
@@ -23,11 +24,10 @@ struct Frame {
   int depth = 0;
 };
 
-bool is_frame_of_step(const RuleContext& context, RangeId range) {
-  const trace::RangeInfo* info = context.trace.info(range);
-  if (info && (info->kind == RangeKind::kStep || info->kind == RangeKind::kPhase)) return true;
-  return std::any_of(context.steps.all.begin(), context.steps.all.end(),
-                     [&](const Step& step) { return step.range == range; });
+/// What holds for the whole step says nothing of the time in it.
+bool is_part_of_step(const Trace& trace, RangeId range) {
+  const trace::RangeInfo* info = trace.info(range);
+  return info && (info->kind == RangeKind::kStep || info->kind == RangeKind::kPhase);
 }
 
 }  // namespace
@@ -49,6 +49,8 @@ HostWork dominant_work(const RuleContext& context, ThreadId thread,
     auto first = std::lower_bound(launches.begin(), launches.end(), range.begin);
     return first != launches.end() && *first < range.end;
   };
+  std::set<RangeId> steps;
+  for (const Step& step : context.steps.all) steps.insert(step.range);
   struct Open {
     TimeNs end;
     std::size_t frame;
@@ -59,6 +61,8 @@ HostWork dominant_work(const RuleContext& context, ThreadId thread,
   for (RangeId id : rows) {
     const Interval range = ranges.interval(id);
     if (ranges.is(id, Ranges::kMark) || ranges.is(id, Ranges::kStartEnd)) continue;
+    // Steps may be numbered in their names: what they call is the same in each.
+    if (steps.contains(id)) continue;
     while (interval != intervals.end() && interval->end <= range.begin) ++interval;
     if (interval == intervals.end()) break;
     while (!open.empty() && open.back().end <= range.begin) open.pop_back();
@@ -75,7 +79,7 @@ HostWork dominant_work(const RuleContext& context, ThreadId thread,
     Frame& frame = frames[slot->second];
     frame.time += time;
     if (range.length() > ranges.interval(frame.longest).length()) frame.longest = id;
-    frame.tells = frame.tells || (!launches_in(range) && !is_frame_of_step(context, id));
+    frame.tells = frame.tells || (!launches_in(range) && !is_part_of_step(trace, id));
     open.push_back({range.end, slot->second});
   }
   const Frame* deepest = nullptr;

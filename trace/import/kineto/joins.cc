@@ -151,8 +151,10 @@ void join_python(Merged& merged) {
   Trace& trace = merged.assembly.trace;
   Ranges& ranges = trace.ranges;
   std::unordered_map<std::int64_t, RangeId> by_id;
+  std::vector<bool> is_python(ranges.size());
   for (const auto& [range, call] : merged.python_of_range) {
     by_id[call.id] = range;
+    is_python[range.value] = true;
   }
   bool moved = false;
   for (const auto& [range, call] : merged.python_of_range) {
@@ -161,6 +163,9 @@ void join_python(Merged& merged) {
     RangeId parent = found->second;
     if (ranges.thread[parent.value] != ranges.thread[range.value]) continue;
     RangeId above = ranges.parent[range.value];
+    // An op around it that its caller crosses: the op stays the parent, as in a saved recording, which
+    // knows times only.
+    if (above.valid() && !is_python[above.value]) continue;
     while (above.valid() && above != parent) above = ranges.parent[above.value];
     // The parent encloses it but for what rounding took.
     constexpr std::int64_t kRounding = 2000;
