@@ -49,6 +49,14 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
   EventRef call = EventRef::of(launch);
   TimeNs launched = trace_.calls.start[launch.value];
   ThreadId thread = trace_.calls.thread[launch.value];
+  if (RangeId named = facts_.between_range(thread, facts_.attribution.range_of[next.value]);
+      named.valid()) {
+    // Evaluation, say: its launches are no part of training, and neither are their latencies.
+    launched = std::clamp(launched, gap.begin, gap.end);
+    Walk walk{thread};
+    explain_host({gap.begin, launched}, walk, out);
+    return push(out, {launched, gap.end}, TimeClass::kBetweenSteps, EventRef::of(named));
+  }
   if (launched <= gap.begin) {
     // Launched before the device ran dry: what is left of the launch latency, then the front end.
     TimeNs arrived = std::clamp(launched + latency_.launch, gap.begin, gap.end);

@@ -5,7 +5,7 @@
 // Mechanism: something that does not belong to every step: a checkpoint, an evaluation, garbage collection,
 //   a slow file, a network pause, new shapes.
 // Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
-//   of what they take beyond the median, over all steady steps. Fires from 2 % of the median step.
+//   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
 //   The cause is the class that grew most against its median over the other steps. More than a tenth of the
 //   steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
 // Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and

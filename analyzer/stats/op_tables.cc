@@ -68,7 +68,7 @@ std::string note_of(const Analysis& analysis, const Denominator& over) {
   return analysis.steps.all.empty()
              ? "Over the whole span of the device; ops that overlap count each."
              : fmt::format(
-                   "Mean of {} steady steps; shares are of the mean step, and ops that overlap "
+                   "Mean of {} steady steps; shares are of the step cost, and ops that overlap "
                    "count each.",
                    over.steps);
 }

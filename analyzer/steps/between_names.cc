@@ -81,11 +81,11 @@ bool any_of(const std::vector<std::string>& words, const List& list) {
 BetweenCause between_cause_of_name(std::string_view name) {
   // Longer names are kernels' or prose.
   constexpr std::size_t kLongest = 120;
-  if (name.size() > kLongest) return BetweenCause::kOther;
-  std::string_view given = name;
+  if (name.size() > kLongest || means_input_wait(name) || name.starts_with("aten::"))
+    return BetweenCause::kOther;
   if (name.find("built-in function collect") != std::string_view::npos)
     return BetweenCause::kGarbageCollection;
-  const std::vector<std::string> words = words_of(given);
+  const std::vector<std::string> words = words_of(name);
   // Recomputation is called checkpointing, too, but is the step's own.
   if (any_of(words,
              std::to_array<std::string_view>({"backward", "forward", "function", "recompute"})))

@@ -94,50 +94,33 @@ void add_trace(Summary& summary, const trace::Trace& trace) {
 }
 
 std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis& analysis) {
-  for (std::uint32_t p = 0; p < analysis.partitions.size(); ++p) {
-    const DevicePartition& partition = analysis.partitions[p];
-    std::vector<std::uint32_t> steps;
-    bool has_steady = false;
-    for (std::uint32_t s = 0; s < partition.steps.size(); ++s) {
-      std::uint32_t index = partition.steps[s].step;
-      has_steady |= index < analysis.steps.all.size() && analysis.steps.all[index].steady;
-    }
-    for (std::uint32_t s = 0; s < partition.steps.size(); ++s) {
-      std::uint32_t index = partition.steps[s].step;
-      bool steady = index < analysis.steps.all.size() && analysis.steps.all[index].steady;
-      if (steady || !has_steady) steps.push_back(s);
-    }
-    if (steps.empty()) continue;
-    auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-    std::nth_element(steps.begin(), middle, steps.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::pair(partition.steps[a].interval.length(), a) <
-             std::pair(partition.steps[b].interval.length(), b);
-    });
-    const analyzer::DeviceStep& step = partition.steps[*middle];
-    Waterfall waterfall;
-    waterfall.partition = p;
-    waterfall.device_step = *middle;
-    waterfall.length = step.interval.length();
-    DurationNs begin;
-    for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
-      DurationNs length = step.times[info.time_class];
-      if (length.ns <= 0) continue;
-      waterfall.bars.push_back({info.time_class, begin, length});
-      begin += length;
-    }
-    std::string who = partition.device.valid()
-                          ? fmt::format("device {}", trace.devices[partition.device.value].ordinal)
-                          : display_text(analyzer::partition_label(trace, partition), 60);
-    waterfall.total = analysis.steps.all.empty() ? "Total" : "Step";
-    waterfall.title =
-        has_steady && step.step < analysis.steps.all.size()
-            ? fmt::format("Where step {} went on {} ({}; the steady step of median length)",
-                          analysis.steps.all[step.step].number, who,
-                          format_duration(waterfall.length))
-            : fmt::format("Where the time of {} went ({})", who, format_duration(waterfall.length));
-    return waterfall;
+  const DevicePartition* slowest = nullptr;
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (partition.steady_steps == 0) continue;
+    if (!slowest || partition.step_cost() > slowest->step_cost()) slowest = &partition;
   }
-  return std::nullopt;
+  if (!slowest) return std::nullopt;
+  Waterfall waterfall;
+  waterfall.partition = static_cast<std::uint32_t>(slowest - analysis.partitions.data());
+  waterfall.length = slowest->per_steady_step.total();
+  DurationNs begin;
+  for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
+    DurationNs length = slowest->per_steady_step[info.time_class];
+    if (length.ns <= 0) continue;
+    waterfall.bars.push_back({info.time_class, begin, length});
+    begin += length;
+  }
+  std::string who = slowest->device.valid()
+                        ? fmt::format("device {}", trace.devices[slowest->device.value].ordinal)
+                        : display_text(analyzer::partition_label(trace, *slowest), 60);
+  const bool steps = !analysis.steps.all.empty();
+  waterfall.total = steps ? "Step cost" : "Total";
+  waterfall.title =
+      steps
+          ? fmt::format("Where the time of a step went on {} ({}; {} steps and what lies between)",
+                        who, format_duration(waterfall.length), format_count(slowest->steady_steps))
+          : fmt::format("Where the time of {} went ({})", who, format_duration(waterfall.length));
+  return waterfall;
 }
 
 }  // namespace

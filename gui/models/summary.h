@@ -23,12 +23,11 @@ struct WaterfallBar {
   DurationNs length;
 };
 
-/// Where the time of one typical step went: the steady step of median length on the first device.
+/// Where the time of a step went: the step cost of the slowest device or training thread by class.
 struct Waterfall {
   std::uint32_t partition = 0;
-  std::uint32_t device_step = 0;  ///< index into DevicePartition::steps
   std::string title;
-  std::string total;               ///< what the bars sum to: "Step", or "Total" without steps
+  std::string total;               ///< what the bars sum to: "Step cost", or "Total" without steps
   std::vector<WaterfallBar> bars;  ///< in the order of the classes; they sum to `length`
   DurationNs length;
 };

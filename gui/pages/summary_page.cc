@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "analyzer/partition/steady_ops.h"
 #include "gui/models/findings.h"
 #include "gui/pages/labels.h"
 #include "gui/pages/status_icon.h"
@@ -94,10 +95,10 @@ QWidget* SummaryPage::waterfall() {
   QFrame* frame = card();
   QVBoxLayout* layout = new QVBoxLayout(frame);
   layout->setContentsMargins(16, 12, 16, 12);
-  const std::optional<Waterfall>& typical = session_->summary.waterfall;
-  layout->addWidget(heading_label(
-      typical ? QString::fromStdString(typical->title) : tr("Where the time went"), 0.5));
-  if (!typical) {
+  const std::optional<Waterfall>& shown = session_->summary.waterfall;
+  layout->addWidget(
+      heading_label(shown ? QString::fromStdString(shown->title) : tr("Where the time went"), 0.5));
+  if (!shown) {
     layout->addWidget(
         dim_label(tr("No device work was recorded, so the time of a step cannot be "
                      "split into classes.")));
@@ -105,11 +106,11 @@ QWidget* SummaryPage::waterfall() {
   }
   WaterfallView* view = new WaterfallView;
   view->set_theme(*theme_);
-  view->set_waterfall(typical);
+  view->set_waterfall(shown);
   connect(view, &WaterfallView::class_followed, this, &SummaryPage::follow_class);
   layout->addWidget(view);
   layout->addWidget(
-      dim_label(tr("The classes add up to the step. Click one to see its longest "
+      dim_label(tr("The classes add up to the step cost. Click one to see its longest "
                    "stretch on the timeline.")));
   return frame;
 }
@@ -151,19 +152,21 @@ QWidget* SummaryPage::findings() {
 }
 
 void SummaryPage::follow_class(analyzer::TimeClass time_class) {
-  const Waterfall& typical = *session_->summary.waterfall;
-  const analyzer::DevicePartition& partition = session_->analysis.partitions[typical.partition];
-  const analyzer::DeviceStep& step = partition.steps[typical.device_step];
-  std::uint32_t longest = step.first_segment;
+  const Waterfall& shown = *session_->summary.waterfall;
+  const analyzer::DevicePartition& partition = session_->analysis.partitions[shown.partition];
+  std::uint32_t longest = 0;
   DurationNs length{-1};
-  for (std::uint32_t i = step.first_segment; i < step.first_segment + step.segment_count; ++i) {
-    const analyzer::Segment& segment = partition.segments[i];
-    if (segment.time_class != time_class || segment.interval.length() <= length) continue;
-    longest = i;
-    length = segment.interval.length();
+  for (const analyzer::DeviceStep& step : partition.steps) {
+    if (!analyzer::counts(session_->analysis.steps, step)) continue;
+    for (std::uint32_t i = step.first_segment; i < step.first_segment + step.segment_count; ++i) {
+      const analyzer::Segment& segment = partition.segments[i];
+      if (segment.time_class != time_class || segment.interval.length() <= length) continue;
+      longest = i;
+      length = segment.interval.length();
+    }
   }
   if (length.ns >= 0)
-    emit followed({.page = Page::kTimeline, .target = Target::segment(typical.partition, longest)});
+    emit followed({.page = Page::kTimeline, .target = Target::segment(shown.partition, longest)});
 }
 
 void SummaryPage::open_finding(std::size_t finding) {
