@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "analyzer/doubts.h"
+#include "analyzer/evidence/recording.h"
 #include "analyzer/graph/graph.h"
 #include "analyzer/graph/path_walk.h"
 #include "analyzer/kernels/communication.h"
@@ -26,8 +27,6 @@ namespace headway::analyzer {
 namespace {
 
 using trace::Trace;
-
-constexpr std::string_view kReferenceTrainer = "headway-train";
 
 void require_events(const Trace& trace) {
   if (trace.event_count() > 0) return;
@@ -79,25 +78,18 @@ StepCost step_cost_of(const Steps& steps, const DevicePartition* slowest, Durati
   return host;
 }
 
-/// The reference trainer's switches mean nothing to users of other programs.
-void keep_fitting_advice(const Trace& trace, std::vector<Finding>& findings) {
-  if (trace.setting("trainer") == kReferenceTrainer) return;
-  for (Finding& finding : findings) {
-    std::erase_if(finding.advice,
-                  [](const Advice& advice) { return advice.framework == kReferenceTrainer; });
-  }
-}
-
 int rank(Status status) {
   switch (status) {
     case Status::kFound:
       return 0;
-    case Status::kCannotTell:
+    case Status::kNoGain:
       return 1;
-    case Status::kFine:
+    case Status::kCannotTell:
       return 2;
+    case Status::kFine:
+      return 3;
   }
-  return 2;
+  return 3;
 }
 
 }  // namespace
@@ -105,13 +97,25 @@ int rank(Status status) {
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     if (a.status != b.status) return rank(a.status) < rank(b.status);
+    // What is wrong with the recording has to be known first, whatever its time.
+    const bool recording = is_about_recording(a.rule);
+    if (recording != is_about_recording(b.rule)) return recording;
+    if (a.worth != b.worth) return a.worth > b.worth;
     return a.recoverable_per_step > b.recoverable_per_step;
   });
+}
+
+void keep_fitting_advice(const ProgramFacts& program, std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    std::erase_if(finding.advice,
+                  [&](const Advice& advice) { return !program.advice_fits(advice.framework); });
+  }
 }
 
 Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   require_events(trace);
   Analysis result;
+  result.step_options = options.steps;
   std::mutex noting;
   auto note = [&](std::string_view stage) {
     std::lock_guard lock(noting);
@@ -122,7 +126,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
   std::optional<CommunicationOps> communication;
   std::optional<DependencyGraph> graph;
   auto find_partitions = [&] {
-    // The host's names and steps, and what is known of the device alone, need nothing of each other.
+    // The host's names and steps, and what is known of the device alone, need nothing of each
+    // other.
     run_parallel(2, [&](std::size_t part) {
       if (part == 0) {
         range_names.emplace(trace);
@@ -141,6 +146,7 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     note("steps, device view and audit");
     result.attribution = attribute(trace, *range_names, *kernel_names, *communication);
     note("attribution");
+    result.program = find_program(trace, *range_names, *kernel_names);
     result.partitions = partition(trace, *range_names, result.steps, result.attribution);
     result.job = options.job;
     if (result.job)
@@ -162,15 +168,16 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
                         result.step_cost.per_step(),
                         *kernel_names,
                         result.work,
-                        result.job.get()};
+                        result.job.get(),
+                        result.program};
     std::span<const Rule* const> rules = all_rules();
     result.findings.resize(rules.size());
     run_parallel(rules.size(),
                  [&](std::size_t i) { result.findings[i] = rules[i]->check(*rules[i], context); });
     note("rules");
   };
-  // The graph needs nothing but the trace and is the longest single part; no rule asks for it or for
-  // the critical path.
+  // The graph needs nothing but the trace and is the longest single part; no rule asks for it or
+  // for the critical path.
   std::promise<void> partitions_known;
   run_parallel(2, [&](std::size_t part) {
     if (part == 1) {
@@ -190,7 +197,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     partitions_known.set_value();
     judge();
   });
-  keep_fitting_advice(trace, result.findings);
+  keep_fitting_advice(result.program, result.findings);
+  set_aside(result.findings, find_graph_capture(trace));
   sort_findings(result.findings);
   result.doubts = find_doubts(trace, result);
   note("doubts");

@@ -18,6 +18,7 @@
 #include "analyzer/model/step_cost.h"
 #include "analyzer/partition/device_view.h"
 #include "analyzer/partition/partition.h"
+#include "analyzer/steps/program.h"
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
 
@@ -39,24 +40,30 @@ struct StepTimes {
   DurationNs p50;
   DurationNs p90;
   DurationNs max;
-  /// Median over the steps of how far the host is ahead when it ends its step: what the device still
-  /// has queued. Negative when the host ends last: it waits for the device in each step.
+  /// Median over the steps of how far the host is ahead when it ends its step: what the device
+  /// still has queued. Negative when the host ends last: it waits for the device in each step.
   DurationNs host_ahead;
 };
 
 /// Everything known about one trace: what reports print and the GUI shows.
 struct Analysis {
   Steps steps;
+  StepOptions step_options;  ///< that the steps were found with
+  ProgramFacts program;      ///< training or inference, and of which frameworks
   Attribution attribution;
   std::vector<DeviceView> device_views;     ///< per device, over its whole span
   std::vector<DevicePartition> partitions;  ///< per device, per step
   std::vector<KernelWork> work;             ///< what each device's kernels do; as `partitions`
   CriticalPath critical_path;               ///< of the steady steps
-  std::vector<Finding> findings;  ///< found first, by recoverable time; then cannot tell; then fine
+  std::vector<Finding> findings;            ///< in the order of sort_findings
   /// What the predicted gains of findings rest on besides the recording; empty without any.
   std::vector<Assumption> assumed;
-  /// The share of the step that has no recorded cause when it is replayed, and so is in no predicted gain; 0 without any.
+  /// The share of the step that has no recorded cause when it is replayed, and so is in no
+  /// predicted gain; 0 without any.
   double unexplained = 0;
+  /// The steps that were replayed for the predicted gains when those are a sample of a long
+  /// recording; 0: all.
+  std::int64_t sampled_steps = 0;
   std::vector<AuditResult> audit;  ///< what does not add up in the trace itself; empty: nothing
   std::vector<Doubt> doubts;       ///< worst first
   /// Of the slowest device or training thread: what shares, gains and budgets refer to.
@@ -80,8 +87,11 @@ struct Analysis {
 /// Analyses a trace. Deterministic. Throws Error(kBadInput) when the trace has no events at all.
 Analysis analyze(const trace::Trace& trace, const AnalysisOptions& options = {});
 
-/// Found first, by recoverable time; then what cannot be told; then what is fine. Equal ones keep
-/// their order.
+/// Found first, by `worth` where findings were predicted, else by recoverable time; then what gains
+/// nothing; then what cannot be told; then what is fine. Equal ones keep their order.
 void sort_findings(std::vector<Finding>& findings);
+
+/// Drops advice for frameworks other than the recorded program's.
+void keep_fitting_advice(const ProgramFacts& program, std::vector<Finding>& findings);
 
 }  // namespace headway::analyzer

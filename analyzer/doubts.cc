@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 
+#include "analyzer/evidence/recording.h"
 #include "analyzer/ranks/job.h"
 #include "common/format.h"
 #include "trace/meta_keys.h"
@@ -147,6 +148,33 @@ void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doub
   }
 }
 
+/// What the recording shows of itself instead of the program, and what recording cost the program.
+void add_recording(const Trace& trace, const Analysis& analysis, std::vector<Doubt>& doubts) {
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound && is_about_recording(finding.rule))
+      doubts.push_back({"doubt", finding.claim});
+  }
+  constexpr double kMuch = 0.05;
+  double host = 0;
+  for (const DevicePartition& device : analysis.partitions) {
+    if (!device.device.valid()) continue;
+    const ClassTimes& times = device.per_steady_step;
+    host = std::max(
+        host, ratio(times[TimeClass::kLaunchGap] + times[TimeClass::kHostOther], times.total()));
+  }
+  auto recorded = [&](std::string_view key) {
+    std::string name(trace::meta::kKinetoPrefix);
+    return trace.meta_value(name.append(key)) == "1";
+  };
+  if (host < kMuch || !recorded("with_stack")) return;
+  doubts.push_back(
+      {"doubt",
+       fmt::format("The profiler recorded Python stacks (with_stack{}), which makes the host "
+                   "slower than it is without: {} of the step is host time that the device waits "
+                   "for, and less of it is real.",
+                   recorded("record_shapes") ? ", record_shapes" : "", format_percent(host))});
+}
+
 /// `own`: doubts of the job's critical rank. Other ranks that have the same are named there.
 void add_sharing_ranks(const JobAnalysis& job, std::span<Doubt> own) {
   auto has = [](const RankSummary& rank, const Doubt& doubt) {
@@ -193,6 +221,7 @@ std::vector<Doubt> find_doubts(const Trace& trace, const Analysis& analysis) {
   }
   add_steps(trace, analysis, doubts);
   add_coverage(trace, analysis, doubts);
+  add_recording(trace, analysis, doubts);
   if (analysis.job) add_sharing_ranks(*analysis.job, std::span(doubts).subspan(of_job));
   std::stable_sort(doubts.begin(), doubts.end(),
                    [](const Doubt& a, const Doubt& b) { return rank(a) < rank(b); });

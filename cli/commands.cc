@@ -5,6 +5,7 @@ namespace headway::cli {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_run_command());
   commands.push_back(make_record_command());
   commands.push_back(make_report_command());
   commands.push_back(make_stats_command());

@@ -17,6 +17,10 @@ if(HEADWAY_SANITIZE)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})
 endif()
 
+if(HEADWAY_PORTABLE)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
 find_program(HEADWAY_CCACHE ccache)
 if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Precompiled headers are cached with this only.

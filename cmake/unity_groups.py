@@ -3,9 +3,9 @@
 
 Usage: unity_groups.py FOLDER FILE...    (a file that is alone in its group is not printed)
 
-Two files share a group when no name that one of them declares for itself is declared or used by the other. A file
-that has a name of its own which a header of the folder declares, too, is alone. So names in anonymous namespaces
-cannot collide, and no call finds another overload than it does when the file is alone.
+Two files share a group when no name that one of them declares for itself is declared or used by the other. So names in
+anonymous namespaces cannot collide, and no call finds another overload than it does when the file is alone. A file that declares
+for itself what a header of another one declares stays alone.
 Declarations of a namespace begin in the first column: clang-format sees to that.
 """
 import pathlib
@@ -19,6 +19,8 @@ SKIP = re.compile(r"\b(namespace|return|extern|static_assert|include|TEST_CASE|c
 def own_names(text):
     """Names of anonymous namespaces and macros; qualified definitions (Type::member) are no names of a file."""
     names = set(re.findall(r"^#define\s+(\w+)", text, re.M))
+    if re.search(r"^using enum", text, re.M):
+        names.add("kCount_")  # which most enumerations have
     for space in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.M | re.S):
         for line in space.split("\n"):
             if line[:1].isalpha() and not SKIP.match(line) and ("=" in line or not line.startswith("using")):
@@ -38,23 +40,43 @@ def used_names(code):
     return set(re.findall(r"(?<![.>:\w])[a-z]\w*(?=\s*\()|(?<![.>:\w])[A-Z]\w*|\bk[A-Z]\w*", code))
 
 
+class Headers:
+    """Types and functions that the headers which a source reads declare at the level of a namespace."""
+
+    def __init__(self):
+        self.root = pathlib.Path(__file__).resolve().parent.parent
+        self.known = {}  # path -> (types, included paths)
+
+    def read(self, path):
+        if path not in self.known:
+            file = self.root / path
+            text = file.read_text() if file.is_file() else ""
+            self.known[path] = (set(re.findall(r"^(?:struct|class|enum class|enum|using)\s+(\w+)\b(?!::)", text, re.M)) - {"namespace"}
+                                | set(re.findall(r"^[a-zA-Z][\w:<>*&, ]*[ *&](\w+)\(", text, re.M)),
+                                re.findall(r'^#include "([^"]+)"', text, re.M))
+        return self.known[path]
+
+    def types(self, text):
+        names, seen, left = set(), set(), re.findall(r'^#include "([^"]+)"', text, re.M)
+        while left:
+            path = left.pop()
+            if path not in seen:
+                seen.add(path)
+                names |= self.read(path)[0]
+                left += self.read(path)[1]
+        return names
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
-    sources = []  # (file, lines, own names, used names)
+    headers = Headers()
+    sources = []  # (file, lines, own names, used names, types of its headers)
     for file in sys.argv[2:]:
         path = folder / file
         if path.suffix == ".cc" and path.is_file():
             text = path.read_text()
             code = re.sub(r"//.*|\"(?:\\.|[^\"\\\n])*\"", "", text)
-            sources.append((file, text.count("\n"), own_names(text), used_names(code)))
-
-    # What a header declares is seen by every file of a group that includes it.
-    declared = set()
-    for header in folder.rglob("*.h"):
-        text = header.read_text()
-        declared |= set(re.findall(r"^[A-Za-z][\w:<>,&* ]*?\b([a-z]\w*)\(", text, re.M))
-        declared |= set(re.findall(r"^(?:struct|class|enum class|using) (\w+)", text, re.M))
-    sources = [s for s in sources if s[2].isdisjoint(declared)]
+            sources.append((file, text.count("\n"), own_names(text), used_names(code), headers.types(text)))
 
     def clash(a, b):
         return not (a[2].isdisjoint(b[2] | b[3]) and b[2].isdisjoint(a[3]))
@@ -70,6 +92,7 @@ def main():
                 break
         else:
             groups.append([source])
+    groups = [[a for a in group if all(a[2].isdisjoint(b[4] - a[4]) for b in group)] for group in groups]
     for number, files in enumerate(groups):
         for file, *_ in files if len(files) > 1 else []:
             print(number, file)

@@ -25,30 +25,26 @@ cmake --build --preset release --target headway headway-train headway-gui
 PATH=$root/build/release/bin:$PATH
 mkdir -p "$out"
 
-# record NAME PRESET: one recorded training run of the same model, batch and data.
+# record NAME PRESET: one training run of the same model, batch and data, recorded and judged.
 record() {
-  headway record --force -o "$out/$1.sqlite" -- headway-train --model resnet --preset "$2" --steps "$steps" --eval off \
+  headway run --force -o "$out/$1.sqlite" -- headway-train --model resnet --preset "$2" --steps "$steps" --eval off \
     --metrics "$out/$1.metrics.json"
 }
 
-say "1. A training run that is slower than it should be: headway-train --preset input-bound"
+say "1. A training run that is slower than it should be, and why: headway run -- headway-train --preset input-bound"
 record input-bound input-bound
 
-say "2. What held it back: headway report"
-headway report "$out/input-bound.sqlite" --rows 5
-
-say "3. The advice followed (packed shards, more prefetch): headway-train --preset healthy"
+say "2. The advice followed (packed shards, more prefetch): headway run -- headway-train --preset healthy"
 record healthy healthy
 
-say "4. What it gained: headway diff"
+say "3. What it gained: headway diff"
 headway diff "$out/input-bound.sqlite" "$out/healthy.sqlite"
 images_per_second() { sed -n 's/.*"images_per_s": *\([0-9.]*\).*/\1/p' "$out/$1.metrics.json" | head -n 1; }
 awk -v a="$(images_per_second input-bound)" -v b="$(images_per_second healthy)" \
   'BEGIN { printf "\nMeasured by the trainer itself: %.1f -> %.1f images/s, a speed-up of %.2fx\n", a, b, b / a }'
 
-say "5. Reports and pictures"
+say "4. Pictures of the timeline"
 for run in input-bound healthy; do
-  headway report "$out/$run.sqlite" -o "$out/$run.html"
   for page in timeline findings; do
     headway-gui "$out/$run.sqlite" --screenshot "$out/$run-$page.png" --page "$page" --size 1600x900
   done

@@ -3,6 +3,16 @@
 
 namespace headway::trace {
 
+// Views and index of a copy must be of its own texts: short ones lie inside the strings themselves.
+Strings::Strings(const Strings& other) {
+  for (std::string_view text : other.texts_) add(text);
+}
+
+Strings& Strings::operator=(const Strings& other) {
+  if (this != &other) *this = Strings(other);
+  return *this;
+}
+
 StringId Strings::add(std::string_view text) {
   auto found = index_.find(text);
   if (found != index_.end()) return found->second;

@@ -46,10 +46,15 @@ using GraphOpId = Id<struct GraphOpTag>;
 using CollectiveId = Id<struct CollectiveTag>;
 using IoId = Id<struct IoTag>;
 
-/// Texts, each once. Views stay valid as long as the pool.
+/// Texts, each once. Views stay valid as long as the pool, also when it is moved; a copy has its own.
 class Strings {
  public:
   Strings() { add(""); }
+  Strings(const Strings& other);
+  Strings& operator=(const Strings& other);
+  Strings(Strings&&) = default;
+  Strings& operator=(Strings&&) = default;
+  ~Strings() = default;
   StringId add(std::string_view text);
   std::string_view operator[](StringId id) const {
     return id.value < texts_.size() ? texts_[id.value] : "?";

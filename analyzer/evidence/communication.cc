@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "analyzer/evidence/support.h"
@@ -28,6 +29,19 @@ Finding needs_all_ranks(const Rule& rule, const RuleContext& context) {
   return cannot_tell(
       rule, fmt::format("Needs the traces of all ranks of the job{}: `headway report FOLDER`.",
                         world > 1 ? fmt::format(" (this is one of {})", world) : ""));
+}
+
+int ranks_per_node(const trace::Trace& trace) {
+  auto number = [](std::string_view text) {
+    int value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  if (const int said = number(trace.setting("ranks_per_node")); said > 0) return said;
+  for (const char* key :
+       {"env.LOCAL_WORLD_SIZE", "env.OMPI_COMM_WORLD_LOCAL_SIZE", "env.MV2_COMM_WORLD_LOCAL_SIZE"})
+    if (const int said = number(trace.meta_value(key)); said > 0) return said;
+  return 0;
 }
 
 SteadyCollectives steady_collectives(const RuleContext& context) {

@@ -16,6 +16,9 @@ std::string communication_note(const RuleContext& context, const Segment& segmen
 /// The answer of rules that need all ranks, for a trace of one: what to give.
 Finding needs_all_ranks(const Rule& rule, const RuleContext& context);
 
+/// Ranks that share a node: what the program says of its nodes, else what launched it; 0 unknown.
+int ranks_per_node(const trace::Trace& trace);
+
 /// The collectives of the trace at hand in steady steps, and how many steady steps there are.
 struct SteadyCollectives {
   Collectives all;

@@ -22,9 +22,54 @@ bool is_stage(RangeKind kind) {
          kind == RangeKind::kCollate;
 }
 
-/// The calls on files of the threads that have ranges of a loader. Bytes count by the file: how many
-/// calls a library makes for each is its own affair.
+std::int64_t files_opened(const trace::Trace& trace) {
+  std::int64_t opened = 0;
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    if (!one.read) opened += one.calls;
+  });
+  return opened;
+}
+
+/// Bytes count by the file: how many calls a library makes for each is its own affair.
 void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
+  std::int64_t opened = 0;
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    reads.time += one.busy;
+    if (!one.read) {
+      opened += one.calls;
+      return;
+    }
+    reads.bytes += one.bytes;
+    if (one.calls == 1 && one.busy.ns > 0 && one.bytes >= kLargeRead)
+      reads.large_read_rate =
+          std::max(reads.large_read_rate, static_cast<double>(one.bytes) / one.busy.seconds());
+  });
+  if (reads.bytes == 0) return;
+  reads.count = std::max<std::int64_t>(opened, 1);  // opened before the recording began
+  reads.files = true;
+}
+
+}  // namespace
+
+void for_each_read(
+    const trace::Trace& trace,
+    const std::function<void(trace::ThreadId, Interval, std::int64_t bytes)>& visit) {
+  if (trace.range_info.empty()) return;
+  bool any = false;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || info->kind != RangeKind::kRead || info->bytes <= 0) continue;
+    any = true;
+    visit(trace.ranges.thread[i], trace.ranges.interval(trace::RangeId{i}), info->bytes);
+  }
+  if (any) return;
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    visit(one.thread, {one.time.begin, one.time.begin + one.busy}, one.read ? one.bytes : 0);
+  });
+}
+
+void for_each_call_on_file(const trace::Trace& trace,
+                           const std::function<void(const FileCalls&)>& visit) {
   if (trace.io.size() == 0) return;
   std::vector<bool> loads(trace.threads.size());
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
@@ -33,31 +78,13 @@ void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
       loads[trace.ranges.thread[i].value] = true;
   }
   const trace::Io& io = trace.io;
-  std::int64_t opened = 0;
-  for (std::size_t i = 0; i < io.size(); ++i) {
+  for (std::uint32_t i = 0; i < io.size(); ++i) {
     if (!loads[io.thread[i].value]) continue;
-    bool read = io.op[i] == trace::IoOp::kRead;
+    const bool read = io.op[i] == trace::IoOp::kRead;
     if (!read && io.op[i] != trace::IoOp::kOpen) continue;
-    reads.time += io.busy[i];
-    if (!read) {
-      opened += io.calls[i];
-      continue;
-    }
-    reads.bytes += io.bytes[i];
-    if (io.calls[i] == 1 && io.busy[i].ns > 0 && io.bytes[i] >= kLargeRead)
-      reads.large_read_rate =
-          std::max(reads.large_read_rate, static_cast<double>(io.bytes[i]) / io.busy[i].seconds());
+    visit({io.thread[i], io.interval(trace::IoId{i}), io.busy[i], io.bytes[i],
+           std::max<std::int64_t>(1, io.calls[i]), read});
   }
-  if (reads.bytes == 0) return;
-  reads.count = std::max<std::int64_t>(opened, 1);  // opened before the recording began
-  reads.files = true;
-}
-
-}  // namespace
-
-double Reads::share_if_large() const {
-  double ideal = static_cast<double>(bytes) / large_read_rate;
-  return std::min(1.0, ideal / std::max(1e-9, time.seconds()));
 }
 
 Reads sum_reads(const trace::Trace& trace) {
@@ -75,8 +102,23 @@ Reads sum_reads(const trace::Trace& trace) {
           std::max(reads.large_read_rate, static_cast<double>(info->bytes) / time.seconds());
     }
   }
-  if (reads.count == 0) add_calls_on_files(trace, reads);
+  if (reads.count == 0) {
+    add_calls_on_files(trace, reads);
+  } else if (const std::int64_t opened = files_opened(trace); opened > 0) {
+    reads.count = opened;
+    reads.files = true;
+  }
   return reads;
+}
+
+std::int64_t batches_made(const trace::Trace& trace) {
+  std::int64_t batches = 0;
+  if (trace.range_info.empty()) return 0;
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    batches += info && info->kind == RangeKind::kBatch;
+  }
+  return batches;
 }
 
 LoaderWork loader_work(const RuleContext& context) {
@@ -136,7 +178,9 @@ std::int64_t workers_that_fit(const RuleContext& context) {
   double share = 1;
   if (work.making > 0 && reads.count > 0) {
     const double computing = std::min(1.0, work.computing / work.making);
-    share = computing + (1 - computing) * reads.share_if_large();
+    const double copying = static_cast<double>(reads.bytes) / reads.large_read_rate;
+    share =
+        computing + (1 - computing) * std::min(1.0, copying / std::max(1e-9, reads.time.seconds()));
   }
   return static_cast<std::int64_t>(
       std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));

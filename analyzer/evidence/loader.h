@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analyzer/evidence/rule.h"
@@ -16,13 +17,32 @@ struct Reads {
   DurationNs time;
   double large_read_rate;  ///< bytes/s that reads of 64 KiB and more reach, at least 100 MB/s
 
-  bool files = false;  ///< `count` is of files that were opened, not of reads
+  bool files =
+      false;  ///< `count` is of files that were opened, not of reads: a range may cover many
 
   std::int64_t mean() const { return count ? bytes / count : 0; }
-  /// How much of the time would remain if the same bytes came in large reads, 0 to 1.
-  double share_if_large() const;
 };
 Reads sum_reads(const trace::Trace& trace);
+
+/// Those reads one by one, as the trace has them; opens among them bring no bytes.
+void for_each_read(const trace::Trace& trace,
+                   const std::function<void(trace::ThreadId, Interval, std::int64_t bytes)>& visit);
+
+/// Opens or reads of one file, or of several of a folder, by a thread that has ranges of a loader.
+struct FileCalls {
+  trace::ThreadId thread;
+  Interval time;
+  DurationNs busy;  ///< inside the calls
+  std::int64_t bytes = 0;
+  std::int64_t calls = 1;
+  bool read = false;  ///< else opens
+};
+/// All that were recorded (`headway record --io`).
+void for_each_call_on_file(const trace::Trace& trace,
+                           const std::function<void(const FileCalls&)>& visit);
+
+/// Batches that were made.
+std::int64_t batches_made(const trace::Trace& trace);
 
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {

@@ -10,6 +10,7 @@
 #include "analyzer/kernels/families.h"
 #include "analyzer/model/finding.h"
 #include "analyzer/partition/partition.h"
+#include "analyzer/steps/program.h"
 #include "analyzer/steps/steps.h"
 #include "trace/trace.h"
 
@@ -27,6 +28,7 @@ struct RuleContext {
   const KernelNames& kernels;
   const std::vector<KernelWork>& work;  ///< one for each of `partitions`
   const JobAnalysis* job = nullptr;     ///< the job whose critical rank this is; null for one rank
+  ProgramFacts program = {};            ///< training or inference, and of which frameworks
 };
 
 /// A rule: one file of analyzer/rules/, listed in registry.cc. To add one:

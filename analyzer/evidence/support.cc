@@ -29,8 +29,14 @@ std::string_view status_id(Status status) {
       return "fine";
     case Status::kCannotTell:
       return "cannot_tell";
+    case Status::kNoGain:
+      return "no_gain";
   }
   return "cannot_tell";
+}
+
+std::string_view figure_basis_id(FigureBasis basis) {
+  return basis == FigureBasis::kReplay ? "replay" : "exposed";
 }
 
 ClassShare worst_share(const RuleContext& context, std::initializer_list<TimeClass> classes) {
@@ -88,6 +94,7 @@ Finding found(const Rule& rule, DurationNs recoverable_per_step, const RuleConte
   finding.title = rule.title;
   finding.status = Status::kFound;
   finding.recoverable_per_step = recoverable_per_step;
+  finding.exposed_per_step = recoverable_per_step;
   finding.share_of_step = ratio(recoverable_per_step, context.step);
   return finding;
 }

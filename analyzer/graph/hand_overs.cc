@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // D10 between threads that compute: while autograd's thread runs the backward pass, the thread that
 // asked for it sleeps. Ops that continue another thread's (the same autograd sequence number) prove
-// who works for whom; without numbers, that one thread is silent whenever the other is not
-// (inferred).
+// who works for whom; without numbers a thread's name does, or that the two take turns: one begins
+// nothing whenever the other works (inferred). A gap of such a thread is a wait, not work.
 #include <algorithm>
 
 #include "analyzer/graph/edges.h"
+#include "analyzer/steps/range_names.h"
 
 namespace headway::analyzer {
 namespace {
@@ -77,6 +78,37 @@ ThreadId master_by_name(const Trace& trace, ThreadId helper) {
   return best;
 }
 
+std::size_t backward_ranges(const Trace& trace, ThreadId thread) {
+  std::size_t count = 0;
+  for (RangeId r : trace.ranges_of_thread[thread])
+    count += phase_of_name(trace.strings[trace.ranges.name[r.value]]) == Phase::kBackward;
+  return count;
+}
+
+/// Without numbers and names: the thread of the process that launches most besides the helper. Whether
+/// they take turns is seen in the schedule.
+ThreadId master_by_turns(const Trace& trace, ThreadId helper,
+                         const std::vector<std::size_t>& launches) {
+  if (launches[helper.value] == 0) return ThreadId::none();
+  ThreadId best;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    if (ThreadId{t} == helper || trace.threads[t].process != trace.threads[helper.value].process)
+      continue;
+    if (launches[t] > 0 && (!best.valid() || launches[t] > launches[best.value]))
+      best = ThreadId{t};
+  }
+  if (!best.valid()) return best;
+  // Of two that take turns, the one with the backward pass works for the other; else the one that
+  // was there first leads.
+  const std::size_t mine = backward_ranges(trace, helper);
+  const std::size_t other = backward_ranges(trace, best);
+  if (mine != other) return mine > other ? best : ThreadId::none();
+  auto begin = [&](ThreadId t) {
+    return trace.calls.start[trace.calls_of_thread[t].front().value];
+  };
+  return begin(best) < begin(helper) ? best : ThreadId::none();
+}
+
 struct Burst {
   PointId asked;  ///< the master's last point before; none at the start
   PointId first;  ///< of the helper
@@ -120,26 +152,50 @@ std::vector<Burst> bursts_of(const Points& points, std::span<const CallId> helpe
   return bursts;
 }
 
+/// The share of the bursts' time in which the master begins ranges of its own: what it does while the
+/// helper works.
+bool take_turns(const Points& points, const std::vector<Burst>& bursts, ThreadId master) {
+  constexpr double kStray = 0.05;
+  const Trace& trace = points.trace();
+  auto rows = trace.ranges_of_thread[master];
+  std::size_t inside = 0;
+  auto row = rows.begin();
+  for (const Burst& burst : bursts) {
+    const TimeNs first = points.time(burst.first);
+    const TimeNs last = points.time(burst.last);
+    row = std::partition_point(row, rows.end(),
+                               [&](RangeId r) { return trace.ranges.start[r.value] <= first; });
+    for (; row != rows.end() && trace.ranges.start[row->value] < last; ++row) ++inside;
+  }
+  return static_cast<double>(inside) <= kStray * static_cast<double>(rows.size());
+}
+
 }  // namespace
 
 void add_hand_overs(EdgeSink& sink, std::vector<bool>& blocked) {
   const Points& points = sink.points;
   const Trace& trace = points.trace();
   std::vector<ThreadId> masters = masters_by_sequence(trace);
+  std::vector<std::size_t> launches(trace.threads.size());
+  for (std::size_t c = 0; c < trace.calls.size(); ++c)
+    launches[trace.calls.thread[c].value] += trace.calls.op[c].valid();
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     ThreadId helper{t};
     auto calls = trace.calls_of_thread[helper];
     if (calls.empty()) continue;
-    bool by_name = !masters[t].valid();
-    ThreadId master = by_name ? master_by_name(trace, helper) : masters[t];
+    const bool inferred = !masters[t].valid();
+    ThreadId master = inferred ? master_by_name(trace, helper) : masters[t];
+    const bool by_turns = !master.valid();
+    if (by_turns) master = master_by_turns(trace, helper, launches);
     if (!master.valid() || trace.calls_of_thread[master].empty()) continue;
     std::vector<Burst> bursts = bursts_of(points, calls, trace.calls_of_thread[master]);
     if (bursts.empty() || calls.size() < bursts.size() * kCallsOfBurst) continue;
+    if (by_turns && !take_turns(points, bursts, master)) continue;
     for (const Burst& burst : bursts) {
-      if (burst.asked.valid() && sink.add(burst.asked, burst.first, EdgeKind::kHandOver, by_name))
+      if (burst.asked.valid() && sink.add(burst.asked, burst.first, EdgeKind::kHandOver, inferred))
         blocked[burst.first.value] = true;
       if (burst.resumed.valid() &&
-          sink.add(burst.last, burst.resumed, EdgeKind::kHandOver, by_name))
+          sink.add(burst.last, burst.resumed, EdgeKind::kHandOver, inferred))
         blocked[burst.resumed.value] = true;
     }
   }

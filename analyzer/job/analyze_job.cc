@@ -3,8 +3,11 @@
 
 #include <malloc.h>
 
+#include <algorithm>
+
 #include "analyzer/job/summarise.h"
 #include "analyzer/ranks/identity.h"
+#include "analyzer/ranks/merge_traces.h"
 #include "common/archive.h"
 #include "common/error.h"
 #include "trace/load/load.h"
@@ -89,6 +92,24 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
   fail_input("{}: changed while it was read.", rank.file);
 }
 
+/// Jobs with more events are replayed by their critical rank alone.
+constexpr std::size_t kMostOfWhole = 400'000;
+
+/// The traces of all ranks as one; nothing where they are too many events.
+std::optional<Trace> whole_of(const JobAnalysis& job) {
+  std::size_t events = 0;
+  std::vector<std::string> files;
+  for (const RankSummary& rank : job.ranks) {
+    events += static_cast<std::size_t>(rank.events);
+    if (std::ranges::find(files, rank.file) == files.end()) files.push_back(rank.file);
+  }
+  if (events > kMostOfWhole) return std::nullopt;
+  std::vector<Trace> traces;
+  traces.reserve(files.size());  // growing would copy traces
+  for (const std::string& file : files) traces.push_back(trace::load(file));
+  return merge_traces(std::move(traces));
+}
+
 /// `loaded`: the only file's trace, when there is one; else the critical rank's file is read again.
 std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOptions& options,
                                 const Trace* loaded) {
@@ -109,17 +130,24 @@ std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOp
   }
   report->analysis = analyze(report->trace, with_job);
   if (with_job.job) add_findings_of_ranks(*with_job.job, report->analysis);
+  if (with_job.job && !loaded) report->whole = whole_of(*with_job.job);
   return report;
 }
 
 }  // namespace
 
-std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOptions& options) {
   std::vector<RankProcesses> ranks = ranks_in(trace, 0);
-  if (ranks.size() > 1) {
-    std::vector<RankSummary> summaries;
-    summarise_ranks(trace, ranks, options, summaries);
-    return join(std::move(summaries), options, &trace);
+  if (ranks.size() < 2) return nullptr;
+  std::vector<RankSummary> summaries;
+  summarise_ranks(trace, ranks, options, summaries);
+  return join(std::move(summaries), options, &trace);
+}
+
+std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
+  if (auto job = analyze_ranks_in(trace, options)) {
+    if (trace.event_count() <= kMostOfWhole) job->whole = std::move(trace);
+    return job;
   }
   auto report = std::make_unique<JobReport>();
   report->trace = std::move(trace);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,15 @@ class Alone final : public Exchange {
 struct JobReport {
   trace::Trace trace;
   Analysis analysis;
+  /// All ranks on one clock, where there are several and they have few events: what replays are
+  /// made of, as the ranks wait for each other.
+  std::optional<trace::Trace> whole = std::nullopt;
 };
 
 /// Loads, analyses and drops each file in turn, process i those with index i modulo the number of
 /// processes; then joins the summaries on process 0 and looks at the critical rank once more.
-/// Memory: one file, and the summaries. On other processes the result is null. The first bad file in
-/// the order of `files` throws Error on process 0; `failed` becomes its exit code on the others.
+/// Memory: one file, and the summaries. On other processes the result is null. The first bad file
+/// in the order of `files` throws Error on process 0; `failed` becomes its exit code on the others.
 std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
                                        const AnalysisOptions& options, Exchange& exchange,
                                        int& failed);
@@ -50,6 +54,11 @@ std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
 /// The same for the ranks of one trace that is in memory already; of a trace of one rank, its
 /// analysis alone.
 std::unique_ptr<JobReport> analyze_ranks(trace::Trace trace, const AnalysisOptions& options = {});
+
+/// The same without taking the trace; null for one rank alone. The report's events are those of the
+/// critical rank's own trace, not of `trace`.
+std::unique_ptr<JobReport> analyze_ranks_in(const trace::Trace& trace,
+                                            const AnalysisOptions& options = {});
 
 /// Adds to the findings on the critical rank what was found on others only, and on how many ranks
 /// each was found. Keeps the order of findings.

@@ -112,7 +112,7 @@ void archive(A& a, CollectiveGroup& g) {
 template <class A>
 void archive(A& a, RankCollective& c) {
   a(c.group, c.sequence, c.step, c.launch.ns, c.time.begin.ns, c.time.end.ns, c.bytes, c.ranks,
-    c.op);
+    c.peer, c.op);
 }
 template <class A>
 void archive(A& a, Collectives& c) {
@@ -147,8 +147,8 @@ void archive(A& a, Advice& x) {
 template <class A>
 void archive(A& a, Finding& f) {
   std::string rule(f.rule);
-  a(rule, f.status, f.claim, f.sub_cause, f.recoverable_per_step.ns, f.share_of_step, f.confidence,
-    f.evidence, f.advice);
+  a(rule, f.status, f.claim, f.sub_cause, f.recoverable_per_step.ns, f.exposed_per_step.ns,
+    f.share_of_step, f.confidence, f.evidence, f.advice);
   for (const Rule* known : all_rules()) {
     if (known->id == rule) f.rule = known->id, f.title = known->title;
   }

@@ -45,6 +45,8 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"one_shot_all_reduce", kCommunication, kSymmetric},
     {"two_shot_all_reduce", kCommunication, kSymmetric},
     {"multimem_", kCommunication, kSymmetric},
+    {"symm_mem", kCommunication, kSymmetric},
+    {"quick_reduce", kCommunication, "vLLM csrc/quickreduce"},
     {"userbuffers", kCommunication, kSymmetric},
     {"allreduce", kCommunication, kGeneric},
     {"all_reduce", kCommunication, kGeneric},
@@ -135,6 +137,33 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"bwd_kernel_dq", kAttention, "AOTriton"},
     {"batchprefillwith", kAttention, "FlashInfer"},
     {"batchdecodewith", kAttention, "FlashInfer"},
+    {"unified_attention", kAttention, "vLLM attention/ops"},
+    {"decode_attention", kAttention, "SGLang, vLLM: Triton"},
+    {"extend_attention", kAttention, "SGLang: Triton"},
+    {"prefill_attention", kAttention, "SGLang, vLLM: Triton"},
+    {"_fwd_grouped_kernel_stage", kAttention, "SGLang, vLLM: Triton decode attention"},
+    {"_fwd_kernel_stage", kAttention, "SGLang, vLLM: Triton decode attention"},
+    {"flashmla", kAttention, "FlashMLA"},
+    {"flash_mla", kAttention, "FlashMLA"},
+    {"sageattn", kAttention, "SageAttention csrc"},
+    {"_attn_kernel", kAttention, "SageAttention csrc: qk_int8_sv_f16_…_attn_kernel"},
+    {"aiter::pa_", kAttention, "AITER: paged attention"},
+
+    // Mixture of experts and key-value caches of inference engines.
+    {"fused_moe_kernel", kGemm, "vLLM, SGLang: Triton grouped GEMM"},
+    {"_matmul_ogs", kGemm, "Triton kernels: grouped matrix product of GPT-OSS"},
+    {"marlin", kGemm, "vLLM csrc/quantization: Marlin"},
+    {"moe_align", kSort, "vLLM, SGLang csrc/moe"},
+    {"moe::dev::routing", kSort, "TensorRT-LLM: top-k and histogram of experts"},
+    {"routingindices", kSort, "TensorRT-LLM: top-k and histogram of experts"},
+    {"moe::dev::finalize", kGatherScatter, "TensorRT-LLM: sums the experts' rows"},
+    {"moe::dev::permute", kGatherScatter, "TensorRT-LLM"},
+    {"moe::dev::activation", kActivation, "TensorRT-LLM"},
+    {"reshape_and_cache", kGatherScatter, "vLLM csrc/cache_kernels.cu"},
+    {"store_kvcache", kGatherScatter, "SGLang sgl-kernel"},
+    {"concat_and_cache", kGatherScatter, "vLLM csrc/cache_kernels.cu"},
+    {"create_flashinfer_kv_indices", kGatherScatter, "SGLang"},
+    {"fp8_quant_kernel", kCast, "vLLM csrc/quantization"},
 
     // Generated code: its names list the ops in it, so it goes before those.
     {"triton_tem_fused*convolution", kConvolution, kInductor},
@@ -538,6 +567,16 @@ constexpr auto kMath = std::to_array<MathRow>({
     {"flash_bwd", kTensor, kAny, kFlash},
     {"flash::", kTensor, kAny, kFlash},
     {"fmha", kTensor, kAny, kFmha},
+    {"deep_gemm", kTensor, kAny, "DeepGEMM: warp-group instructions only"},
+    {"bmm_*dp256b", kTensor, kAny, "TensorRT-LLM: results come from tensor memory"},
+    {"bmm_*_cga", kTensor, kAny, "TensorRT-LLM: clusters, warp-group instructions"},
+    {"_matmul_ogs*mxfp4", kTensor, Precision::kFp4, "Triton kernels"},
+    {"_matmul_ogs*bf16", kTensor, Precision::kBf16, "Triton kernels: tl.dot of halves"},
+    {"_matmul_ogs*fp16", kTensor, Precision::kFp16, "Triton kernels: tl.dot of halves"},
+    {"marlin", kTensor, kAny, "Marlin: m16n8k16 instructions"},
+    {"sageattn", kTensor, kAny, "SageAttention csrc"},
+    {"_sv_f16", kTensor, kAny, "SageAttention csrc: qk_int8_sv_f16_…"},
+    {"_sv_f8", kTensor, kAny, "SageAttention csrc: qk_int8_sv_f8_…"},
     {"_sdpa_", kTensor, kAny, kFmha},
     // AMD.
     {"igemm_*gtcx", kTensor, kAny, "MIOpen: the x stands for xdlops, matrix instructions"},
@@ -566,23 +605,33 @@ constexpr auto kMath = std::to_array<MathRow>({
     {"gemmsn_", kGeneral, kAny, kCublas},
 });
 
-constexpr auto kPrecisions =
-    std::to_array<PrecisionRow>({
-        {"tf32f32", Precision::kTf32}, {"tf32tf32", Precision::kTf32},
-        {"_tf32_", Precision::kTf32},  {"bf16bf16", Precision::kBf16},
-        {"f16f16", Precision::kFp16},  {"e4m3", Precision::kFp8},
-        {"e5m2", Precision::kFp8},     {"i8i8", Precision::kInt8},
-        {"f32f32", Precision::kFp32},  {"f64f64", Precision::kFp64},
-        {"bf16", Precision::kBf16},    {"bfloat16", Precision::kBf16},
-        {"fp8", Precision::kFp8},      {"fp16", Precision::kFp16},
-        {"half", Precision::kFp16},    {"_f16", Precision::kFp16},
-        {"884", Precision::kFp16},    // Volta's matrix instructions know no other type
-        {"1688", Precision::kFp16},   // with a type said: above
-        {"16816", Precision::kFp16},  // likewise
-        {"fp32", Precision::kFp32},    {"_f32", Precision::kFp32},
-        {"<float", Precision::kFp32},  {" float,", Precision::kFp32},
-        {"<double", Precision::kFp64},
-    });
+constexpr auto kPrecisions = std::to_array<PrecisionRow>({
+    {"tf32f32", Precision::kTf32},
+    {"tf32tf32", Precision::kTf32},
+    {"_tf32_", Precision::kTf32},
+    {"bf16bf16", Precision::kBf16},
+    {"f16f16", Precision::kFp16},
+    {"e2m1", Precision::kFp4},
+    {"e4m3", Precision::kFp8},
+    {"e5m2", Precision::kFp8},
+    {"i8i8", Precision::kInt8},
+    {"f32f32", Precision::kFp32},
+    {"f64f64", Precision::kFp64},
+    {"bf16", Precision::kBf16},
+    {"bfloat16", Precision::kBf16},
+    {"fp8", Precision::kFp8},
+    {"fp16", Precision::kFp16},
+    {"half", Precision::kFp16},
+    {"_f16", Precision::kFp16},
+    {"884", Precision::kFp16},    // Volta's matrix instructions know no other type
+    {"1688", Precision::kFp16},   // with a type said: above
+    {"16816", Precision::kFp16},  // likewise
+    {"fp32", Precision::kFp32},
+    {"_f32", Precision::kFp32},
+    {"<float", Precision::kFp32},
+    {" float,", Precision::kFp32},
+    {"<double", Precision::kFp64},
+});
 
 constexpr auto kPasses = std::to_array<PassRow>({
     {"strided_dgrad", ConvPass::kDataGradient, true, "cuDNN: xmma strided_dgrad_indexed"},

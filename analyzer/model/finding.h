@@ -11,8 +11,14 @@
 
 namespace headway::analyzer {
 
-enum class Status : std::uint8_t { kFound, kFine, kCannotTell };
-std::string_view status_id(Status status);  ///< "found", "fine", "cannot_tell": stable
+enum class Status : std::uint8_t {
+  kFound,
+  kFine,
+  kCannotTell,
+  kNoGain,  ///< seen, but the replay shows that taking it away gains nothing
+};
+/// "found", "fine", "cannot_tell", "no_gain": stable
+std::string_view status_id(Status status);
 
 /// Something to look at: a place in the trace and what is to be seen there.
 struct Evidence {
@@ -23,10 +29,11 @@ struct Evidence {
 
 /// How to act on a finding in one framework.
 struct Advice {
-  std::string framework;  ///< "PyTorch", "TensorFlow/JAX", "headway-train"
-  std::string text;       ///< what to do and why it helps, one or two sentences
-  std::string knob;       ///< the exact setting or call: "DataLoader(num_workers=…)"
-  std::string current;    ///< its value in this run where the trace shows it; else empty
+  std::string framework;      ///< "PyTorch", "TensorFlow/JAX", "headway-train"
+  std::string text;           ///< what to do and why it helps, one or two sentences
+  std::string knob;           ///< the exact setting or call: "DataLoader(num_workers=…)"
+  std::string current;        ///< its value in this run where the trace shows it; else empty
+  std::string_view fix = {};  ///< id of the replayed fix that it realises; empty: none
 };
 
 /// What a step would be with a known fix of the cause, from replaying the run (analyzer/whatif).
@@ -37,7 +44,15 @@ struct PredictedGain {
   double share = 0;      ///< of the step that is gained
   double low = 0;        ///< of the 95 % interval of the share
   double high = 0;
+  std::string setting = {};  ///< of headway-train that makes just this change; empty: none
 };
+
+/// What the figure of a finding rests on.
+enum class FigureBasis : std::uint8_t {
+  kExposed,  ///< time that the rule attributes to the cause; something else may fill it once it is gone
+  kReplay,  ///< the recorded steps replayed without the cause
+};
+std::string_view figure_basis_id(FigureBasis basis);  ///< "exposed", "replay": stable
 
 /// What a rule says about a trace.
 struct Finding {
@@ -46,15 +61,26 @@ struct Finding {
   Status status = Status::kCannotTell;
   std::string claim;  ///< found: what holds the step back, with figures; fine: what was checked;
                       ///< cannot tell: what is missing
-  std::string sub_cause;            ///< e.g. "read", "decode"; empty when the rule has none
-  DurationNs recoverable_per_step;  ///< upper bound of what fixing it gains; 0 unless found
-  double share_of_step = 0;         ///< recoverable / mean steady step
+  std::string sub_cause;  ///< e.g. "read", "decode"; empty when the rule has none
+  /// The most that taking the cause away gains, at least the gain of each of its fixes; see
+  /// `basis`. 0 unless found or without gain.
+  DurationNs recoverable_per_step;
+  double share_of_step = 0;  ///< recoverable / mean steady step
+  FigureBasis basis = FigureBasis::kExposed;
+  DurationNs exposed_per_step;  ///< what the rule attributes to the cause, before any replay
   double confidence = 0;  ///< 0..1: how much of the claim rests on evidence rather than inference
-  /// The best fix; a ceiling only where no other one applies. None: see `unpredicted`, or nobody asked.
+  /// The best fix; a ceiling only where no other one applies. None: see `unpredicted`, or nobody
+  /// asked.
   std::optional<PredictedGain> predicted;
   /// The most that any fix could gain, beside a `predicted` that is no ceiling and gains less.
   std::optional<PredictedGain> at_most;
-  std::string unpredicted;         ///< why nothing is predicted, though somebody asked
+  std::string unpredicted;  ///< why nothing is predicted, though somebody asked
+  /// Fixes worth making, most gain first: what they gain is from replays, one for each.
+  std::vector<PredictedGain> fixes;
+  /// The rule of the finding that explains the same time and stands before this one; empty: none.
+  std::string_view part_of;
+  /// What decides the order: the share of the step that following the finding is expected to gain.
+  double worth = 0;
   std::vector<Evidence> evidence;  ///< the worst first, at most 20
   std::vector<Advice> advice;
 };

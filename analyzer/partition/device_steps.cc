@@ -69,17 +69,21 @@ std::vector<StepWindow> step_windows(const Trace& trace, const Steps& steps,
     boundary.kernels_after_update = 0;
   }
   std::vector<StepWindow> windows;
+  bool unrecorded = false;  // steps since the last window
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const Boundary& boundary = boundaries[i];
+    unrecorded |= i > 0 && after_gap(steps, mine[i - 1], mine[i]);
     if (boundary.last_op == TimeNs::min()) continue;
     // What was not recorded before this step is not part of it.
-    const bool cut_off = windows.empty() || after_gap(steps, windows.back().step, mine[i]);
+    const bool cut_off = windows.empty() || unrecorded;
     const TimeNs before = windows.empty() ? TimeNs::min() : windows.back().interval.end;
     TimeNs begin =
         cut_off ? std::max(before, std::min(boundary.first_start, steps.all[mine[i]].host.begin))
                 : before;
     Interval interval{begin, boundary.end()};
-    if (!interval.empty()) windows.push_back({mine[i], interval});
+    if (interval.empty()) continue;
+    windows.push_back({mine[i], interval});
+    unrecorded = false;
   }
   return windows;
 }

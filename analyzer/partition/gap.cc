@@ -19,6 +19,16 @@ void push(std::vector<Segment>& out, Interval interval, TimeClass c, EventRef ca
   if (!interval.empty()) out.push_back({interval, c, cause});
 }
 
+/// True for a CUDA device that is the only one with work: nobody can wait for another one.
+bool is_lone_cuda(const Trace& trace, DeviceId device) {
+  if (trace.devices[device.value].type != DeviceType::kCuda) return false;
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+    if (trace.streams[s].device != device && !trace.ops_of_stream[StreamId{s}].empty())
+      return false;
+  }
+  return true;
+}
+
 /// Classes that time taken by CUDA or a profiler on the host may hide behind. Not the front end: its
 /// op was in the queue before the device ran dry.
 bool may_hide_overhead(TimeClass c) {
@@ -31,6 +41,7 @@ bool may_hide_overhead(TimeClass c) {
 GapExplainer::GapExplainer(const GapFacts& facts, const DeviceWork& work)
     : facts_(facts),
       trace_(facts.trace),
+      lone_cuda_device_(is_lone_cuda(facts.trace, work.device)),
       activity_(facts.trace),
       latency_(measure_latencies(facts, work)) {}
 
@@ -38,6 +49,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
   CallId launch = trace_.device_ops.call[next.value];
   if (!launch.valid()) return explain_without_launch(gap, next, out);
   std::size_t from = out.size();
+  dry_since_ = gap.begin;
   DeviceOpId source = facts_.awaited(next);
   if (source.valid() && trace_.device_ops.end[source.value] > gap.begin) {
     // The awaited op runs elsewhere (another device), or it would have made this device busy.
@@ -72,7 +84,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
     TimeNs called = trace_.calls.end[launch.value] + latency_.launch;
     TimeNs believed =
         std::clamp(std::max(launched + latency_.launch * kLatencySlack, called), launched, gap.end);
-    push(out, {launched, believed}, walk.drained_by.value_or(TimeClass::kLaunchGap), call);
+    push_refill({launched, believed}, walk, TimeClass::kLaunchGap, call, out);
     push(out, {believed, gap.end}, TimeClass::kUnknown, call);
   }
   put_overheads_over(trace_.threads[thread.value].process, from, out);
@@ -87,9 +99,17 @@ void GapExplainer::explain_without_launch(Interval gap, DeviceOpId next,
   push(out, gap, neighbours ? TimeClass::kFrontendGap : TimeClass::kUnknown, EventRef::of(next));
 }
 
-TimeClass GapExplainer::host_class(const Walk& walk, TimeNs t) const {
-  if (walk.drained_by) return *walk.drained_by;
-  return facts_.in_step(walk.thread, t) ? TimeClass::kLaunchGap : TimeClass::kBetweenSteps;
+/// A wait that drained the queue has to answer for refilling it, as far as the host would have been
+/// ahead without it. Making input is work of its own.
+void GapExplainer::push_refill(Interval part, const Walk& walk, TimeClass own, EventRef cause,
+                               std::vector<Segment>& out) {
+  if (walk.drained_by && info(own).group != TimeGroup::kInput) {
+    const TimeNs until = std::min(part.end, part.begin + lost_lead_);
+    push(out, {part.begin, until}, *walk.drained_by, cause);
+    lost_lead_ = lost_lead_ - (until - part.begin);
+    part.begin = until;
+  }
+  push(out, part, own, cause);
 }
 
 /// Walks over what a host thread did in `window`. When the device ran dry while the thread was
@@ -104,6 +124,7 @@ void GapExplainer::explain_host(Interval window, Walk& walk, std::vector<Segment
       const CallId call{activity.event.index};
       if (facts_.blocks(call)) walk.drained_by = TimeClass::kHostSync;
       if (facts_.waits_to_free(call)) walk.drained_by = TimeClass::kAllocator;
+      if (walk.drained_by) lost_lead_ += window.begin - trace_.calls.start[call.value];
     }
     explain_activity(activity, walk, out);
     now = activity.interval.end;
@@ -117,26 +138,38 @@ void GapExplainer::explain_activity(const Activity& activity, const Walk& walk,
   // What a program says it does between steps is the cause, whatever it calls for that.
   if (RangeId named = facts_.between_range(walk.thread, activity.range); named.valid())
     return push(out, part, TimeClass::kBetweenSteps, EventRef::of(named));
-  TimeClass host = host_class(walk, part.begin);
+  const TimeClass host = facts_.host_class(walk.thread, part, activity.range, places_);
   if (activity.event.kind == EventRef::Kind::kCall) {
     CallId call{activity.event.index};
     DeviceCallKind kind = trace_.calls.kind[call.value];
     bool allocator = kind == DeviceCallKind::kAllocate || kind == DeviceCallKind::kFree;
-    TimeClass c = facts_.blocks(call) ? TimeClass::kHostSync
-                  : allocator         ? TimeClass::kAllocator
-                                      : host;
-    return push(out, part, c, activity.event);
+    if (facts_.blocks(call)) return explain_block(part, call, out);
+    if (allocator) return push(out, part, TimeClass::kAllocator, activity.event);
+    return push_refill(part, walk, host, activity.event, out);
   }
   RangeId wait = facts_.waits.wait_around(activity.range);
   if (wait.valid()) return facts_.waits.explain(wait, part, activity_, out);
   if (auto stage = facts_.waits.stage_around(activity.range))
     return push(out, part, *stage, activity.event);
   bool pause = facts_.names[activity.range].pause;
-  if (pause && host != TimeClass::kBetweenSteps) host = TimeClass::kHostOther;
   if ((pause || waits_for_partner(activity)) &&
       visit_partner(part, walk, host, activity.event, out))
     return;
-  push(out, part, host, activity.event);
+  const bool around_steps = host == TimeClass::kBetweenSteps && activity.range.valid() &&
+                            !facts_.lies_between(walk.thread, activity.range);
+  push_refill(part, walk, host, around_steps ? EventRef{} : activity.event, out);
+}
+
+/// A call that waits although all recorded work has ended waits for work that was not recorded, beyond
+/// what waking up takes. With several devices it may be for another one.
+void GapExplainer::explain_block(Interval part, CallId call, std::vector<Segment>& out) const {
+  TimeNs believed = part.end;
+  if (lone_cuda_device_ && only_waits(trace_.calls.kind[call.value])) {
+    TimeNs waits_since = std::max(dry_since_, trace_.calls.start[call.value]);
+    believed = std::clamp(waits_since + latency_.sync * kLatencySlack, part.begin, part.end);
+  }
+  push(out, {part.begin, believed}, TimeClass::kHostSync, EventRef::of(call));
+  push(out, {believed, part.end}, TimeClass::kUnknown, EventRef::of(call));
 }
 
 /// True for the training thread inside the backward pass with no op of its own: autograd's thread
@@ -158,11 +191,11 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
   Walk visit{partner, walk.drained_by, true};
   TimeNs now = part.begin;
   for (const Activity& activity : activities) {
-    push(out, {now, activity.interval.begin}, otherwise, cause);
+    push_refill({now, activity.interval.begin}, visit, otherwise, cause, out);
     explain_activity(activity, visit, out);
     now = activity.interval.end;
   }
-  push(out, {now, part.end}, otherwise, cause);
+  push_refill({now, part.end}, visit, otherwise, cause, out);
   return true;
 }
 
@@ -170,15 +203,9 @@ bool GapExplainer::visit_partner(Interval part, const Walk& walk, TimeClass othe
 /// training thread starts the backward pass.
 void GapExplainer::explain_nothing(Interval part, const Walk& walk, std::vector<Segment>& out) {
   if (part.empty()) return;
-  TimeClass otherwise = walk.drained_by.value_or(
-      facts_.in_step(walk.thread, part.begin) ? TimeClass::kHostOther : TimeClass::kBetweenSteps);
-  if (visit_partner(part, walk, otherwise, EventRef{}, out)) return;
-  // Between two calls of a program that says nothing about itself.
-  if (!walk.drained_by && part.length() <= facts_.issue_pause() &&
-      trace_.ranges_of_thread[walk.thread].empty()) {
-    otherwise = TimeClass::kLaunchGap;
-  }
-  push(out, part, otherwise, EventRef{});
+  const TimeClass otherwise = facts_.host_class(walk.thread, part, RangeId::none(), places_);
+  if (!visit_partner(part, walk, otherwise, EventRef{}, out))
+    push_refill(part, walk, otherwise, EventRef{}, out);
 }
 
 void GapExplainer::put_overheads_over(ProcessId process, std::size_t from,

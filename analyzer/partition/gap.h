@@ -37,13 +37,22 @@ class GapExplainer {
   bool visit_partner(Interval part, const Walk& walk, TimeClass otherwise, EventRef cause,
                      std::vector<Segment>& out);
   bool waits_for_partner(const Activity& activity) const;
-  TimeClass host_class(const Walk& walk, TimeNs t) const;
+  void push_refill(Interval part, const Walk& walk, TimeClass own, EventRef cause,
+                   std::vector<Segment>& out);
   void put_overheads_over(trace::ProcessId process, std::size_t from,
                           std::vector<Segment>& out) const;
 
+  void explain_block(Interval part, trace::CallId call, std::vector<Segment>& out) const;
+
   const GapFacts& facts_;
   const trace::Trace& trace_;
+  TimeNs dry_since_;  ///< begin of the gap at hand
+  /// How far the host would be ahead without the waits that drained the queue: what it waited until
+  /// the device ran dry, less what refilling took since. What takes longer is not their fault.
+  DurationNs lost_lead_;
+  bool lone_cuda_device_;
   HostActivity activity_;
+  GapFacts::HostPlaces places_;
   DeviceLatencies latency_;
 };
 

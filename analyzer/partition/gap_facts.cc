@@ -9,7 +9,8 @@ namespace {
 
 using namespace trace;
 
-/// A pause between two calls is part of issuing work up to this multiple of the usual pause.
+/// A pause is part of issuing work up to this multiple of the usual pause: in it the thread could have
+/// issued as many ops.
 constexpr std::int64_t kPauseSlack = 8;
 
 std::vector<DeviceOpId> previous_on_stream(const Trace& trace) {
@@ -23,15 +24,29 @@ std::vector<DeviceOpId> previous_on_stream(const Trace& trace) {
   return previous;
 }
 
-/// The median pause between neighbouring calls of the threads that launch, from a sample.
-DurationNs usual_pause(const Trace& trace) {
+bool enqueues(const Calls& calls, CallId call) {
+  if (calls.op[call.value].valid()) return true;
+  switch (calls.kind[call.value]) {
+    case DeviceCallKind::kLaunch:
+    case DeviceCallKind::kGraphLaunch:
+    case DeviceCallKind::kCopy:
+    case DeviceCallKind::kCopyBlocking:
+    case DeviceCallKind::kMemset:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The median pause between calls that enqueue work, from a sample. Calls in between that enqueue
+/// nothing (queries of a stream's state, event records) are part of issuing.
+DurationNs usual_pause(const Trace& trace, const std::vector<std::vector<CallId>>& enqueues) {
   constexpr std::size_t kSample = 100'000;
   std::vector<std::int64_t> pauses;
-  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
-    auto rows = trace.calls_of_thread[ThreadId{t}];
+  for (const std::vector<CallId>& rows : enqueues) {
     for (std::size_t i = 1; i < rows.size() && pauses.size() < kSample; ++i) {
       DurationNs pause = trace.calls.start[rows[i].value] - trace.calls.end[rows[i - 1].value];
-      if (pause.ns > 0 && trace.calls.op[rows[i].value].valid()) pauses.push_back(pause.ns);
+      if (pause.ns > 0) pauses.push_back(pause.ns);
     }
   }
   if (pauses.empty()) return {};
@@ -64,8 +79,9 @@ GapFacts::GapFacts(const Trace& t, const RangeNames& n, const Attribution& a, co
       waits(t, a),
       previous_(previous_on_stream(t)),
       waits_of_stream_(t.streams.size()),
-      steps_of_thread_(t.threads.size()),
-      issue_pause_(usual_pause(t) * kPauseSlack) {
+      steps_of_thread_(t.threads.size()) {
+  find_enqueues();
+  issue_pause_ = usual_pause(t, enqueues_) * kPauseSlack;
   for (const Step& step : steps.all) steps_of_thread_[step.thread.value].push_back(step.host);
   for (std::uint32_t i = 0; i < trace.ranges.size() && !any_between_; ++i)
     any_between_ = names[RangeId{i}].between != BetweenCause::kOther;
@@ -133,17 +149,29 @@ bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
   return after != steps.begin() && (after - 1)->contains(t);
 }
 
+Interval GapFacts::pause_between_steps(ThreadId thread, TimeNs t) const {
+  const std::vector<Interval>& steps = steps_of_thread_[thread.value];
+  auto after = std::upper_bound(steps.begin(), steps.end(), t,
+                                [](TimeNs time, const Interval& i) { return time < i.begin; });
+  return {after == steps.begin() ? TimeNs::min() : (after - 1)->end,
+          after == steps.end() ? TimeNs::max() : after->begin};
+}
+
+bool GapFacts::lies_between(ThreadId thread, RangeId range) const {
+  const Interval pause = pause_between_steps(thread, trace.ranges.start[range.value]);
+  return trace.ranges.start[range.value] >= pause.begin &&
+         trace.ranges.end[range.value] <= pause.end;
+}
+
 RangeId GapFacts::between_range(ThreadId thread, RangeId range) const {
   const std::vector<Interval>& steps = steps_of_thread_[thread.value];
   if (!any_between_ || steps.empty() || !range.valid()) return RangeId::none();
   const Ranges& ranges = trace.ranges;
   if (ranges.thread[range.value] != thread) return RangeId::none();
-  auto after = std::upper_bound(steps.begin(), steps.end(), ranges.start[range.value],
-                                [](TimeNs time, const Interval& i) { return time < i.begin; });
-  const TimeNs from = after == steps.begin() ? TimeNs::min() : (after - 1)->end;
-  const TimeNs to = after == steps.end() ? TimeNs::max() : after->begin;
+  const Interval pause = pause_between_steps(thread, ranges.start[range.value]);
   RangeId found;
-  for (; range.valid() && ranges.start[range.value] >= from && ranges.end[range.value] <= to;
+  for (; range.valid() && ranges.start[range.value] >= pause.begin &&
+         ranges.end[range.value] <= pause.end;
        range = ranges.parent[range.value]) {
     if (names.source(range) == RangeSource::kOperator) continue;
     if (names[range].between != BetweenCause::kOther) found = range;
@@ -163,6 +191,87 @@ bool GapFacts::blocks(CallId call) const {
 bool GapFacts::waits_to_free(CallId call) const {
   return trace.calls.kind[call.value] == DeviceCallKind::kFree &&
          trace.strings[trace.calls.name[call.value]].find("Async") == std::string_view::npos;
+}
+
+void GapFacts::find_enqueues() {
+  enqueues_.resize(trace.threads.size());
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    for (CallId call : trace.calls_of_thread[ThreadId{t}]) {
+      if (enqueues(trace.calls, call)) enqueues_[t].push_back(call);
+    }
+  }
+  issues_.resize(trace.ranges.size());
+  for (std::uint32_t op = 0; op < trace.device_ops.size(); ++op) {
+    for (RangeId r = attribution.range_of[op]; r.valid() && !issues_[r.value];
+         r = trace.ranges.parent[r.value])
+      issues_[r.value] = true;
+  }
+}
+
+GapFacts::Pause GapFacts::pause_at(ThreadId thread, TimeNs t, HostPlaces& places) const {
+  constexpr int kNear = 4;
+  const std::vector<CallId>& rows = enqueues_[thread.value];
+  const Calls& calls = trace.calls;
+  if (places.next.empty()) places.next.resize(enqueues_.size());
+  std::size_t& place = places.next[thread.value];
+  auto begun = [&](CallId call) { return calls.start[call.value] <= t; };
+  auto next = rows.begin() + static_cast<std::ptrdiff_t>(place);
+  if (place > 0 && !begun(rows[place - 1])) next = rows.begin();
+  for (int i = 0; i < kNear && next != rows.end() && begun(*next); ++i) ++next;
+  if (next != rows.end() && begun(*next)) next = std::partition_point(next, rows.end(), begun);
+  place = static_cast<std::size_t>(next - rows.begin());
+  Pause pause{{t, t}, false};
+  if (next != rows.begin()) {
+    pause.interval.begin = calls.end[(next - 1)->value];
+    if (t < pause.interval.begin) return {{t, t}, false};  // inside such a call
+  } else {
+    auto ranges = trace.ranges_of_thread[thread];
+    pause.interval.begin =
+        ranges.empty() ? t : std::min(t, trace.ranges.start[ranges.front().value]);
+  }
+  if (next == rows.end()) {
+    pause.interval.end = trace.end;
+    return pause;
+  }
+  pause.interval.end = calls.start[next->value];
+  DeviceOpId op = calls.op[next->value];
+  pause.feeds_device =
+      op.valid() && trace.device_ops.kind[op.value] == DeviceOpKind::kCopyHostToDevice;
+  return pause;
+}
+
+/// By the names of what runs wholly inside the pause: what lies around it says nothing about it.
+TimeClass GapFacts::class_of_input(RangeId range, const Interval& pause) const {
+  for (RangeId r = range; r.valid(); r = trace.ranges.parent[r.value]) {
+    if (trace.ranges.start[r.value] < pause.begin || trace.ranges.end[r.value] > pause.end) break;
+    if (auto stage = class_of_loader_name(trace.strings[trace.ranges.name[r.value]])) return *stage;
+  }
+  return TimeClass::kInputOther;
+}
+
+TimeClass GapFacts::host_class(ThreadId thread, Interval part, RangeId range,
+                               HostPlaces& places) const {
+  if (!in_step(thread, part.begin)) return TimeClass::kBetweenSteps;
+  if (range.valid() && names[range].pause) return TimeClass::kHostOther;
+  const Pause pause = pause_at(thread, part.begin, places);
+  if (pause.interval.length() <= issue_pause_) return TimeClass::kLaunchGap;
+  if (!range.valid()) return TimeClass::kHostOther;
+  // Issuing is many short functions. One that takes as long as issuing several ops works itself.
+  const bool works = part.length() > issue_pause_ && !issues_[range.value];
+  for (RangeId r = range; !works && r.valid(); r = trace.ranges.parent[r.value]) {
+    if (!issues_[r.value]) continue;
+    const RangeSource source = names.source(r);
+    const trace::RangeInfo* info = trace.info(r);
+    const bool op = source == RangeSource::kOperator ||
+                    (source == RangeSource::kNvtx && info && info->kind == RangeKind::kOp);
+    if (op || names[r].module_part) return TimeClass::kLaunchGap;
+  }
+  const RangeSource source = names.source(range);
+  const bool of_program = source == RangeSource::kOperator || source == RangeSource::kPython;
+  const Phase phase = attribution.contexts[range.value].phase;
+  if (pause.feeds_device && of_program && phase != Phase::kUpdate && phase != Phase::kBackward)
+    return class_of_input(range, pause.interval);
+  return TimeClass::kHostOther;
 }
 
 void GapFacts::find_partners(const Steps& steps) {

@@ -33,6 +33,9 @@ class GapFacts {
   /// what the program does there (evaluation, a checkpoint); none inside steps, and none when no
   /// range says so.
   trace::RangeId between_range(trace::ThreadId thread, trace::RangeId range) const;
+  /// True when `range` lies between two steps of `thread`; false for one that a step lies in: it says
+  /// nothing of the time between them.
+  bool lies_between(trace::ThreadId thread, trace::RangeId range) const;
 
   /// The thread that may act while `thread` shows nothing or waits for it: the training thread, or
   /// for that one the thread that launches most beside it (autograd's); none when there is none.
@@ -44,9 +47,23 @@ class GapFacts {
   /// True for cudaFree and what is like it: memory goes back when the device has finished. Not for frees in stream order.
   bool waits_to_free(trace::CallId call) const;
 
-  /// Pauses between two calls of a thread up to this long belong to issuing work: nothing is recorded
-  /// of the program in between.
+  /// Up to this long, the time from one call that enqueues work to the next on a thread is what
+  /// issuing that work takes: interpreter, framework, driver.
   DurationNs issue_pause() const { return issue_pause_; }
+
+  /// The class of what `thread` does in `part`, outside of calls and of declared waits and stages.
+  /// `range` is the innermost one there; may be none. Partition and replay both ask here.
+  ///   Issuing work (launch gap): short pauses between calls that enqueue, and longer ones inside an
+  ///     operator or a module that enqueues. A CUDA graph would take these away.
+  ///   Making input: operators and Python functions that enqueue nothing, in a long pause that a copy
+  ///     to the device ends.
+  ///   The host's own work: everything else.
+  /// `places` makes asking forward in time cheap.
+  struct HostPlaces {
+    std::vector<std::size_t> next;  ///< by thread: the first enqueuing call after the last question
+  };
+  TimeClass host_class(trace::ThreadId thread, Interval part, trace::RangeId range,
+                       HostPlaces& places) const;
 
   /// Time of `process` that CUDA or a profiler took, by start, disjoint.
   struct Taken {
@@ -61,12 +78,22 @@ class GapFacts {
   const InputWaits waits;
 
  private:
+  /// The time between the steps of `thread` around `t`.
+  Interval pause_between_steps(trace::ThreadId thread, TimeNs t) const;
   struct Record {
     trace::ProcessId process;
     std::uint64_t sync_id;
     TimeNs start;
     trace::CallId call;
   };
+  /// From the end of one enqueuing call of a thread to the start of the next.
+  struct Pause {
+    Interval interval;
+    bool feeds_device = false;  ///< a copy to the device ends it
+  };
+  Pause pause_at(trace::ThreadId thread, TimeNs t, HostPlaces& places) const;
+  TimeClass class_of_input(trace::RangeId range, const Interval& pause) const;
+  void find_enqueues();
   void find_partners(const Steps& steps);
   void find_taken();
 
@@ -75,6 +102,8 @@ class GapFacts {
   std::vector<Record> records_;  ///< event records by process, sync id, start
   std::vector<std::vector<Interval>> steps_of_thread_;
   std::vector<trace::ThreadId> partner_;
+  std::vector<std::vector<trace::CallId>> enqueues_;  ///< by thread: calls that enqueue, by start
+  std::vector<bool> issues_;  ///< by range: such a call lies inside, on the same thread
   std::vector<std::vector<Taken>> taken_;
   DurationNs issue_pause_;
   bool any_between_ = false;  ///< else no range needs to be looked up

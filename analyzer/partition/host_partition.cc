@@ -56,6 +56,9 @@ class HostPartitioner {
     if (wait.valid()) return facts_.waits.explain(wait, activity.interval, activity_, out);
     if (auto stage = facts_.waits.stage_around(activity.range))
       return push(activity.interval, *stage, activity.event, out);
+    if (activity.range.valid() && !facts_.in_step(thread_, activity.interval.begin) &&
+        !facts_.lies_between(thread_, activity.range))
+      return leave_to_others(activity.interval, TimeClass::kBetweenSteps, EventRef{}, out);
     if (activity.range.valid() && is_work(facts_.attribution.contexts[activity.range.value]))
       return push(activity.interval, class_of_work(activity.range), activity.event, out);
     leave_to_others(activity.interval, TimeClass::kHostOther, activity.event, out);

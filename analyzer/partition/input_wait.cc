@@ -23,8 +23,8 @@ std::optional<TimeClass> class_of_stage(RangeKind kind) {
   }
 }
 
-/// What a loader that runs on the waiting thread is doing, by the name of an op or a Python function:
-/// Pillow, OpenCV, torchvision and the default collate function in their own spelling.
+}  // namespace
+
 std::optional<TimeClass> class_of_loader_name(std::string_view name) {
   auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("collate") || has("aten::stack") || has("pin_memory")) return TimeClass::kInputOther;
@@ -34,8 +34,6 @@ std::optional<TimeClass> class_of_loader_name(std::string_view name) {
     return TimeClass::kIoRead;
   return std::nullopt;
 }
-
-}  // namespace
 
 InputWaits::InputWaits(const Trace& trace, const Attribution& attribution)
     : trace_(trace), attribution_(attribution) {

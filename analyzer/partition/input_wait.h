@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
@@ -11,6 +12,10 @@
 #include "trace/trace.h"
 
 namespace headway::analyzer {
+
+/// What a loader that runs on the training thread is doing, by the name of an op or a Python function:
+/// Pillow, OpenCV, torchvision and the default collate function in their own spelling.
+std::optional<TimeClass> class_of_loader_name(std::string_view name);
 
 /// Who makes which batch, and what the ranges of loaders mean. Immutable after construction.
 class InputWaits {

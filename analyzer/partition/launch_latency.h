@@ -13,8 +13,13 @@ struct DeviceLatencies {
       launch;  ///< p95 from the start of a launch to the start of its op, when the stream was empty
   DurationNs
       frontend;  ///< p95 between two ops of a stream when the second was launched long before
+  DurationNs
+      sync;  ///< p95 from the end of the last op to the return of the call that waited for it
 };
 
 DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work);
+
+/// True for calls that wait for the device and do nothing else.
+bool only_waits(trace::DeviceCallKind kind);
 
 }  // namespace headway::analyzer

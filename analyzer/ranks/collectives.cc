@@ -107,6 +107,7 @@ class Collector {
       row.sequence = declared.sequence;
       row.bytes = declared.bytes > 0 ? declared.bytes : -1;
       row.ranks = declared.ranks;
+      row.peer = declared.peer;
       std::string_view kind = trace_.strings[declared.kind];
       add(declared.op, row, std::string(trace_.strings[declared.communicator]),
           kind.empty() ? kUnknownKind : kind);
@@ -159,11 +160,16 @@ bool is_synchronising(std::string_view kind) {
 }
 
 double bus_factor(std::string_view kind, int ranks) {
-  if (ranks < 2) return 1;
+  if (ranks < 2) return 0;
   double n = ranks;
   if (kind == "allreduce") return 2 * (n - 1) / n;
-  if (kind == "allgather" || kind == "reducescatter") return (n - 1) / n;
-  return 1;
+  if (kind == "allgather" || kind == "reducescatter" || kind == "alltoall") return (n - 1) / n;
+  bool moves_once = kind == "broadcast" || kind == "reduce" || is_point_to_point(kind);
+  return moves_once ? 1 : 0;
+}
+
+bool is_point_to_point(std::string_view kind) {
+  return kind == "send" || kind == "recv";
 }
 
 }  // namespace headway::analyzer

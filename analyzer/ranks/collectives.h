@@ -29,6 +29,7 @@ struct RankCollective {
   Interval time;               ///< on the device
   std::int64_t bytes = -1;     ///< full message; -1 unknown
   std::int32_t ranks = 0;      ///< members of the communicator; 0 unknown
+  std::int32_t peer = -1;      ///< root, or the other end; -1 none or unknown
   std::uint32_t op = 0;        ///< its device op in the rank's trace
 };
 
@@ -50,7 +51,11 @@ Collectives collectives_of(const trace::Trace& trace, const Steps& steps,
 bool is_synchronising(std::string_view kind);
 
 /// Bytes over the slowest link per byte of message, as NCCL's tests define bus bandwidth: 2(n-1)/n
-/// for all-reduce, (n-1)/n for all-gather and reduce-scatter, else 1.
+/// for all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, 1 for what moves once
+/// (broadcast, reduce, send, recv). 0 where it has no meaning: other kinds, fewer than two ranks.
 double bus_factor(std::string_view kind, int ranks);
+
+/// One side of a message from one rank to another.
+bool is_point_to_point(std::string_view kind);
 
 }  // namespace headway::analyzer

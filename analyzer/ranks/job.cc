@@ -54,6 +54,26 @@ void add_waits(JobAnalysis& job) {
     job.roles[r].wait_share = ratio(waited_for[r], waited);
 }
 
+/// What each rank exposes of collectives that found no counterpart, or whose members need not meet.
+void add_untold(JobAnalysis& job) {
+  std::vector<std::vector<bool>> told(job.ranks.size());
+  for (std::size_t r = 0; r < job.ranks.size(); ++r)
+    told[r].resize(job.ranks[r].collectives.rows.size());
+  for (const MatchedCollective& c : job.matching.all) {
+    if (!c.synchronising) continue;
+    for (Member m : job.matching.of(c)) told[m.rank][m.row] = true;
+  }
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    const RankDevice* device = main_device(job.ranks[r]);
+    if (!device || device->steady_steps == 0) continue;
+    DurationNs sum;
+    for (const Exposure& exposure : device->exposures)
+      if (device->steps[exposure.step].steady && !told[r][exposure.collective])
+        sum += exposure.time.length();
+    job.roles[r].untold = sum / device->steady_steps;
+  }
+}
+
 /// Moves the waiting part of exposed communication into its own class. A collective's kernel runs
 /// from the arrival of its rank, so the wait is its beginning.
 void split_straggler_wait(JobAnalysis& job) {
@@ -124,7 +144,7 @@ void add_lateness(JobAnalysis& job) {
   };
   std::vector<Sum> sums(job.ranks.size());
   for (const MatchedCollective& c : job.matching.all) {
-    if (!c.synchronising) continue;
+    if (!c.synchronising || c.message) continue;
     std::span<const Member> members = job.matching.of(c);
     TimeNs earliest = TimeNs::max();
     auto start = [&](Member m) {
@@ -193,6 +213,7 @@ JobAnalysis combine(std::vector<RankSummary> summaries) {
   job.matching = match_collectives(job.ranks);
   job.clocks = align_clocks(job.ranks, job.matching);
   add_waits(job);
+  add_untold(job);
   split_straggler_wait(job);
   add_stragglers(job);
   add_collective_figures(job);

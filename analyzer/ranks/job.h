@@ -35,13 +35,14 @@ struct LateCause {
 
 /// What a rank does to the others, and they to it.
 struct RankRole {
-  std::vector<DurationNs> waits;   ///< per collective of the rank
-  std::int64_t synchronised = 0;   ///< matched synchronising collectives it took part in
-  std::int64_t last = 0;           ///< of them, those for which all others waited for it
-  double wait_share = 0;           ///< of all waiting in the job, what was for this rank
-  DurationNs exposed_wait;         ///< per steady step: waiting that nothing hid
-  DurationNs caused_wait;          ///< per steady step: exposed wait of the median other rank while
-                                   ///< this one was last
+  std::vector<DurationNs> waits;  ///< per collective of the rank
+  std::int64_t synchronised = 0;  ///< matched synchronising collectives it took part in
+  std::int64_t last = 0;          ///< of them, those for which all others waited for it
+  double wait_share = 0;          ///< of all waiting in the job, what was for this rank
+  DurationNs exposed_wait;        ///< per steady step: waiting that nothing hid
+  DurationNs caused_wait;         ///< per steady step: exposed wait of the median other rank while
+                                  ///< this one was last
+  DurationNs untold;  ///< per steady step: exposed communication that may be waiting or transfer
   std::optional<LateCause> cause;  ///< of being last; none when it never is
   /// Mean of start minus the earliest member's start, clocks aligned; none when they are not, or
   /// when it is below three times the clocks' residual.

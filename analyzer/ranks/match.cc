@@ -16,11 +16,13 @@ struct Entry {
   std::uint32_t kind = 0;      ///< by order only
   std::int64_t step = 0;       ///< by order only
   std::uint32_t place = 0;     ///< among rows of one rank that agree in all of the above
+  std::int32_t from = -1;      ///< messages only: their ends
+  std::int32_t to = -1;
   Member member;
   std::uint32_t group = 0;  ///< index into Matching::groups
 
-  auto key() const { return std::tie(communicator, sequence, kind, step, place); }
-  auto bucket() const { return std::tie(communicator, sequence, kind, step); }
+  auto key() const { return std::tie(communicator, sequence, kind, step, from, to, place); }
+  auto bucket() const { return std::tie(communicator, sequence, kind, step, from, to); }
 };
 
 class Numbering {
@@ -81,7 +83,15 @@ class Matcher {
       Entry entry;
       entry.communicator = communicators_(group.communicator);
       entry.sequence = row.sequence;
-      if (row.sequence < 0) {
+      if (is_point_to_point(group.kind) && row.peer >= 0) {
+        // Each end counts its messages with all others: only the order between the two is shared.
+        const std::int32_t self = ranks_[rank].identity.rank;
+        entry.from = group.kind == "send" ? self : row.peer;
+        entry.to = group.kind == "send" ? row.peer : self;
+        entry.sequence = -1;
+        entry.kind = kinds_("message");
+        entry.step = row.step;
+      } else if (row.sequence < 0) {
         entry.kind = kinds_(group.kind);
         entry.step = row.step;
       }
@@ -116,25 +126,30 @@ class Matcher {
   void match_place(const std::vector<Entry>& place) {
     const Entry& first = place.front();
     std::int32_t size = row(first.member).ranks;
+    const bool message = first.from >= 0;
     bool agree = std::all_of(place.begin(), place.end(), [&](const Entry& e) {
-      return e.group == first.group && row(e.member).bytes == row(first.member).bytes;
+      return (message || e.group == first.group) && row(e.member).bytes == row(first.member).bytes;
     });
     bool too_many = size > 0 && place.size() > static_cast<std::size_t>(size);
     if (too_many) ambiguous_.insert(result_.groups[first.group].group.communicator);
-    if (place.size() < 2 || !agree || too_many) {
+    if (place.size() < 2 || !agree || too_many || (message && place.size() != 2)) {
       for (const Entry& e : place) ++result_.groups[e.group].unmatched;
       return;
     }
-    MatchedGroup& group = result_.groups[first.group];
-    group.matched += static_cast<std::int64_t>(place.size());
-    group.by_order = group.by_order || first.sequence < 0;
+    for (const Entry& e : place) {
+      MatchedGroup& its = result_.groups[e.group];
+      ++its.matched;
+      its.by_order = its.by_order || first.sequence < 0;
+    }
+    const MatchedGroup& group = result_.groups[first.group];
     MatchedCollective matched;
     matched.group = first.group;
     matched.first_member = static_cast<std::uint32_t>(result_.members.size());
     matched.member_count = static_cast<std::uint32_t>(place.size());
-    matched.ranks = size > 0 ? size : static_cast<std::int32_t>(place.size());
+    matched.ranks = size > 0 && !message ? size : static_cast<std::int32_t>(place.size());
     matched.bytes = row(first.member).bytes;
-    matched.synchronising = is_synchronising(group.group.kind);
+    matched.message = message;
+    matched.synchronising = message || is_synchronising(group.group.kind);
     matched.transfer = row(first.member).time.length();
     matched.last = first.member.rank;
     for (const Entry& e : place) {

@@ -23,7 +23,8 @@ struct MatchedCollective {
   std::uint32_t member_count = 0;  ///< at least 2, in the order of ranks
   std::int32_t ranks = 0;          ///< members of the communicator, loaded or not
   std::int64_t bytes = -1;
-  bool synchronising = false;
+  bool synchronising = false;  ///< nobody's part is over before the last member is there
+  bool message = false;     ///< from one rank to another: the sender may leave before the receiver
   DurationNs transfer;      ///< least duration of all members: what is left without waiting
   std::uint32_t last = 0;   ///< the member that arrived last: the one with the least duration
   DurationNs longest_wait;  ///< of the member that arrived first
@@ -48,11 +49,13 @@ struct Matching {
 };
 
 /// Matches by communicator and sequence number where ranks recorded one, else by place among the
-/// collectives of the same communicator, kind and step. A step in which a rank counts more or fewer
+/// collectives of the same communicator, kind and step. A send finds its receive among the messages
+/// between the same two ranks, whose order both sides keep; both must name the other. A step in which a rank counts more or fewer
 /// than most leaves only that rank's out; nothing else is lost by it.
 Matching match_collectives(std::span<const RankSummary> ranks);
 
-/// A member's time spent waiting for the last to arrive; 0 for kinds that do not synchronise.
+/// A member's time spent waiting for the last to arrive; 0 for kinds that do not synchronise. Of a
+/// message both ends may wait: it moves when the later one is there.
 DurationNs wait_of(const MatchedCollective& collective, const RankCollective& row);
 
 }  // namespace headway::analyzer

@@ -98,7 +98,7 @@ PartId Parts::of(const Points& points, TaskId task) {
   return delay(TimeClass::kInputOther);  // the hand-over of a batch
 }
 
-PartId Parts::host_part(RangeId range, DurationNs length) {
+PartId Parts::host_part(ThreadId thread, RangeId range, Interval when) {
   Part part{Part::Kind::kHost, TimeClass::kHostOther, OpId{0}, {}};
   if (range.valid()) {
     part.name = facts_.trace.ranges.name[range.value];
@@ -122,7 +122,7 @@ PartId Parts::host_part(RangeId range, DurationNs length) {
       return intern(part);
     }
   }
-  if (length <= facts_.issue_pause()) part.time_class = TimeClass::kLaunchGap;
+  part.time_class = facts_.host_class(thread, when, range, places_);
   return intern(part);
 }
 
@@ -138,17 +138,20 @@ void Parts::host(ThreadId thread, Interval window, std::vector<HostShare>& out) 
     }
     out.push_back({part, time});
   };
+  auto add_part = [&](Interval part, RangeId range) {
+    if (!part.empty()) add(host_part(thread, range, part), part.length());
+  };
   if (window.length() < kWorthCutting)
     return add(intern({Part::Kind::kHost, TimeClass::kLaunchGap, OpId{0}, {}}), window.length());
   scratch_.clear();
   activity_.in(thread, window, scratch_);
   TimeNs now = window.begin;
   for (const Activity& activity : scratch_) {
-    add(host_part({}, window.length()), activity.interval.begin - now);
-    add(host_part(activity.range, window.length()), activity.interval.length());
+    add_part({now, activity.interval.begin}, RangeId::none());
+    add_part(activity.interval, activity.range);
     now = activity.interval.end;
   }
-  add(host_part({}, window.length()), window.end - now);
+  add_part({now, window.end}, RangeId::none());
 }
 
 }  // namespace headway::analyzer

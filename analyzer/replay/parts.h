@@ -52,10 +52,11 @@ class Parts {
 
  private:
   PartId intern(const Part& part);
-  PartId host_part(trace::RangeId range, DurationNs length);
+  PartId host_part(trace::ThreadId thread, trace::RangeId range, Interval part);
 
   const GapFacts& facts_;
   HostActivity activity_;
+  GapFacts::HostPlaces places_;
   std::vector<bool> device_work_;  ///< by process
   std::vector<Part> parts_;
   std::vector<std::uint32_t> slots_;  ///< open addressing: part + 1, 0 free

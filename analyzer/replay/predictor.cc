@@ -17,8 +17,9 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what else the machine
-/// does lasts over many steps, and drawn one by one they would seem to tell the mean better than they do.
+/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what
+/// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
+/// mean better than they do.
 Bounds bootstrap_mean(std::span<const double> values) {
   constexpr int kResamples = 1000;
   const std::size_t count = values.size();
@@ -39,8 +40,9 @@ Bounds bootstrap_mean(std::span<const double> values) {
   return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
 }
 
-/// Kernels of a device of threads share caches and cores with the program: without its waits the same kernels took
-/// 4 % less where caches stayed warm, 10 % more beside a thread that spins (docs/accuracy.md).
+/// Kernels of a device of threads share caches and cores with the program: without its waits the
+/// same kernels took 4 % less where caches stayed warm, 10 % more beside a thread that spins
+/// (docs/accuracy.md).
 constexpr double kDoubtOfThreads = 0.05;
 
 DurationNs rounded(double ns) {
@@ -107,7 +109,9 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   std::vector<double> lengths = step_lengths(replayer.run(scenario), scenario);
   std::vector<double> gains(lengths.size());
   for (std::size_t i = 0; i < gains.size(); ++i) gains[i] = replayed_[i] - lengths[i];
-  const double gain = mean(gains);
+  // Where the replay is longer than what was recorded, a scenario could seem to gain more than the
+  // step.
+  const double gain = std::min(mean(gains), static_cast<double>(baseline_.recorded.ns));
   result.gain = rounded(gain);
   result.step = std::max(DurationNs{0}, baseline_.recorded - result.gain);
   for (std::size_t i = 0; i < gains.size(); ++i) lengths[i] = recorded_[i] - gains[i];
@@ -115,7 +119,7 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   result.gain_ns = bootstrap_mean(gains);
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
                        (on_threads_ && gain != 0 ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
-  result.gain_ns.low -= doubt;
+  result.gain_ns.low = std::min(result.gain_ns.low, gain) - doubt;
   // No step is negative.
   result.gain_ns.high =
       std::min(result.gain_ns.high + doubt, static_cast<double>(baseline_.recorded.ns));

@@ -16,6 +16,11 @@ const Edit* edit_of(const Scenario& scenario, ConstraintId constraint) {
   return at != scenario.edits.end() && at->constraint == constraint ? &*at : nullptr;
 }
 
+bool is_visit(const Scenario& scenario, ConstraintId constraint) {
+  const auto at = std::ranges::lower_bound(scenario.visits, constraint, {}, &Visit::constraint);
+  return at != scenario.visits.end() && at->constraint == constraint;
+}
+
 std::int64_t scaled(std::int64_t lag, double factor) {
   return static_cast<std::int64_t>(static_cast<double>(lag) * factor + 0.5);
 }
@@ -60,6 +65,7 @@ void Replayer::pass(const Scenario& scenario) {
   const std::uint32_t slots = static_cast<std::uint32_t>(program.size());
   std::optional<ServedPools> pools;
   if constexpr (kPools) pools.emplace(program, scenario);
+  std::size_t visit = 0;
   std::uint32_t c = 0;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     const std::uint32_t end = program.first_[slot + 1];
@@ -90,6 +96,12 @@ void Replayer::pass(const Scenario& scenario) {
             edit != scenario.edits.end() ? edit->constraint.value : ConstraintId::none().value;
         if (lag == Edit::kRemoved) continue;
       }
+      if constexpr (kPools) {
+        while (visit < scenario.visits.size() && scenario.visits[visit].constraint.value < c)
+          ++visit;
+        if (visit < scenario.visits.size() && scenario.visits[visit].constraint.value == c)
+          lag = pools->length_of_visit(visit);
+      }
       latest = std::max(latest, time[from_lag[c].from] + lag);
     }
     // Nothing is left that keeps it: it could have come with the first event.
@@ -106,7 +118,9 @@ std::vector<Replayer::Link> Replayer::chain(const Scenario& scenario, Slot first
     program_.for_each(at, [&](const Constraint& constraint) {
       std::optional<DurationNs> lag = lag_under(scenario, constraint);
       if (!lag) return;
-      const std::int64_t one = time_[constraint.from.value] + lag->ns;
+      const bool visited =
+          is_visit(scenario, constraint.id);  // lasts as long as the server made it
+      const std::int64_t one = visited ? time_[at.value] : time_[constraint.from.value] + lag->ns;
       // What would have kept it longer does not hold: another worker of a pool did it.
       if (one <= best || one > time_[at.value]) return;
       best = one;

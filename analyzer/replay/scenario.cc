@@ -13,6 +13,14 @@ void Scenario::finish() {
       edits.end());
 }
 
+namespace {
+
+bool other_workers(const std::vector<Pool>& pools) {
+  return std::ranges::any_of(pools, [](const Pool& pool) { return !pool.as_many; });
+}
+
+}  // namespace
+
 Scenario Scenario::with(const Scenario& other) const {
   Scenario both = *this;
   for (std::size_t part = 0; part < other.factor.size(); ++part) {
@@ -21,7 +29,11 @@ Scenario Scenario::with(const Scenario& other) const {
   both.edits.insert(both.edits.end(), other.edits.begin(), other.edits.end());
   both.finish();
   both.at_least = std::max(at_least, other.at_least);
-  if (both.pools.empty()) both.pools = other.pools;
+  if (both.pools.empty() || (!other_workers(both.pools) && other_workers(other.pools))) {
+    both.pools = other.pools;
+    both.visits = other.visits;
+    both.places = other.places;
+  }
   both.work *= other.work;
   return both;
 }

@@ -32,6 +32,18 @@ struct Pool {
   std::vector<Task> tasks;  ///< by `begin`
   std::size_t workers = 1;
   bool in_turns = false;  ///< dealt out to one after the other, not to who is free first
+  bool as_many = false;   ///< workers as the recording has
+};
+
+/// A stretch of a pool's task that lasts until both its own time and its turn at what tasks share are
+/// over: a read from storage. Its turn is `held` and `fixed`, its own time is `alone` and those. In ns; a
+/// factor of the constraint's part is one of `alone` and `held`.
+struct Visit {
+  ConstraintId constraint;
+  std::uint32_t server = 0;  ///< see Scenario::places
+  std::int64_t alone = 0;
+  std::int64_t held = 0;
+  std::int64_t fixed = 0;
 };
 
 /// What is different from the recorded run. A value; empty: nothing.
@@ -43,6 +55,9 @@ struct Scenario {
   /// a link, the workers of a loader).
   DurationNs at_least;
   std::vector<Pool> pools;
+  /// Of the tasks of `pools`, by constraint, each at its server. Turns are taken in the order of tasks.
+  std::vector<Visit> visits;
+  std::vector<int> places;  ///< by server: turns that are taken at once
   /// A step does the work of so many recorded ones (a larger batch): lengths are given per recorded one.
   double work = 1;
 
@@ -57,7 +72,7 @@ struct Scenario {
   /// Sorts the edits; of several for one constraint a removal wins, then the shorter.
   void finish();
   /// Both at once: factors multiply, of edits of one constraint the shorter counts, of pools those of the
-  /// first that has any.
+  /// first that has another number of workers, else of the first that has any.
   Scenario with(const Scenario& other) const;
 };
 

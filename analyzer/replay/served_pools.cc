@@ -2,13 +2,19 @@
 #include "analyzer/replay/served_pools.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/replay/replayer.h"
 
 namespace headway::analyzer {
 
 ServedPools::ServedPools(const Program& program, const Scenario& scenario)
-    : program_(program), scenario_(scenario) {
+    : program_(program), scenario_(scenario), visit_lengths_(scenario.visits.size()) {
+  for (int places : scenario.places)
+    place_free_.emplace_back(static_cast<std::size_t>(std::max(1, places)), INT64_MIN);
+  for (std::size_t i = 0; i < visit_lengths_.size(); ++i)
+    visit_lengths_[i] =
+        scenario.visits[i].alone + scenario.visits[i].held + scenario.visits[i].fixed;
   for (std::uint32_t p = 0; p < scenario.pools.size(); ++p) {
     const Pool& pool = scenario.pools[p];
     for (std::uint32_t t = 0; t < pool.tasks.size(); ++t) turns_.push_back({p, t});
@@ -45,13 +51,15 @@ std::int64_t ServedPools::serve(std::span<const std::int64_t> time) {
                                      : *std::ranges::min_element(workers.free);
   ++workers.dealt;
   const std::int64_t begin = std::max(ready, free + pause);
-  free = begin + length(task);
+  free = begin + length(task, begin);
   return begin;
 }
 
-/// Along its thread, backwards; of two ways into a slot the one that is inside the other.
-std::int64_t ServedPools::length(const Pool::Task& task) const {
-  std::int64_t sum = 0;
+/// Along its thread, backwards; of two ways into a slot the one that is inside the other. Then forwards, as
+/// how long a visit lasts depends on when it begins.
+std::int64_t ServedPools::length(const Pool::Task& task, std::int64_t begin) {
+  chain_.clear();
+  std::int64_t slept = 0;
   for (Slot at = task.end; at != task.begin;) {
     Constraint inner;
     program_.for_each(at, [&](const Constraint& constraint) {
@@ -62,12 +70,40 @@ std::int64_t ServedPools::length(const Pool::Task& task) const {
         inner = constraint;
     });
     // The thread slept meanwhile: what it took then.
-    if (!inner.from.valid())
-      return sum + (program_.recorded(at) - program_.recorded(task.begin)).ns;
-    sum += lag_under(scenario_, inner).value_or(DurationNs{0}).ns;
+    if (!inner.from.valid()) {
+      slept = (program_.recorded(at) - program_.recorded(task.begin)).ns;
+      break;
+    }
+    chain_.push_back(inner);
     at = inner.from;
   }
-  return sum;
+  std::int64_t end = begin + slept;
+  for (auto constraint = chain_.rbegin(); constraint != chain_.rend(); ++constraint) {
+    const std::size_t visited = find_visit(constraint->id);
+    end += visited < scenario_.visits.size()
+               ? visit(visited, *constraint, end)
+               : lag_under(scenario_, *constraint).value_or(DurationNs{0}).ns;
+  }
+  return end - begin;
+}
+
+std::size_t ServedPools::find_visit(ConstraintId constraint) const {
+  const auto at = std::ranges::lower_bound(scenario_.visits, constraint, {}, &Visit::constraint);
+  const bool found = at != scenario_.visits.end() && at->constraint == constraint;
+  return found ? static_cast<std::size_t>(at - scenario_.visits.begin()) : scenario_.visits.size();
+}
+
+std::int64_t ServedPools::visit(std::size_t visit, const Constraint& constraint,
+                                std::int64_t begin) {
+  const Visit& read = scenario_.visits[visit];
+  const double factor = constraint.part.value < scenario_.factor.size()
+                            ? scenario_.factor[constraint.part.value]
+                            : 1.0;
+  const std::int64_t alone = std::llround(factor * static_cast<double>(read.alone));
+  const std::int64_t turn = std::llround(factor * static_cast<double>(read.held)) + read.fixed;
+  std::int64_t& free = *std::ranges::min_element(place_free_[read.server]);
+  free = std::max(free, begin) + turn;
+  return visit_lengths_[visit] = std::max(alone + turn, free - begin);
 }
 
 }  // namespace headway::analyzer

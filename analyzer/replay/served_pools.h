@@ -20,6 +20,9 @@ class ServedPools {
   Slot next() const { return next_ < turns_.size() ? task().begin : Slot::none(); }
   /// When it is begun, by the times of the slots before it; goes on to the next.
   std::int64_t serve(std::span<const std::int64_t> time);
+  /// How long a visit lasts, by the place of its constraint in `Scenario::visits`: known once its task is
+  /// served.
+  std::int64_t length_of_visit(std::size_t visit) const { return visit_lengths_[visit]; }
 
  private:
   struct Turn {
@@ -33,12 +36,18 @@ class ServedPools {
   const Pool::Task& task() const {
     return scenario_.pools[turns_[next_].pool].tasks[turns_[next_].task];
   }
-  std::int64_t length(const Pool::Task& task) const;
+  std::int64_t length(const Pool::Task& task, std::int64_t begin);
+  std::int64_t visit(std::size_t visit, const Constraint& constraint, std::int64_t begin);
+  /// The place of the constraint in `Scenario::visits`, or their number.
+  std::size_t find_visit(ConstraintId constraint) const;
 
   const Program& program_;
   const Scenario& scenario_;
   std::vector<Turn> turns_;  ///< by slot
   std::vector<Workers> workers_;
+  std::vector<std::int64_t> visit_lengths_;
+  std::vector<std::vector<std::int64_t>> place_free_;  ///< by server: since when
+  std::vector<Constraint> chain_;                      ///< of a task, last first
   std::size_t next_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "analyzer/replay/steps.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analyzer/partition/steady_ops.h"
 
@@ -22,12 +23,22 @@ std::vector<TimeNs> boundaries_of(const Steps& steps, const DevicePartition& par
   return times;
 }
 
-/// For each of `times` the last of the points that come before or with it; the first point for what
-/// comes before all of them.
+/// For each of `times` the last of the points that come before or with it. What begins before the
+/// device did anything begins with what the host did by then; the first point is for what comes before
+/// all of them.
 class LastBefore {
  public:
   explicit LastBefore(const std::vector<TimeNs>& times) : times_(times), best_(times.size()) {}
 
+  /// A point of the host: counts for the begin of the first window alone.
+  void offer_host(PointId point, TimeNs time) {
+    const bool in_time = !times_.empty() && time <= times_.front();
+    const bool had_one = host_.point.valid() && host_.time <= times_.front();
+    // The last one in time; without any, the first one, which nothing but the window begins with.
+    if (!host_.point.valid() ||
+        (in_time ? !had_one || time >= host_.time : !had_one && time < host_.time))
+      host_ = {point, time};
+  }
   void offer(PointId point, TimeNs time) {
     if (!first_.point.valid() || time < first_.time) first_ = {point, time};
     auto at = std::lower_bound(times_.begin(), times_.end(), time) - times_.begin();
@@ -38,7 +49,9 @@ class LastBefore {
   /// False when there was no point at all.
   bool finish() {
     for (std::size_t i = 0; i < best_.size(); ++i) {
-      if (!best_[i].point.valid()) best_[i] = i == 0 ? first_ : best_[i - 1];
+      if (best_[i].point.valid()) continue;
+      const bool host = host_.point.valid() && host_.time < first_.time;
+      best_[i] = i > 0 ? best_[i - 1] : host ? host_ : first_;
     }
     return first_.point.valid();
   }
@@ -56,9 +69,11 @@ class LastBefore {
   const std::vector<TimeNs>& times_;
   std::vector<Best> best_;
   Best first_;
+  Best host_;
 };
 
-void offer_points(const Program& program, const DevicePartition& partition, LastBefore& last) {
+void offer_points(const Program& program, const DevicePartition& partition,
+                  const std::set<ThreadId>& threads, LastBefore& last) {
   const Points& points = program.graph().points();
   const Trace& trace = points.trace();
   if (partition.device.valid()) {
@@ -67,6 +82,12 @@ void offer_points(const Program& program, const DevicePartition& partition, Last
       last.offer(start_of(points.task(DeviceOpId{i})), trace.device_ops.start[i]);
       last.offer(end_of(points.task(DeviceOpId{i})), trace.device_ops.end[i]);
     }
+    for (ThreadId thread : threads) {
+      for (CallId call : trace.calls_of_thread[thread]) {
+        last.offer_host(start_of(points.task(call)), trace.calls.start[call.value]);
+        last.offer_host(end_of(points.task(call)), trace.calls.end[call.value]);
+      }
+    }
     return;
   }
   for (PointId point : program.graph().order()) {
@@ -74,10 +95,7 @@ void offer_points(const Program& program, const DevicePartition& partition, Last
   }
 }
 
-std::string what_is_missing(const Trace& trace, const Steps& steps) {
-  if (steps.source == StepSource::kNone)
-    return "no steps were found, and a gain is a gain per step; name them with --step-range, or "
-           "put an NVTX range 'step' around each";
+std::string what_is_missing(const Trace& trace) {
   if (trace.device_ops.size() > 0 && trace.calls.size() == 0)
     return "the recording holds work on the device only, not the calls that launched it; record "
            "the CUDA API as well";
@@ -89,7 +107,7 @@ std::string what_is_missing(const Trace& trace, const Steps& steps) {
 MarkedSteps mark_steps(const Program& program, const Steps& steps,
                        const std::vector<DevicePartition>& partitions) {
   MarkedSteps marked;
-  marked.missing = what_is_missing(program.graph().trace(), steps);
+  marked.missing = what_is_missing(program.graph().trace());
   if (!marked.missing.empty()) return marked;
   const DevicePartition* slowest = nullptr;
   for (std::size_t i = 0; i < partitions.size(); ++i) {
@@ -105,7 +123,9 @@ MarkedSteps mark_steps(const Program& program, const Steps& steps,
   }
   std::vector<TimeNs> times = boundaries_of(steps, *slowest);
   LastBefore last(times);
-  offer_points(program, *slowest, last);
+  std::set<ThreadId> threads;
+  for (const Step& step : steps.all) threads.insert(step.thread);
+  offer_points(program, *slowest, threads, last);
   if (!last.finish()) {
     marked.missing =
         "the training thread makes no calls of a device, so nothing tells what waits for what";

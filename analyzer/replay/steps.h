@@ -16,7 +16,8 @@ struct Marker {
   DurationNs after;
 };
 
-/// A steady step of one device or training thread, from its begin to its end.
+/// A steady step of one device or training thread, from its begin to its end; of a recording
+/// without steps its whole span.
 struct MarkedStep {
   std::uint32_t step = 0;  ///< index into Steps::all
   Marker begin;
@@ -30,7 +31,7 @@ struct MarkedSteps {
   std::string missing;            ///< why there are none; empty when there are some
 };
 
-/// Finds them. Without steps, without calls and without device ops nothing can be marked.
+/// Finds them. Without calls and without device ops nothing can be marked.
 MarkedSteps mark_steps(const Program& program, const Steps& steps,
                        const std::vector<DevicePartition>& partitions);
 

@@ -28,6 +28,7 @@ std::string details(const Analysis& analysis, const Finding& finding) {
   for (const Evidence& evidence : finding.evidence)
     out += fmt::format("see  at {}, {}: {}\n", format_time(evidence.where.begin),
                        format_duration(evidence.where.length()), evidence.note);
+  for (const PredictedGain& gain : finding.fixes) out += "fix  " + fix_line(gain) + "\n";
   for (const Advice& advice : finding.advice) out += "do   " + advice_line(advice) + "\n";
   return out;
 }
@@ -99,8 +100,8 @@ std::string render_sarif(const Trace& trace, const Analysis& analysis,
                            {"confidence", finding.confidence},
                            {"sub_cause", escape_terminal(finding.sub_cause)}};
     } else {
-      result.kind =
-          finding.status == Status::kFine ? SarifResult::Kind::kPass : SarifResult::Kind::kOpen;
+      result.kind = finding.status == Status::kCannotTell ? SarifResult::Kind::kOpen
+                                                          : SarifResult::Kind::kPass;
     }
     results.push_back(std::move(result));
   }

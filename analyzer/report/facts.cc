@@ -73,6 +73,11 @@ std::string step_cost_line(const Analysis& analysis) {
   return text;
 }
 
+bool is_ceiling(const PredictedGain& gain) {
+  const Fix* fix = find_fix(gain.fix);
+  return fix && fix->kind == FixKind::kCeiling;
+}
+
 }  // namespace
 
 std::string between_note(const DevicePartition& partition) {
@@ -133,37 +138,62 @@ std::string report_title(const Trace& trace, const Analysis& analysis) {
   return fmt::format("{} ({})", *folders.begin(), count);
 }
 
+std::string_view status_words(Status status) {
+  switch (status) {
+    case Status::kFound:
+      return "found";
+    case Status::kFine:
+      return "fine";
+    case Status::kCannotTell:
+      return "cannot tell";
+    case Status::kNoGain:
+      return "nothing to gain";
+  }
+  return "cannot tell";
+}
+
 std::string finding_label(const Finding& finding) {
   return finding.sub_cause.empty() ? std::string(finding.rule)
                                    : fmt::format("{} ({})", finding.rule, finding.sub_cause);
 }
 
 std::string gain_label(const Analysis& analysis, const Finding& finding) {
-  return fmt::format("up to {} {} ({})", format_duration(finding.recoverable_per_step),
-                     analysis.steps.all.empty() ? "in all" : "per step",
-                     format_percent(finding.share_of_step));
+  constexpr double kMore = 0.01;
+  const std::string_view unit = analysis.steps.all.empty() ? "in all" : "per step";
+  auto of_step = [&](DurationNs time, double share) {
+    return fmt::format("{} {} ({})", format_duration(time), unit, format_percent(share));
+  };
+  const std::string most = of_step(finding.recoverable_per_step, finding.share_of_step);
+  if (finding.basis == FigureBasis::kExposed) return most + " exposed, not replayed";
+  if (!finding.predicted || is_ceiling(*finding.predicted)) return "up to " + most;
+  const PredictedGain& gain =
+      finding.fixes.empty() ? *finding.predicted : finding.fixes.front();
+  std::string text = of_step(gain.recorded - gain.step, gain.share);
+  if (finding.share_of_step >= gain.share + kMore)
+    text += fmt::format(", at most {}", format_percent(finding.share_of_step));
+  return text;
+}
+
+std::string fix_line(const PredictedGain& gain) {
+  std::string name(gain.fix);
+  std::ranges::replace(name, '-', ' ');
+  const std::string before = format_duration(gain.recorded);
+  const std::string after = format_duration(gain.step);
+  const auto unit = [](const std::string& text) { return text.substr(text.rfind(' ') + 1); };
+  const bool same = unit(before) == unit(after);
+  auto change = [](double share) { return fmt::format("{:+.1f}", -100 * share); };
+  std::string line = fmt::format("{}: step {} → {} ({} %, 95 % interval {} to {} %)", name,
+                                 same ? before.substr(0, before.rfind(' ')) : before, after,
+                                 change(gain.share), change(gain.low), change(gain.high));
+  for (std::size_t at = 0; (at = line.find("-", at)) != std::string::npos; ++at)
+    line.replace(at, 1, "−");
+  return is_ceiling(gain) ? line + ", at best" : line;
 }
 
 std::string prediction_label(const Finding& finding) {
   if (!finding.predicted)
-    return finding.unpredicted.empty()
-               ? ""
-               : fmt::format("cannot be predicted, because {}", finding.unpredicted);
-  const PredictedGain& gain = *finding.predicted;
-  const std::string most =
-      finding.at_most ? fmt::format("; at most {} with {}", format_percent(finding.at_most->share),
-                                    finding.at_most->fix)
-                      : "";
-  if (std::abs(gain.share) < 0.0005)
-    return fmt::format(
-        "with {} no gain is predicted: something else holds the step back just as much{}", gain.fix,
-        most);
-  const Fix* fix = find_fix(gain.fix);
-  const bool ceiling = fix && fix->kind == FixKind::kCeiling;
-  return fmt::format("with {} a step of {} is predicted{}, {} {} ({:.1f} to {:.1f} %){}", gain.fix,
-                     format_duration(gain.step), ceiling ? " at best" : "",
-                     format_percent(std::abs(gain.share)), gain.share > 0 ? "less" : "more",
-                     100 * gain.low, 100 * gain.high, most);
+    return finding.unpredicted.empty() ? "" : fmt::format("not replayed: {}", finding.unpredicted);
+  return fix_line(*finding.predicted);
 }
 
 std::string prediction_note(const Analysis& analysis) {
@@ -174,7 +204,17 @@ std::string prediction_note(const Analysis& analysis) {
   if (analysis.unexplained >= kMuch)
     out += fmt::format("{}{} of the step has no recorded cause, and is in no predicted gain",
                        out.empty() ? "" : "; ", format_percent(analysis.unexplained));
+  if (analysis.sampled_steps > 0)
+    out += fmt::format("{}predicted gains are from a replay of {} typical steps in a row",
+                       out.empty() ? "" : "; ", analysis.sampled_steps);
   return out;
+}
+
+std::vector<const Finding*> same_time(const Analysis& analysis, const Finding& finding) {
+  std::vector<const Finding*> all;
+  for (const Finding& one : analysis.findings)
+    if (one.status == Status::kFound && one.part_of == finding.rule) all.push_back(&one);
+  return all;
 }
 
 std::string advice_line(const Advice& advice) {
@@ -252,6 +292,11 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
   const DevicePartition* device = busiest(analysis);
   if (!device) return "";
   DurationNs step = device->per_steady_step.total();
+  // Time in which the device was busy with what was not recorded says nothing about this program.
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status == Status::kFound && finding.rule == "unrecorded-device-work")
+      step = step - std::min(step, finding.recoverable_per_step);
+  }
   double busy = ratio(device->per_steady_step.of_group(TimeGroup::kCompute), step);
   if (busy < kHardlyWaits) return "";
   const KernelWork& work =

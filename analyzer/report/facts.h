@@ -17,19 +17,26 @@ std::vector<std::pair<std::string, std::string>> report_facts(const trace::Trace
 /// The trace's path; for a job the folder of its files, or how many files there are.
 std::string report_title(const trace::Trace& trace, const Analysis& analysis);
 
+/// "found", "fine", "cannot tell", "nothing to gain".
+std::string_view status_words(Status status);
 /// "input-bound (read)".
 std::string finding_label(const Finding& finding);
-/// "up to 281 ms per step (70.2 %)".
+/// "281 ms per step (70.2 %), at most 80.1 %"; of a ceiling "up to …"; "… exposed, not replayed".
 std::string gain_label(const Analysis& analysis, const Finding& finding);
-/// "with remove-syncs a step of 448 µs is predicted, 72.2 % less (64.1 to 80.2 %)"; empty: nothing is.
+/// "more workers: step 196 → 23.6 ms (−88.0 %, 95 % interval −78.2 to −97.7 %)".
+std::string fix_line(const PredictedGain& gain);
+/// The best fix as `fix_line`, or "not replayed: …"; empty: nobody asked.
 std::string prediction_label(const Finding& finding);
-/// "predicted gains assume kernel gap 1.30 µs: default; this recording never shows it; 47.0 % of the step has no recorded cause, and is
-/// in no predicted gain"; empty: nothing.
+/// "predicted gains assume kernel gap 1.30 µs: default; this recording never shows it; 47.0 % of
+/// the step has no recorded cause, and is in no predicted gain"; empty: nothing.
 std::string prediction_note(const Analysis& analysis);
+/// The findings that `finding` stands for.
+std::vector<const Finding*> same_time(const Analysis& analysis, const Finding& finding);
 /// "PyTorch: text [knob] (now x)" in one line, not escaped.
 std::string advice_line(const Advice& advice);
 
-/// The partition as people read it: without class ids, and without the device where there is one only.
+/// The partition as people read it: without class ids, and without the device where there is one
+/// only.
 Table waterfall_table(const trace::Trace& trace, const Analysis& analysis);
 
 /// "evaluation 12.0 ms, no range says what 800 µs": the time between steps by cause, per step; empty

@@ -84,6 +84,21 @@ Section roofline_section(const Trace& trace, const Analysis& analysis) {
   return {"roofline", "Roofline", svg};
 }
 
+/// How to make one fix, or what is advised without one.
+std::string advice_html(const Finding& finding, std::string_view fix) {
+  std::string out;
+  for (const Advice& advice : finding.advice) {
+    if (advice.fix != fix) continue;
+    out += fmt::format(
+        "<li><b>{}</b>: {}{}{}</li>\n", escape_html(advice.framework), escape_html(advice.text),
+        advice.knob.empty() ? "" : fmt::format(" <code>{}</code>", escape_html(advice.knob)),
+        advice.current.empty() ? ""
+                               : fmt::format(" <span class=\"meta\">now</span> <code>{}</code>",
+                                             escape_html(advice.current)));
+  }
+  return out;
+}
+
 std::string finding_html(const Analysis& analysis, const Finding& finding, std::size_t number) {
   constexpr std::size_t kEvidenceShown = 5;
   std::string out = fmt::format(
@@ -92,9 +107,13 @@ std::string finding_html(const Analysis& analysis, const Finding& finding, std::
       finding.sub_cause.empty() ? "" : fmt::format(" ({})", escape_html(finding.sub_cause)),
       escape_html(gain_label(analysis, finding)), confidence_label(finding),
       escape_html(finding.claim));
-  if (const std::string gain = prediction_label(finding); !gain.empty())
-    out += fmt::format("<p><b>Gain</b>: {}</p>\n", escape_html(gain));
+  if (finding.fixes.empty())
+    if (const std::string why = prediction_label(finding); !why.empty())
+      out += fmt::format("<p>{}</p>\n", escape_html(why));
   out += prediction_html(finding);
+  for (const Finding* one : same_time(analysis, finding))
+    out += fmt::format("<p><b>Same time</b>: {}: {}</p>\n", escape_html(finding_label(*one)),
+                       escape_html(one->claim));
   if (!finding.evidence.empty()) {
     out += "<p class=\"meta\">To be seen at</p>\n<ul class=\"plain\">\n";
     for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
@@ -104,24 +123,23 @@ std::string finding_html(const Analysis& analysis, const Finding& finding, std::
     }
     out += "</ul>\n";
   }
-  if (finding.advice.empty()) return out + "</div>\n";
+  if (finding.advice.empty() && finding.fixes.empty()) return out + "</div>\n";
   out += "<p class=\"meta\">What to do</p>\n<ul class=\"plain\">\n";
-  for (const Advice& advice : finding.advice) {
-    out += fmt::format(
-        "<li><b>{}</b>: {}{}{}</li>\n", escape_html(advice.framework), escape_html(advice.text),
-        advice.knob.empty() ? "" : fmt::format(" <code>{}</code>", escape_html(advice.knob)),
-        advice.current.empty() ? ""
-                               : fmt::format(" <span class=\"meta\">now</span> <code>{}</code>",
-                                             escape_html(advice.current)));
+  for (const PredictedGain& gain : finding.fixes) {
+    out += fmt::format("<li>{}", escape_html(fix_line(gain)));
+    const std::string how = advice_html(finding, gain.fix);
+    if (!how.empty()) out += "\n<ul class=\"plain\">\n" + how + "</ul>";
+    out += "</li>\n";
   }
-  return out + "</ul></div>\n";
+  return out + advice_html(finding, "") + "</ul></div>\n";
 }
 
 Section findings_section(const Analysis& analysis) {
   std::string out;
   std::size_t number = 0;
   for (const Finding& finding : analysis.findings) {
-    if (finding.status == Status::kFound) out += finding_html(analysis, finding, ++number);
+    if (finding.status == Status::kFound && finding.part_of.empty())
+      out += finding_html(analysis, finding, ++number);
   }
   if (number == 0)
     out += fmt::format("<p>None above 5&nbsp;% of the {}.</p>\n",
@@ -135,9 +153,9 @@ Section findings_section(const Analysis& analysis) {
       "missing</th></tr></thead>\n<tbody>\n";
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound) continue;
-    out += fmt::format(
-        "<tr><td>{}</td><td class=\"word\">{}</td><td>{}</td></tr>\n", escape_html(finding.title),
-        finding.status == Status::kFine ? "fine" : "cannot&nbsp;tell", escape_html(finding.claim));
+    out += fmt::format("<tr><td>{}</td><td class=\"word\">{}</td><td>{}</td></tr>\n",
+                       escape_html(finding.title), status_words(finding.status),
+                       escape_html(finding.claim));
   }
   return {"findings", "Findings", out + "</tbody></table></div></details>\n"};
 }

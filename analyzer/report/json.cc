@@ -122,6 +122,18 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
   return json;
 }
 
+Json fix_json(const PredictedGain& gain) {
+  const Fix* fix = find_fix(gain.fix);
+  return {{"fix", gain.fix},
+          {"title", fix ? fix->title : ""},
+          {"kind", fix ? fix_kind_id(fix->kind) : ""},
+          {"step_ns", gain.step.ns},
+          {"share", gain.share},
+          {"low", gain.low},
+          {"high", gain.high},
+          {"setting", text(gain.setting)}};
+}
+
 Json findings_section(const Trace& trace, const Analysis& analysis) {
   static constexpr std::array<const char*, 4> kKinds = {"none", "range", "device_op", "call"};
   Json json = Json::array();
@@ -133,7 +145,11 @@ Json findings_section(const Trace& trace, const Analysis& analysis) {
                  {"sub_cause", text(finding.sub_cause)},
                  {"recoverable_ns_per_step", finding.recoverable_per_step.ns},
                  {"share_of_step", finding.share_of_step},
+                 {"basis", figure_basis_id(finding.basis)},
+                 {"exposed_ns_per_step", finding.exposed_per_step.ns},
                  {"confidence", finding.confidence},
+                 {"worth", finding.worth},
+                 {"part_of", nullptr},
                  {"predicted_gain", nullptr},
                  {"prediction", nullptr},
                  {"cannot_predict", nullptr}};
@@ -147,6 +163,9 @@ Json findings_section(const Trace& trace, const Analysis& analysis) {
       if (const auto& ceiling = finding.at_most)
         most = {{"fix", ceiling->fix}, {"step_ns", ceiling->step.ns}, {"share", ceiling->share}};
     }
+    if (!finding.part_of.empty()) item["part_of"] = finding.part_of;
+    item["fixes"] = Json::array();
+    for (const PredictedGain& gain : finding.fixes) item["fixes"].push_back(fix_json(gain));
     if (!finding.unpredicted.empty()) item["cannot_predict"] = text(finding.unpredicted);
     item["evidence"] = Json::array();
     for (const Evidence& evidence : finding.evidence) {
@@ -161,7 +180,9 @@ Json findings_section(const Trace& trace, const Analysis& analysis) {
       item["advice"].push_back({{"framework", advice.framework},
                                 {"text", text(advice.text)},
                                 {"knob", text(advice.knob)},
-                                {"current", text(advice.current)}});
+                                {"current", text(advice.current)},
+                                {"fix", nullptr}});
+      if (!advice.fix.empty()) item["advice"].back()["fix"] = advice.fix;
     }
     json.push_back(item);
   }
@@ -196,6 +217,7 @@ std::string render_json(const Trace& trace, const Analysis& analysis,
                                {"seen", one.seen},
                                {"devices", one.devices}});
   json["unexplained"] = analysis.unexplained;
+  json["sampled_steps"] = analysis.sampled_steps;
   json["doubts"] = Json::array();
   for (const Doubt& doubt : analysis.doubts)
     json["doubts"].push_back({{"severity", doubt.severity}, {"text", text(doubt.text)}});

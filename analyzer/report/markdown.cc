@@ -23,10 +23,20 @@ std::string finding_block(const Analysis& analysis, const Finding& finding, std:
   std::string out = fmt::format(
       "\n{}. **{}**: {}, {}. {}\n", number, escape_markdown(finding_label(finding)),
       gain_label(analysis, finding), confidence_label(finding), escape_markdown(finding.claim));
-  if (const std::string gain = prediction_label(finding); !gain.empty())
-    out += fmt::format("   - gain: {}\n", escape_markdown(gain));
+  for (const PredictedGain& gain : finding.fixes) {
+    out += fmt::format("   - {}\n", escape_markdown(fix_line(gain)));
+    for (const Advice& advice : finding.advice)
+      if (advice.fix == gain.fix)
+        out += fmt::format("      - {}\n", escape_markdown(advice_line(advice)));
+  }
+  if (finding.fixes.empty())
+    if (const std::string why = prediction_label(finding); !why.empty())
+      out += fmt::format("   - {}\n", escape_markdown(why));
   for (const Advice& advice : finding.advice)
-    out += fmt::format("   - {}\n", escape_markdown(advice_line(advice)));
+    if (advice.fix.empty()) out += fmt::format("   - {}\n", escape_markdown(advice_line(advice)));
+  for (const Finding* one : same_time(analysis, finding))
+    out += fmt::format("   - same time: {}: {}\n", escape_markdown(finding_label(*one)),
+                       escape_markdown(one->claim));
   return out;
 }
 
@@ -48,7 +58,8 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
   out += waterfall(trace, analysis) + "\n### Findings\n";
   std::size_t number = 0;
   for (const Finding& finding : analysis.findings) {
-    if (finding.status == Status::kFound) out += finding_block(analysis, finding, ++number);
+    if (finding.status == Status::kFound && finding.part_of.empty())
+      out += finding_block(analysis, finding, ++number);
   }
   if (number == 0)
     out +=
@@ -58,8 +69,7 @@ std::string render_markdown(const Trace& trace, const Analysis& analysis,
   out += "\n<details><summary>Other rules</summary>\n\n";
   for (const Finding& finding : analysis.findings) {
     if (finding.status == Status::kFound) continue;
-    out += fmt::format("- {} ({}): {}\n", finding.rule,
-                       finding.status == Status::kFine ? "fine" : "cannot tell",
+    out += fmt::format("- {} ({}): {}\n", finding.rule, status_words(finding.status),
                        escape_markdown(finding.claim));
   }
   out += "\n</details>\n";

@@ -83,7 +83,8 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
                            ? "whole span, no steps"
                            : fmt::format("{} steady steps and what lies between them, per step",
                                          partition.steady_steps);
-    out += fmt::format("\nWhere the time went ({}, {})\n", who(trace, partition), what);
+    out += "\n" + wrap(fmt::format("Where the time went ({}, {})", who(trace, partition), what),
+                       width, "", "  ");
     for (const TimeClassInfo& c : time_classes()) {
       DurationNs time = partition.per_steady_step[c.time_class];
       if (time.ns == 0) continue;
@@ -104,7 +105,18 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
   return out;
 }
 
-std::string finding_section(const Analysis& analysis, const Finding& finding, std::size_t number,
+/// A fix and how it is made.
+std::string fix_section(const Finding& finding, const PredictedGain& gain, std::size_t width) {
+  std::string out = wrap(fix_line(gain), width, "     fix  ", std::string(10, ' '));
+  for (const Advice& advice : finding.advice)
+    if (advice.fix == gain.fix)
+      out += wrap(advice_line(advice), width, "          ", std::string(12, ' '));
+  return out;
+}
+
+/// `with`: findings of the same time, which this one stands for.
+std::string finding_section(const Analysis& analysis, const Finding& finding,
+                            const std::vector<const Finding*>& with, std::size_t number,
                             std::size_t width) {
   constexpr std::size_t kEvidenceShown = 3;
   std::string out =
@@ -112,36 +124,53 @@ std::string finding_section(const Analysis& analysis, const Finding& finding, st
                               gain_label(analysis, finding), confidence_label(finding)),
                   width, "  ", "     ");
   out += wrap(finding.claim, width, "     ", "     ");
-  if (const std::string gain = prediction_label(finding); !gain.empty())
-    out += wrap(gain, width, "     gain ", std::string(10, ' '));
+  for (const PredictedGain& gain : finding.fixes) out += fix_section(finding, gain, width);
+  if (finding.fixes.empty())
+    if (const std::string why = prediction_label(finding); !why.empty())
+      out += wrap(why, width, "     ", "     ");
+  for (const Advice& advice : finding.advice)
+    if (advice.fix.empty())
+      out += wrap(advice_line(advice), width, "     do   ", std::string(10, ' '));
+  for (const Finding* one : with)
+    out += wrap(fmt::format("{}: {}", finding_label(*one), one->claim), width,
+                "     same time: ", std::string(10, ' '));
   for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
     const Evidence& evidence = finding.evidence[i];
     out += wrap(fmt::format("at {}, {}: {}", format_time(evidence.where.begin),
                             format_duration(evidence.where.length()), evidence.note),
                 width, "     see  ", std::string(10, ' '));
   }
-  for (const Advice& advice : finding.advice)
-    out += wrap(advice_line(advice), width, "     do   ", std::string(10, ' '));
   return out;
+}
+
+std::string_view heading_of(Status status) {
+  switch (status) {
+    case Status::kNoGain:
+      return "seen, but nothing to gain";
+    case Status::kCannotTell:
+      return "cannot tell";
+    default:
+      return "checked and fine";
+  }
 }
 
 std::string findings_section(const Analysis& analysis, std::size_t width) {
   std::string out = "\nFindings\n";
   std::size_t number = 0;
   for (const Finding& finding : analysis.findings) {
-    if (finding.status == Status::kFound)
-      out += finding_section(analysis, finding, ++number, width);
+    if (finding.status == Status::kFound && finding.part_of.empty())
+      out += finding_section(analysis, finding, same_time(analysis, finding), ++number, width);
   }
   if (number == 0)
     out +=
         fmt::format("  none above 5 % of the {}\n", analysis.steps.all.empty() ? "span" : "step");
   if (const std::string note = prediction_note(analysis); !note.empty())
     out += "\n" + wrap(note, width, "  ", "  ");
-  for (Status status : {Status::kCannotTell, Status::kFine}) {
+  for (Status status : {Status::kNoGain, Status::kCannotTell, Status::kFine}) {
     bool first = true;
     for (const Finding& finding : analysis.findings) {
       if (finding.status != status) continue;
-      if (first) out += status == Status::kFine ? "\n  checked and fine\n" : "\n  cannot tell\n";
+      if (first) out += fmt::format("\n  {}\n", heading_of(status));
       first = false;
       out += wrap(finding.claim, width, fmt::format("    {:<22} ", finding.rule),
                   std::string(27, ' '));

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // comm-not-overlapped: gradients are exchanged only when the backward pass is over.
 //
-// Symptom: in every step all collectives begin after the last backward kernel has ended.
+// Symptom: in every step all collectives begin when nearly all backward compute is done.
 // Mechanism: the first gradients are ready early in the backward pass. An exchange that starts at
 // its end (one flat buffer, delay_allreduce, a reduction by hand after backward()) leaves compute
 // and network idle in turn.
 // Formula: recoverable = the smaller of exposed communication and backward compute, per step: what
 // could travel under it.
-// Falsified by: collectives that begin before the last backward kernel ends.
+//   Late is a collective before whose start four fifths of the backward kernel time of its step have passed: what sums
+//   and scales gradients after the exchange belongs to the backward pass, too.
+// Falsified by: collectives that begin earlier.
 // Known false positives: persistent kernels that need all multiprocessors; sharded optimizers whose
 // all-gather follows the update (only collectives before the update count).
 // Source: delayed and overlapped all-reduce in PyTorch's and Apex' DDP.
@@ -27,20 +29,28 @@ namespace {
 
 using trace::Phase;
 
+/// Of the backward pass's kernel time, before a collective that hides under none of it. The rest sums
+/// or scales what was exchanged, or is the last layer's.
+constexpr double kNearlyAll = 0.8;
+
 /// What happens in the steady steps of a device before its update.
 struct Exchange {
   std::int64_t collectives = 0;  ///< that begin before the update
-  std::int64_t late = 0;         ///< of them, after the last backward kernel
+  std::int64_t late = 0;         ///< of them, after nearly all of the backward pass
   DurationNs backward;           ///< kernel time, all steps
   std::int64_t steps = 0;
   bool phases = false;  ///< the trace tells backward kernels from others
 };
 
 Exchange measure(const RuleContext& context, const DevicePartition& device) {
+  struct Collective {
+    TimeNs start;
+    DurationNs backward;  ///< kernel time of the step's backward pass by then
+  };
   struct OfStep {
-    TimeNs last_gradient = TimeNs::min();
+    DurationNs backward;
     TimeNs update = TimeNs::max();
-    std::vector<TimeNs> collectives;
+    std::vector<Collective> collectives;
   };
   CommunicationOps communication(context.trace, context.kernels);
   Exchange result;
@@ -48,10 +58,10 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
   OfStep of;
   auto close = [&] {
     if (!current) return;
-    for (TimeNs start : of.collectives) {
-      if (start >= of.update) continue;
+    for (const Collective& one : of.collectives) {
+      if (one.start >= of.update) continue;
       ++result.collectives;
-      result.late += of.last_gradient != TimeNs::min() && start >= of.last_gradient;
+      result.late += of.backward.ns > 0 && ratio(one.backward, of.backward) >= kNearlyAll;
     }
     of = {};
   };
@@ -62,12 +72,12 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
         Interval time = context.trace.device_ops.interval(op);
         trace::DeviceOpKind kind = context.trace.device_ops.kind[op.value];
         if (communication[op]) {
-          of.collectives.push_back(time.begin);
+          of.collectives.push_back({time.begin, of.backward});
         } else if (kind == trace::DeviceOpKind::kKernel) {
           Phase phase = context.attribution.phase_of[op.value];
           if (phase == Phase::kUpdate) of.update = std::min(of.update, time.begin);
           if (phase == Phase::kBackward) {
-            of.last_gradient = std::max(of.last_gradient, time.end);
+            of.backward += time.length();
             result.backward += time.length();
             result.phases = true;
           }
@@ -78,6 +88,8 @@ Exchange measure(const RuleContext& context, const DevicePartition& device) {
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.program.is_inference())
+    return fine(rule, "There is no backward pass: the program does inference.");
   ClassShare share = worst_share(context, {TimeClass::kCommTransfer});
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   if (share.share() < kFindingShare)
@@ -103,7 +115,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   format_duration(backward)));
   Finding finding = found(rule, gain, context);
   finding.claim = fmt::format(
-      "{} of {} collectives begin only after the last gradient; {} of backward compute {} could "
+      "{} of {} collectives begin only after nearly all gradients; {} of backward compute {} could "
       "hide them.",
       format_count(exchange.late), format_count(exchange.collectives), format_duration(backward),
       per_step(context));
@@ -126,7 +138,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kCommNotOverlapped = {
     "comm-not-overlapped", "Communication waits for the whole backward pass",
-    "At least 9 of 10 collectives before the update begin after the last gradient, and more than "
+    "At least 9 of 10 collectives before the update begin after four fifths of the backward pass, "
+    "and more than "
     "5 % of the step could be hidden.",
     check, true};
 

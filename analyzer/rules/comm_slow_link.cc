@@ -51,11 +51,13 @@ Carried carried(const JobAnalysis& job) {
   return sum;
 }
 
-/// Whether the ranks sit on several machines; without host names by their number: a machine has at
-/// most 8 devices of the kinds in the table, but for a few.
-bool crosses_machines(const JobAnalysis& job) {
+/// Whether the ranks sit on several machines: by their hosts, by how many share a node, else by their
+/// number: a machine has at most 8 devices of the kinds in the table, but for a few.
+bool crosses_machines(const JobAnalysis& job, const trace::Trace& trace) {
   std::set<std::string> hosts;
   for (const RankSummary& rank : job.ranks) hosts.insert(rank.host);
+  if (const int per_node = ranks_per_node(trace); per_node > 0 && hosts.size() < 2)
+    return job.world_size > per_node;
   return hosts.size() > 1 || (hosts.contains("") && job.world_size > 8);
 }
 
@@ -75,7 +77,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                          "messages travel at {}/s.",
                                          device ? device->name : "",
                                          format_bytes(static_cast<std::int64_t>(sum.rate()))));
-  bool network = crosses_machines(job);
+  bool network = crosses_machines(job, context.trace);
   double rate = network ? link->network_bytes_per_s : link->bytes_per_s;
   std::string what = fmt::format(
       "{} collectives of 4 MB and more travel at a bus bandwidth of {}/s, {} of the {}/s of {}",

@@ -8,6 +8,7 @@
 //   64 bytes, the second to the device and issued after the first ended, in the same step. Recoverable = from the start
 //   of the first to the end of the second, less what the device computes meanwhile.
 // Falsified by: kernels of other streams that fill the time.
+//   Trips during which the host mostly makes input: the copy back is the next batch, and input-bound has that time.
 // Known false positives: reading metrics, then sending the next batch. Scalars (under 64 bytes) are left out for it.
 // Source: index building on the CPU in detection and recommendation models.
 #include <fmt/format.h>

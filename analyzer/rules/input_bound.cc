@@ -5,6 +5,8 @@
 // Mechanism: making a batch (read, decode, augment, collate) takes longer than a step, over all workers.
 // Formula: recoverable = io_read + decode + input_other per step, the idle time whose binding constraint
 //   is an op launched after a wait for input. The sub-cause is what the worker of the awaited batch did.
+// On the training thread itself the work is seen, in a loader's range or by what the thread does before a copy to
+//   the device; its sub-cause is own-thread, whatever the stage, as a worker is the answer to all of them.
 // Falsified by: a device that is busy during the waits (then they are hidden and count nothing here).
 // Known false positives: a first epoch that fills the page cache; warm-up steps are dropped for that.
 // Source: the 5 %/20 % thresholds are those of the TensorFlow profiler's input-pipeline analysis.
@@ -14,6 +16,7 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/input_names.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/support.h"
@@ -30,12 +33,16 @@ std::string note(const RuleContext& context, const Segment& segment) {
   std::string_view doing = segment.time_class == TimeClass::kIoRead   ? "reads"
                            : segment.time_class == TimeClass::kDecode ? "decodes"
                                                                       : "";
-  if (segment.cause.kind != EventRef::Kind::kRange || doing.empty())
-    return "the training thread waits for input";
+  if (segment.cause.kind != EventRef::Kind::kRange) return "the training thread waits for input";
   trace::RangeId range{segment.cause.index};
+  const trace::RangeInfo* info = context.trace.info(range);
+  const bool waits = info && info->kind == trace::RangeKind::kInputWait;
+  if (doing.empty())
+    return waits ? std::string("the training thread waits for input")
+                 : fmt::format("the launching thread is in '{}'",
+                               name_of(context.trace, segment.cause));
   std::string text = fmt::format(
       "{} {}", thread_label(context.trace, context.trace.ranges.thread[range.value]), doing);
-  const trace::RangeInfo* info = context.trace.info(range);
   return info && info->batch >= 0 ? fmt::format("{} for batch {}", text, info->batch) : text;
 }
 
@@ -69,10 +76,6 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("TensorFlow/JAX", "Decode in parallel, and cache what was decoded if it fits.",
         "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()");
   }
-  if (loads_on_training_thread(trace)) {
-    add("PyTorch", "The training thread loads by itself; a worker process loads beside the step.",
-        "DataLoader(num_workers=1 or more)", "num_workers=0");
-  }
   add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
       "--workers N --prefetch N", settings(trace, {"workers", "prefetch"}));
   add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
@@ -80,6 +83,34 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
       std::string(trace.setting("DataLoader")));
   add("TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
       "dataset.prefetch(tf.data.AUTOTUNE)");
+  return list;
+}
+
+bool is_stage(trace::RangeKind kind) {
+  return kind == trace::RangeKind::kRead || kind == trace::RangeKind::kDecode ||
+         kind == trace::RangeKind::kAugment || kind == trace::RangeKind::kCollate;
+}
+
+std::vector<Advice> advice_for_own_thread(const RuleContext& context, bool loader) {
+  std::vector<Advice> list;
+  list.push_back({"headway-train", "Let workers make the batches beside the step.",
+                  "--workers N --prefetch N", settings(context.trace, {"workers", "prefetch"})});
+  if (loader || !context.program.is_inference())
+    list.push_back({"PyTorch",
+                    "A worker process makes the next batch while the device works on this one.",
+                    "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True)",
+                    loader ? "num_workers=0" : std::string(context.trace.setting("DataLoader"))});
+  else
+    list.push_back({"PyTorch",
+                    "Prepare the next input on another thread or process while the device works, "
+                    "or prepare it on the device.",
+                    "DataLoader(num_workers=1 or more), torchvision.transforms.v2 on "
+                    "device='cuda', image processors with use_fast=True",
+                    ""});
+  list.push_back({"TensorFlow/JAX", "Prefetch so that making a batch overlaps the step.",
+                  "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE)"
+                  ".prefetch(tf.data.AUTOTUNE)",
+                  ""});
   return list;
 }
 
@@ -118,6 +149,46 @@ bool says_where_it_waits(const trace::Trace& trace) {
                        return info.kind == trace::RangeKind::kInputWait;
                      }) ||
          names_an_input_wait(trace);
+}
+
+/// What of the input time the training thread spends making batches itself.
+struct OwnWork {
+  DurationNs time;  ///< per step
+  HostWork work;
+  bool from_loader = false;  ///< a loader without workers
+};
+
+OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
+  const trace::Trace& trace = context.trace;
+  OwnWork own;
+  own.from_loader = loads_on_training_thread(trace);
+  const std::vector<bool> trains = training_threads(context);
+  std::vector<Interval> intervals;
+  trace::ThreadId thread;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      if (info(segment.time_class).group != TimeGroup::kInput ||
+          segment.cause.kind != EventRef::Kind::kRange)
+        continue;
+      const trace::RangeId range{segment.cause.index};
+      const bool waits = context.attribution.contexts[range.value].input_wait;
+      const trace::RangeInfo* info = trace.info(range);
+      const bool stage = info && (info->kind == trace::RangeKind::kBatch || is_stage(info->kind));
+      if (!trains[trace.ranges.thread[range.value].value] || (waits && !own.from_loader && !stage))
+        continue;
+      thread = trace.ranges.thread[range.value];
+      own.time += segment.interval.length();
+      if (!intervals.empty() && intervals.back().end == segment.interval.begin)
+        intervals.back().end = segment.interval.end;
+      else
+        intervals.push_back(segment.interval);
+    }
+  }
+  if (device.steady_steps) own.time = own.time / device.steady_steps;
+  if (thread.valid()) own.work = dominant_work(context, thread, intervals);
+  return own;
 }
 
 /// The stage that takes most of the waits; without any view into the workers it is the wait itself.
@@ -159,26 +230,43 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, input.time, input.step)));
   }
   auto cause = main_cause(context, times);
+  const OwnWork own = own_work(context, *input.device);
+  const bool on_own_thread = own.time * 2 > input.time;
   Finding finding = found(rule, input.time, context);
-  finding.sub_cause = std::string(cause.second);
+  finding.sub_cause = on_own_thread ? "own-thread" : std::string(cause.second);
   finding.claim =
       fmt::format("The device waits for input {}{}", of_step(context, input.time, input.step),
                   input.share() >= kSevereShare ? ". Severe:" : ":");
-  finding.claim +=
-      cause.second == "unseen"
-          ? std::string(" what the loader does meanwhile is not recorded.")
-          : fmt::format(
-                " {} while the worker reads, {} while it decodes or augments, {} otherwise.",
-                format_duration(times[TimeClass::kIoRead]),
-                format_duration(times[TimeClass::kDecode]),
-                format_duration(times[TimeClass::kInputOther]));
+  if (on_own_thread)
+    finding.claim += fmt::format(" the thread that launches makes the batches itself{}.",
+                                 own.work.name.empty()
+                                     ? std::string()
+                                     : fmt::format(", {} of that time in '{}'",
+                                                   format_percent(own.work.share), own.work.name));
+  else
+    finding.claim +=
+        cause.second == "unseen"
+            ? std::string(" what the loader does meanwhile is not recorded.")
+            : fmt::format(
+                  " {} while the worker reads, {} while it decodes or augments, {} otherwise.",
+                  format_duration(times[TimeClass::kIoRead]),
+                  format_duration(times[TimeClass::kDecode]),
+                  format_duration(times[TimeClass::kInputOther]));
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
   finding.confidence =
       0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);
   finding.evidence =
       longest_segments(context, *input.device,
                        {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note);
-  finding.advice = advice(context, cause.first);
+  if (on_own_thread) {
+    finding.confidence = std::max(finding.confidence, own.from_loader ? 0.95 : 0.8);
+    if (!own.work.name.empty())
+      finding.evidence.insert(finding.evidence.begin(),
+                              {interval_of(context.trace, own.work.event), own.work.event,
+                               fmt::format("'{}' on the thread that launches", own.work.name)});
+  }
+  finding.advice = on_own_thread ? advice_for_own_thread(context, own.from_loader)
+                                 : advice(context, cause.first);
   return finding;
 }
 

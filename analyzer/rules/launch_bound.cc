@@ -21,7 +21,7 @@ namespace {
 
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kRange)
-    return fmt::format("host work in '{}'", name_of(context.trace, segment.cause));
+    return fmt::format("the host issues it in '{}'", name_of(context.trace, segment.cause));
   if (segment.cause.kind != EventRef::Kind::kCall) return "the host has not launched the next op";
   trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
   return fmt::format("launch of '{}'",
@@ -29,6 +29,7 @@ std::string note(const RuleContext& context, const Segment& segment) {
 }
 
 struct Kernels {
+  double late = 0;  ///< share of them that began when a launch came, not when the queue let them
   double per_step = 0;
   double median_ns = 0;
 };
@@ -44,6 +45,17 @@ Kernels kernels_in_steady_steps(const RuleContext& context, const DevicePartitio
   Kernels result;
   if (steps) result.per_step = static_cast<double>(durations.size()) / static_cast<double>(steps);
   result.median_ns = median(durations);
+  std::size_t late = 0;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    for (std::uint32_t i = 0; i + 1 < step.segment_count; ++i) {
+      const Segment* at = &device.segments[step.first_segment + i];
+      late +=
+          at->time_class == TimeClass::kLaunchGap && at[1].cause.kind == EventRef::Kind::kDeviceOp;
+    }
+  }
+  if (!durations.empty())
+    result.late = std::min(1.0, static_cast<double>(late) / static_cast<double>(durations.size()));
   return result;
 }
 
@@ -59,10 +71,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, gap.time, context);
   finding.claim = fmt::format(
       "The device waits {} for the host to launch; {:.0f} kernels {} with a median of {} "
-      "leave it no time to run ahead.",
+      "leave it no time to run ahead, and {} of them come late.",
       of_step(context, gap.time, gap.step), kernels.per_step, per_step(context),
-      format_duration({static_cast<std::int64_t>(kernels.median_ns)}));
-  finding.confidence = 0.85;
+      format_duration({static_cast<std::int64_t>(kernels.median_ns)}),
+      format_percent(kernels.late));
+  // A few late launches may have a reason of their own; where most are late, launching is the limit.
+  finding.confidence = 0.3 + 0.65 * kernels.late;
   finding.evidence = longest_segments(context, *gap.device, {TimeClass::kLaunchGap}, note);
   finding.advice = {
       {"headway-train",

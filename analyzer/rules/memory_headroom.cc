@@ -7,6 +7,8 @@
 // Formula: k = 0.9 x memory / peak use, the factor by which the batch may grow (activations grow with it,
 //   weights do not: k is a lower bound). Recoverable, for the same number of samples = launch_gap x (1 - 1/k)
 //   + per kernel with b < m blocks: time x (1 - 1/min(k, m/b)), m = multiprocessors. Fires when k >= 2.
+//   The k that is named is the smallest power of two with nine tenths of that. In inference the batch is not the
+//   program's to choose: then the rule cannot tell.
 // Falsified by: memory that the peak does not show (another process, a later phase with longer inputs).
 // Known false positives: batch sizes fixed by convergence; past the usual limit use LARS or LAMB.
 // Source: the batch size is the first knob of every tuning guide; large-batch optimizers move its limit.
@@ -77,6 +79,16 @@ std::vector<Evidence> evidence(const RuleContext& context, const DevicePartition
   return list;
 }
 
+/// The batch that has most of the gain: beyond it memory is spent for little.
+double worthwhile_growth(const RuleContext& context, const DevicePartition& device, double most) {
+  constexpr double kMostOfIt = 0.9;
+  const DurationNs all = gain_of(context, device, most);
+  for (double growth = kMinGrowth; growth < most; growth *= 2) {
+    if (ratio(gain_of(context, device, growth), all) >= kMostOfIt) return growth;
+  }
+  return most;
+}
+
 struct Headroom {
   const DevicePartition* device = nullptr;
   double peak = 0;
@@ -112,6 +124,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     fullest = std::max(fullest, here.peak / here.memory);
     here.growth = kUsable * here.memory / here.peak;
     if (here.growth < kMinGrowth) continue;
+    here.growth = worthwhile_growth(context, device, here.growth);
     here.gain = gain_of(context, device, here.growth);
     if (!best.device || here.gain > best.gain) best = here;
   }
@@ -134,6 +147,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
                             "spread, cost {}.",
                             of_step(context, best.device ? best.gain : possible, step)));
   }
+  if (context.program.is_inference())
+    return cannot_tell(
+        rule, fmt::format("A batch {:.0f} times as large would have room and spread {}, but in "
+                          "inference the batch is what the requests give: whether more of them "
+                          "could be taken together is not recorded.",
+                          best.growth, of_step(context, best.gain, step)));
   Finding finding = found(rule, best.gain, context);
   finding.claim = fmt::format(
       "At most {} of {} are in use, and launch gaps or kernels with fewer blocks than "

@@ -12,6 +12,8 @@ extern const Rule kAllocator;
 extern const Rule kAmpCasts;
 extern const Rule kClockThrottled;
 extern const Rule kCopyNotOverlapped;
+extern const Rule kGraphCapture;
+extern const Rule kHostBound;
 extern const Rule kHostRoundTrip;
 extern const Rule kHostSync;
 extern const Rule kInputBound;
@@ -38,6 +40,8 @@ extern const Rule kCommSlowLink;
 extern const Rule kCommTooSmall;
 extern const Rule kStraggler;
 extern const Rule kUnevenBatches;
+extern const Rule kUnbucketedCollectives;
+extern const Rule kUnrecordedDeviceWork;
 extern const Rule kWorkersOversubscribed;
 extern const Rule kWorkersStarved;
 

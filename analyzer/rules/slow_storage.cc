@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// slow-storage: the data comes in large pieces, but the storage does not deliver it fast enough.
+// slow-storage: the storage does not deliver the bytes fast enough.
 //
-// Symptom: the device waits for reads although each read brings much; the disk is busy all the time.
+// Symptom: the device waits for reads; more readers do not bring more bytes.
 // Mechanism: the bytes of a step divided by what the storage delivers take longer than the step; more
 //   workers or larger files do not change that.
-// Formula: s = the share of the read time that the same bytes would take in reads of 64 KiB and more at the
-//   best rate of this run; recoverable = io_read x s, the rest of io_read is that of small-files. Fires from
-//   5 % of the step when reads bring 1 MB on average or s is at least a half.
-// Falsified by: reads at 2 GB/s per worker and more, which is the pace of memory; a second epoch from the page cache that runs at full speed (then memory or a local copy
-//   is the remedy), or a disk far below its bandwidth while workers wait for something else.
-// Known false positives: a first epoch over a data set that the page cache will hold.
+// Formula: the model of the storage (storage_model.h) says how much of a read is its own time and how
+//   much its turn at the transfer that all readers share; recoverable = io_read x the share of the turn.
+//   Where reads show no such limit, the turn is what the bytes take at the best rate of a read of 64 KiB
+//   and more; then it fires only when reads bring 1 MB on average or the turn is half of the time.
+//   From 5 % of the step.
+// Falsified by: reads that take equally long however many are open; reads at 2 GB/s per worker and
+//   more, which is the pace of memory; a second epoch from the page cache that runs at full speed (then
+//   memory or a local copy is the remedy), or a disk far below its bandwidth while workers wait for
+//   something else.
+// Known false positives: a first epoch over a data set that the page cache will hold; readers that share
+//   too few processors.
 // Source: storage bandwidth against the rate at which accelerators consume samples, as I/O studies of
 //   training measure it; the 5 % is that of input-bound.
 #include <fmt/format.h>
@@ -18,6 +23,7 @@
 
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/storage_model.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
@@ -67,9 +73,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "The reads carry no sizes. Record again with `headway record --io`, or put "
                        "`bytes` into the payload of the read ranges.");
   }
+  const StorageModel storage = storage_model(context.trace);
   DurationNs recoverable{
-      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * reads.share_if_large())};
-  bool bandwidth = reads.mean() >= kLargeMean || reads.share_if_large() >= 0.5;
+      static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * (1 - storage.left_if_fast))};
+  bool bandwidth = storage.limited() || reads.mean() >= kLargeMean || storage.left_if_fast <= 0.5;
   if (!bandwidth || ratio(recoverable, reading.step) < kFindingShare) {
     return fine(rule,
                 fmt::format("Reads bring {} each; it is their number that takes the time, not "
@@ -88,13 +95,20 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.claim = fmt::format(
       "Reads bring {} each at {}/s per worker; the bandwidth of the storage costs {}.",
       format_bytes(reads.mean()), format_bytes(rate), of_step(context, recoverable, reading.step));
-  finding.confidence = 0.7;
+  if (storage.limited()) {
+    finding.claim += fmt::format(
+        " Reads take longer the more are open: the storage delivers {}/s in all, and is busy {} of "
+        "the time.",
+        format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
+        format_percent(storage.load(counters::steady_window(context))));
+  }
+  finding.confidence = storage.limited() ? 0.9 : 0.7;
   if (auto disk = counters::steady(context, counters::kMachineDiskRead); disk && disk->high > 0) {
     bool saturated = disk->mean >= kSaturated * disk->high;
     finding.claim += fmt::format(" The disks deliver {}/s on average, at most {}/s.",
                                  format_bytes(static_cast<std::int64_t>(disk->mean)),
                                  format_bytes(static_cast<std::int64_t>(disk->high)));
-    finding.confidence = saturated ? 0.9 : 0.6;
+    if (!storage.limited()) finding.confidence = saturated ? 0.9 : 0.6;
   }
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
   finding.advice = advice(context);
@@ -105,7 +119,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kSlowStorage = {
     "slow-storage", "Slow storage",
-    "The device waits for large reads, over 5 % of the step: the storage's bandwidth is the limit.",
+    "The device waits for reads, over 5 % of the step, and the storage's bandwidth is the limit.",
     check};
 
 }  // namespace headway::analyzer

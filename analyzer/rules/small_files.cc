@@ -4,9 +4,11 @@
 // Symptom: input-bound with io_read as its cause, and each read brings little.
 // Mechanism: every file costs an open, a look-up and a seek or a round trip, whatever its size; below
 //   about 1 MB that fixed cost dominates the transfer.
-// Formula: fires when io_read > 5 % of the step and the mean read is < 1 MB. Recoverable: io_read, less
-//   what the same bytes take in large reads: at the best rate that a read of at least 64 KiB reached in
-//   this run, or at 100 MB/s, which a hard disk and a gigabit network both reach, if that is more.
+// Formula: fires when io_read > 5 % of the step and the mean read is < 1 MB. Recoverable: io_read x the
+//   share of reading that requests cost, as the model of the storage has it (storage_model.h): what is
+//   left are transfers and waits for those of other readers. Where no read shows a limit, transfers run
+//   at the best rate that a read of at least 64 KiB reached in this run, or at 100 MB/s, which a hard
+//   disk and a gigabit network both reach, if that is more.
 // Falsified by: small reads from shards through the page cache, which are fast: then io_read is small.
 // Known false positives: a program that reads large files in small pieces, each with a range of its own.
 // Source: the measured effect of packing in the I/O literature (RecordIO, TFRecord, WebDataset).
@@ -15,6 +17,7 @@
 #include <algorithm>
 
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/storage_model.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
@@ -23,6 +26,11 @@ namespace headway::analyzer {
 namespace {
 
 constexpr std::int64_t kSmallRead = 1'000'000;
+
+std::string format_rate(const StorageModel& storage) {
+  return format_bytes(static_cast<std::int64_t>(storage.bytes_per_s));
+}
+
 std::string note(const RuleContext& context, const Segment& segment) {
   const trace::RangeInfo* info = segment.cause.kind == EventRef::Kind::kRange
                                      ? context.trace.info(trace::RangeId{segment.cause.index})
@@ -48,11 +56,21 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
                                   format_bytes(mean)));
   }
-  DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
-                                                   (1 - reads.share_if_large()))};
-  if (ratio(recoverable, reading.step) < kFindingShare) {
-    return fine(rule, fmt::format("Reads bring only {} each, but as fast as large reads would.",
+  if (reads.files && reads.count < 2 * batches_made(context.trace)) {
+    return fine(rule, fmt::format("Reads bring {} each on average, a whole batch out of one file.",
                                   format_bytes(mean)));
+  }
+  const StorageModel storage = storage_model(context.trace);
+  DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
+                                                   (1 - storage.left_if_packed))};
+  if (ratio(recoverable, reading.step) < kFindingShare) {
+    return fine(rule, storage.limited()
+                          ? fmt::format("Reads bring only {} each, but the storage transfers {}/s "
+                                        "at most, which large reads share, too.",
+                                        format_bytes(mean), format_rate(storage))
+                          : fmt::format("Reads bring only {} each, but as fast as large reads "
+                                        "would.",
+                                        format_bytes(mean)));
   }
   Finding finding = found(rule, recoverable, context);
   auto rate = static_cast<std::int64_t>(static_cast<double>(reads.bytes) /
@@ -61,8 +79,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "{} {} bring {} each on average, {}/s per worker; read in large pieces at {}/s they would "
       "save {}.",
       format_count(reads.count), reads.files ? "files" : "reads", format_bytes(mean),
-      format_bytes(rate), format_bytes(static_cast<std::int64_t>(reads.large_read_rate)),
-      of_step(context, recoverable, reading.step));
+      format_bytes(rate), format_rate(storage), of_step(context, recoverable, reading.step));
   finding.confidence = 0.8;
   finding.evidence = longest_segments(context, *reading.device, {TimeClass::kIoRead}, note);
   finding.advice = {{"headway-train", "Pack the images into shards that are read in one piece.",

@@ -3,11 +3,12 @@
 //
 // Symptom: collectives last long on all ranks but one; that one has the shortest ones.
 // Mechanism: a collective ends when its last member has arrived, so every rank runs at the pace of
-// the latest.
-// Formula: in a synchronising collective the member with the shortest kernel came last; wait = own
-// duration - shortest. Fires when more than 3/n of all waiting is for one rank (never more than 75 %
-// is asked), and the usual other rank's exposed wait for it is over 5 % of the
-// step. Needs no common clock.
+// the latest. What that rank does meanwhile is the cause; the waiting of the others is its price.
+// Formula: in a synchronising collective, and of the two ends of a message, the member with the
+// shortest kernel came last; wait = own duration - shortest. Fires when more than 3/n of all waiting
+// is for one rank (never more than 75 % is asked), and the usual other rank's exposed wait for it is
+// over 5 % of the step. Needs no common clock. Its host pauses when the longest stretch without an
+// API call on the training thread is at least half of what that rank takes more than the usual one.
 // Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
 // Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
 // not count here; a rank that is late for pipeline reasons.
@@ -16,12 +17,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "analyzer/evidence/communication.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -67,6 +71,73 @@ std::string note(const RuleContext&, const Segment& segment) {
   return std::string(info(segment.time_class).label);
 }
 
+/// The longest stretch of each steady step in which the training thread makes no call.
+struct Pauses {
+  DurationNs usual;  ///< the median of them
+  std::vector<Interval> all;
+};
+
+Pauses pauses_of(const RuleContext& context) {
+  const trace::Calls& calls = context.trace.calls;
+  Pauses pauses;
+  std::vector<double> lengths;
+  for (std::uint32_t s : context.steps.steady) {
+    const Step& step = context.steps.all[s];
+    Interval longest{step.host.begin, step.host.begin};
+    TimeNs quiet = step.host.begin;
+    auto end_at = [&](TimeNs time) {
+      if (time - quiet > longest.length()) longest = {quiet, time};
+    };
+    const auto row = context.trace.calls_of_thread[step.thread];
+    auto call = std::ranges::lower_bound(row, step.host.begin, {},
+                                         [&](trace::CallId one) { return calls.start[one.value]; });
+    for (; call != row.end() && calls.start[call->value] < step.host.end; ++call) {
+      end_at(calls.start[call->value]);
+      quiet = std::max(quiet, calls.end[call->value]);
+    }
+    end_at(step.host.end);
+    pauses.all.push_back(longest);
+    lengths.push_back(static_cast<double>(longest.length().ns));
+  }
+  if (!lengths.empty()) pauses.usual = {static_cast<std::int64_t>(median(lengths))};
+  return pauses;
+}
+
+bool pauses_explain(const Pauses& pauses, const LateCause& cause) {
+  const bool idle =
+      info(cause.time_class).group == TimeGroup::kHost || cause.time_class == TimeClass::kUnknown;
+  return idle && cause.excess_per_step.ns > 0 && pauses.usual * 2 >= cause.excess_per_step;
+}
+
+/// What that rank does in the steps in which the others wait for it: "its host pauses for 14.0 ms each step".
+std::string doing(const LateCause& cause, const Pauses& pauses) {
+  const std::string excess = format_duration(cause.excess_per_step);
+  if (pauses_explain(pauses, cause))
+    return fmt::format("its host pauses for {} each step", format_duration(pauses.usual));
+  switch (info(cause.time_class).group) {
+    case TimeGroup::kInput:
+      return fmt::format("it waits {} longer for input", excess);
+    case TimeGroup::kCompute:
+      return fmt::format("it computes {} longer", excess);
+    case TimeGroup::kCopy:
+      return fmt::format("its copies take {} longer", excess);
+    default:
+      return fmt::format("it spends {} more on '{}' than the usual rank", excess,
+                         info(cause.time_class).label);
+  }
+}
+
+/// The longest pauses, as evidence.
+std::vector<Evidence> evidence_of(const Pauses& pauses) {
+  constexpr std::size_t kShown = 12;
+  std::vector<Interval> longest = pauses.all;
+  std::ranges::stable_sort(longest, std::greater{}, [](Interval one) { return one.length(); });
+  longest.resize(std::min(longest.size(), kShown));
+  std::vector<Evidence> evidence;
+  for (Interval one : longest) evidence.push_back({one, {}, "the training thread makes no call"});
+  return evidence;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const JobAnalysis& job = *context.job;
@@ -81,23 +152,38 @@ Finding check(const Rule& rule, const RuleContext& context) {
                   format_percent(role.wait_share), rank_label(job.ranks[job.critical]),
                   format_count(role.last), format_count(role.synchronised));
   bool significant = ratio(role.caused_wait, context.step) >= kFindingShare;
+  const DurationNs untold = std::ranges::max_element(job.roles, {}, &RankRole::untold)->untold;
+  if (!significant && ratio(untold, context.step) >= kFindingShare)
+    return cannot_tell(
+        rule, fmt::format("{} of communication found no counterpart on other ranks, so what of it "
+                          "is waiting is unknown. Record all ranks, with the communicators and "
+                          "peers of their messages.",
+                          of_step(context, untold, context.step)));
   if (role.wait_share <= limit || !significant)
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
   TimeClass cause = role.cause ? role.cause->time_class : TimeClass::kUnknown;
-  Remedy remedy = remedy_of(cause);
+  const Pauses pauses = pauses_of(context);
+  const bool paused = role.cause && pauses_explain(pauses, *role.cause);
+  Remedy remedy = remedy_of(paused ? TimeClass::kHostOther : cause);
   Finding finding = found(rule, role.caused_wait, context);
   finding.sub_cause = std::string(remedy.cause);
+  std::string rank = rank_label(job.ranks[job.critical]);
+  rank.front() = 'R';
   finding.claim = fmt::format(
-      "{} (by chance: {}), and the others wait for it {}.{}", who,
-      format_percent(1.0 / static_cast<double>(job.ranks.size())),
-      of_step(context, role.caused_wait, context.step),
-      role.cause ? fmt::format(" In those steps it spends {} more on '{}' than the usual rank.",
-                               format_duration(role.cause->excess_per_step), info(cause).label)
-                 : " Nothing it does takes longer than on the usual rank.");
-  finding.confidence = role.cause && cause != TimeClass::kUnknown ? 0.9 : 0.75;
+      "{} holds the others up, {} of the step: {}. {} (by chance: {}); the others wait {}.", rank,
+      format_percent(ratio(role.caused_wait, context.step)),
+      role.cause ? doing(*role.cause, pauses)
+                 : "nothing it does takes longer than on the usual rank",
+      who, format_percent(1.0 / static_cast<double>(job.ranks.size())),
+      of_step(context, role.caused_wait, context.step));
+  finding.confidence = role.cause && (paused || cause != TimeClass::kUnknown) ? 0.9 : 0.75;
   ClassShare own = worst_share(context, {cause});
-  if (own.device) finding.evidence = longest_segments(context, *own.device, {cause}, note);
+  if (paused) {
+    finding.evidence = evidence_of(pauses);
+  } else if (own.device) {
+    finding.evidence = longest_segments(context, *own.device, {cause}, note);
+  }
   finding.advice = {
       {"PyTorch", std::string(remedy.text), std::string(remedy.knob), ""},
       {"TensorFlow/JAX", std::string(remedy.text),

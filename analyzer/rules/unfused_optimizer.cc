@@ -5,9 +5,8 @@
 // Mechanism: each kernel pays its launch and a fixed cost on the device, whatever the parameter's size; a
 //   multi-tensor update pays them once for many parameters.
 // Formula: fires with at least 16 update kernels per step: those of the update phase, and multi-tensor kernels by name.
-//   Recoverable = time from the first update kernel to the last (idle time between them included, other kernels not),
-//   less the time that
-//   the same bytes take at the best rate which a kernel of this run with at least 1 MB reached. Where bytes are not
+//   Recoverable = time of the stretches of update kernels that no other kernel interrupts (idle time inside of them
+//   included), less the time that the same bytes take at the best rate which a kernel of this run with at least 1 MB reached. Where bytes are not
 //   known: less what the kernels take beyond 2 us each, a rule of thumb for the fixed cost of a kernel.
 // Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is close).
 // Known false positives: an update that overlaps the backward pass on purpose.
@@ -16,7 +15,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "analyzer/evidence/support.h"
 #include "analyzer/kernels/families.h"
@@ -32,7 +30,7 @@ constexpr DurationNs kFixedCost{2'000};
 
 struct Updates {
   double kernels_per_step = 0;
-  DurationNs window_per_step;        ///< first start to last end
+  DurationNs window_per_step;        ///< stretches without other kernels in between
   DurationNs beyond_fixed_per_step;  ///< what kernels take over the fixed cost of each
   double multi_tensor_per_step = 0;  ///< of the kernels
   double bytes_per_step = 0;
@@ -46,9 +44,9 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
     Interval interval{TimeNs::max(), TimeNs::min()};
     trace::DeviceOpId first;
     std::int64_t kernels = 0;
-    DurationNs others;   ///< kernels between those of the update
-    DurationNs pending;  ///< kernels since the last one of the update
-    DurationNs length() const { return std::max(DurationNs{}, interval.length() - others); }
+    Interval stretch;  ///< the one that goes on
+    bool open = false;
+    DurationNs length;
   };
   Updates result;
   const trace::DeviceOps& ops = context.trace.device_ops;
@@ -65,21 +63,25 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
         bool multi_tensor = context.kernels.of(op).family == KernelFamily::kOptimizer;
         if (context.attribution.phase_of[op.value] != trace::Phase::kUpdate && !multi_tensor) {
           auto open = windows.find(step.step);
-          if (open != windows.end()) open->second.pending += interval.length();
+          if (open != windows.end()) open->second.open = false;
           return;
         }
         result.multi_tensor_per_step += multi_tensor ? 1 : 0;
         result.beyond_fixed_per_step += std::max(DurationNs{}, interval.length() - kFixedCost);
         Window& window = windows[step.step];
-        window.others += std::exchange(window.pending, {});
         if (!window.first.valid()) window.first = op;
         window.interval = {std::min(window.interval.begin, interval.begin),
                            std::max(window.interval.end, interval.end)};
+        if (!window.open) window.stretch = {interval.begin, interval.begin};
+        window.open = true;
+        const TimeNs end = std::max(window.stretch.end, interval.end);
+        window.length += end - window.stretch.end;
+        window.stretch.end = end;
         ++window.kernels;
         result.bytes_per_step += static_cast<double>(bytes);
       });
   for (const auto& [step, window] : windows) {
-    DurationNs length = window.length();
+    DurationNs length = window.length;
     result.kernels_per_step += static_cast<double>(window.kernels);
     result.window_per_step += length;
     result.windows.push_back(
@@ -102,6 +104,7 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.program.is_inference()) return fine(rule, "The program updates no weights.");
   const DevicePartition* device = worst_share(context, {TimeClass::kOptimizer}).device;
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
   Updates updates = measure(context, *device);

@@ -3,11 +3,11 @@
 //
 // Symptom: the device waits for input, and the machine has idle processors.
 // Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
-//   processors batches come more often. Loading on the training thread is the extreme: nothing overlaps.
+//   processors batches come more often.
 // Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
-//   a batch and n' the workers that hide the making of batches, as far as they fit on the processors (all but one).
-//   Without t: input wait x the idle share of the processors. Loading on the training thread: min(input wait, the rest of
-//   the step).
+//   a batch and n' the workers that hide the making of batches, as far as they fit on the processors (all but one);
+//   t/n' is never less than the batch's turn at the storage's transfer, which all workers share (storage_model.h).
+//   Without t: input wait x the idle share of the processors.
 // Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample),
 //   workers that all wait for one saturated disk (slow-storage), or that make batches as fast as steps take them (then some
 //   steps wait for another reason: step-outlier).
@@ -21,6 +21,7 @@
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/input_names.h"
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/storage_model.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
@@ -30,11 +31,14 @@ namespace {
 
 /// A machine busier than this has no processors left worth a worker.
 constexpr double kBusyMachine = 75;  // %
+/// Batches that come nearly as fast as the storage transfers them come no faster with more workers.
+constexpr double kFullLoad = 0.95;
 
 struct Estimate {
   std::int64_t workers = -1;  ///< now; -1 unknown
   std::int64_t possible = 0;  ///< that are needed and fit; 0 unknown
   bool enough = false;        ///< they make batches as fast as steps take them
+  bool storage = false;       ///< they read as fast as the storage delivers
   DurationNs recoverable;
 };
 
@@ -48,9 +52,10 @@ DurationNs scaled(DurationNs time, double factor) {
   return {static_cast<std::int64_t>(static_cast<double>(time.ns) * factor)};
 }
 
-/// What more workers would save; `idle` is the idle share of the machine when it was sampled.
-Estimate estimate(const ClassShare& input, const LoaderWork& work, std::int64_t fitting,
-                  std::optional<double> idle) {
+/// What more workers would save. `turn`: what a batch takes of the storage's transfer; `idle`: the idle share of the
+/// machine when it was sampled.
+Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs turn,
+                  std::int64_t fitting, std::optional<double> idle) {
   Estimate result;
   if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.workers.size());
   result.possible = fitting;
@@ -68,12 +73,21 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, std::int64_t 
   }
   if (result.workers > 0 && result.possible > result.workers) {
     DurationNs per_batch = work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
-    result.recoverable = input.time - std::max(DurationNs{0}, per_batch / result.possible - rest);
+    const DurationNs pace = std::max(turn, per_batch / result.possible);
+    result.storage = turn >= scaled(per_batch / result.workers, kFullLoad);
+    result.recoverable = input.time - std::max(DurationNs{0}, pace - rest);
   } else if (result.workers < 0 && idle) {
     result.recoverable = scaled(input.time, *idle);
   }
   result.recoverable = std::clamp(result.recoverable, DurationNs{0}, input.time);
   return result;
+}
+
+/// What the reads of a batch take of the transfer that all readers share; zero where they show no limit.
+DurationNs turn_of_batch(const RuleContext& context) {
+  const StorageModel storage = storage_model(context.trace);
+  if (!storage.shared()) return {};
+  return storage.turns / std::max<std::int64_t>(1, batches_made(context.trace));
 }
 
 /// Reading is most of the wait, and the disks deliver all the time what they deliver at most.
@@ -107,21 +121,10 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
   return finding;
 }
 
-/// The training thread makes the batches itself: a single worker would hide them under the step.
-std::optional<Finding> loading_alone(const Rule& rule, const RuleContext& context,
-                                     const ClassShare& input, const LoaderWork& work) {
-  bool alone =
-      work.workers.empty() && (work.on_training_thread || loads_on_training_thread(context.trace));
-  DurationNs recoverable = std::min(input.time, input.step - input.time);
-  if (!alone || ratio(recoverable, input.step) < kFindingShare) return std::nullopt;
-  Finding finding =
-      say(rule, context, input, recoverable,
-          fmt::format("The training thread makes the batches itself and the device waits {}; one "
-                      "worker would hide up to {}.",
-                      of_step(context, input.time, input.step), format_duration(recoverable)),
-          0.9);
-  finding.sub_cause = "no-worker";
-  return finding;
+/// Without any worker there are not too few of them: input-bound says what the first one would gain.
+bool loads_alone(const RuleContext& context, const LoaderWork& work) {
+  return work.workers.empty() &&
+         (work.on_training_thread || loads_on_training_thread(context.trace));
 }
 
 /// Why more workers cannot be judged, or would gain nothing whatever their number.
@@ -155,13 +158,18 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, input.time, input.step)));
   }
   LoaderWork work = loader_work(context);
-  if (auto alone = loading_alone(rule, context, input, work)) return *std::move(alone);
+  if (loads_alone(context, work))
+    return fine(rule, "No worker exists: the training thread makes the batches itself.");
   if (auto answer = no_case_for_more(rule, context, input, work)) return *std::move(answer);
   auto cpu = counters::steady(context, counters::kMachineCpu);
   std::optional<double> idle;
   if (cpu) idle = 1 - cpu->mean / 100;
-  Estimate more = estimate(input, work, workers_that_fit(context), idle);
+  Estimate more = estimate(input, work, turn_of_batch(context), workers_that_fit(context), idle);
   bool counted = more.workers > 0;
+  if (more.storage)
+    return fine(rule, fmt::format("The storage serves all the time what {} workers ask for: more "
+                                  "of them would share the same.",
+                                  more.workers));
   if (more.enough)
     return fine(
         rule,

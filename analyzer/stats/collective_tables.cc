@@ -2,6 +2,7 @@
 // Sums over collectives. What one rank waited and what it transferred can only be told over ranks.
 #include <algorithm>
 
+#include "analyzer/ranks/collectives.h"
 #include "analyzer/stats/labels.h"
 #include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
@@ -10,17 +11,6 @@ namespace headway::analyzer {
 namespace {
 
 using namespace trace;
-
-/// Bytes over the slowest link per byte of the message, as NCCL's tests count bus bandwidth; 0 when
-/// it has no meaning.
-double factor_on_bus(std::string_view kind, std::int32_t ranks) {
-  if (ranks < 2) return 0;
-  double n = ranks;
-  if (kind == "allreduce") return 2 * (n - 1) / n;
-  if (kind == "allgather" || kind == "reducescatter" || kind == "alltoall") return (n - 1) / n;
-  bool moves_once = kind == "broadcast" || kind == "reduce" || kind == "send" || kind == "recv";
-  return moves_once ? 1 : 0;
-}
 
 struct Identity {
   std::string kind;
@@ -94,7 +84,7 @@ Table collective_sum_table(const Trace& trace, const Analysis&, const Selection&
     std::int64_t bytes = std::max<std::int64_t>(0, c.bytes);
     values.add(group, ns, bytes);
     double bus = ns > 0 ? static_cast<double>(bytes) / DurationNs{ns}.seconds() *
-                              factor_on_bus(groups[group].identity.kind, c.ranks)
+                              bus_factor(groups[group].identity.kind, c.ranks)
                         : 0;
     groups[group].best_bus = std::max(groups[group].best_bus, bus);
   }

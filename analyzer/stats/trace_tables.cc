@@ -11,7 +11,7 @@ namespace headway::analyzer {
 using namespace trace;
 
 Table finding_table(const Trace&, const Analysis& analysis) {
-  Table table{"findings", "Findings", "Ranked by what can be recovered.", {}, {}};
+  Table table{"findings", "Findings", "Ranked by what can be gained.", {}, {}};
   table.columns = {{"rule", "Rule", ColumnKind::kText},
                    {"status", "Status", ColumnKind::kText},
                    {"sub_cause", "Cause", ColumnKind::kText},

@@ -69,6 +69,8 @@ bool means_input_wait(std::string_view name) {
 }
 
 Phase phase_of_name(std::string_view name) {
+  // Clearing gradients is the optimizer's call, but not the update; it may come at the step's start.
+  if (contains(name, "zero_grad")) return Phase::kNone;
   if (contains(name, "Optimizer.") || contains(name, "optimizer") || contains(name, "optim_step"))
     return Phase::kUpdate;
   if (contains(name, "Backward") || contains(name, "backward") ||

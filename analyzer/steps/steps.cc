@@ -7,6 +7,7 @@
 #include <cctype>
 #include <map>
 
+#include "analyzer/steps/engine_passes.h"
 #include "analyzer/steps/pattern.h"
 #include "common/format.h"
 #include "common/statistics.h"
@@ -24,6 +25,8 @@ using trace::Trace;
 constexpr std::size_t kMinNamedSteps = 3;
 /// With fewer steps than this, first and last are kept: dropping them would leave too little.
 constexpr std::size_t kMinStepsToTrim = 5;
+/// Marks the words of ranges around one pass of an inference engine.
+constexpr std::string_view kPass = "[]";
 /// torch.profiler's own mark around each step.
 constexpr std::string_view kProfilerStep = "ProfilerStep";
 
@@ -156,16 +159,20 @@ void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread, in
 
 /// The ranges named like a step. A loop may log several per step, or steps inside steps: of the
 /// words used, the one whose ranges cover most time counts. "ProfilerStep#7" means nothing else, so
-/// one is enough.
+/// one is enough; so do the passes of an inference engine.
 RangesOfThread collect_named(const Trace& trace, const RangeNames& names) {
   std::map<std::string, std::uint32_t, std::less<>> words;
   std::vector<std::uint32_t> word_of(names.base_count(), UINT32_MAX);
   for (std::uint32_t base = 0; base < names.base_count(); ++base) {
-    if (!means_step(names.base(base))) continue;
+    const std::string_view name = names.base(base);
+    const bool pass = means_pass(name);
+    if (!pass && !means_step(name)) continue;
     std::string word;
-    for (char c : names.base(base)) {
+    // What stands between the words of a pass is its batch, which changes from one to the next.
+    for (char c : pass ? word_of_pass(name) : name) {
       if (std::isalpha(static_cast<unsigned char>(c))) word += c;
     }
+    if (pass) word += kPass;
     word_of[base] = words.try_emplace(word, static_cast<std::uint32_t>(words.size())).first->second;
   }
   RangesOfThread best;
@@ -176,7 +183,8 @@ RangesOfThread collect_named(const Trace& trace, const RangeNames& names) {
       return word_of[names[id].base] == wanted &&
              (source == RangeSource::kNvtx || source == RangeSource::kAnnotation);
     });
-    keep_training_threads(trace, by_thread, word == kProfilerStep ? 1 : kMinNamedSteps);
+    const bool sure = word == kProfilerStep || word.ends_with(kPass);
+    keep_training_threads(trace, by_thread, sure ? 1 : kMinNamedSteps);
     DurationNs time;
     for (const auto& [thread, ranges] : by_thread) {
       for (RangeId id : ranges) time += trace.ranges.interval(id).length();

@@ -97,7 +97,9 @@ RuleContext rule_context(const Predictor& predictor) {
           analysis.partitions,
           predictor.baseline().recorded,
           predictor.kernels(),
-          analysis.work};
+          analysis.work,
+          nullptr,
+          analysis.program};
 }
 
 void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenario& scenario) {

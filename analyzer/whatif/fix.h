@@ -24,6 +24,9 @@ struct Proposal {
   std::string text;  ///< what is changed, with figures; or why it does not apply
   Scenario scenario;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: see Fix
+  /// Nothing of the kind can gain more: the durations that it sets were measured elsewhere in the
+  /// run.
+  bool is_ceiling = false;
 };
 
 /// A known remedy: one file of analyzer/whatif/fixes/, listed in registry.cc.
@@ -38,6 +41,7 @@ struct Fix {
   std::string_view change;          ///< what is edited and by which formula, one or two sentences
   std::string_view cannot_know;     ///< what no recording shows of it, one sentence
   Proposal (*propose)(const Predictor& predictor);
+  bool changes_training = false;  ///< another result is learnt with it: not for speed alone
 };
 
 bool answers(const Fix& fix, std::string_view rule);

@@ -27,10 +27,35 @@ bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers
 }
 
 LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
-    : program_(predictor.program()), points_(program_.graph().points()), editor_(editor) {}
+    : program_(predictor.program()),
+      points_(program_.graph().points()),
+      editor_(editor),
+      parts_(predictor.parts()) {
+  storages_.push_back(storage_model(predictor.trace()));
+  std::vector<Loader> loaders = find_loaders(points_);
+  std::erase_if(loaders, [](const Loader& loader) { return loader.made.empty(); });
+  if (loaders.size() < 2) return;
+  std::vector<StorageModel> own;
+  double error = 0;
+  for (const Loader& loader : loaders) {
+    own.push_back(storage_model(predictor.trace(), workers_of(points_, loader)));
+    first_reader_.push_back(points_.thread_of(loader.made.front().task));
+    error += own.back().error_ns;
+  }
+  const bool one_for_all = storages_.front().limited() &&
+                           storages_.front().error_ns * static_cast<double>(own.size()) <= error;
+  if (!one_for_all) storages_ = std::move(own);
+}
+
+std::uint32_t LoaderPools::server_of(const Loader& loader) const {
+  if (storages_.size() == 1) return 0;
+  const auto at = std::ranges::find(first_reader_, points_.thread_of(loader.made.front().task));
+  return static_cast<std::uint32_t>(at - first_reader_.begin());
+}
 
 void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns) {
-  Pool pool{{}, workers, in_turns};
+  const std::uint32_t server = server_of(loader);
+  Pool pool{{}, workers, in_turns, workers == workers_of(points_, loader).size()};
   std::vector<Slot> last(points_.trace().threads.size());  // by worker: where its task before ended
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     const TaskId made = loader.made[i].task;
@@ -43,9 +68,54 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
       task.room = program_.slot_of(room);
     before = task.end;
     pool.tasks.push_back(task);
+    if (storages_[server].shared()) add_visits(task, points_.thread_of(made), server);
   }
   std::ranges::sort(pool.tasks, {}, [](const Pool::Task& task) { return task.begin.value; });
-  pools.push_back(std::move(pool));
+  pools_.push_back(std::move(pool));
+}
+
+void LoaderPools::add_as_recorded(const Loader& loader) {
+  const std::size_t workers = workers_of(points_, loader).size();
+  add(loader, workers, loader.depth, is_in_turns(points_, loader, workers));
+}
+
+/// The stretches of a task in which its thread reads, and what of them others decide.
+void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread, std::uint32_t server) {
+  for (Slot at = task.end; at != task.begin;) {
+    Constraint inner;
+    program_.for_each(at, [&](const Constraint& constraint) {
+      const bool own =
+          constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
+      if (own && constraint.from >= task.begin &&
+          (!inner.from.valid() || inner.from < constraint.from))
+        inner = constraint;
+    });
+    if (!inner.from.valid()) return;
+    const Part& part = parts_[inner.part.value];
+    if (part.kind == Part::Kind::kHost && part.time_class == TimeClass::kIoRead) {
+      const TimeNs begin = program_.recorded(inner.from);
+      Visit visit{inner.id, server};
+      DurationNs known;
+      for (const StorageRead* read :
+           reads_of(storages_[server], thread, {begin, begin + inner.lag})) {
+        visit.alone += read->alone.ns;
+        visit.held += read->held.ns;
+        visit.fixed += read->transfer.ns;
+        known += read->time.length();
+      }
+      // Reads whose size is not known are their own time.
+      visit.alone += std::max(DurationNs{0}, inner.lag - known).ns;
+      if (visit.held + visit.fixed > 0) visits_.push_back(visit);
+    }
+    at = inner.from;
+  }
+}
+
+void LoaderPools::move_into(Scenario& scenario) {
+  std::ranges::sort(visits_, {}, &Visit::constraint);
+  scenario.pools = std::move(pools_);
+  scenario.visits = std::move(visits_);
+  for (const StorageModel& storage : storages_) scenario.places.push_back(storage.places);
 }
 
 /// Back along the worker's thread to the end of its task before.

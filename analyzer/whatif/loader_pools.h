@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "analyzer/evidence/storage_model.h"
 #include "analyzer/graph/loaders.h"
 #include "analyzer/whatif/editor.h"
 
@@ -16,7 +17,8 @@ std::set<trace::ThreadId> workers_of(const Points& points, const Loader& loader)
 /// their batches ahead, as PyTorch's.
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers);
 
-/// The loaders' tasks as pools of another number of workers, and their queues' edges removed.
+/// The loaders' tasks as pools of another number of workers, and their queues' edges removed. Where reads
+/// share a storage (storage_model.h), they take turns at it, whoever reads.
 class LoaderPools {
  public:
   /// Both must outlive it.
@@ -24,15 +26,31 @@ class LoaderPools {
 
   /// `depth` batches are under way at most.
   void add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns);
+  /// The same workers, and as many batches ahead as recorded.
+  void add_as_recorded(const Loader& loader);
+  /// Moves pools and visits into the scenario. The last call.
+  void move_into(Scenario& scenario);
 
-  std::vector<Pool> pools;
+  /// That the loader's workers read from.
+  const StorageModel& storage_of(const Loader& loader) const {
+    return storages_[server_of(loader)];
+  }
 
  private:
   Pool::Task first_slot(TaskId made, Slot before) const;
+  void add_visits(const Pool::Task& task, trace::ThreadId thread, std::uint32_t server);
+  std::uint32_t server_of(const Loader& loader) const;
 
   const Program& program_;
   const Points& points_;
   Editor& editor_;
+  const std::vector<Part>& parts_;
+  /// One that all loaders read from, or one for each: whichever explains their reads better.
+  std::vector<StorageModel> storages_;
+  std::vector<trace::ThreadId>
+      first_reader_;  ///< by loader with batches, beside `storages_` where each has one
+  std::vector<Pool> pools_;
+  std::vector<Visit> visits_;
 };
 
 }  // namespace headway::analyzer

@@ -5,41 +5,327 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "analyzer/whatif/fix.h"
+#include "analyzer/evidence/recording.h"
+#include "analyzer/whatif/fix_advice.h"
+#include "analyzer/whatif/replayed_fixes.h"
+#include "analyzer/whatif/same_time.h"
+#include "analyzer/whatif/sample.h"
+#include "common/format.h"
 
 namespace headway::analyzer {
 namespace {
 
+/// A fix that gains less of the step is not worth making, and a cause with such fixes only is none.
+constexpr double kWorthMaking = 0.01;
+/// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
+constexpr double kNeverSilent = 0.05;
+/// Confidence of a finding that only the replay of a fix makes.
+constexpr double kSeenByReplay = 0.6;
+/// Of what cannot be had by a known fix, or changes what is learnt, so much counts.
+constexpr double kCeilingCounts = 0.5;
+constexpr double kOtherTrainingCounts = 0.25;
 /// A difference of less is none.
 constexpr double kSameShare = 0.0005;
 
-bool answers(const Fix& fix, const Finding& finding) {
-  return finding.status == Status::kFound && answers(fix, finding.rule);
+bool is_found(const Finding& finding) {
+  return finding.status == Status::kFound;
 }
 
-PredictedGain as_shares(const Fix& fix, const Prediction& prediction, DurationNs step) {
-  const auto whole = static_cast<double>(std::max<std::int64_t>(1, step.ns));
-  return {fix.id,
-          step,
-          prediction.step,
-          static_cast<double>(prediction.gain.ns) / whole,
-          prediction.gain_ns.low / whole,
-          prediction.gain_ns.high / whole};
+/// The fixes of one rule, most gain first.
+std::vector<const ReplayedFix*> fixes_of(const std::vector<ReplayedFix>& all,
+                                         std::string_view rule) {
+  std::vector<const ReplayedFix*> its;
+  for (const ReplayedFix& one : all)
+    if (one.applies() && answers(*one.fix, rule)) its.push_back(&one);
+  std::ranges::stable_sort(its, [](const ReplayedFix* a, const ReplayedFix* b) {
+    return a->prediction.gain > b->prediction.gain;
+  });
+  return its;
 }
 
-void keep_better(std::optional<PredictedGain>& best, const PredictedGain& gain) {
-  if (!best || best->share < gain.share) best = gain;
+std::string why_not_replayed(const std::vector<ReplayedFix>& all, std::string_view rule) {
+  if (const std::string_view why = why_unpredictable(rule); !why.empty()) return std::string(why);
+  for (const ReplayedFix& one : all)
+    if (answers(*one.fix, rule))
+      return fmt::format("{} does not apply: {}", one.fix->id, one.proposal.text);
+  return "no fix of it is known";
 }
 
-/// What can be done is worth more than what could be at best: a ceiling stands alone only where there is nothing else.
-void choose(Finding& finding) {
-  if (!finding.predicted) std::swap(finding.predicted, finding.at_most);
-  if (finding.predicted) finding.unpredicted.clear();
+/// Without the cause: all that its fixes make cheaper takes no time.
+Scenario without(const std::vector<const ReplayedFix*>& fixes) {
+  Scenario all;
+  for (const ReplayedFix* one : fixes) all = all.with(one->ceiling);
+  return all;
+}
+
+/// Of the best fix that can be made; a ceiling where there is none.
+void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFix*>& its,
+                  Finding& finding) {
+  for (const ReplayedFix* one : its) {
+    const PredictedGain gain = one->gain(predictor);
+    auto& best = one->is_real() ? finding.predicted : finding.at_most;
+    if (!best) best = gain;
+    if (one->is_real() && gain.share >= kWorthMaking) finding.fixes.push_back(gain);
+  }
+  if (!finding.predicted) {
+    std::swap(finding.predicted, finding.at_most);
+    if (finding.predicted->share >= kWorthMaking) finding.fixes.push_back(*finding.predicted);
+  }
   if (finding.at_most && finding.at_most->share < finding.predicted->share + kSameShare)
     finding.at_most.reset();
+}
+
+/// What the best fix gains of the step; a ceiling and what changes the training count less.
+double counted_gain(const Finding& finding) {
+  double most = 0;
+  for (const PredictedGain& gain : finding.fixes) {
+    const Fix* fix = find_fix(gain.fix);
+    const double counts = fix->changes_training            ? kOtherTrainingCounts
+                          : fix->kind == FixKind::kCeiling ? kCeilingCounts
+                                                           : 1;
+    most = std::max(most, counts * gain.share);
+  }
+  return most;
+}
+
+/// The share of the step that is expected to be gained by following the finding.
+double worth_of(const Finding& finding) {
+  const double gain = finding.basis == FigureBasis::kExposed
+                          ? kCeilingCounts * finding.share_of_step
+                          : counted_gain(finding);
+  return gain * finding.confidence;
+}
+
+/// The replay confirms how much the time is worth, as far as it is that of the recorded run; what
+/// is left of a rule's doubt is whether the cause is the right one.
+double confirmed(double confidence, double residual) {
+  return (1 + confidence) / 2 * (1 - std::min(1.0, residual));
+}
+
+void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
+  const DurationNs step = predictor.baseline().recorded;
+  DurationNs most = std::max(ceiling, DurationNs{0});
+  if (finding.predicted) most = std::max(most, step - finding.predicted->step);
+  if (finding.at_most) most = std::max(most, step - finding.at_most->step);
+  finding.recoverable_per_step = std::min(most, step);
+  finding.share_of_step = ratio(finding.recoverable_per_step, step);
+  finding.basis = FigureBasis::kReplay;
+}
+
+std::string sentence(std::string text) {
+  if (!text.empty())
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
+/// A fix that gains much and that no finding names makes one: that of its rule which fewest other
+/// fixes answer.
+void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predictor,
+                  std::vector<Finding>& findings) {
+  const auto step = static_cast<double>(predictor.baseline().recorded.ns);
+  for (const ReplayedFix& one : all) {
+    if (!one.applies() || !one.is_real() ||
+        static_cast<double>(one.prediction.gain.ns) < kNeverSilent * step)
+      continue;
+    Finding* closest = nullptr;
+    bool named = false;
+    for (Finding& finding : findings) {
+      if (!answers(*one.fix, finding.rule)) continue;
+      named |= is_found(finding);
+      if (!closest || fixes_known(finding.rule) < fixes_known(closest->rule)) closest = &finding;
+    }
+    if (named || !closest) continue;
+    closest->status = Status::kFound;
+    closest->confidence = kSeenByReplay;
+    closest->claim = sentence(one.proposal.text);
+    closest->sub_cause.clear();
+  }
+}
+
+/// The advice of the rule where it is about one fix, else that of the fixes; each with its fix, and
+/// none without.
+void set_advice(Finding& finding) {
+  std::vector<Advice> of_rule = std::exchange(finding.advice, {});
+  const Fix* only = nullptr;
+  int known = 0;
+  for (const Fix* fix : all_fixes()) {
+    if (!answers(*fix, finding.rule)) continue;
+    only = fix;
+    ++known;
+  }
+  for (const PredictedGain& gain : finding.fixes) {
+    const Fix& fix = *find_fix(gain.fix);
+    std::vector<Advice> its = advice_for(fix, gain.setting);
+    for (Advice& one : its) {
+      if (known != 1 || only != &fix || one.framework == "headway-train") continue;
+      const auto said = std::ranges::find(of_rule, one.framework, &Advice::framework);
+      if (said != of_rule.end()) one = *said;
+      one.fix = fix.id;
+    }
+    // What no setting makes, and what could be gained at most: there the rule says how.
+    for (Advice& said : of_rule) {
+      if (finding.fixes.size() != 1 ||
+          std::ranges::find(its, said.framework, &Advice::framework) != its.end())
+        continue;
+      said.fix = fix.id;
+      its.push_back(said);
+    }
+    finding.advice.insert(finding.advice.end(), its.begin(), its.end());
+  }
+}
+
+/// The lead of a group shows the fixes of all of it, and what the group costs.
+void take_over_fixes(const Finding& from, Finding& lead) {
+  lead.recoverable_per_step = std::max(lead.recoverable_per_step, from.recoverable_per_step);
+  lead.share_of_step = std::max(lead.share_of_step, from.share_of_step);
+  for (const PredictedGain& gain : from.fixes)
+    if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
+      lead.fixes.push_back(gain);
+  std::ranges::stable_sort(
+      lead.fixes, [](const PredictedGain& a, const PredictedGain& b) { return a.share > b.share; });
+}
+
+/// Findings of the same time follow the one that stands for them.
+void group(const Predictor& predictor, std::vector<Finding>& findings,
+           const std::vector<Scenario>& removed) {
+  std::vector<std::size_t> which;
+  std::vector<Cause> causes;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (!is_found(findings[i]) || findings[i].basis != FigureBasis::kReplay) continue;
+    which.push_back(i);
+    causes.push_back({removed[i], findings[i].recoverable_per_step, findings[i].worth,
+                      counted_gain(findings[i]), fixes_known(findings[i].rule)});
+  }
+  for (const CauseGroup& group : group_by_time(predictor, causes)) {
+    Finding& lead = findings[which[group.front()]];
+    for (std::size_t i = 1; i < group.size(); ++i) {
+      Finding& other = findings[which[group[i]]];
+      other.part_of = lead.rule;
+      lead.worth = std::max(lead.worth, other.worth);
+    }
+  }
+}
+
+/// A finding and behind it those of the same time.
+void order(std::vector<Finding>& findings) {
+  sort_findings(findings);
+  std::vector<Finding> ordered;
+  for (Finding& finding : findings) {
+    if (is_found(finding) && !finding.part_of.empty()) continue;
+    const std::string_view rule = finding.rule;
+    const bool leads = is_found(finding);
+    ordered.push_back(std::move(finding));
+    if (!leads) continue;
+    for (Finding& other : findings)
+      if (is_found(other) && other.part_of == rule) ordered.push_back(std::move(other));
+  }
+  findings = std::move(ordered);
+}
+
+/// Shares of a sample hold for the whole recording; its times are scaled to the mean step of that.
+void scale_times(Analysis& analysis, DurationNs sampled_step) {
+  const DurationNs step = analysis.step_cost.per_step();
+  if (step.ns == 0 || sampled_step.ns == 0) return;
+  const double by = ratio(step, sampled_step);
+  auto scale = [by](DurationNs& time) {
+    time = DurationNs{std::llround(by * static_cast<double>(time.ns))};
+  };
+  auto scale_gain = [&](PredictedGain& gain) {
+    scale(gain.recorded);
+    scale(gain.step);
+  };
+  for (Finding& finding : analysis.findings) {
+    if (finding.basis == FigureBasis::kReplay) scale(finding.recoverable_per_step);
+    if (finding.predicted) scale_gain(*finding.predicted);
+    if (finding.at_most) scale_gain(*finding.at_most);
+    for (PredictedGain& gain : finding.fixes) scale_gain(gain);
+  }
+}
+
+/// Replays what `predictor` knows and judges the findings by it.
+void judge(const Predictor& predictor, Analysis& analysis) {
+  std::vector<Finding>& findings = analysis.findings;
+  const std::vector<ReplayedFix> all = replay_fixes(predictor);
+  // What a flawed recording leaves out would be predicted, too.
+  const bool flawed = std::ranges::any_of(findings, [](const Finding& finding) {
+    return is_found(finding) && is_about_recording(finding.rule);
+  });
+  if (!flawed) raise_silent(all, predictor, findings);
+  std::vector<Scenario> removed(findings.size());
+  std::vector<std::size_t> asked;
+  std::vector<Scenario> scenarios;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (!is_found(findings[i])) continue;
+    const auto its = fixes_of(all, findings[i].rule);
+    if (its.empty()) {
+      findings[i].unpredicted = why_not_replayed(all, findings[i].rule);
+      continue;
+    }
+    choose_fixes(predictor, its, findings[i]);
+    removed[i] = without(its);
+    asked.push_back(i);
+    scenarios.push_back(removed[i]);
+  }
+  const std::vector<Prediction> ceilings = predictor.predict(scenarios);
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    Finding& finding = findings[asked[k]];
+    set_recoverable(predictor, ceilings[k].gain, finding);
+    if (!finding.fixes.empty()) continue;
+    finding.status = Status::kNoGain;
+    finding.claim += fmt::format(" With {} the step would take {} of {}: other work takes as long.",
+                                 finding.predicted->fix, format_duration(finding.predicted->step),
+                                 format_duration(finding.predicted->recorded));
+    finding.recoverable_per_step = {};
+    finding.share_of_step = 0;
+    finding.advice.clear();
+  }
+  for (Finding& finding : findings) {
+    if (!is_found(finding)) continue;
+    if (finding.basis == FigureBasis::kReplay)
+      finding.confidence = confirmed(finding.confidence, predictor.baseline().residual);
+    finding.worth = worth_of(finding);
+  }
+  group(predictor, findings, removed);
+  for (Finding& finding : findings) {
+    if (is_found(finding) && finding.basis == FigureBasis::kReplay) set_advice(finding);
+  }
+  for (const Finding& other : findings) {
+    if (other.part_of.empty()) continue;
+    Finding& lead = *std::ranges::find(findings, other.part_of, &Finding::rule);
+    take_over_fixes(other, lead);
+    for (const Advice& one : other.advice) {
+      const bool known = std::ranges::any_of(lead.advice, [&](const Advice& its) {
+        return its.fix == one.fix && its.framework == one.framework;
+      });
+      if (!known) lead.advice.push_back(one);
+    }
+  }
+  analysis.assumed = predictor.assumptions();
+  analysis.unexplained = predictor.baseline().residual;
+}
+
+/// Then steps are no steps of the program, and no fix of it can be replayed.
+bool is_capture_of_graphs(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(
+      findings, [](const Finding& one) { return is_found(one) && one.rule == "graph-capture"; });
+}
+
+/// Where nothing can be replayed.
+void keep_exposed(const std::string& why, Analysis& analysis) {
+  for (Finding& finding : analysis.findings) {
+    if (!is_found(finding)) continue;
+    const std::string_view own = why_unpredictable(finding.rule);
+    finding.unpredicted = own.empty() ? why : std::string(own);
+    finding.worth = worth_of(finding);
+  }
+  order(analysis.findings);
 }
 
 }  // namespace
@@ -52,45 +338,50 @@ std::string_view why_unpredictable(std::string_view rule) {
   static constexpr auto kReasons = std::to_array<Reason>({
       {"long-startup",
        "it is paid once a run, before the first step, and predictions are about steps; the whole "
-       "of "
-       "that time is what could be gained a run"},
+       "of that time is what could be gained a run"},
+      {"graph-capture", "nothing of a step was recorded"},
+      {"unrecorded-device-work", "it is no loss of this program, but a gap in the recording"},
   });
   for (const Reason& reason : kReasons)
     if (reason.rule == rule) return reason.why;
   return {};
 }
 
-void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine) {
-  for (Finding& finding : analysis.findings)
-    if (finding.status == Status::kFound) finding.unpredicted = why_unpredictable(finding.rule);
-  std::vector<const Fix*> wanted;
-  for (const Fix* fix : all_fixes())
-    if (std::ranges::any_of(analysis.findings, [&](const Finding& f) { return answers(*fix, f); }))
-      wanted.push_back(fix);
-  if (wanted.empty()) return;
-  const Predictor predictor(trace, analysis, std::move(machine));
-  for (const Fix* fix : wanted) {
-    const Proposal proposal = predictor.missing().empty()
-                                  ? fix->propose(predictor)
-                                  : Proposal{false, predictor.missing(), {}};
-    std::optional<PredictedGain> gain;
-    if (proposal.applies)
-      gain = as_shares(*fix, predictor.predict(proposal.scenario, fix->model_error),
-                       predictor.baseline().recorded);
-    for (Finding& finding : analysis.findings) {
-      if (!answers(*fix, finding)) continue;
-      if (gain)
-        keep_better(fix->kind == FixKind::kCeiling ? finding.at_most : finding.predicted, *gain);
-      else if (finding.unpredicted.empty())
-        finding.unpredicted = predictor.missing().empty()
-                                  ? fmt::format("{} does not apply: {}", fix->id, proposal.text)
-                                  : proposal.text;
-    }
-    if (!gain) continue;
-    analysis.assumed = predictor.assumptions();
-    analysis.unexplained = predictor.baseline().residual;
+void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine,
+                      const trace::Trace* whole) {
+  if (is_capture_of_graphs(analysis.findings)) {
+    keep_exposed("nothing of a step was recorded", analysis);
+    return;
   }
-  for (Finding& finding : analysis.findings) choose(finding);
+  std::unique_ptr<Sample> other;
+  bool sampled = false;
+  if (whole) {
+    other = std::make_unique<Sample>();
+    other->analysis = analyze(*whole, {.steps = analysis.step_options});
+  } else {
+    other = take_sample(trace, analysis);
+    sampled = other != nullptr;
+  }
+  if (!other && trace.event_count() > kReplayedWhole) {
+    keep_exposed(fmt::format("{} events are too many to replay unsampled, and no steps were found "
+                             "to take a sample of",
+                             trace.event_count()),
+                 analysis);
+    return;
+  }
+  const Predictor predictor(whole   ? *whole
+                            : other ? other->trace
+                                    : trace,
+                            other ? other->analysis : analysis, std::move(machine));
+  if (predictor.missing().empty()) {
+    judge(predictor, analysis);
+    if (sampled) analysis.sampled_steps = predictor.baseline().steps;
+    if (other) scale_times(analysis, predictor.baseline().recorded);
+    keep_fitting_advice(analysis.program, analysis.findings);
+    order(analysis.findings);
+  } else {
+    keep_exposed(predictor.missing(), analysis);
+  }
 }
 
 }  // namespace headway::analyzer

@@ -6,15 +6,16 @@
 
 namespace headway::analyzer {
 
-/// Recordings up to this many events are predicted without being asked: 0.2 s more for 139 000 events, half
-/// as long as the report itself (`headway report --predict yes` and `no` in turns, 2 cores).
-inline constexpr std::size_t kPredictedUnasked = 200'000;
-
 /// Why the cause of a rule has no fix that could be predicted; empty for those that have one.
 std::string_view why_unpredictable(std::string_view rule);
 
-/// Gives each finding what a known fix of its cause would gain, of several the best one; ceilings stand beside it as "at
-/// most". Where nothing can be predicted the finding gets the reason.
-void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine = {});
+/// Judges the findings by replays: each gets the most that taking its cause away gains, its fixes
+/// with what each gains, and its place. What gains nothing is no longer found, a fix that gains 5 %
+/// makes a finding where none names it, and findings of the same time stand together. Advice is
+/// about replayed fixes only. A finding that cannot be replayed keeps its exposed time and says
+/// why. Of a long recording some steps are replayed. `whole`: all ranks of the job as one trace;
+/// null: `trace` alone is replayed.
+void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFacts machine = {},
+                      const trace::Trace* whole = nullptr);
 
 }  // namespace headway::analyzer

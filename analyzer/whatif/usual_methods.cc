@@ -226,6 +226,8 @@ Scenario as_recorded(const Program& program, const Scenario& scenario) {
   result.finish();
   result.factor = scenario.factor;
   result.pools = scenario.pools;
+  result.visits = scenario.visits;
+  result.places = scenario.places;
   result.work = scenario.work;
   for (const Edit& edit : scenario.edits) {
     if (!std::binary_search(

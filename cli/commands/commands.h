@@ -8,6 +8,7 @@
 namespace headway::cli {
 
 // Each is defined in the file of its name; all_commands() lists them.
+std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_record_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_stats_command();

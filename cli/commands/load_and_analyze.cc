@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "analyzer/ranks/merge_traces.h"
 #include "cli/mpi/exchange.h"
 #include "common/error.h"
 #include "trace/import/inputs.h"
@@ -30,6 +31,17 @@ void AnalysisInput::declare_options(CLI::App& app) {
 std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
   auto result = std::make_unique<Analyzed>();
   result->trace = trace::load(path);
+  result->analysis = analyze(result->trace);
+  return result;
+}
+
+std::unique_ptr<Analyzed> AnalysisInput::load_whole(const std::vector<std::string>& traces) const {
+  const std::vector<std::string> files = trace::expand_inputs(traces);
+  if (files.size() == 1) return load(files.front());
+  std::vector<trace::Trace> ranks;
+  for (const std::string& file : files) ranks.push_back(trace::load(file));
+  auto result = std::make_unique<Analyzed>();
+  result->trace = analyzer::merge_traces(std::move(ranks));
   result->analysis = analyze(result->trace);
   return result;
 }

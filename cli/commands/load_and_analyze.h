@@ -23,9 +23,12 @@ class AnalysisInput {
  public:
   void declare_options(CLI::App& app);
   std::unique_ptr<Analyzed> load(const std::string& path) const;
+  /// All ranks of a job (files, folders, patterns) as one trace.
+  std::unique_ptr<Analyzed> load_whole(const std::vector<std::string>& traces) const;
   analyzer::Analysis analyze(const trace::Trace& trace) const;
   /// What the command line left open is taken from `options`.
   void fill_in(const analyzer::AnalysisOptions& options);
+  const analyzer::AnalysisOptions& options() const { return options_; }
   /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
   /// first, which have nothing to print; `exit_code` is theirs.
   std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces, int& exit_code) const;

@@ -11,6 +11,7 @@
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/screen_style.h"
 #include "cli/version.h"
 #include "common/tell.h"
 #include "common/text.h"
@@ -43,10 +44,13 @@ class ReportCommand final : public Command {
         ->type_name("FORMAT")
         ->check(CLI::IsMember(analyzer::report_format_names()));
     app.add_flag("--json", json_, "Same as --format json");
+    app.add_flag("--full", full_,
+                 "Print the whole report with its tables; without it the terminal gets the verdict "
+                 "on one screen");
     app.add_option(
            "--predict", predict_,
-           "Predict what known fixes of the findings would gain: yes, no, or auto, for one file of "
-           "up to 200 000 events")
+           "Judge findings by replaying the steps without them: yes, or no for the rules' own "
+           "figures; auto is yes")
         ->type_name("WHEN")
         ->check(CLI::IsMember({"auto", "yes", "no"}))
         ->capture_default_str();
@@ -71,9 +75,10 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_, exit_code);
     if (!analyzed) return exit_code;
     options_.tool_version = kVersion;
-    if (is_predicted(*analyzed))
+    if (predict_ != "no")
       analyzer::predict_findings(analyzed->trace, analyzed->analysis,
-                                 calibration_.load(analyzed->trace));
+                                 calibration_.load(analyzed->trace),
+                                 analyzed->whole ? &*analyzed->whole : nullptr);
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -84,16 +89,21 @@ class ReportCommand final : public Command {
         write_output(output, text(format_of(output)));
       if (output != "-") tell(fmt::format("wrote {}\n", escape_terminal(output)));
     }
-    if (outputs_.empty()) write_output("-", text(*analyzer::report_format(format_)));
+    if (outputs_.empty()) print(*analyzed, text);
     return exit_status(ExitCode::kOk);
   }
 
  private:
-  bool is_predicted(const Analyzed& analyzed) const {
-    if (predict_ != "auto") return predict_ == "yes";
-    // A folder or a pattern is a job of several files.
-    return traces_.size() == 1 && std::filesystem::is_regular_file(traces_.front()) &&
-           analyzed.trace.event_count() <= analyzer::kPredictedUnasked;
+  /// The verdict on one screen, unless the whole report or another format was asked for.
+  template <class Text>
+  void print(const Analyzed& analyzed, Text text) const {
+    const analyzer::ReportFormat format = *analyzer::report_format(format_);
+    if (full_ || format != analyzer::ReportFormat::kText) return write_output("-", text(format));
+    analyzer::ScreenOptions style = screen_style();
+    style.width = options_.text_width;
+    write_output("-", analyzer::render_screen(analyzed.trace, analyzed.analysis, style) +
+                          "\nMore      --full: the whole report; -o report.html: a page to pass "
+                          "on\n");
   }
 
   static bool is_folder(const std::string& output) {
@@ -121,6 +131,7 @@ class ReportCommand final : public Command {
   std::string format_ = "text";
   std::string predict_ = "auto";
   bool json_ = false;
+  bool full_ = false;
   std::size_t width_ = 0;
   analyzer::ReportOptions options_;
   CalibrationOption calibration_;

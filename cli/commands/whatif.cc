@@ -26,7 +26,11 @@ class WhatIfCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    app.add_option("trace", trace_, "Trace file")->required()->type_name("TRACE");
+    app.add_option("trace", traces_,
+                   "Trace file, or those of all ranks of a job: several files, a folder, or a "
+                   "quoted pattern")
+        ->required()
+        ->type_name("TRACE");
     std::string list;
     for (const Fix* fix : analyzer::all_fixes())
       list += fmt::format("{}{}", list.empty() ? "" : ", ", fix->id);
@@ -68,12 +72,12 @@ class WhatIfCommand final : public Command {
                  escape_terminal(timeline_), fixes_.size());
     std::vector<const Fix*> chosen;
     for (const std::string& id : fixes_) chosen.push_back(&find(id));
-    std::unique_ptr<Analyzed> analyzed = input_.load(trace_);
+    std::unique_ptr<Analyzed> analyzed = input_.load_whole(traces_);
     analyzer::Predictor predictor(analyzed->trace, analyzed->analysis,
                                   calibration_.load(analyzed->trace));
     if (!timeline_.empty() && !predictor.missing().empty())
-      fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.",
-                 escape_terminal(trace_), predictor.missing(), escape_terminal(timeline_));
+      fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.", named(),
+                 predictor.missing(), escape_terminal(timeline_));
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result =
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
@@ -83,17 +87,19 @@ class WhatIfCommand final : public Command {
   }
 
  private:
+  std::string named() const { return escape_terminal(fmt::format("{}", fmt::join(traces_, " "))); }
+
   /// The fix of --fix, else the one that gains most and is no ceiling.
   const Fix& best_of(const analyzer::WhatIf& result) const {
     for (const analyzer::FixPrediction& one : result.fixes) {
       if (one.applies && (!fixes_.empty() || one.fix->kind != analyzer::FixKind::kCeiling))
         return *one.fix;
       if (!fixes_.empty())
-        fail_input("{}: there is no timeline to write to {}: {} does not apply: {}.",
-                   escape_terminal(trace_), escape_terminal(timeline_), one.fix->id, one.text);
+        fail_input("{}: there is no timeline to write to {}: {} does not apply: {}.", named(),
+                   escape_terminal(timeline_), one.fix->id, one.text);
     }
-    fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.",
-               escape_terminal(trace_), escape_terminal(timeline_));
+    fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.", named(),
+               escape_terminal(timeline_));
   }
 
   void write_timeline(const analyzer::Predictor& predictor, const Fix& fix) const {
@@ -144,7 +150,7 @@ class WhatIfCommand final : public Command {
     return exit_status(ExitCode::kOk);
   }
 
-  std::string trace_;
+  std::vector<std::string> traces_;
   std::vector<std::string> fixes_;
   std::vector<std::string> scalings_;
   int ranks_ = 0;

@@ -45,6 +45,27 @@ std::unique_ptr<TraceSink> create_trace(const RecordOptions& options) {
   }
 }
 
+/// What PyTorch programs get: `folder` empty for nothing.
+struct PytorchHook {
+  std::filesystem::path folder;
+  std::string level;
+  bool asked = false;  ///< by name: what is missing is then worth a word
+};
+
+PytorchHook choose_pytorch_hook(const RecordOptions& options) {
+  if (options.pytorch == "off") return {};
+  if (options.pytorch != "auto") {
+    if (!options.nvtx) fail_usage("--pytorch records NVTX ranges: remove --nvtx off.");
+    return {find_pytorch_folder(), options.pytorch, true};
+  }
+  if (!options.nvtx) return {};
+  try {
+    return {find_pytorch_folder(), "on", false};
+  } catch (const Error&) {  // this build has no binding
+    return {};
+  }
+}
+
 wire::Clock choose_clock(ClockChoice choice) {
   if (choice == ClockChoice::kRealtime) return wire::Clock::kRealtime;
   std::string why_not;
@@ -222,7 +243,7 @@ class Recording {
 
 }  // namespace
 
-int record(const RecordOptions& options) {
+RecordResult record(const RecordOptions& options) {
   if (options.command.empty())
     fail_usage("no command to record. Example: headway record -- python3 train.py");
   const ScopeOptions scope = parse_scope(options.scope);
@@ -230,11 +251,7 @@ int record(const RecordOptions& options) {
   std::filesystem::path program = find_command(options.command.front());
   run_if_left_out(options, scope, program);
   std::filesystem::path library = find_inject_library(options.io);
-  std::filesystem::path pytorch;
-  if (!options.pytorch.empty()) {
-    if (!options.nvtx) fail_usage("--pytorch records NVTX ranges: leave --nvtx off out.");
-    pytorch = find_pytorch_folder();
-  }
+  const PytorchHook pytorch = choose_pytorch_hook(options);
   wire::Clock clock = choose_clock(options.clock);
   SignalState signals;
   FileDescriptor arriving_signals = prepare_to_supervise();
@@ -252,7 +269,7 @@ int record(const RecordOptions& options) {
   cuda.environment = options.counter_hz > 0 && cuda.on && !Nvml::is_installed();
   RecordedEnvironment environment(library, socket.path(), options.nvtx, cuda, options.io);
   if (options.nccl_profiler) environment.add_nccl_profiler(library);
-  if (!pytorch.empty()) environment.add_pytorch(pytorch, options.pytorch);
+  if (!pytorch.folder.empty()) environment.add_pytorch(pytorch.folder, pytorch.level);
   if (scope.choice == Choice::kCudaProfiler)
     environment.add(fmt::format("{}=1", wire::kCudaProfilerVariable));
   for (const std::string& note : environment.notes()) display.note(note);
@@ -284,8 +301,9 @@ int record(const RecordOptions& options) {
   summary.busiest_thread_records = assembler.busiest_thread_records();
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();
+  summary.suggest_report = options.suggest_report;
   summary.nvtx = options.nvtx;
-  summary.pytorch = !options.pytorch.empty();
+  summary.pytorch = pytorch.asked;
   summary.settings = sink.settings();
   summary.io_calls = assembler.io_calls();
   describe_outcome(sink, summary, assembler);
@@ -300,8 +318,9 @@ int record(const RecordOptions& options) {
   std::uintmax_t bytes = std::filesystem::file_size(output, error);
   if (!error) summary.file_bytes = static_cast<std::int64_t>(bytes);
   display.finished(options.quiet ? failure_text(summary) : summary_text(summary));
-  if (summary.outcome.scope_over) return recording.outlive(options.kill).exit_status();
-  return summary.outcome.exit_status();
+  const Outcome outcome =
+      summary.outcome.scope_over ? recording.outlive(options.kill) : summary.outcome;
+  return {outcome.exit_status(), output};
 }
 
 }  // namespace headway::record

@@ -26,10 +26,13 @@ struct RecordOptions {
   std::filesystem::path output;      ///< empty: the first free of run.sqlite, run-2.sqlite, …
   bool force = false;                ///< overwrite `output`
   bool quiet = false;                ///< only errors on stderr
+  bool suggest_report = true;        ///< the closing summary names the command that comes next
   bool nvtx = true;
   bool io = false;  ///< calls on files
   CudaOptions cuda;
-  std::string pytorch;  ///< level of the hooks in PyTorch programs: empty (none), "on" or "ops"
+  /// Level of the hooks in PyTorch programs: "off", "on", "ops"; "auto": "on" where the binding is
+  /// there, and no word about it when the program imports no torch.
+  std::string pytorch = "auto";
   int sample_hz = 10;   ///< 0: no /proc counters
   int counter_hz = 10;  ///< 0: no counters of GPUs
   bool nccl_profiler = false;
@@ -40,9 +43,13 @@ struct RecordOptions {
   std::string tool_version;
 };
 
-/// Runs the command and records it into a trace; returns what the program should exit with, which
-/// is the command's own status. Uses the process's signal mask, its children and stderr, so once
+struct RecordResult {
+  int exit_status = 0;         ///< the command's own: what the caller should exit with
+  std::filesystem::path file;  ///< the trace
+};
+
+/// Runs the command and records it into a trace. Uses the process's signal mask, its children and stderr, so once
 /// per process. Throws Error before the command has been started; afterwards it always returns.
-int record(const RecordOptions& options);
+RecordResult record(const RecordOptions& options);
 
 }  // namespace headway::record

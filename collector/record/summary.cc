@@ -151,7 +151,7 @@ std::string summary_text(const Summary& s) {
   for (std::string& line : loss_lines(s)) lines.push_back(std::move(line));
   if (std::string line = failure_line(s); !line.empty()) lines.push_back(line);
   lines.push_back(cost_line(s));
-  if (s.file_bytes)
+  if (s.file_bytes && s.suggest_report)
     lines.push_back(
         fmt::format("next: headway report {}", shell_word(escape_terminal(s.file.string()))));
   std::string text;

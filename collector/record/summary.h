@@ -31,6 +31,7 @@ struct Summary {
   std::int64_t busiest_thread_records = 0;
   double event_cost_ns = 0;  ///< of one record
   DurationNs recorder_cpu;
+  bool suggest_report = true;  ///< name the command that comes next
   bool nvtx = true;
   bool pytorch = false;                         ///< --pytorch was asked for
   std::map<std::string, std::string> settings;  ///< that processes told, by name

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/report/facts.h"
 #include "common/format.h"
 #include "gui/models/display_text.h"
 
@@ -17,6 +18,8 @@ std::string_view words_of(analyzer::Status status) {
       return "Found";
     case analyzer::Status::kFine:
       return "Fine";
+    case analyzer::Status::kNoGain:
+      return "Nothing to gain";
     case analyzer::Status::kCannotTell:
       break;
   }
@@ -32,10 +35,10 @@ std::vector<FindingLine> finding_lines(const analyzer::Analysis& analysis) {
     line.title = finding.title;
     if (!finding.sub_cause.empty()) line.title += " · " + display_text(finding.sub_cause, 60);
     if (finding.status == analyzer::Status::kFound) {
-      line.gain = fmt::format("up to {} a step · {}", format_duration(finding.recoverable_per_step),
-                              format_percent(finding.share_of_step));
+      line.gain = analyzer::gain_label(analysis, finding);
       line.confidence = analyzer::confidence_label(finding);
-      line.share = std::clamp(finding.share_of_step, 0.0, 1.0);
+      const double share = finding.predicted ? finding.predicted->share : finding.share_of_step;
+      line.share = std::clamp(share, 0.0, 1.0);
     }
     lines.push_back(std::move(line));
   }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "analyzer/attribution/own_class.h"
+#include "analyzer/job/analyze_job.h"
 #include "analyzer/kernels/communication.h"
 #include "analyzer/whatif/predict_findings.h"
 
@@ -40,6 +41,14 @@ analyzer::Analysis unanalysed(const trace::Trace& trace) {
   return result;
 }
 
+/// Several ranks in one window: what holds them back is a matter of the job.
+void take_findings_of(const analyzer::JobReport& job, analyzer::Analysis& analysis) {
+  analysis.findings = job.analysis.findings;
+  for (analyzer::Finding& finding : analysis.findings)
+    for (analyzer::Evidence& evidence : finding.evidence)
+      evidence.event = {};  // it counts in the critical rank's own trace
+}
+
 analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOptions& options,
                            const ProgressCallback& progress) {
   if (trace.event_count() == 0) {
@@ -56,8 +65,8 @@ analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOp
     report(progress, "Analysing", 0.6 + 0.2 * stage / kStages);
   };
   analyzer::Analysis analysis = analyzer::analyze(trace, with_progress);
-  if (trace.event_count() <= analyzer::kPredictedUnasked)
-    analyzer::predict_findings(trace, analysis);
+  if (const auto job = analyzer::analyze_ranks_in(trace, options)) take_findings_of(*job, analysis);
+  analyzer::predict_findings(trace, analysis);
   return analysis;
 }
 

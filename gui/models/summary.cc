@@ -32,8 +32,9 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
                     [](const Finding& finding) { return finding.status == Status::kCannotTell; });
   const Finding* worst = analysis.findings.empty() ? nullptr : &analysis.findings.front();
   if (worst && worst->status == Status::kFound) {
-    summary.headline = fmt::format("{}: up to {} of each step can be won back", worst->title,
-                                   format_percent(worst->share_of_step));
+    const double share = worst->predicted ? worst->predicted->share : worst->share_of_step;
+    summary.headline = fmt::format("{}: {}{} of each step can be won back", worst->title,
+                                   worst->predicted ? "" : "up to ", format_percent(share));
     summary.verdict = display_text(worst->claim, 600);
     return;
   }

@@ -23,6 +23,7 @@ void paint_status(QPainter& painter, const QRectF& box, analyzer::Status status,
       painter.drawText(r.adjusted(0, r.height() * 0.22, 0, 0), Qt::AlignCenter,
                        QStringLiteral("!"));
       break;
+    case analyzer::Status::kNoGain:
     case analyzer::Status::kFine:
       painter.setPen(QPen(theme.good, 1.5));
       painter.setBrush(Qt::NoBrush);

@@ -156,6 +156,8 @@ void check_device_settings(const Settings& s) {
     fail_usage(
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
+  if (s.world > 0 && s.device != DeviceKind::kSim)
+    fail_usage("world: only --device sim has a machine that can be drawn. Leave --world out.");
   if (s.cuda_graph && !cuda)
     fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
   if (s.cuda_graph && s.raw_allocator)

@@ -12,8 +12,21 @@ double LinkModel::rank_bytes_per_s(Scope scope, int ranks) const {
   const double node = node_bytes_per_s > 0 ? node_bytes_per_s : kUnlimited;
   if (scope == Scope::kNode || ranks <= 1 || (scope == Scope::kWorld && ranks <= ranks_per_node))
     return node;
+  if (rings_by_node && scope == Scope::kWorld)
+    return std::min(node, network_bytes_per_s > 0 ? network_bytes_per_s * connection_share
+                                                  : kUnlimited);
   const double share = network_bytes_per_s > 0 ? network_bytes_per_s / ranks_per_node : kUnlimited;
   return std::min(node, share);
+}
+
+double LinkModel::latency_s(Scope scope, int ranks, double hops) const {
+  const bool leaves_node =
+      scope == Scope::kAcross || (scope == Scope::kWorld && ranks > ranks_per_node);
+  if (!leaves_node) return hops * node_latency_s;
+  if (!rings_by_node || scope == Scope::kAcross) return hops * network_latency_s;
+  const double nodes = std::ceil(static_cast<double>(ranks) / ranks_per_node);
+  const double outside = nodes / ranks;  // of the ring's links
+  return hops * (outside * network_latency_s + (1 - outside) * node_latency_s);
 }
 
 std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int ranks,
@@ -21,7 +34,6 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
   if (ranks <= 1) return 0;
   const bool leaves_node =
       scope == Scope::kAcross || (scope == Scope::kWorld && ranks > ranks_per_node);
-  const double hop = leaves_node ? network_latency_s : node_latency_s;
   const double share = static_cast<double>(ranks - 1) / ranks;
   const double message = static_cast<double>(bytes);
   double hops = ranks - 1;
@@ -38,8 +50,15 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
   // The server has its node's network to itself when it leaves the node.
   if (kind == CollectiveKind::kParameterServer && leaves_node && network_bytes_per_s > 0)
     rate = network_bytes_per_s;
-  const double transfer = std::isinf(rate) ? 0 : moved / rate;
-  return static_cast<std::int64_t>(std::llround((start_s + hops * hop + transfer) * 1e9));
+  if (kind == CollectiveKind::kParameterServer) {
+    rate /= 1 + server_congestion * (ranks - 1);
+  } else {
+    const double piece = message / ranks;
+    if (half_rate_bytes > 0) rate *= piece / (piece + half_rate_bytes);
+  }
+  const double transfer = std::isinf(rate) || moved == 0 ? 0 : moved / rate;
+  return static_cast<std::int64_t>(
+      std::llround((start_s + latency_s(scope, ranks, hops) + transfer) * 1e9));
 }
 
 }  // namespace headway::trainer

@@ -32,8 +32,17 @@ struct LinkModel {
   double network_latency_s = 0;
   double start_s = 0;  ///< of every collective
 
+  /// How NCCL lays its rings, where it is known: ordered by node, so that a flat ring crosses each node's network once
+  /// each way and has it to itself, with one connection, which reaches `connection_share` of what several reach.
+  bool rings_by_node = false;
+  double connection_share = 1;
+  double half_rate_bytes = 0;    ///< a hop's message of so many bytes reaches half of the rate
+  double server_congestion = 0;  ///< of a parameter server: each sender costs the others that share
+
   /// Bytes per second that one rank gets in a collective of this scope among `ranks`.
   double rank_bytes_per_s(Scope scope, int ranks) const;
+  /// Seconds of latency of a collective whose members pass something on so often.
+  double latency_s(Scope scope, int ranks, double hops) const;
   /// Nanoseconds from the arrival of the last rank to the end; 0 where nothing limits. `bytes` is the
   /// full message: of all members together for kAllGather and kReduceScatter.
   std::int64_t collective_ns(CollectiveKind kind, Scope scope, int ranks, std::int64_t bytes) const;

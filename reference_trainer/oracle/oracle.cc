@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/statistics.h"
 #include "common/text.h"
+#include "reference_trainer/ops/op.h"
 #include "reference_trainer/oracle/step_truth.h"
 
 namespace headway::trainer {
@@ -113,6 +114,17 @@ void write_ranks(std::ofstream& file, const OracleFacts& facts) {
   }
 }
 
+/// What was drawn; families of kernels by the types of ops.
+Json world_json(const sim::DrawnWorld& world) {
+  if (!world.drawn()) return nullptr;
+  Json drawn = Json::object();
+  for (const auto& [name, value] : sim::describe(world)) drawn[name] = value;
+  Json& families = drawn["efficiency"] = Json::object();
+  for (const OpDefinition* op : all_ops())
+    families[std::string(op->type)] = world.efficiency(op->type);
+  return drawn;
+}
+
 Json head_json(const OracleFacts& facts) {
   const EffectiveSettings& settings = *facts.settings;
   Json root = {{"schema_version", kSchemaVersion},
@@ -127,6 +139,7 @@ Json head_json(const OracleFacts& facts) {
     root["gpu"] = facts.simulated->gpu.model->id;
     root["launch_latency_ns"] = facts.simulated->gpu.costs->launch_latency_ns;
     root["kernel_gap_ns"] = facts.simulated->gpu.costs->kernel_gap_ns;
+    root["world"] = world_json(*facts.simulated->world);
     root["edge_columns"] = {"kind", "from", "to", "lag_ns", "rank_of_from"};
   } else {
     root["steps"] = host_steps_json(*facts.result);

@@ -24,6 +24,8 @@ constexpr std::int32_t kContext = 1;
 constexpr std::int64_t kKernelTable =
     1;  // HEADWAY_COLLECTIVE.opTable, HEADWAY_DEVICE_OP_DETAIL.opTable
 constexpr std::int64_t kCopyTable = 2;
+constexpr std::int32_t kIoOpen = 1;  // HEADWAY_IO.op
+constexpr std::int32_t kIoRead = 3;
 
 std::optional<std::int64_t> present(std::int64_t value) {
   if (value == conventions::kAbsent) return std::nullopt;
@@ -104,6 +106,7 @@ void RankWriter::write() {
   write_device();
   write_graph();
   write_ranges();
+  write_files();
   write_calls();
   write_ops();
   write_collectives();
@@ -204,6 +207,20 @@ void RankWriter::write_ranges() {
     info.bytes = range.payload.bytes;
     info.flops = range.payload.flops;
     writer_.add<tables::RangeInfo>(info);
+  }
+}
+
+void RankWriter::write_files() {
+  for (const FileRecord& file : recording_.files) {
+    tables::Io::Row row;
+    row.start = file.start;
+    row.end = file.end;
+    row.global_tid = thread(file.worker);
+    row.op = file.read ? kIoRead : kIoOpen;
+    row.name_id = writer_.intern(file.read ? "read" : "open");
+    row.bytes = file.bytes;
+    row.calls = file.calls;
+    writer_.add<tables::Io>(row);
   }
 }
 

@@ -27,6 +27,7 @@ class RankWriter {
   void write_calls();
   void write_synchronization(const Call& call);
   void write_ranges();
+  void write_files();
   void write_ops();
   std::int64_t write_kernel(const Op& op);
   std::int64_t write_copy(const Op& op);

@@ -133,6 +133,7 @@ struct Settings {
   // device
   DeviceKind device = DeviceKind::kHost;
   std::string gpu = "h200";  ///< simulated
+  std::int64_t world = 0;    ///< simulated: seed of a drawn machine; 0: the tables'
   double jitter = 0;         ///< likewise: durations vary by this share at most
   std::int64_t host_cores = 16;
   double memory_gb_per_s = 0;

@@ -437,6 +437,13 @@ std::vector<Switch> make_switches() {
           {{"host", DeviceKind::kHost}, {"cuda", DeviceKind::kCuda}, {"sim", DeviceKind::kSim}}),
       text({"gpu", kDevice, "The GPU that sim simulates."}, &S::gpu,
            "v100, a100, h100, h200, b200, l4, ... (a wrong one lists all)"),
+      integer({"world", kDevice,
+               "Seed of the machine that sim simulates: how well kernels use the GPU, what calls, "
+               "storage and "
+               "network take, noise, pauses, a throttled clock, and how streams slow each other "
+               "down. The GPU's "
+               "peaks stay. The oracle tells what was drawn, the trace does not."},
+              &S::world, 0, 1000000000, "that of the tables, without noise"),
       number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,
              0.9, "not at all"),
       integer(

@@ -2,13 +2,16 @@
 // The recordings beside the project, from file to report: reference figures, and sums.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analyzer/report/report.h"
+#include "analyzer/whatif/predict_findings.h"
 #include "trace/load/load.h"
 
 namespace headway::analyzer {
@@ -105,6 +108,123 @@ TEST_CASE(
     REQUIRE(!analysis.findings.empty());
     CHECK(analysis.findings.front().status == Status::kFound);
     CHECK(analysis.findings.front().rule == rule);
+  }
+}
+
+namespace {
+
+bool here(const fs::path& file) {
+  if (fs::exists(kTraces / file)) return true;
+  MESSAGE("[skipped] the real recordings are not on this machine");
+  return false;
+}
+
+struct Recording {
+  explicit Recording(std::string_view file) : trace(trace::load(kTraces / file)) {
+    analysis = analyze(trace);
+    predict_findings(trace, analysis, {});
+  }
+  const Finding& finding(std::string_view rule) const {
+    auto at = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                           [&](const Finding& f) { return f.rule == rule; });
+    REQUIRE(at != analysis.findings.end());
+    return *at;
+  }
+  bool found(std::string_view rule) const { return finding(rule).status == Status::kFound; }
+  trace::Trace trace;
+  Analysis analysis;
+};
+
+struct Judged {
+  std::string_view file;
+  std::string_view first;
+  std::string_view sub_cause;
+  std::vector<std::string_view> not_found;
+  double gain_at_least = 0;  ///< predicted for the first finding
+};
+
+}  // namespace
+
+TEST_CASE("judged recordings: the first cause, and what must not be said") {
+  if (!here("judged")) return;
+  const std::vector<Judged> judged = {
+      {"judged/v100_dfidx.json.gz", "launch-bound", "", {"unfused-optimizer"}, 0.3},
+      {"judged/h100_timesformer.json.gz",
+       "input-bound",
+       "own-thread",
+       {"launch-bound", "memory-headroom", "workers-starved"},
+       0.3},
+      {"judged/h100_owlv2.json.gz",
+       "input-bound",
+       "own-thread",
+       {"workers-starved", "host-round-trip"},
+       0.35},
+      {"judged/h100_falconsai.json.gz", "launch-bound", "", {"memory-headroom"}, 0.65},
+      {"judged/sglang_bs32.json.gz", "graph-capture", "", {"allocator", "host-bound"}},
+      {"judged/sglang_qwen3_8b.json.gz", "unrecorded-device-work", "", {"launch-bound"}},
+      {"judged/b200_eager.json.gz", "launch-bound", "", {"memory-headroom"}, 0.75},
+  };
+  for (const Judged& one : judged) {
+    CAPTURE(one.file);
+    const Recording run(one.file);
+    const Finding& first = run.analysis.findings.front();
+    CHECK(first.status == Status::kFound);
+    CHECK(first.rule == one.first);
+    CHECK(first.sub_cause == one.sub_cause);
+    for (std::string_view rule : one.not_found) {
+      CAPTURE(rule);
+      CHECK_FALSE(run.found(rule));
+    }
+    if (one.gain_at_least > 0) {
+      REQUIRE(first.predicted);
+      CHECK(first.predicted->share >= one.gain_at_least);
+    }
+    const bool inference = one.file != "judged/v100_dfidx.json.gz";
+    CHECK(run.analysis.program.is_inference() == inference);
+  }
+}
+
+TEST_CASE("judged recordings: the evidence is what fills the gap") {
+  if (!here("judged")) return;
+  CHECK(Recording("judged/h100_owlv2.json.gz").finding("input-bound").claim.find("zoom_shift") !=
+        std::string::npos);
+  const Recording timesformer("judged/h100_timesformer.json.gz");
+  CHECK(timesformer.finding("input-bound").claim.find("preprocess") != std::string::npos);
+  CHECK(timesformer.finding("input-bound").claim.find("array") == std::string::npos);
+  // 404 all-reduces a step, one per parameter, after nearly all of the backward pass.
+  const Recording dfidx("judged/v100_dfidx.json.gz");
+  // Seen, though the host that launches them late leaves nothing to gain by overlap alone.
+  const Status late = dfidx.finding("comm-not-overlapped").status;
+  CHECK((late == Status::kFound || late == Status::kNoGain));
+  CHECK(dfidx.found("unbucketed-collectives"));
+  CHECK(dfidx.finding("unbucketed-collectives").claim.find("404 ") != std::string::npos);
+}
+
+TEST_CASE("judged recordings: a custom all-reduce is communication") {
+  if (!here("judged")) return;
+  const Recording b200("judged/b200_eager.json.gz");
+  REQUIRE(b200.analysis.device_views.size() == 1);
+  CHECK(b200.analysis.device_views[0].comm.ns == 2'141'501);
+}
+
+TEST_CASE("pairs: input work on the training thread, and the step that workers bring") {
+  if (!here("pairs")) return;
+  for (std::string_view kind : {"", "_stacks"}) {
+    CAPTURE(kind);
+    const auto file = [&](std::string_view workers) {
+      return "pairs/v100_resnet50_workers_" + std::string(workers) + std::string(kind) + ".json.gz";
+    };
+    const Recording before(file("0"));
+    const Recording after(file("4"));
+    const Finding& input = before.finding("input-bound");
+    REQUIRE(input.status == Status::kFound);
+    CHECK(input.sub_cause == "own-thread");
+    REQUIRE(input.predicted);
+    CHECK(input.predicted->fix == "use-workers");
+    CHECK(static_cast<double>(input.predicted->step.ns) ==
+          doctest::Approx(static_cast<double>(after.analysis.step_times.p50.ns)).epsilon(0.1));
+    CHECK_FALSE(after.found("input-bound"));
+    CHECK(before.analysis.findings.front().rule == "input-bound");
   }
 }
 

@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(found.status == 0);
   CHECK(found.says("Assumed: launch latency "));
   CHECK(found.says(": measured " + calibration.measured.substr(0, 10) + " on "));
-  const Outcome report = run("report --predict yes " + trace, config.path());
+  const Outcome report = run("report --full --predict yes " + trace, config.path());
   CHECK(report.says("predicted gains assume launch latency"));
   CHECK(report.says("measured " + calibration.measured.substr(0, 10)));
 }

@@ -52,7 +52,7 @@ def preset(folder, name, steps, first):
     # What else the machine does makes a step slow now and then: true, and not of the preset.
     names = [f["rule"] for f in found(result) if f["rule"] != "step-outlier" or name == "step-outlier"]
     shares = {c: round(100 * v["share"], 1) for c, v in device["classes"].items()}
-    assert names[:1] == first, f"found {names}, planted {first}; classes in %: {shares}"
+    assert names[:1] == first if isinstance(first, list) else names[0] in first, f"found {names}, planted {first}; classes in %: {shares}"
     return found(result)
 
 
@@ -61,8 +61,12 @@ def preset_healthy(folder):
 
 
 def preset_input_bound(folder):
-    finding = preset(folder, "input-bound", 30, ["input-bound"])[0]
+    # Many small files are why reading takes so long: either may lead, and they stand for the same time.
+    both = preset(folder, "input-bound", 30, {"input-bound", "small-files"})
+    finding = next(f for f in both if f["rule"] == "input-bound")
     assert finding["sub_cause"] == "read", finding
+    assert {both[0]["part_of"], both[1]["part_of"]} == {None, both[0]["rule"]}, both[:2]
+    finding = next(f for f in both if f["rule"] == "small-files")
     assert any("--source shards" in a["knob"] for a in finding["advice"]), finding["advice"]
 
 
@@ -167,6 +171,25 @@ def nothing_recorded(folder):
     tables = {t["id"] for t in json.loads(run(HEADWAY, "stats", trace, "--json").stdout)["tables"]}
     assert {"processes", "counters"} <= tables, tables
     run(HEADWAY, "report", trace, expect=3)
+
+
+def one_command(folder):
+    """`headway run`: the program's output and exit code, then the verdict on one screen and a page beside the trace."""
+    place = folder / "with space"
+    place.mkdir()
+    train = f"'{TRAIN}' --preset input-bound --steps 12 --eval off --quiet; exit 7"
+    result = run(HEADWAY, "run", "--", "sh", "-c", train, expect=7, cwd=place)
+    verdict = result.stdout[result.stdout.index("Verdict"):]
+    assert len(verdict.splitlines()) <= 24, verdict
+    assert "input-bound" in verdict and "\x1b" not in verdict, verdict
+    assert (place / "run.html").read_text().startswith("<!DOCTYPE html>")
+    check_integrity(place / "run.sqlite")
+    screen = run(HEADWAY, "report", place / "run.sqlite").stdout
+    assert screen.splitlines()[0] == verdict.splitlines()[0]
+    assert len(run(HEADWAY, "report", place / "run.sqlite", "--full").stdout.splitlines()) > len(screen.splitlines())
+    nothing = run(HEADWAY, "run", "--no-html", "-o", place / "no.sqlite", "--", "sh", "-c", "exit 3", expect=3, cwd=place)
+    assert "no verdict" in nothing.stderr and "Verdict" not in nothing.stdout, nothing
+    assert not (place / "no.html").exists()
 
 
 def main():

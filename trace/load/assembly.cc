@@ -233,22 +233,33 @@ void nest(Trace& trace) {
   Ranges& ranges = trace.ranges;
   ranges.parent.assign(ranges.size(), RangeId::none());
   ranges.depth.assign(ranges.size(), 0);
-  std::vector<std::vector<RangeId>> stacks(trace.threads.size());
+  struct Open {
+    RangeId range;
+    TimeNs first_end;  ///< of this one and those below
+  };
+  std::vector<std::vector<Open>> stacks(trace.threads.size());
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
     RangeId id{i};
     if (ranges.is(id, Ranges::kStartEnd)) continue;
-    std::vector<RangeId>& stack = stacks[ranges.thread[i].value];
-    while (!stack.empty() && ranges.end[stack.back().value] <= ranges.start[i]) stack.pop_back();
-    // Ranges of different domains may overlap without nesting; the parent is the innermost that
-    // contains this one.
+    std::vector<Open>& stack = stacks[ranges.thread[i].value];
+    while (!stack.empty() && ranges.end[stack.back().range.value] <= ranges.start[i])
+      stack.pop_back();
+    // Ranges of different domains may overlap without nesting; the parent is the one that contains
+    // this one and ends first: of two that cross, the caller is the one that began before.
+    RangeId parent;
     for (auto candidate = stack.rbegin(); candidate != stack.rend(); ++candidate) {
-      if (ranges.end[candidate->value] < ranges.end[i]) continue;
-      ranges.parent[i] = *candidate;
-      ranges.depth[i] =
-          static_cast<std::uint16_t>(std::min<int>(ranges.depth[candidate->value] + 1, UINT16_MAX));
-      break;
+      const TimeNs end = ranges.end[candidate->range.value];
+      if (parent.valid() && candidate->first_end >= ranges.end[parent.value]) break;
+      if (end < ranges.end[i] || (parent.valid() && end >= ranges.end[parent.value])) continue;
+      parent = candidate->range;
     }
-    if (!ranges.is(id, Ranges::kMark)) stack.push_back(id);
+    ranges.parent[i] = parent;
+    if (parent.valid())
+      ranges.depth[i] =
+          static_cast<std::uint16_t>(std::min<int>(ranges.depth[parent.value] + 1, UINT16_MAX));
+    if (ranges.is(id, Ranges::kMark)) continue;
+    const TimeNs end = ranges.end[i];
+    stack.push_back({id, stack.empty() ? end : std::min(end, stack.back().first_end)});
   }
 }
 

@@ -2,6 +2,8 @@
 // The work of a step is launched at once: by a CUDA graph, or by fewer and larger launches.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 
@@ -14,19 +16,55 @@ using namespace trace;
 constexpr DurationNs kGraphLaunch{2'500};
 constexpr DurationNs kGraphNode{1};
 
-bool launches(DeviceCallKind kind) {
-  return kind == DeviceCallKind::kLaunch || kind == DeviceCallKind::kMemset ||
-         kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent;
+/// What becomes a node of the graph. Copies from and to the host stay outside: their memory changes.
+bool is_node(const Trace& trace, CallId call) {
+  switch (trace.calls.kind[call.value]) {
+    case DeviceCallKind::kLaunch:
+    case DeviceCallKind::kMemset:
+    case DeviceCallKind::kEventRecord:
+    case DeviceCallKind::kStreamWaitEvent:
+      return true;
+    case DeviceCallKind::kCopy: {
+      const DeviceOpId op = trace.calls.op[call.value];
+      return op.valid() && trace.device_ops.kind[op.value] == DeviceOpKind::kCopyDeviceToDevice;
+    }
+    default:
+      return false;
+  }
+}
+
+/// Calls that only prepare a launch: queries of a stream, of a device, of a kernel's occupancy.
+bool prepares(const Trace& trace, CallId call) {
+  return trace.calls.kind[call.value] == DeviceCallKind::kOther;
+}
+
+/// What one graph would hold: a step, or of a recording without steps all that a thread launches.
+struct Stretch {
+  ThreadId thread;
+  Interval host;
+};
+
+std::vector<Stretch> stretches(const Trace& trace, const Steps& steps) {
+  std::vector<Stretch> all;
+  for (const Step& step : steps.all) all.push_back({step.thread, step.host});
+  if (!all.empty()) return all;
+  ThreadId most;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    const auto calls = trace.calls_of_thread[ThreadId{t}];
+    if (!calls.empty() && (!most.valid() || calls.size() > trace.calls_of_thread[most].size()))
+      most = ThreadId{t};
+  }
+  if (most.valid()) all.push_back({most, {TimeNs::min(), TimeNs::max()}});
+  return all;
 }
 
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
-  const Steps& steps = predictor.analysis().steps;
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   std::int64_t dropped = 0;
   std::int64_t graphs = 0;
-  for (const Step& step : steps.all) {
+  for (const Stretch& step : stretches(trace, predictor.analysis().steps)) {
     CallId first;
     std::int64_t nodes = 0;
     const ProcessId process = trace.threads[step.thread.value].process;
@@ -37,7 +75,8 @@ Proposal propose(const Predictor& predictor) {
         return trace.calls.start[c.value] < step.host.begin;
       });
       for (; call != calls.end() && trace.calls.start[call->value] < step.host.end; ++call) {
-        if (!launches(trace.calls.kind[call->value])) continue;
+        if (prepares(trace, *call) && first.valid()) editor.drop_call(*call);
+        if (!is_node(trace, *call)) continue;
         ++nodes;
         bool on_training_thread = ThreadId{t} == step.thread;
         if (!first.valid() && on_training_thread) {

@@ -65,7 +65,7 @@ Proposal propose(const Predictor& predictor) {
                   left, before, wanted, processors, 1 / shorter),
       editor.take()};
   proposal.setting = fmt::format("--workers {} --prefetch {}", left, ahead);
-  proposal.scenario.pools = std::move(pools.pools);
+  pools.move_into(proposal.scenario);
   return proposal;
 }
 

@@ -17,6 +17,7 @@ extern const Fix kEagerLoading;
 extern const Fix kEvenRanks;
 extern const Fix kFasterGradients;
 extern const Fix kFewerWorkers;
+extern const Fix kFreeHost;
 extern const Fix kFreeInput;
 extern const Fix kFullClock;
 extern const Fix kFuseChains;
@@ -34,8 +35,10 @@ extern const Fix kPackFiles;
 extern const Fix kPersistentRnn;
 extern const Fix kPinnedCopies;
 extern const Fix kRemoveSyncs;
+extern const Fix kSamplesInMemory;
 extern const Fix kStayOnDevice;
 extern const Fix kTensorCores;
 extern const Fix kUsualSteps;
+extern const Fix kUseWorkers;
 
 }  // namespace headway::analyzer

@@ -3,9 +3,9 @@
 // a rank.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "analyzer/evidence/communication.h"
 #include "analyzer/evidence/links.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -23,21 +23,6 @@ constexpr double kReachable = 0.7;
 /// (src/include/tuning.h: baseLat, hwLat).
 constexpr double kStartNs = 8'400;
 constexpr double kHopNs = 3'400;
-
-int number(std::string_view text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-/// Ranks that share a node: what the program says of its nodes, else what launched it; 0 unknown.
-int ranks_per_node(const Trace& trace) {
-  if (const int said = number(trace.setting("ranks_per_node")); said > 0) return said;
-  for (const char* key :
-       {"env.LOCAL_WORLD_SIZE", "env.OMPI_COMM_WORLD_LOCAL_SIZE", "env.MV2_COMM_WORLD_LOCAL_SIZE"})
-    if (const int said = number(trace.meta_value(key)); said > 0) return said;
-  return 0;
-}
 
 /// The job's shape and its links.
 struct Nodes {

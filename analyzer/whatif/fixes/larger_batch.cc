@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A step takes twice the samples: kernels fill the device better, and what a step costs whatever its batch
-// (launches, the update, the exchange of gradients) is paid half as often. Lengths are given per recorded batch.
+// SPDX-License-Identifier: MIT A step takes twice the samples: kernels fill the device better, and
+// what a step costs whatever its batch (launches, the update, the exchange of gradients) is paid
+// half as often. Lengths are given per recorded batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,6 +82,7 @@ const Fix kLargerBatch{"larger-batch",
                        "multiprocessors better; launches "
                        "stay. Lengths are per recorded batch.",
                        "whether memory suffices, and what the batch does to the training's quality",
-                       propose};
+                       propose,
+                       true};
 
 }  // namespace headway::analyzer

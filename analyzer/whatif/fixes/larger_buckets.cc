@@ -207,7 +207,7 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kLargerBuckets{"larger-buckets",
                          "Exchange gradients in larger buckets",
-                         "comm-too-small",
+                         "unbucketed-collectives, comm-too-small",
                          FixKind::kModelled,
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",

@@ -8,6 +8,7 @@
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
+#include "common/format.h"
 
 namespace headway::analyzer {
 namespace {
@@ -16,6 +17,8 @@ using namespace trace;
 
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::size_t kMostWorkers = 16;
+/// Batches that come nearly as fast as the storage transfers them come no faster with more workers.
+constexpr double kFullLoad = 0.95;
 
 DurationNs mean_length(const Points& points, const Loader& loader) {
   DurationNs sum;
@@ -41,10 +44,24 @@ Proposal propose(const Predictor& predictor) {
   std::size_t most = 0;
   std::size_t before = 0;
   std::size_t ahead = 0;
+  DurationNs turn;  // of a batch, at the storage
+  bool storage_full = false;
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::size_t now = workers_of(points, loader).size();
-    const auto needed = static_cast<std::size_t>(workers_needed(mean_length(points, loader), step));
+    const DurationNs making = mean_length(points, loader);
+    const StorageModel& storage = pools.storage_of(loader);
+    turn = storage.shared() ? storage.turns / static_cast<std::int64_t>(loader.made.size())
+                            : DurationNs{};
+    if (ratio(turn * static_cast<std::int64_t>(now), making) >= kFullLoad) {
+      storage_full = true;
+      before = std::max(before, now);
+      most = std::max(most, now);
+      pools.add_as_recorded(loader);
+      continue;
+    }
+    // Beyond what the storage serves, workers wait for each other.
+    const auto needed = static_cast<std::size_t>(workers_needed(making, std::max(turn, step)));
     const std::size_t workers = std::max(now, std::min(needed, limit));
     const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth = in_turns ? loader.depth * workers / now
@@ -56,6 +73,11 @@ Proposal propose(const Predictor& predictor) {
       ahead = depth;
     }
   }
+  if (most <= before && storage_full) {
+    return not_here(fmt::format("the storage serves all the time what {} {} for: a batch every {}",
+                                before, before == 1 ? "worker asks" : "workers ask",
+                                format_duration(turn)));
+  }
   if (most <= before) {
     return not_here(fmt::format(
         "{} {} {}", before, before == 1 ? "worker" : "workers",
@@ -66,7 +88,7 @@ Proposal propose(const Predictor& predictor) {
       fmt::format("{} workers make batches instead of {}, {} of them ahead", most, before, ahead),
       editor.take()};
   proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
-  proposal.scenario.pools = std::move(pools.pools);
+  pools.move_into(proposal.scenario);
   return proposal;
 }
 
@@ -82,8 +104,10 @@ const Fix kMoreWorkers{"more-workers",
                        "training, and a worker takes one "
                        "while it does not wait for storage; they are served as the recorded ones "
                        "were, each batch takes as long as it "
-                       "took, and as many more are made ahead.",
-                       "whether storage and memory serve more workers as fast as these",
+                       "took, and as many more are made ahead. Reads share the transfer of the "
+                       "storage where the recorded ones do.",
+                       "whether memory, and storage that showed no limit, serve more workers as "
+                       "fast as these",
                        propose};
 
 }  // namespace headway::analyzer

@@ -18,6 +18,10 @@ namespace {
 
 using namespace trace;
 
+/// With more of the messages begun before the last gradient, as rule comm-not-overlapped has it, nobody waited
+/// for the end of the backward pass.
+constexpr double kOverlapped = 0.1;
+
 /// Backward ops that make gradients of parameters, by process and op, with the bytes of those: the ops whose
 /// results no other op of the pass reads. (What an update reads is cut short in recordings.)
 using GradientBytes = std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t>;
@@ -131,6 +135,14 @@ DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Arrival& 
   return std::max(DurationNs{0}, link_free - arrival.when(1));
 }
 
+/// The communication of a step that begins while the backward pass goes on.
+std::size_t begun_beside(const DeviceOps& ops, const StepWork& work) {
+  TimeNs last = TimeNs::min();
+  for (DeviceOpId op : work.backward) last = std::max(last, ops.end[op.value]);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      work.communication, [&](DeviceOpId op) { return ops.start[op.value] < last; }));
+}
+
 /// What backward kernels take longer with the rest of the communication beside them.
 void slow_down(const DeviceOps& ops, const StepWork& work, DurationNs left,
                const OverlapSlowdown& slowdown, const Points& points, Editor& editor) {
@@ -152,6 +164,8 @@ Proposal propose(const Predictor& predictor) {
   Editor editor(predictor);
   DurationNs exposed;
   std::int64_t steps = 0;
+  std::size_t messages = 0;
+  std::size_t beside = 0;
   OverlapSlowdown known;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
@@ -163,6 +177,8 @@ Proposal propose(const Predictor& predictor) {
       DurationNs left = left_over(ops, work, arrival_of(predictor, work, gradients));
       exposed += left;
       ++steps;
+      messages += work.communication.size();
+      beside += begun_beside(ops, work);
       slow_down(ops, work, left, slowdown, predictor.program().graph().points(), editor);
       for (std::size_t i = work.communication.size(); i-- > 0;) {
         const DeviceOpId op = work.communication[i];
@@ -173,6 +189,10 @@ Proposal propose(const Predictor& predictor) {
     }
   }
   if (editor.empty()) return not_here("no communication on the device");
+  if (static_cast<double>(beside) > kOverlapped * static_cast<double>(messages))
+    return not_here(
+        fmt::format("{} of the communication begins beside the backward pass as it is",
+                    format_percent(static_cast<double>(beside) / static_cast<double>(messages))));
   const DurationNs link = per_step(predictor, [&](DeviceOpId op) {
     return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer
                ? ops.interval(op).length()

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Small files are packed into shards, which are read in large pieces.
+// Small files are packed into shards, which are read in large pieces: what requests cost goes away, and the
+// transfers stay, as the model of the storage has both.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -13,20 +15,43 @@ namespace {
 /// As the rule has it: larger reads than this are no small files.
 constexpr std::int64_t kSmallRead = 1'000'000;
 
+/// Of what reads take besides their transfers, nothing is left; workers wait for each other's transfers.
+bool add_pools(const Predictor& predictor, Scenario& scenario) {
+  const Points& points = predictor.program().graph().points();
+  Editor editor(predictor);
+  LoaderPools pools(predictor, editor);
+  bool any = false;
+  for (const Loader& loader : find_loaders(points)) {
+    if (loader.made.empty() || loader.waited.empty()) continue;
+    if (!pools.storage_of(loader).shared()) continue;
+    pools.add_as_recorded(loader);
+    any = true;
+  }
+  if (!any) return false;
+  scenario = editor.take();
+  pools.move_into(scenario);
+  return true;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Reads reads = sum_reads(predictor.trace());
   if (reads.count == 0) return not_here("the reads carry no sizes");
   if (reads.mean() >= kSmallRead)
     return not_here(fmt::format("a read brings {} on average", format_bytes(reads.mean())));
-  const double left = reads.share_if_large();
+  if (reads.files && reads.count < 2 * batches_made(predictor.trace()))
+    return not_here("a batch comes out of one file as it is");
+  const StorageModel storage = storage_model(predictor.trace());
   Proposal proposal{
       true,
-      fmt::format("reads of {} come in large pieces, at {}/s: {} of their time is left",
+      fmt::format("reads of {} come in large pieces, at {}/s{}: {} of their time is left",
                   format_bytes(reads.mean()),
-                  format_bytes(static_cast<std::int64_t>(reads.large_read_rate)),
-                  format_percent(left)),
+                  format_bytes(static_cast<std::int64_t>(storage.bytes_per_s)),
+                  storage.limited() ? " for all readers together" : "",
+                  format_percent(storage.left_if_packed)),
       {}};
-  scale_stage(predictor, trace::RangeKind::kRead, left, proposal.scenario);
+  const bool in_pools = add_pools(predictor, proposal.scenario);
+  scale_stage(predictor, trace::RangeKind::kRead, in_pools ? 0 : storage.left_if_packed,
+              proposal.scenario);
   return proposal;
 }
 
@@ -38,9 +63,10 @@ const Fix kPackFiles{"pack-files",
                      FixKind::kModelled,
                      0.3,
                      "--source shards",
-                     "Ranges that read take what their bytes take at the best rate of a read of at "
-                     "least 64 KiB, or at 100 "
-                     "MB/s, which hard disks and gigabit networks reach.",
+                     "Ranges that read take what their bytes take at the rate of the storage: what "
+                     "all readers share of it where they wait for each other, else the best rate "
+                     "of a read of at least 64 KiB, or 100 MB/s, which hard disks and gigabit "
+                     "networks reach.",
                      "the rate of reads in sequence, where the recording has no large ones",
                      propose};
 

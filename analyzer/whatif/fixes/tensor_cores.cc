@@ -21,7 +21,8 @@ struct Speedup {
   std::string reason;
 };
 
-/// Rates of large products, where they were measured on this device: they have what the formula guesses.
+/// Rates of large products, where they were measured on this device: they have what the formula
+/// guesses.
 Speedup measured_speedup(const Device& device, const DeviceLimits& limits,
                          const MachineFacts& machine) {
   const auto general = machine.of(device, MachineFigure::kGemmFp32);
@@ -42,7 +43,15 @@ Speedup speedup(const Device& device, const DeviceLimits& limits, const MachineF
 
 bool is_matrix(KernelFamily family) {
   return family == KernelFamily::kGemm || family == KernelFamily::kConvolution ||
-         family == KernelFamily::kRecurrent;
+         family == KernelFamily::kRecurrent || family == KernelFamily::kAttention;
+}
+
+/// What passes activations through memory: half the bytes in half precision. Sums, losses and updates stay as they
+/// are.
+bool moves_activations(KernelFamily family) {
+  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
+         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
+         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused;
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -66,21 +75,28 @@ Proposal propose(const Predictor& predictor) {
   };
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
-    if (!fits(op)) continue;
+    const bool matrix = fits(op);
+    const bool halved = !limits.easy_is_tf32 &&
+                        analysis.attribution.phase_of[i] != Phase::kUpdate &&
+                        moves_activations(predictor.kernels().of(op).family);
+    if (!matrix && !halved) continue;
     const DurationNs now = trace.device_ops.interval(op).length();
-    const double arithmetic = static_cast<double>((now - least).ns) / faster.factor;
-    editor.set_op(op, least + DurationNs{static_cast<std::int64_t>(arithmetic)}, true);
-    ++kernels;
+    const double left = static_cast<double>((now - least).ns) / (matrix ? faster.factor : 2);
+    editor.set_op(op, least + DurationNs{static_cast<std::int64_t>(left)}, true);
+    kernels += matrix;
   }
   if (kernels == 0) return not_here("no matrix kernel is known to run on general cores");
   DurationNs time = per_step(predictor, [&](DeviceOpId op) {
     return fits(op) ? trace.device_ops.interval(op).length() : DurationNs{};
   });
-  return {true,
-          fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {}; {})",
-                      format_duration(time), faster.factor, limits.easy_is_tf32 ? "TF32" : "FP16",
-                      limits.model ? limits.model->id : "this device", faster.reason),
-          editor.take()};
+  Proposal proposal{
+      true,
+      fmt::format("{} of matrix kernels per step get {:.1f}× faster ({} on {}; {})",
+                  format_duration(time), faster.factor, limits.easy_is_tf32 ? "TF32" : "FP16",
+                  limits.model ? limits.model->id : "this device", faster.reason),
+      editor.take()};
+  proposal.setting = limits.easy_is_tf32 ? "--precision tf32" : "--precision amp-o2";
+  return proposal;
 }
 
 }  // namespace
@@ -93,8 +109,10 @@ const Fix kTensorCores{
     0.35,
     "--precision tf32",
     "Matrix kernels on general cores get faster by the ratio of the rates that `headway calibrate` "
-    "measured, else by 0.7 × the ratio of the peaks, but for what the shortest kernel takes; "
-    "casts are not added.",
+    "measured, else by 0.7 × the ratio of the peaks, but for what the shortest kernel takes. In "
+    "half "
+    "precision, which devices without TF32 need, kernels that pass activations through memory take "
+    "half; casts are not added.",
     "how much of them is limited by memory",
     propose};
 

@@ -14,15 +14,17 @@ constexpr double kFlopsPerByteOfTile = 16;
 
 }  // namespace
 
-CostModel::CostModel(SimulatedGpu gpu, double memory_bytes_per_s, double link_bytes_per_s)
+CostModel::CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_bytes_per_s,
+                     double link_bytes_per_s)
     : gpu_(gpu),
+      world_(world),
       memory_rate_(memory_bytes_per_s > 0
                        ? memory_bytes_per_s
                        : static_cast<double>(gpu.model->memory_bytes_per_second) *
-                             gpu.costs->memory_share),
+                             world.costs.memory_share),
       pinned_rate_(link_bytes_per_s > 0 ? link_bytes_per_s
-                                        : static_cast<double>(gpu.costs->pinned_bytes_per_s)),
-      pageable_rate_(std::min(pinned_rate_, static_cast<double>(gpu.costs->pageable_bytes_per_s))) {
+                                        : static_cast<double>(world.costs.pinned_bytes_per_s)),
+      pageable_rate_(std::min(pinned_rate_, static_cast<double>(world.costs.pageable_bytes_per_s))) {
 }
 
 CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided) const {
@@ -34,15 +36,22 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided) 
   cost.blocks = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(std::llround(bytes * divided) / kBytesPerBlock, 1, 1 << 30));
   const double waves = static_cast<double>(cost.blocks) / gpu_.model->multiprocessors;
-  const double fill = waves / std::ceil(waves);
+  const double fill = std::pow(waves / std::ceil(waves), waves < 1 ? 1 : world_.kernels.wave_power);
   const double peak = cost.unit != MathUnit::kTensor ? gpu_.model->fp32_flops
                       : tag.half_operands            ? gpu_.model->half_flops
                                                      : gpu_.model->tf32_flops;
-  const double share = matrix ? gpu_.costs->matrix_share : 1.0;
+  const double share = matrix ? world_.costs.matrix_share : 1.0;
   const double compute_s = peak > 0 ? flops / (peak * share * fill) : 0;
   const double memory_s = bytes / (memory_rate_ * fill);
-  cost.ns = gpu_.costs->least_kernel_ns +
-            static_cast<std::int64_t>(std::llround(std::max(compute_s, memory_s) * 1e9));
+  double ns = std::max(compute_s, memory_s) * 1e9;
+  if (world_.drawn() && ns > 0) {
+    const std::string_view text = tag.text;
+    ns /= world_.efficiency(text.substr(0, text.find_first_of(" /")));
+    ns *= 1 + 0.5 * world_.kernels.ramp_ns / (world_.kernels.ramp_ns + ns);
+  }
+  cost.ns = world_.costs.least_kernel_ns + static_cast<std::int64_t>(std::llround(ns));
+  cost.occupancy = std::min(1.0, waves);
+  cost.matrix = matrix;
   return cost;
 }
 
@@ -50,7 +59,7 @@ std::int64_t CostModel::copy_ns(std::int64_t bytes, MemoryKind host_side) const 
   const double rate = host_side == MemoryKind::kPageable ? pageable_rate_
                       : host_side == MemoryKind::kDevice ? memory_rate_ / 2
                                                          : pinned_rate_;
-  return gpu_.costs->copy_latency_ns +
+  return world_.costs.copy_latency_ns +
          static_cast<std::int64_t>(std::llround(static_cast<double>(bytes) / rate * 1e9));
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "reference_trainer/devices/device.h"
+#include "reference_trainer/devices/sim/drawn_world.h"
 #include "reference_trainer/devices/sim/gpu_costs.h"
 
 namespace headway::trainer::sim {
@@ -14,27 +15,32 @@ using conventions::MathUnit;
 ///   kernel  max(flops / (peak · share · fill), bytes / (bandwidth · share · fill)) + least
 ///   copy    latency + bytes / rate
 /// `fill` is the part of the GPU that the kernel's blocks occupy in its last, partial wave: a kernel
-/// of 66 blocks on 132 multiprocessors reaches half.
+/// of 66 blocks on 132 multiprocessors reaches half. In a drawn world each family of kernels reaches a part of that, and
+/// short kernels less.
 class CostModel {
  public:
   /// `memory_bytes_per_s` and `link_bytes_per_s` replace the table's where they are not 0.
-  CostModel(SimulatedGpu gpu, double memory_bytes_per_s, double link_bytes_per_s);
+  CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_bytes_per_s,
+            double link_bytes_per_s);
 
   struct KernelCost {
     std::int64_t ns = 0;
     std::int32_t blocks = 1;
     std::int32_t block_threads = 256;
     MathUnit unit = MathUnit::kGeneral;
+    double occupancy = 0;  ///< of the device, alone, 0..1
+    bool matrix = false;   ///< limited by arithmetic
   };
   /// `divided`: the share of the bytes that grows with the blocks.
   KernelCost kernel(const Kernel::Tag& tag, double divided = 1) const;
   std::int64_t copy_ns(std::int64_t bytes, MemoryKind host_side) const;
 
   const SimulatedGpu& gpu() const { return gpu_; }
-  const GpuCosts& costs() const { return *gpu_.costs; }
+  const GpuCosts& costs() const { return world_.costs; }
 
  private:
   SimulatedGpu gpu_;
+  DrawnWorld world_;
   double memory_rate_;
   double pinned_rate_;
   double pageable_rate_;

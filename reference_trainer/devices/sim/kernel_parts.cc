@@ -153,13 +153,13 @@ double divided_share(const Graph& graph, const Node& node) {
 Arithmetic arithmetic(const Graph& graph, const Node& node) {
   if (precision_class(*node.op) != PrecisionClass::kAllow) return {};
   using conventions::MathUnit;
-  Arithmetic result;
+  Arithmetic result{MathUnit::kGeneral, false, "f32"};
   for (ValueId id : node.inputs) {
     const Value& value = graph.value(id);
     if (const NumberFormat format = stored_format(graph, node, id); is_half(format))
       return {MathUnit::kTensor, true, format == NumberFormat::kBfloat16 ? "bf16" : "f16"};
     if (value.producer.valid() && graph.node(value.producer).op == &ops::kTf32Round)
-      result.unit = MathUnit::kTensor;
+      result = {MathUnit::kTensor, false, "tf32"};
   }
   return result;
 }

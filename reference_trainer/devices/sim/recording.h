@@ -74,6 +74,17 @@ struct RangeRecord {
   bool nccl = false;  ///< in the domain NCCL instead of headway
 };
 
+/// Calls of a loader worker on files, summed as the recorder sums short ones: the opens of a batch, or its
+/// reads.
+struct FileRecord {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+  std::int32_t worker = -1;
+  bool read = false;  ///< else opens
+};
+
 /// "`to` starts (or ends) no earlier than `from` plus `lag`". Ends are named by correlation: of an op
 /// (kOp…) or of a call (kCall…); batches by their number.
 enum class EdgeKind : std::uint8_t {
@@ -104,6 +115,7 @@ struct Recording {
   std::vector<Op> ops;  ///< by the order in which their times became known; sort by start to read
   std::vector<CollectiveRecord> collectives;
   std::vector<RangeRecord> ranges;
+  std::vector<FileRecord> files;
   std::vector<conventions::GraphOpPayload> graph;
   std::vector<Edge> edges;
   std::int64_t end = 0;  ///< of the run

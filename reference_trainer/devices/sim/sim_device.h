@@ -9,12 +9,15 @@
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/sim/cost_model.h"
 #include "reference_trainer/devices/sim/recording.h"
+#include "reference_trainer/devices/sim/drawn_world.h"
+#include "reference_trainer/devices/sim/sim_timeline.h"
 #include "reference_trainer/devices/sim/sim_world.h"
 
 namespace headway::trainer::sim {
 
 struct SimOptions {
   SimulatedGpu gpu;
+  const DrawnWorld* drawn = nullptr;  ///< outlives the device; null: the tables' machine
   double memory_bytes_per_s = 0;  ///< replaces the table's; 0: the table's
   double link_bytes_per_s = 0;    ///< of pinned copies; likewise
   double jitter = 0;              ///< durations vary by this share at most, evenly
@@ -40,8 +43,8 @@ struct SimCollective {
 /// direction, pageable copies that block the host, collectives that wait for their last member. No
 /// arithmetic is done. What it does is deterministic to the nanosecond: jitter depends on seed, rank,
 /// op and batch alone, never on the order of threads. Times of enqueued work are worked out when the
-/// host first needs them; with a collective among it, that blocks the thread until all ranks have got
-/// there. Kernels of different streams do not slow each other down.
+/// host first needs them (`Timeline`); with a collective among it, that may block the thread until all
+/// ranks have got there. Kernels of different streams slow each other down in a drawn world only.
 class SimDevice final : public Device, public HostClock, public nvtx::Listener {
  public:
   SimDevice(const SimOptions& options, SimWorld& world);
@@ -80,7 +83,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
 
   // ---- HostClock, of the training thread ----
   std::chrono::nanoseconds now() const override { return std::chrono::nanoseconds(now_); }
-  void spend(std::chrono::nanoseconds duration) override { now_ += duration.count(); }
+  void spend(std::chrono::nanoseconds duration) override;
   void rest(std::chrono::nanoseconds duration) override { now_ += duration.count(); }
 
   // ---- nvtx::Listener, for the thread that drives the device ----
@@ -90,8 +93,11 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
 
   /// 1 ± jitter, for the given thing.
   double jitter(std::uint64_t what, std::int64_t batch) const;
+  /// Noise of a drawn world, for the given thing.
+  double noise(double width, std::uint64_t what, std::int64_t which) const;
   SimWorld& world() { return world_; }
   const CostModel& costs() const { return costs_; }
+  const DrawnWorld& drawn() const { return drawn_; }
   const SimOptions& options() const { return options_; }
   /// For what else happens on the virtual clock (the loader's workers). Taken when the run is over.
   Recording& recording() { return recording_; }
@@ -100,40 +106,28 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   void release(MemoryView memory, std::int64_t bytes) noexcept override;
 
  private:
-  struct Entry;
-  struct Stream;
-
-  Stream& stream(StreamId id) { return *streams_[id.value]; }
   Call& begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes = 0);
   void end_call(std::int64_t cost);
   void block_for(StreamId on, std::uint64_t sequence);
   void block_for_all();
   void block_until(std::int64_t time);
-  std::uint64_t submit(StreamId on, Entry entry);
+  void submit(StreamId on, Work work);
   void submit_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
                    std::int64_t batch);
-  std::int64_t end_of(StreamId on, std::uint64_t sequence);
-  std::uint64_t op_of(StreamId on, std::uint64_t sequence);
-  void resolve_next(StreamId on);
-  void add_edge(EdgeKind kind, std::uint64_t from, std::uint64_t to, std::int64_t lag,
-                int rank = -1);
+  void pause(const conventions::RangePayload& payload);
 
   const SimOptions options_;
+  const DrawnWorld drawn_;
   const CostModel costs_;
   SimWorld& world_;
   DeviceInfo info_;
-  std::vector<std::unique_ptr<Stream>> streams_;
   Recording recording_;
+  Timeline timeline_;
   Call call_;  ///< the one being made
   std::vector<std::size_t> open_ranges_;
   std::int64_t now_ = 0;
   std::uint64_t next_correlation_ = 1;
   std::uint64_t next_sync_ = 1;
-  struct Engine {
-    std::int64_t free_at = 0;
-    std::uint64_t last = 0;  ///< correlation of its last copy
-  };
-  Engine engines_[3];  ///< to the device, to the host, on the device
 };
 
 }  // namespace headway::trainer::sim

@@ -30,6 +30,18 @@ std::int64_t ns(double value) {
 
 }  // namespace
 
+void LoaderCosts::scale(double factor) {
+  if (factor == 1) return;
+  for (double* each :
+       {&decode_per_pixel, &picture_augment_per_pixel, &jpeg_decode_per_pixel,
+        &jpeg_entropy_per_pixel, &crop_per_image, &resize_per_pixel, &resize_per_source_pixel,
+        &flip_per_pixel, &jitter_per_pixel, &normalise_per_pixel, &encode_per_anchor,
+        &copy_per_pixel, &augment_per_pixel, &collate_per_byte, &read_per_byte})
+    *each *= factor;
+  open_ns = ns(static_cast<double>(open_ns) * factor);
+  read_ns = ns(static_cast<double>(read_ns) * factor);
+}
+
 SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOptions& options,
                      const LoaderCosts& costs, Storage::Speed storage, bool one_file_each,
                      bool decoded)
@@ -59,6 +71,7 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   const double busy = options.workers * computing / std::max(1.0, computing + storage_ns());
   stretch_ = std::max(1.0, (busy + 1) / costs.cores);
   device.recording().workers = options.workers;
+  channels_.assign(static_cast<std::size_t>(device.drawn().storage.channels), 0);
   for (int i = 0; i < options.in_use + 1; ++i) {
     batches_.push_back(allocate_batch(options, nullptr));
     free_.push_back(batches_.back().get());
@@ -70,7 +83,7 @@ Batch* SimLoader::next() {
   const std::int64_t id = next_++;
   const std::int64_t asked = device_.now().count();
   if (workers_.empty()) {
-    device_.spend(std::chrono::nanoseconds(make(id, asked, -1) - asked));
+    device_.rest(std::chrono::nanoseconds(make(id, asked, -1) - asked));
   } else {
     const std::int64_t ahead = std::max(options_.prefetch, 1);
     std::int64_t room =
@@ -129,17 +142,36 @@ double SimLoader::storage_ns() const {
   return static_cast<double>(2 * requests()) * latency + transfer;
 }
 
-/// End of reading. Requests of one worker follow each other; transfers of all share the bandwidth.
-std::int64_t SimLoader::read(std::int64_t start, double processor_ns) {
+double SimLoader::cold(std::int64_t batch) const {
+  const auto& storage = device_.drawn().storage;
+  return storage.warm_after > 0 && batch >= storage.warm_after ? 1 / storage.warm_speed : 1;
+}
+
+/// End of reading. Requests of one worker follow each other; transfers of all share the bandwidth, and a drawn storage
+/// serves only so many readers at once.
+std::int64_t SimLoader::read(std::int64_t batch, std::int64_t start, double processor_ns) {
   if (bytes_per_batch_ == 0) return start;
-  const std::int64_t latency =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count();
-  const std::int64_t asked = start + 2 * requests() * latency + ns(processor_ns * stretch_);
-  if (storage_.bytes_per_second <= 0) return asked;
-  const std::int64_t transfer =
-      ns(static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second * 1e9);
-  storage_free_at_ = std::max(start, storage_free_at_) + transfer;
-  return std::max(asked + transfer, storage_free_at_);
+  const double noise = device_.noise(device_.drawn().noise.loader, 0x4EAD, batch) * cold(batch);
+  const auto latency = static_cast<double>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count());
+  std::int64_t* channel = nullptr;
+  if (!channels_.empty()) {
+    channel = &*std::ranges::min_element(channels_);
+    start = std::max(start, *channel);
+  }
+  const auto opens = static_cast<double>(requests() * costs_.open_ns);
+  opened_at_ = start + ns(static_cast<double>(requests()) * latency * noise) + ns(opens * stretch_);
+  const std::int64_t asked = start + ns(static_cast<double>(2 * requests()) * latency * noise) +
+                             ns(processor_ns * stretch_);
+  std::int64_t end = asked;
+  if (storage_.bytes_per_second > 0) {
+    const std::int64_t transfer =
+        ns(static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second * 1e9 * noise);
+    storage_free_at_ = std::max(start, storage_free_at_) + transfer;
+    end = std::max(asked + transfer, storage_free_at_);
+  }
+  if (channel) *channel = end;
+  return end;
 }
 
 std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
@@ -162,12 +194,22 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
   for (const Stage& stage : stages_) {
     const std::size_t range = recorded ? add(stage.kind, stage.name, at, stage.bytes) : 0;
     at = stage.kind == RangeKind::kRead
-             ? read(at, stage.processor_ns)
-             : at + ns(stage.processor_ns * stretch_ * device_.jitter(0x10AD, batch));
+             ? read(batch, at, stage.processor_ns)
+             : at + ns(stage.processor_ns * stretch_ * device_.jitter(0x10AD, batch) *
+                       device_.noise(device_.drawn().noise.loader, 0x10AD, batch));
     if (recorded) ranges[range].end = at;
+    if (recorded && stage.kind == RangeKind::kRead) record_files(ranges[range].start, at, worker);
   }
   if (recorded) ranges[whole].end = at;
   return at;
+}
+
+/// What `headway record --io` would have seen.
+void SimLoader::record_files(std::int64_t start, std::int64_t end, std::int32_t worker) {
+  if (bytes_per_batch_ == 0) return;
+  auto& files = device_.recording().files;
+  files.push_back({start, opened_at_, requests(), 0, worker, false});
+  files.push_back({opened_at_, end, requests(), bytes_per_batch_, worker, true});
 }
 
 /// Of a batch, as they are in storage.

@@ -34,6 +34,9 @@ struct LoaderCosts {
   /// Of the host, per rank. More threads than that slow each other down, each as far as it computes; one that waits
   /// for storage takes none.
   int cores = 16;
+
+  /// All that a processor does takes `factor` times as long.
+  void scale(double factor);
 };
 
 /// The loader's workers on a device's virtual clock: the same rules as Loader (data/loader.h), the
@@ -67,9 +70,12 @@ class SimLoader final : public BatchSource {
   double read_processor_ns() const;
   /// What the storage takes for a batch when nobody else uses it.
   double storage_ns() const;
+  /// How much the page cache shortens what the storage does for this batch, 0..1.
+  double cold(std::int64_t batch) const;
   /// Makes a batch; returns when it is ready.
   std::int64_t make(std::int64_t batch, std::int64_t start, std::int32_t worker);
-  std::int64_t read(std::int64_t start, double processor_ns);
+  std::int64_t read(std::int64_t batch, std::int64_t start, double processor_ns);
+  void record_files(std::int64_t start, std::int64_t end, std::int32_t worker);
   /// Requests of a batch: one for each file, or one for its part of a shard.
   std::int64_t requests() const { return one_file_each_ ? options_.batch : 1; }
 
@@ -87,6 +93,8 @@ class SimLoader final : public BatchSource {
   std::vector<std::int64_t> returned_;  ///< by batch: when `next` returned it
   std::vector<Worker> workers_;
   std::int64_t storage_free_at_ = 0;
+  std::vector<std::int64_t> channels_;  ///< when each is free; none: as many as there are readers
+  std::int64_t opened_at_ = 0;  ///< of the last batch: when its last file was open
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;
 };

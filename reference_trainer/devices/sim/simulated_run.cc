@@ -14,10 +14,17 @@ namespace {
 
 /// A GPU's own link inside the node, half of it per direction, and 400 Gb/s of network per rank, where
 /// the switches say nothing else.
-LinkModel links_of(const Settings& s, SimulatedGpu gpu) {
+LinkModel links_of(const Settings& s, SimulatedGpu gpu, const DrawnWorld& world) {
   constexpr double kNetworkPerRank = 50e9;
   constexpr double kNoLink = 12e9;  // GPUs without one exchange through the host
   LinkModel links;
+  if (world.drawn()) {
+    links = world.links;
+    if (s.node_gb_per_s > 0) links.node_bytes_per_s = s.node_gb_per_s * 1e9;
+    if (s.network_gb_per_s > 0) links.network_bytes_per_s = s.network_gb_per_s * 1e9;
+    if (s.network_us > 0) links.network_latency_s = s.network_us * 1e-6;
+    return links;
+  }
   links.ranks_per_node = static_cast<int>(s.ranks_per_node);
   const double link = static_cast<double>(gpu.model->link_bytes_per_second) / 2;
   links.node_bytes_per_s = s.node_gb_per_s > 0
@@ -33,8 +40,9 @@ LinkModel links_of(const Settings& s, SimulatedGpu gpu) {
 }
 
 SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank,
-                          const SimulationOptions& options) {
+                          const DrawnWorld& world, const SimulationOptions& options) {
   SimOptions result;
+  result.drawn = &world;
   result.gpu = gpu;
   result.memory_bytes_per_s = s.memory_gb_per_s * 1e9;
   result.link_bytes_per_s = s.link_mb_per_s * 1e6;
@@ -44,6 +52,14 @@ SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank,
   result.record_events = options.record_events;
   result.record_edges = options.record_edges;
   return result;
+}
+
+/// What the switches say, else what was drawn.
+Storage::Speed storage_of(const Settings& s, const DrawnWorld& world) {
+  const double latency_us =
+      s.storage_latency_ms > 0 ? s.storage_latency_ms * 1000 : world.storage.latency_ns / 1000;
+  return {std::chrono::microseconds(static_cast<std::int64_t>(latency_us)),
+          s.storage_mb_per_s > 0 ? s.storage_mb_per_s * 1e6 : world.storage.bytes_per_s};
 }
 
 struct Outcome {
@@ -60,12 +76,11 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
     SimCommunicator communicator(device);
     LoaderCosts costs;
     costs.cores = static_cast<int>(settings.host_cores);
-    const Storage::Speed storage{
-        std::chrono::microseconds(static_cast<std::int64_t>(settings.storage_latency_ms * 1000)),
-        settings.storage_mb_per_s * 1e6};
+    costs.scale(device.drawn().storage.processor);
     TrainerParts parts;
     parts.make_loader = [&](SampleSource& source, const LoaderOptions& loader) {
-      return std::make_unique<SimLoader>(device, source, loader, costs, storage,
+      return std::make_unique<SimLoader>(device, source, loader, costs,
+                                         storage_of(settings, device.drawn()),
                                          settings.source == SourceKind::kFiles,
                                          settings.decode == Decode::kOffline);
     };
@@ -84,21 +99,26 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
 SimulatedRun simulate(const Settings& settings, const TrainingData& data,
                       const SimulationOptions& options, const TrainerHooks& hooks) {
   SimulatedRun run;
-  run.gpu = find_simulated_gpu(settings.gpu);
+  const SimulatedGpu table = find_simulated_gpu(settings.gpu);
+  run.world = std::make_shared<const DrawnWorld>(
+      settings.world > 0 ? draw_world(static_cast<std::uint64_t>(settings.world), table,
+                                      static_cast<int>(settings.ranks_per_node))
+                         : table_world(table));
+  run.gpu = {table.model, &run.world->costs};
   run.ranks = static_cast<int>(settings.ranks);
   run.ranks_per_node = static_cast<int>(settings.ranks_per_node);
   run.host_cores = static_cast<int>(settings.host_cores);
-  SimWorld world(run.ranks, links_of(settings, run.gpu));
+  SimWorld world(run.ranks, links_of(settings, run.gpu, *run.world));
   std::vector<Outcome> outcomes(static_cast<std::size_t>(run.ranks));
   TrainerHooks others;  // progress is shown for rank 0
   others.stop = hooks.stop;
   std::vector<std::thread> threads;
   for (int rank = 1; rank < run.ranks; ++rank)
     threads.emplace_back([&, rank] {
-      run_rank(settings, data, device_options(settings, run.gpu, rank, options), world, others,
+      run_rank(settings, data, device_options(settings, run.gpu, rank, *run.world, options), world, others,
                outcomes[static_cast<std::size_t>(rank)]);
     });
-  run_rank(settings, data, device_options(settings, run.gpu, 0, options), world, hooks,
+  run_rank(settings, data, device_options(settings, run.gpu, 0, *run.world, options), world, hooks,
            outcomes[0]);
   for (std::thread& thread : threads) thread.join();
   for (const Outcome& outcome : outcomes)

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ namespace headway::trainer::sim {
 /// A whole simulated run: what every rank did.
 struct SimulatedRun {
   SimulatedGpu gpu;
+  std::shared_ptr<const DrawnWorld> world;  ///< what its times come from
   int ranks = 1;
   int ranks_per_node = 8;
   int host_cores = 16;

@@ -98,12 +98,51 @@ TEST_CASE("outside the steps nothing but a sequence number matches") {
   CHECK(matching.groups[0].unmatched == 2);
 }
 
+TEST_CASE("a send finds its receive where each end names the other, and either end may wait") {
+  std::vector<RankSummary> ranks = {bare_rank(0), bare_rank(1)};
+  auto message = [&](std::size_t rank, const char* kind, std::int32_t peer, std::int64_t begin,
+                     std::int64_t end) {
+    add_collective(ranks[rank], "pp", kind, begin, end);
+    ranks[rank].collectives.rows.back().peer = peer;
+  };
+  message(0, "send", 1, 0, 500);  // its receiver comes late
+  message(1, "recv", 0, 400, 500);
+  message(0, "recv", 1, 600, 1600);  // its sender comes late
+  message(1, "send", 0, 1500, 1600);
+  const Matching matching = match_collectives(ranks);
+  REQUIRE(matching.all.size() == 2);
+  std::int64_t waited[2] = {};
+  for (const MatchedCollective& one : matching.all) {
+    CHECK(one.message);
+    CHECK(one.synchronising);
+    CHECK(one.member_count == 2);
+    CHECK(one.last == 1);
+    CHECK(one.transfer.ns == 100);
+    for (Member m : matching.of(one))
+      waited[m.rank] += wait_of(one, ranks[m.rank].collectives.rows[m.row]).ns;
+  }
+  CHECK(waited[0] == 400 + 900);
+  CHECK(waited[1] == 0);
+}
+
+TEST_CASE("a message whose other end is not here, or names nobody, is not matched") {
+  std::vector<RankSummary> ranks = {bare_rank(0), bare_rank(1)};
+  add_collective(ranks[0], "pp", "send", 0, 500);
+  ranks[0].collectives.rows.back().peer = 2;
+  add_collective(ranks[1], "pp", "recv", 0, 500);
+  const Matching matching = match_collectives(ranks);
+  CHECK(matching.all.empty());
+}
+
 TEST_CASE("bus bandwidth counts as the library's tests do") {
   CHECK(bus_factor("allreduce", 4) == doctest::Approx(1.5));
   CHECK(bus_factor("allgather", 4) == doctest::Approx(0.75));
   CHECK(bus_factor("reducescatter", 8) == doctest::Approx(0.875));
   CHECK(bus_factor("broadcast", 8) == 1);
-  CHECK(bus_factor("allreduce", 1) == 1);
+  CHECK(bus_factor("alltoall", 4) == doctest::Approx(0.75));
+  CHECK(bus_factor("send", 2) == 1);
+  CHECK(bus_factor("allreduce", 1) == 0);
+  CHECK(bus_factor("collective", 4) == 0);
 }
 
 }  // namespace headway::analyzer

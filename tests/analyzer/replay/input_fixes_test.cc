@@ -91,6 +91,39 @@ TEST_CASE("more workers are not proposed where nobody waits, or nobody makes bat
   CHECK(nobody.proposal.text == "no workers are seen that make batches");
 }
 
+TEST_CASE("workers for the training thread: the step is that of a run that has them") {
+  // 6 ms of making a batch before 10 ms of computing: one worker hides it.
+  const TextRun alone(
+      "meta cpu_count 8\nthread main\n  steps 40 name=ProfilerStep#% named\n"
+      "    range enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\n      host 6ms\n" +
+      test::healthy_step() + "    sync stream\n");
+  const Predicted predicted(alone, "use-workers");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(predicted.proposal.setting == "--workers 1");
+  const TextRun without("thread main\n  steps 40 name=ProfilerStep#% named\n" +
+                        test::healthy_step() + "    sync stream\n");
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(without)).epsilon(0.005));
+}
+
+TEST_CASE("workers for the training thread are bounded by processors") {
+  // 45 ms of making a batch, 10 ms of computing, two processors besides the training thread's.
+  const TextRun alone(
+      "meta cpu_count 3\nthread main\n  steps 40 name=ProfilerStep#% named\n"
+      "    range enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\n      host 45ms\n" +
+      test::healthy_step() + "    sync stream\n");
+  const Predicted predicted(alone, "use-workers");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(predicted.proposal.setting == "--workers 2");
+  CHECK(predicted.step_us() == doctest::Approx(22'500).epsilon(0.01));
+}
+
+TEST_CASE("workers are not proposed where there are some, or no input is made on the thread") {
+  const TextRun some = run_with(fmt::format("2 prefetch=2{}", kStages));
+  CHECK_FALSE(Predicted(some, "use-workers").proposal.applies);
+  const TextRun without("thread main\n  steps 20\n" + test::healthy_step());
+  CHECK_FALSE(Predicted(without, "use-workers").proposal.applies);
+}
+
 TEST_CASE("decoding ahead takes the decoding from the workers") {
   const TextRun now = run_with(fmt::format("2 prefetch=2{}", kStages));
   const Predicted predicted(now, "decode-offline");

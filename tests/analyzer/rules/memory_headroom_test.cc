@@ -25,9 +25,8 @@ TEST_CASE("memory-headroom fires on small kernels with most of the memory free")
   TextRun run = small_kernels(25, "8GB");
   const Finding& finding = run.finding("memory-headroom");
   REQUIRE(finding.status == Status::kFound);
-  // The batch may grow ninefold, but 25 blocks fill the device already at four times that.
+  // Memory has room for nine times the batch; 25 blocks fill the device at four times that.
   CHECK(finding.share_of_step == doctest::Approx(0.75).epsilon(0.01));
-  CHECK(finding.claim.find("9.0 times as large") != std::string::npos);
   CHECK(!finding.evidence.empty());
 }
 

@@ -198,6 +198,8 @@ void Expander::memory(const Statement& s) {
 void Expander::other_call(const Statement& s) {
   Action& action = add(Kind::kCall, s);
   action.name = s.arguments.front();
+  // Of work that is captured or was not recorded: there is no op.
+  if (s.has("launches")) action.call = DeviceCallKind::kLaunch;
   action.host = vary(s, s.duration_argument(1));
 }
 

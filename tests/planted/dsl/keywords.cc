@@ -54,7 +54,7 @@ constexpr auto kKeywords = std::to_array<Keyword>({
     {"record", "EVENT", 1, 1, "stream call", false},
     {"await", "EVENT", 1, 1, "stream call", false},
     {"sync", "stream|device|event [NAME]", 1, 2, "call wake api", false},
-    {"call", "NAME DURATION", 2, 2, "jitter", false},
+    {"call", "NAME DURATION", 2, 2, "launches jitter", false},
     {"allocate", "DURATION", 1, 1, "bytes api jitter", false},
     {"free", "DURATION", 1, 1, "bytes api jitter drains", false},
     {"collective", "KIND BYTES DURATION", 3, 3,

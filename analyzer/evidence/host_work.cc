@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/evidence/host_work.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/partition/steady_ops.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+constexpr double kMost = 0.5;
+
+/// Frames by name and parent frame, with the time that they fill.
+struct Frame {
+  std::size_t parent = 0;
+  StringId name;
+  DurationNs time;
+  RangeId longest;
+  bool tells = false;  ///< launches nothing, and is no step or phase
+  int depth = 0;
+};
+
+bool is_frame_of_step(const RuleContext& context, RangeId range) {
+  const trace::RangeInfo* info = context.trace.info(range);
+  if (info && (info->kind == RangeKind::kStep || info->kind == RangeKind::kPhase)) return true;
+  return std::any_of(context.steps.all.begin(), context.steps.all.end(),
+                     [&](const Step& step) { return step.range == range; });
+}
+
+}  // namespace
+
+HostWork dominant_work(const RuleContext& context, ThreadId thread,
+                       const std::vector<Interval>& intervals) {
+  const Trace& trace = context.trace;
+  const Ranges& ranges = trace.ranges;
+  DurationNs whole;
+  for (const Interval& interval : intervals) whole += interval.length();
+  if (whole.ns <= 0 || !thread.valid()) return {};
+  std::vector<Frame> frames(1);
+  std::map<std::pair<std::size_t, std::uint32_t>, std::size_t> index;
+  std::vector<TimeNs> launches;
+  for (CallId call : trace.calls_of_thread[thread]) {
+    if (trace.calls.op[call.value].valid()) launches.push_back(trace.calls.start[call.value]);
+  }
+  auto launches_in = [&](const Interval& range) {
+    auto first = std::lower_bound(launches.begin(), launches.end(), range.begin);
+    return first != launches.end() && *first < range.end;
+  };
+  struct Open {
+    TimeNs end;
+    std::size_t frame;
+  };
+  std::vector<Open> open;
+  auto rows = trace.ranges_of_thread[thread];
+  auto interval = intervals.begin();
+  for (RangeId id : rows) {
+    const Interval range = ranges.interval(id);
+    if (ranges.is(id, Ranges::kMark) || ranges.is(id, Ranges::kStartEnd)) continue;
+    while (interval != intervals.end() && interval->end <= range.begin) ++interval;
+    if (interval == intervals.end()) break;
+    while (!open.empty() && open.back().end <= range.begin) open.pop_back();
+    if (range.end <= interval->begin) continue;
+    DurationNs time;
+    for (auto it = interval; it != intervals.end() && it->begin < range.end; ++it)
+      time += intersect(*it, range).length();
+    if (time.ns <= 0) continue;
+    const std::size_t parent = open.empty() ? 0 : open.back().frame;
+    auto [slot, is_new] = index.try_emplace({parent, ranges.name[id.value].value}, frames.size());
+    if (is_new) {
+      frames.push_back({parent, ranges.name[id.value], {}, id, false, frames[parent].depth + 1});
+    }
+    Frame& frame = frames[slot->second];
+    frame.time += time;
+    if (range.length() > ranges.interval(frame.longest).length()) frame.longest = id;
+    frame.tells = frame.tells || (!launches_in(range) && !is_frame_of_step(context, id));
+    open.push_back({range.end, slot->second});
+  }
+  const Frame* deepest = nullptr;
+  for (std::size_t f = 1; f < frames.size(); ++f) {
+    if (!frames[f].tells || ratio(frames[f].time, whole) < kMost) continue;
+    if (!deepest || frames[f].depth > deepest->depth) deepest = &frames[f];
+  }
+  if (!deepest) return {};
+  return {trace.strings[deepest->name], std::min(1.0, ratio(deepest->time, whole)),
+          EventRef::of(deepest->longest)};
+}
+
+std::vector<Interval> steady_intervals(const RuleContext& context, const DevicePartition& device,
+                                       std::initializer_list<TimeClass> classes) {
+  std::vector<Interval> result;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      if (std::find(classes.begin(), classes.end(), segment.time_class) == classes.end()) continue;
+      if (!result.empty() && result.back().end == segment.interval.begin)
+        result.back().end = segment.interval.end;
+      else
+        result.push_back(segment.interval);
+    }
+  }
+  return result;
+}
+
+ThreadId thread_of_cause(const Trace& trace, EventRef cause) {
+  if (cause.kind == EventRef::Kind::kRange) return trace.ranges.thread[cause.index];
+  if (cause.kind == EventRef::Kind::kCall) return trace.calls.thread[cause.index];
+  return ThreadId::none();
+}
+
+std::vector<bool> training_threads(const RuleContext& context) {
+  const Trace& trace = context.trace;
+  std::vector<bool> trains(trace.threads.size());
+  for (const Step& step : context.steps.all) trains[step.thread.value] = true;
+  if (!context.steps.all.empty()) return trains;
+  std::vector<std::size_t> launches(trace.threads.size());
+  for (std::size_t c = 0; c < trace.calls.size(); ++c)
+    launches[trace.calls.thread[c].value] += trace.calls.op[c].valid();
+  for (std::uint32_t p = 0; p < trace.processes.size(); ++p) {
+    ThreadId most;
+    for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+      if (trace.threads[t].process.value != p || launches[t] == 0) continue;
+      if (!most.valid() || launches[t] > launches[most.value]) most = ThreadId{t};
+    }
+    if (most.valid()) trains[most.value] = true;
+  }
+  return trains;
+}
+
+}  // namespace headway::analyzer

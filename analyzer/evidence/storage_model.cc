@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/evidence/storage_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <queue>
+#include <span>
+
+#include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/storage_fit.h"
+
+namespace headway::analyzer {
+namespace {
+
+double ns_of(DurationNs time) {
+  return static_cast<double>(time.ns);
+}
+
+/// Low quantile: what a call takes that waits for nobody.
+std::optional<double> undisturbed(std::vector<double> values) {
+  constexpr std::size_t kOneIn = 20;
+  if (values.empty()) return std::nullopt;
+  const auto at = static_cast<std::ptrdiff_t>(values.size() / kOneIn);
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return values[static_cast<std::size_t>(at)];
+}
+
+/// Nanoseconds a byte that reads take beyond what opens take: a request costs a read as much as an
+/// open. More than that no transfer takes.
+std::optional<double> ns_per_byte_by_calls(const trace::Trace& trace) {
+  std::vector<double> opens;
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    if (!one.read) opens.push_back(ns_of(one.busy) / static_cast<double>(one.calls));
+  });
+  const std::optional<double> request = undisturbed(std::move(opens));
+  if (!request) return std::nullopt;
+  std::vector<double> rates;
+  for_each_call_on_file(trace, [&](const FileCalls& one) {
+    if (!one.read || one.bytes <= 0) return;
+    const double beyond = ns_of(one.busy) - *request * static_cast<double>(one.calls);
+    rates.push_back(std::max(0.0, beyond) / static_cast<double>(one.bytes));
+  });
+  return undisturbed(std::move(rates));
+}
+
+std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
+                                          const std::set<trace::ThreadId>& threads) {
+  std::vector<StorageRead> reads;
+  for_each_read(trace, [&](trace::ThreadId thread, Interval time, std::int64_t bytes) {
+    if (!threads.empty() && !threads.contains(thread)) return;
+    if (time.length().ns > 0) reads.push_back({thread, time, bytes, {}, {}, {}, false});
+  });
+  std::ranges::stable_sort(reads, {}, [](const StorageRead& read) { return read.time.begin; });
+  return reads;
+}
+
+/// Splits each read as the fit has it.
+void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte) {
+  const std::vector<double> over = turn_ends(model.reads, fit);
+  double if_packed = 0;
+  double if_fast = 0;
+  double turns = 0;
+  const bool places = fit.sharing == Sharing::kPlaces;
+  for (std::size_t i = 0; i < model.reads.size(); ++i) {
+    StorageRead& read = model.reads[i];
+    const DurationNs time = read.time.length();
+    const auto bytes = static_cast<double>(read.bytes);
+    const double own = fit.own + fit.ns_per_byte * bytes;
+    read.queued = fit.sharing != Sharing::kNone && over[i] > own * (1 + 1e-9);
+    // A read that waited for a place took the rest itself; of one that waited for its transfer only the
+    // transfer shows.
+    const double by_itself = places ? ns_of(time) - (over[i] - own) : own;
+    const DurationNs undisturbed =
+        read.queued ? std::clamp(DurationNs{std::llround(by_itself)}, DurationNs{0}, time) : time;
+    read.transfer = std::min(undisturbed, DurationNs{std::llround(ns_per_byte * bytes)});
+    (places ? read.held : read.alone) = undisturbed - read.transfer;
+    model.total += time;
+    turns += ns_of(read.held + read.transfer) / model.places;
+    // What waits for others waits for their transfers, or for all that they do.
+    const double by_others = ns_of(time - undisturbed);
+    const double transfers = places ? ratio(read.transfer, undisturbed) : 1;
+    if_packed += ns_of(read.transfer) + by_others * transfers;
+    if (read.queued && !places) if_packed += ns_of(read.alone);  // the queue hides requests
+    if_fast += ns_of(undisturbed - read.transfer) + by_others * (1 - transfers);
+  }
+  const double total = std::max(1.0, ns_of(model.total));
+  model.turns = {std::llround(turns)};
+  model.left_if_packed = std::min(1.0, if_packed / total);
+  model.left_if_fast = if_fast / total;
+}
+
+}  // namespace
+
+StorageModel storage_model(const trace::Trace& trace, const std::set<trace::ThreadId>& threads) {
+  StorageModel model;
+  model.reads = reads_with_sizes(trace, threads);
+  if (model.reads.empty()) return model;
+  std::vector<StorageRead> sized;
+  for (const StorageRead& read : model.reads)
+    if (read.bytes > 0) sized.push_back(read);
+  const std::optional<double> by_calls = ns_per_byte_by_calls(trace);
+  const StorageFit fit = fit_storage(sized, by_calls);
+  double ns_per_byte = by_calls.value_or(1e9 / sum_reads(trace).large_read_rate);
+  model.basis = by_calls ? StorageModel::Basis::kCalls : StorageModel::Basis::kAssumed;
+  if (fit.sharing != Sharing::kNone) {
+    model.basis = StorageModel::Basis::kContention;
+    model.places = fit.places;
+    if (fit.sharing != Sharing::kPlaces) ns_per_byte = fit.ns_per_byte;
+  } else if (by_calls) {
+    ns_per_byte = std::min(*by_calls, fit.most_ns_per_byte);
+  }
+  model.error_ns = fit.error;
+  model.bytes_per_s = 1e9 / std::max(ns_per_byte, 1e-6);
+  share_out(model, fit, ns_per_byte);
+  return model;
+}
+
+double StorageModel::load(Interval window) const {
+  double busy = 0;
+  for (const StorageRead& read : reads)
+    if (window.contains(read.time.begin)) busy += ns_of(read.held + read.transfer) / places;
+  return window.empty() ? 0 : std::min(1.0, busy / ns_of(window.length()));
+}
+
+std::vector<const StorageRead*> reads_of(const StorageModel& model, trace::ThreadId thread,
+                                         Interval window) {
+  std::vector<const StorageRead*> found;
+  auto first = std::ranges::lower_bound(model.reads, window.begin, {},
+                                        [](const StorageRead& read) { return read.time.begin; });
+  for (; first != model.reads.end() && first->time.begin < window.end; ++first)
+    if (first->thread == thread) found.push_back(&*first);
+  return found;
+}
+
+}  // namespace headway::analyzer

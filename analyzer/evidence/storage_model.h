@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "common/time.h"
+#include "trace/trace.h"
+
+namespace headway::analyzer {
+
+/// A recorded read and what it is made of.
+struct StorageRead {
+  trace::ThreadId thread;
+  Interval time;
+  std::int64_t bytes = 0;
+  DurationNs alone;     ///< requests, latency, processor: other readers do not change it
+  DurationNs held;      ///< the same, but with a place at the storage that others wait for
+  DurationNs transfer;  ///< of the bytes, with the storage to itself; others wait for it
+  bool queued = false;  ///< other readers decided when it ended
+};
+
+/// The storage that a loader reads from, as a server that was fitted to the recorded reads. A read ends
+/// when its own time is over and when its turn is: `held` and `transfer`, at one of `places`. Either all
+/// readers share one transfer, and requests go beside it, or so many reads are served at once and all
+/// of a read takes a place. Immutable once made.
+struct StorageModel {
+  enum class Basis : std::uint8_t {
+    kNone,        ///< no read says its size
+    kAssumed,     ///< nothing shows a limit: the rate of the best large read, or what disks reach
+    kCalls,       ///< what reads took beyond opens, by the calls on files: a request costs an open
+    kContention,  ///< reads take longer the more of them are open
+  };
+  Basis basis = Basis::kNone;
+  double bytes_per_s = 0;  ///< of the transfer
+  double error_ns = 0;     ///< mean distance of the recorded ends of reads from the fitted ones
+  int places = 1;          ///< reads that are served at once
+  std::vector<StorageRead> reads;  ///< by begin
+  DurationNs total;                ///< time of all reads, readers added up
+  DurationNs turns;                ///< of all reads together, at all places in parallel
+  /// How much of the reading time is left, 0 to 1 ...
+  double left_if_packed = 1;  ///< ... if requests cost nothing: small files in shards
+  double left_if_fast = 1;    ///< ... if transfers cost nothing: faster storage
+
+  /// The recorded reads show that they share the storage.
+  bool limited() const { return basis == Basis::kContention; }
+  /// Something is known of what they share.
+  bool shared() const { return basis == Basis::kContention || basis == Basis::kCalls; }
+  /// How much of `window` all places are taken, 0 to 1.
+  double load(Interval window) const;
+};
+
+/// Linear in the number of reads, but for a sort; the fit looks at the first few hundred. Of the reads of
+/// some threads, or of all.
+StorageModel storage_model(const trace::Trace& trace,
+                           const std::set<trace::ThreadId>& threads = {});
+
+/// The reads of `thread` that begin in `window`, by begin.
+std::vector<const StorageRead*> reads_of(const StorageModel& model, trace::ThreadId thread,
+                                         Interval window);
+
+}  // namespace headway::analyzer

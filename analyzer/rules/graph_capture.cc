@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// graph-capture: the recording is of work that was captured, not run.
+//
+// Symptom: hundreds of launches, hardly any op on a device.
+// Mechanism: between the begin and the end of a capture, launches become nodes of a graph; nothing runs. The graph
+//   runs later, by one call.
+// Formula: fires when more than half of the launching calls lie inside a capture and have no op on a device.
+//   The time is that of the captures; nothing is gained by a fix.
+// Falsified by: ops of those launches in the trace.
+// Known false positives: none known; ops that were dropped lie outside of captures.
+// Source: stream capture of CUDA and HIP; inference engines capture one graph per batch size when they start.
+#include <fmt/format.h>
+
+#include "analyzer/evidence/recording.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.trace.calls.size() == 0)
+    return cannot_tell(rule, "The trace has no API calls; record with CUDA calls enabled.");
+  const GraphCapture capture = find_graph_capture(context.trace);
+  if (!is_capture(capture))
+    return fine(rule, fmt::format("{} of {} launches were captured into a graph instead of run.",
+                                  format_count(capture.captured), format_count(capture.launches)));
+  Finding finding = found(rule, capture.time, context);
+  // Of the recording: the captures are longer than what ran in it.
+  finding.share_of_step = 1;
+  finding.claim = fmt::format(
+      "{} of {} launches have no op on a device, because they are captured into a graph: this "
+      "recording shows {} of capture and no step. Record after the engine has started, so that "
+      "the graph runs.",
+      format_count(capture.captured), format_count(capture.launches),
+      format_duration(capture.time));
+  finding.confidence = 0.95;
+  for (const Interval& interval : capture.captures)
+    finding.evidence.push_back({interval, {}, "from the begin of a capture to its end"});
+  constexpr std::size_t kShown = 12;
+  if (finding.evidence.size() > kShown) finding.evidence.resize(kShown);
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kGraphCapture = {
+    "graph-capture", "A capture, not a run",
+    "More than half of the launches are captured into a graph instead of run.", check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// host-bound: the host computes, and the device waits until it has launched again.
+//
+// Symptom: the device idles while the thread that feeds it is busy with something other than launching.
+// Mechanism: work on the launching thread (Python, tensors on the processor, tokenising, metrics) lies between
+//   two launches; nothing runs beside it unless the queue holds enough.
+// Formula: recoverable = host_other: idle device time before an op whose launch came late, while its thread was
+//   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load, and what
+//   single steps have more than the others to step-outlier.
+// Falsified by: a full queue meanwhile (then the time is hidden and counts nothing here).
+// Known false positives: a profiler that records stacks makes Python slower than it is.
+// Source: the split of host time is that of docs/reference/time-classes.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/evidence/host_work.h"
+#include "analyzer/evidence/idle_overlap.h"
+#include "analyzer/evidence/loading.h"
+#include "analyzer/evidence/outlier_limit.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+#include "common/statistics.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  if (segment.cause.kind == EventRef::Kind::kNone) return "nothing says what the host does";
+  return fmt::format("the host is in '{}'", name_of(context.trace, segment.cause));
+}
+
+/// The thread on which most of the time passes; none where no event says.
+trace::ThreadId main_thread(const RuleContext& context, const DevicePartition& device) {
+  std::map<trace::ThreadId, DurationNs> time;
+  for (const DeviceStep& step : device.steps) {
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      if (segment.time_class != TimeClass::kHostOther) continue;
+      trace::ThreadId thread = thread_of_cause(context.trace, segment.cause);
+      if (thread.valid()) time[thread] += segment.interval.length();
+    }
+  }
+  auto most = std::max_element(time.begin(), time.end(),
+                               [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == time.end() ? trace::ThreadId::none() : most->first;
+}
+
+/// Idle time per steady step while device code is loaded or compiled: module-load has it.
+DurationNs loading(const RuleContext& context, const DevicePartition& device) {
+  Loading loads = find_loading(context.trace);
+  if (loads.intervals.empty()) return {};
+  IdleOverlap idle = idle_during(context, std::move(loads.intervals));
+  return idle.device == &device ? idle.per_step : DurationNs{};
+}
+
+/// What is over in outlying steps, per steady step: step-outlier has it.
+DurationNs in_outliers(const RuleContext& context, const DevicePartition& device) {
+  std::vector<double> lengths;
+  std::vector<DurationNs> host;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    lengths.push_back(static_cast<double>(step.interval.length().ns));
+    host.push_back(step.times[TimeClass::kHostOther]);
+  }
+  if (lengths.size() < 3) return {};
+  const double limit = outlier_limit(lengths);
+  std::vector<double> usual;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (lengths[i] <= limit) usual.push_back(static_cast<double>(host[i].ns));
+  }
+  const DurationNs typical{static_cast<std::int64_t>(median(usual))};
+  DurationNs sum;
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    if (lengths[i] > limit) sum += std::max(DurationNs{}, host[i] - typical);
+  }
+  return sum / static_cast<std::int64_t>(host.size());
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare host = worst_share(context, {TimeClass::kHostOther});
+  if (!host.device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (context.trace.calls.size() == 0)
+    return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
+  host.time = std::max(DurationNs{}, host.time - loading(context, *host.device) -
+                                         in_outliers(context, *host.device));
+  if (host.share() < kFindingShare)
+    return fine(rule, fmt::format("The device waits for work of the host itself {}.",
+                                  of_step(context, host.time, host.step)));
+  const HostWork work =
+      dominant_work(context, main_thread(context, *host.device),
+                    steady_intervals(context, *host.device, {TimeClass::kHostOther}));
+  Finding finding = found(rule, host.time, context);
+  finding.claim = fmt::format(
+      "The device waits {} for work of the host that is neither launching nor input{}.",
+      of_step(context, host.time, host.step),
+      work.name.empty()
+          ? std::string()
+          : fmt::format("; '{}' fills {} of that time", work.name, format_percent(work.share)));
+  finding.confidence = work.name.empty() ? 0.5 : 0.8;
+  finding.evidence = longest_segments(context, *host.device, {TimeClass::kHostOther}, note);
+  if (!work.name.empty())
+    finding.evidence.insert(finding.evidence.begin(),
+                            {interval_of(context.trace, work.event), work.event,
+                             fmt::format("'{}', the longest of its kind", work.name)});
+  finding.advice = {
+      {"PyTorch",
+       "Compute it on the device, on another thread or process, or less often; keep Python out of "
+       "the path between launches.",
+       "torch.compile(…), tensors on device='cuda', logging every n steps", ""},
+      {"TensorFlow/JAX", "Keep it inside the compiled program, or do it every n steps.",
+       "jax.jit over the whole step, tf.function", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kHostBound = {
+    "host-bound", "Host-bound",
+    "Idle device time while the launching thread does work of its own, over 5 % of the step.",
+    check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// unrecorded-device-work: the device is busy with something that the recording does not show.
+//
+// Symptom: the device seems idle although an op is queued on it, or although the host waits for it.
+// Mechanism: what was enqueued before the recording began, by another process, or on a stream that the recorder
+//   left out keeps the queue busy; only its effect on what was recorded is seen.
+// Formula: unknown time before an op that was launched long before, and in calls that wait although everything
+//   recorded has ended, beyond five medians of the launch latency or of the return from a wait. Nothing is gained by
+//   a fix: figures hold without that time.
+// Falsified by: ops in that time in a recording that begins earlier, or that covers all processes.
+// Known false positives: a device that left a low-power state; waits for another device by means the trace lacks.
+// Source: recordings that begin in the middle of a run of an inference engine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/evidence/support.h"
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+bool unrecorded(const RuleContext& context, const Segment& segment) {
+  if (segment.time_class != TimeClass::kUnknown || segment.cause.kind != EventRef::Kind::kCall)
+    return false;
+  return context.trace.calls.start[segment.cause.index] <= segment.interval.begin;
+}
+
+std::string note(const RuleContext& context, const Segment& segment) {
+  if (segment.cause.kind != EventRef::Kind::kCall) return "nothing is recorded";
+  const trace::DeviceOpId op = context.trace.calls.op[segment.cause.index];
+  const std::string_view call = name_of(context.trace, segment.cause);
+  if (trace::is_blocking(context.trace.calls.kind[segment.cause.index]) || !op.valid())
+    return fmt::format("{} waits, and the device shows nothing", call);
+  return fmt::format("'{}' is queued, and the device shows nothing",
+                     name_of(context.trace, EventRef::of(op)));
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  const DevicePartition* worst = nullptr;
+  DurationNs time;
+  for (const DevicePartition& device : context.partitions) {
+    if (device.steady_steps == 0 || !device.device.valid()) continue;
+    DurationNs here;
+    for (const DeviceStep& step : device.steps) {
+      if (!counts(context.steps, step)) continue;
+      for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+        const Segment& segment = device.segments[step.first_segment + i];
+        if (unrecorded(context, segment)) here += segment.interval.length();
+      }
+    }
+    here = here / device.steady_steps;
+    if (!worst || here > time) {
+      worst = &device;
+      time = here;
+    }
+  }
+  if (!worst) return cannot_tell(rule, "No steady step has work on a device.");
+  if (context.trace.calls.size() == 0)
+    return cannot_tell(rule, "The trace has no launch calls, so what was queued is unknown.");
+  const DurationNs step = worst->per_steady_step.total();
+  if (ratio(time, step) < kFindingShare)
+    return fine(rule, fmt::format("The device shows nothing although work is queued {}.",
+                                  of_step(context, time, step)));
+  Finding finding = found(rule, time, context);
+  finding.claim = fmt::format(
+      "For {} the device shows nothing, although work is queued on it or the host waits for it: "
+      "what ran then is not in the recording. That time is no loss of this program; other "
+      "figures are shares of a step that contains it.",
+      of_step(context, time, step));
+  finding.confidence = 0.8;
+  finding.evidence = longest_segments(context, *worst, {TimeClass::kUnknown}, note);
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kUnrecordedDeviceWork = {
+    "unrecorded-device-work", "Device work that was not recorded",
+    "The device shows nothing although work is queued or the host waits for it, over 5 % of the "
+    "step.",
+    check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/steps/program.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "analyzer/steps/engine_passes.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+constexpr std::string_view kTrainer = "headway-train";
+
+std::uint8_t bit(Framework framework) {
+  return static_cast<std::uint8_t>(framework);
+}
+
+bool is_training(Phase phase) {
+  return phase == Phase::kBackward || phase == Phase::kUpdate;
+}
+
+bool starts_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::uint8_t framework_of_range(std::string_view name) {
+  static constexpr auto kPyTorch = std::to_array<std::string_view>(
+      {"aten::", "torch/", "nn.Module:", "autograd::", "ProfilerStep#", "Optimizer.step#",
+       "enumerate(DataLoader)", "DistributedDataParallel.", "Torch-Compiled Region"});
+  static constexpr auto kJax = std::to_array<std::string_view>(
+      {"jit(", "jit_", "pjit", "PjitFunction", "XlaModule", "PjRt", "TSL:", "jax/"});
+  static constexpr auto kTensorFlow = std::to_array<std::string_view>(
+      {"IteratorGetNext", "tensorflow::", "tensorflow/", "TFRecord", "ExecutorState::Process"});
+  if (starts_with_any(name, kPyTorch)) return bit(Framework::kPyTorch);
+  if (starts_with_any(name, kJax)) return bit(Framework::kJax);
+  if (starts_with_any(name, kTensorFlow)) return bit(Framework::kTensorFlow);
+  return 0;
+}
+
+std::uint8_t framework_of_kernel(std::string_view name) {
+  if (name.find("at::native") != std::string_view::npos ||
+      name.find("at_cuda_detail") != std::string_view::npos)
+    return bit(Framework::kPyTorch);
+  if (name.find("tensorflow::") != std::string_view::npos) return bit(Framework::kTensorFlow);
+  return 0;
+}
+
+bool trains(const KernelTraits& traits) {
+  return traits.family == KernelFamily::kOptimizer || traits.pass == ConvPass::kWeightGradient;
+}
+
+}  // namespace
+
+std::string_view program_mode_id(ProgramMode mode) {
+  switch (mode) {
+    case ProgramMode::kUnknown:
+      return "unknown";
+    case ProgramMode::kTraining:
+      return "training";
+    case ProgramMode::kInference:
+      return "inference";
+  }
+  return "unknown";
+}
+
+bool ProgramFacts::advice_fits(std::string_view framework) const {
+  auto named = [&](Framework one, std::string_view label) {
+    return uses(one) && framework.find(label) != std::string_view::npos;
+  };
+  if (framework == kTrainer) return uses(Framework::kHeadwayTrain);
+  const bool known = named(Framework::kPyTorch, "PyTorch") || named(Framework::kJax, "JAX") ||
+                     named(Framework::kTensorFlow, "TensorFlow");
+  const bool labels_framework = framework.find("PyTorch") != std::string_view::npos ||
+                                framework.find("JAX") != std::string_view::npos ||
+                                framework.find("TensorFlow") != std::string_view::npos;
+  return frameworks == 0 || known || !labels_framework;
+}
+
+ProgramFacts find_program(const Trace& trace, const RangeNames& names, const KernelNames& kernels) {
+  ProgramFacts facts;
+  bool training = std::any_of(trace.graph_ops.begin(), trace.graph_ops.end(),
+                              [](const GraphOp& op) { return is_training(op.phase); });
+  bool operators = false;
+  bool engine = false;
+  if (trace.setting("trainer") == kTrainer) {
+    facts.frameworks |= bit(Framework::kHeadwayTrain);
+    training = true;
+  }
+  std::vector<bool> seen(trace.strings.size());
+  const Ranges& ranges = trace.ranges;
+  for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    const RangeSource source = names.source(RangeId{i});
+    if (source == RangeSource::kDevice) continue;
+    const RangeInfo* info = trace.info(RangeId{i});
+    training = training || (info && is_training(info->phase));
+    const StringId id = ranges.name[i];
+    if (id.value >= seen.size() || seen[id.value]) continue;
+    seen[id.value] = true;
+    const std::string_view name = trace.strings[id];
+    // A Python file may be called anything; what it calls shows as an operator or an annotation.
+    training =
+        training || (source != RangeSource::kPython && is_training(names[RangeId{i}].phase) &&
+                     name.find("zero_grad") == std::string_view::npos);
+    operators = operators || source == RangeSource::kOperator || name.starts_with("aten::");
+    engine = engine || (source != RangeSource::kPython && means_pass(name));
+    facts.frameworks |= framework_of_range(name);
+  }
+  std::vector<bool> judged(trace.strings.size());
+  const DeviceOps& ops = trace.device_ops;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    training = training || is_training(ops.phase[i]);
+    const StringId id = ops.name[i];
+    if (id.value >= judged.size() || judged[id.value]) continue;
+    judged[id.value] = true;
+    facts.frameworks |= framework_of_kernel(trace.strings[id]);
+    training = training || (ops.kind[i] == DeviceOpKind::kKernel && trains(kernels.of(id)));
+  }
+  if (training)
+    facts.mode = ProgramMode::kTraining;
+  else if (engine || operators)
+    facts.mode = ProgramMode::kInference;
+  return facts;
+}
+
+}  // namespace headway::analyzer

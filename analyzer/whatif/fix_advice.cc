@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/fix_advice.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace headway::analyzer {
+namespace {
+
+/// The call or setting that makes a fix.
+struct Knob {
+  std::string_view fix;
+  std::string_view framework;
+  std::string_view knob;
+};
+
+constexpr std::string_view kTorch = "PyTorch";
+constexpr std::string_view kFlow = "TensorFlow/JAX";
+
+constexpr auto kKnobs = std::to_array<Knob>({
+    {"more-workers", kTorch,
+     "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)"},
+    {"more-workers", kFlow,
+     "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
+    {"use-workers", kTorch,
+     "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True), or a thread "
+     "that "
+     "prepares the next input"},
+    {"use-workers", kFlow,
+     "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
+    {"free-host", kTorch, "torch.compile(…), tensors on device='cuda', logging every n steps"},
+    {"free-host", kFlow, "jax.jit over the whole step, tf.function"},
+    {"fewer-workers", kTorch, "DataLoader(num_workers=…), torch.set_num_threads(…)"},
+    {"fewer-workers", kFlow, "tf.data.Options().threading.private_threadpool_size = …"},
+    {"decode-offline", kTorch, "store decoded samples as arrays; webdataset.WebDataset(…)"},
+    {"decode-offline", kFlow, "dataset.map(decode).save(…)"},
+    {"augment-on-device", kTorch, "nvidia.dali, or torchvision.transforms.v2 on device tensors"},
+    {"augment-on-device", kFlow, "tf.keras preprocessing layers inside the model"},
+    {"pack-files", kTorch, "webdataset.WebDataset(…) instead of ImageFolder"},
+    {"pack-files", kFlow, "tf.data.TFRecordDataset(…)"},
+    {"overlap-copies", kTorch,
+     "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True) on its own stream"},
+    {"overlap-copies", kFlow,
+     "tf.data.experimental.prefetch_to_device(…), flax.jax_utils.prefetch_to_device(…)"},
+    {"pinned-copies", kTorch, "DataLoader(pin_memory=True), tensor.pin_memory()"},
+    {"remove-syncs", kTorch, "torch.cuda.set_sync_debug_mode('warn') finds the calls"},
+    {"remove-syncs", kFlow, "no .numpy() and no block_until_ready() inside the step"},
+    {"deferred-read", kTorch, "loss.detach() instead of loss.item(), read every n steps"},
+    {"deferred-read", kFlow, "read metrics every n steps"},
+    {"cuda-graph", kTorch,
+     "torch.cuda.make_graphed_callables(…) or torch.compile(model, mode='reduce-overhead')"},
+    {"cuda-graph", kFlow, "tf.function(jit_compile=True), jax.jit over the whole step"},
+    {"fuse-chains", kTorch, "torch.compile(model)"},
+    {"fuse-chains", kFlow, "tf.function(jit_compile=True)"},
+    {"multi-tensor-optimizer", kTorch, "torch.optim.AdamW(…, fused=True)"},
+    {"multi-tensor-optimizer", kFlow, "optax.flatten(optimizer), tf.function(jit_compile=True)"},
+    {"tensor-cores", kTorch,
+     "torch.set_float32_matmul_precision('high'), torch.autocast('cuda', dtype=torch.bfloat16)"},
+    {"tensor-cores", kFlow,
+     "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16'), jax_default_matmul_precision"},
+    {"no-layout-changes", kTorch, "model.to(memory_format=torch.channels_last)"},
+    {"no-layout-changes", kFlow, "data_format='channels_last'"},
+    {"no-casts", kTorch, "model.to(torch.bfloat16), or autocast around larger regions"},
+    {"no-casts", kFlow, "parameters and activations in one type"},
+    {"caching-allocator", kTorch, "no torch.cuda.empty_cache() in the step; the caching allocator"},
+    {"caching-allocator", kFlow,
+     "TF_GPU_ALLOCATOR=cuda_malloc_async, XLA_PYTHON_CLIENT_PREALLOCATE=true"},
+    {"batch-samples", kTorch, "torch.vmap(…), or one padded tensor for all samples"},
+    {"batch-samples", kFlow, "jax.vmap(…), tf.vectorized_map(…)"},
+    {"stay-on-device", kTorch, "build indexes and masks as device tensors"},
+    {"stay-on-device", kFlow, "build indexes and masks inside the compiled step"},
+    {"larger-batch", kTorch, "DataLoader(batch_size=…)"},
+    {"larger-batch", kFlow, "dataset.batch(…)"},
+    {"eager-loading", kTorch, "CUDA_MODULE_LOADING=EAGER; warm up with all shapes"},
+    {"eager-loading", kFlow, "CUDA_MODULE_LOADING=EAGER; warm up with all shapes"},
+    {"overlap-communication", kTorch,
+     "torch.nn.parallel.DistributedDataParallel(model) without delayed all-reduces"},
+    {"overlap-communication", kFlow,
+     "horovod.DistributedOptimizer(…), --xla_gpu_enable_latency_hiding_scheduler=true"},
+    {"larger-buckets", kTorch, "DistributedDataParallel(bucket_cap_mb=25)"},
+    {"larger-buckets", kFlow,
+     "HOROVOD_FUSION_THRESHOLD=…, --xla_gpu_all_reduce_combine_threshold_bytes=…"},
+    {"compress-gradients", kTorch, "ddp.register_comm_hook(state, bf16_compress_hook)"},
+    {"compress-gradients", kFlow, "horovod.DistributedOptimizer(…, compression=Compression.fp16)"},
+    {"hierarchical-allreduce", kTorch,
+     "NCCL_ALGO=Tree, NCCL_CROSS_NIC=0; NCCL_DEBUG=INFO shows it"},
+    {"hierarchical-allreduce", kFlow, "HOROVOD_HIERARCHICAL_ALLREDUCE=1"},
+    {"persistent-rnn", kTorch, "torch.nn.LSTM or GRU over whole sequences, not cells"},
+    {"persistent-rnn", kFlow, "tf.keras.layers.LSTM with cuDNN's requirements"},
+    {"fused-attention", kTorch, "torch.nn.functional.scaled_dot_product_attention(…)"},
+    {"fused-attention", kFlow, "jax.nn.dot_product_attention(…, implementation='cudnn')"},
+    {"faster-gradients", kTorch, "torch.backends.cudnn.benchmark = True"},
+    {"faster-gradients", kFlow, "TF_CUDNN_USE_AUTOTUNE=1"},
+});
+
+}  // namespace
+
+std::vector<Advice> advice_for(const Fix& fix, std::string_view setting) {
+  std::vector<Advice> advice;
+  const std::string text = std::string(fix.title) + ".";
+  if (!setting.empty()) advice.push_back({"headway-train", text, std::string(setting), "", fix.id});
+  for (const Knob& one : kKnobs)
+    if (one.fix == fix.id)
+      advice.push_back({std::string(one.framework), text, std::string(one.knob), "", fix.id});
+  return advice;
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The host's own work as if it were done elsewhere: on another thread, on the device, or not at all.
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+
+namespace headway::analyzer {
+namespace {
+
+Proposal propose(const Predictor& predictor) {
+  Scenario scenario;
+  bool any = false;
+  for (std::size_t part = 0; part < predictor.parts().size(); ++part) {
+    const Part& one = predictor.parts()[part];
+    if (one.kind != Part::Kind::kHost || one.time_class != TimeClass::kHostOther) continue;
+    scenario.scale(PartId::from(part), 0);
+    any = true;
+  }
+  if (!any) return not_here("the host does nothing but launch and make input");
+  return {true, "the host does nothing but launch and make input", std::move(scenario)};
+}
+
+}  // namespace
+
+const Fix kFreeHost{"free-host",
+                    "Keep the host's own work out of the step",
+                    "host-bound",
+                    FixKind::kCeiling,
+                    0.02,
+                    "",
+                    "What threads do between their calls takes no time, unless it is issuing work "
+                    "or making input.",
+                    "how much of that work the program needs where it is",
+                    propose};
+
+}  // namespace headway::analyzer

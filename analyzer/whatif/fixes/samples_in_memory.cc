@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The data set is read and decoded once and then stays in memory: batches are gathered from there.
+#include <fmt/format.h>
+
+#include "analyzer/evidence/loader.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+Proposal propose(const Predictor& predictor) {
+  const Reads reads = sum_reads(predictor.trace());
+  if (reads.count == 0) return not_here("the reads carry no sizes");
+  Proposal proposal{true,
+                    fmt::format("{} that took {} come from memory", format_bytes(reads.bytes),
+                                format_duration(reads.time)),
+                    {}};
+  for (trace::RangeKind stage : {trace::RangeKind::kRead, trace::RangeKind::kDecode})
+    scale_stage(predictor, stage, 0, proposal.scenario);
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kSamplesInMemory{
+    "samples-in-memory",
+    "Keep decoded samples in memory",
+    "slow-storage, small-files",
+    FixKind::kModelled,
+    0.1,
+    "--source memory",
+    "Ranges that read and decode take no time: samples were read and decoded once, before "
+    "training or in its first epoch.",
+    "whether the data set fits into memory, and what it takes to copy a sample from there",
+    propose};
+
+}  // namespace headway::analyzer

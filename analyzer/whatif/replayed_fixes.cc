@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/replayed_fixes.h"
+
+#include <algorithm>
+
+#include "common/parallel.h"
+
+namespace headway::analyzer {
+
+Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario) {
+  Scenario ceiling = scenario;
+  ceiling.at_least = {};
+  // A pool with other workers may do its tasks later than the recorded one; a ceiling keeps none.
+  ceiling.pools.clear();
+  for (Edit& edit : ceiling.edits) {
+    if (edit.lag == Edit::kRemoved) continue;
+    const DurationNs recorded = predictor.program().constraint(edit.constraint).lag;
+    if (edit.lag > recorded.ns) edit.lag = recorded.ns;
+    if (edit.modelled && edit.lag < recorded.ns) edit.lag = 0;
+  }
+  for (double& factor : ceiling.factor) factor = factor < 1 ? 0 : 1;
+  return ceiling;
+}
+
+PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
+  const DurationNs step = predictor.baseline().recorded;
+  const auto whole = static_cast<double>(std::max<std::int64_t>(1, step.ns));
+  return {fix->id,
+          step,
+          prediction.step,
+          static_cast<double>(prediction.gain.ns) / whole,
+          prediction.gain_ns.low / whole,
+          prediction.gain_ns.high / whole,
+          proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting};
+}
+
+std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {
+  const auto all = all_fixes();
+  std::vector<ReplayedFix> replayed(all.size());
+  run_parallel(all.size(), [&](std::size_t i) {
+    ReplayedFix& one = replayed[i];
+    one.fix = all[i];
+    one.proposal = all[i]->propose(predictor);
+    if (!one.applies()) return;
+    one.prediction = predictor.predict(one.proposal.scenario, one.fix->model_error);
+    one.ceiling = !one.is_real() || one.proposal.is_ceiling
+                      ? one.proposal.scenario
+                      : ceiling_of(predictor, one.proposal.scenario);
+  });
+  return replayed;
+}
+
+int fixes_known(std::string_view rule) {
+  return static_cast<int>(
+      std::ranges::count_if(all_fixes(), [&](const Fix* fix) { return answers(*fix, rule); }));
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "analyzer/analysis.h"
+
+namespace headway::analyzer {
+
+/// A stretch of a long recording with its own analysis, which refers to it.
+struct Sample {
+  trace::Trace trace;
+  Analysis analysis;
+};
+
+/// Recordings up to this many events are replayed as a whole.
+inline constexpr std::size_t kReplayedWhole = 200'000;
+
+/// Of a longer recording some steps in a row whose mean is closest to that of all steady ones, with
+/// two steps before them, so that what they wait for is there. None where the recording is short,
+/// or has no steps.
+std::unique_ptr<Sample> take_sample(const trace::Trace& trace, const Analysis& analysis);
+
+}  // namespace headway::analyzer

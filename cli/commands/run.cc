@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <filesystem>
+
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/predict_findings.h"
+#include "cli/commands/calibration_option.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/load_and_analyze.h"
+#include "cli/commands/record_arguments.h"
+#include "cli/commands/screen_style.h"
+#include "cli/version.h"
+#include "collector/record/summary.h"
+#include "common/error.h"
+#include "common/tell.h"
+#include "common/text.h"
+
+namespace headway::cli {
+namespace {
+
+/// record, then the verdict on one screen: also when the command failed or was stopped, because
+/// what it did until then is recorded.
+class Run final : public Command {
+ public:
+  std::string_view name() const override { return "run"; }
+  std::string_view summary() const override {
+    return "Run a command, record it, and say what holds its steps back";
+  }
+
+  void declare(CLI::App& app) override {
+    arguments_.declare(app, "run");
+    app.add_flag("!--no-html", html_, "Write no HTML report beside the trace");
+    calibration_.declare(app);
+  }
+
+  int run() override {
+    record::RecordOptions options = arguments_.options();
+    options.suggest_report = false;
+    const record::RecordResult recorded = record::record(options);
+    stop_on_signals();
+    try {
+      judge(recorded.file);
+    } catch (const Error& error) {  // the command's own status says more than ours
+      tell(fmt::format("headway: no verdict: {}\n", escape_terminal(error.what())));
+    }
+    return recorded.exit_status;
+  }
+
+ private:
+  /// The recorder blocks signals to pass them on; with the command gone, Ctrl-C is for us.
+  static void stop_on_signals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_UNBLOCK, &all, nullptr);
+  }
+
+  void judge(const std::filesystem::path& file) {
+    int exit_code = 0;
+    auto analyzed = AnalysisInput().load_job({file.string()}, exit_code);
+    if (!analyzed) return;
+    analyzer::predict_findings(analyzed->trace, analyzed->analysis,
+                               calibration_.load(analyzed->trace),
+                               analyzed->whole ? &*analyzed->whole : nullptr);
+    write_output(
+        "-", "\n" + analyzer::render_screen(analyzed->trace, analyzed->analysis, screen_style()));
+    std::string page;
+    if (html_) {
+      page = std::filesystem::path(file).replace_extension(".html").string();
+      analyzer::ReportOptions options;
+      options.tool_version = kVersion;
+      write_output(page, analyzer::render(analyzer::ReportFormat::kHtml, analyzed->trace,
+                                          analyzed->analysis, options));
+    }
+    write_output("-", fmt::format("\nFiles     {}{}{}\nMore      headway report --full {}\n",
+                                  escape_terminal(file.string()), page.empty() ? "" : "  ",
+                                  escape_terminal(page),
+                                  record::shell_word(escape_terminal(file.string()))));
+  }
+
+  RecordArguments arguments_;
+  CalibrationOption calibration_;
+  bool html_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() {
+  return std::make_unique<Run>();
+}
+
+}  // namespace headway::cli

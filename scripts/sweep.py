@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Is what headway says of a program that nobody chose true? Draws random programs of headway-train, runs each, asks `headway report` and
+`headway whatif`, then does every single change and every advice, and measures what a step costs by the trainer's own clock.
+What is lost by following the report's first advice instead of the best change is the regret, in % of the step's cost.
+Usage: sweep.py --seed S --cases N [--device sim|host] [--jobs K] [--json OUT]     all cases of a seed
+       sweep.py --seed S --case K                                                  one of them, in full
+The summary goes to standard output. Exit status 1: a program crashed, or (--check) an invariant is violated.
+--world off: the GPU of the tables instead of one that is drawn for each case. --write-docs FILE: the figures into its section `sweep`."""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import sys
+import time
+
+from sweep import summary
+from sweep.draw import missing
+from sweep.judge import judge
+from sweep.measure import Tools
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def replace_section(file, name, text):
+    """What stands between the two comments with that name."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, rest = file.read_text().split(begin)
+    _, after = rest.split(end)
+    file.write_text(before + begin + text + end + after)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=["sim", "host"], default="sim")
+    parser.add_argument("--seed", required=True, help="any text: the hash of a commit, a date")
+    parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="index of the first case")
+    parser.add_argument("--case", type=int, help="only this index, as JSON")
+    parser.add_argument("--headway", type=pathlib.Path, default=ROOT / "build/release/bin/headway")
+    parser.add_argument("--train", type=pathlib.Path, default=ROOT / "build/release/bin/headway-train")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--world", choices=["on", "off"], default="on")
+    parser.add_argument("--repeat", type=int, help="runs of each program, of which the middle one counts (host: 3)")
+    parser.add_argument("--json", type=pathlib.Path, help="all cases, and the summary's figures")
+    parser.add_argument("--keep", type=pathlib.Path, help="with --case: where its trace is left")
+    parser.add_argument("--write-docs", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--check", action="store_true", help="fail on violated invariants, too")
+    return parser.parse_args()
+
+
+def main():
+    given = arguments()
+    tools = Tools(given.headway, given.train, given.device)
+    if unknown := missing(tools.defaults):
+        print(f"sweep: not drawn and not in NOT_DRAWN of scripts/sweep/draw.py: {', '.join(unknown)}", file=sys.stderr)
+    world = given.world == "on" and "world" in tools.defaults and given.device == "sim"
+    repeat = given.repeat or (3 if given.device == "host" else 1)
+
+    def one(index):
+        return judge(tools, given.seed, index, world, repeat, given.keep and str(given.keep))
+
+    if given.case is not None:
+        case = one(given.case)
+        print(json.dumps(case, indent=1, ensure_ascii=False))
+        sys.exit("crashed" in case)
+    cases = []
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for case in pool.map(one, range(given.first, given.first + given.cases)):
+            cases.append(case)
+            if sys.stderr.isatty():
+                print(f"\r{len(cases)} of {given.cases}", end="", file=sys.stderr)
+    command = f"scripts/sweep.py --device {given.device} --seed {given.seed} --cases {given.cases}" + (
+        f" --first {given.first}" if given.first else "") + ("" if world or given.device != "sim" else " --world off")
+    print(summary.text(cases, command), end="")
+    if given.json:
+        figures = dict(summary.figures(cases))
+        given.json.write_text(json.dumps({"command": command, "figures": figures, "cases": cases}, indent=1, ensure_ascii=False) + "\n")
+    if given.write_docs:
+        replace_section(given.write_docs, "sweep", summary.markdown(cases, command, time.strftime("%Y-%m-%d")))
+    violated = given.check and any(case.get("violations") for case in cases)
+    sys.exit(any("crashed" in case for case in cases) or violated)
+
+
+if __name__ == "__main__":
+    main()

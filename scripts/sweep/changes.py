@@ -1,0 +1,115 @@
+"""Changes of a program by its switches: every single one that is tried, and which of them realise a fix.
+
+What a fix sets comes from headway itself (`setting` of `headway whatif --json`, the column headway-train of
+docs/reference/fixes.md). Only what it leaves open is declared here, in REALISED_BY."""
+
+# Fixes whose setting headway leaves open, or names as one of several. Alternatives, the switches of each set together.
+REALISED_BY = {
+    "tensor-cores": [{"precision": "tf32"}, {"precision": "bf16"}, {"precision": "amp-o2"}],
+    "no-casts": [{"precision": "amp-o2"}, {"precision": "bf16"}],
+    "usual-steps": [{"worker_reuse": "on"}],
+    "even-ranks": [{"slow_rank_ms": "0"}, {"balance": "sorted"}],
+    "fuse-chains": [{"fused_bn": "on", "fused_ln": "on", "fused_bias_act": "on", "fused_loss": "on", "graph_compiler": "on"}],
+    "free-input": [{"workers": "*"}, {"prefetch": "*"}, {"source": "*"}, {"decode": "*"}, {"augment_on": "*"}],
+    "larger-batch": [{"batch": "x2"}],
+}
+
+# Switches whose other values give other results: numbers of a lower precision, another batch.
+MEANING = {"precision", "compress", "batch", "accumulate"}
+
+# Texts and sentences are cut on the training thread, which costs a simulated run nothing.
+OF_LOADERS = {"workers", "prefetch", "source", "decode", "augment_on", "worker_reuse"}
+
+# Of the emulated machine or of a planted cause: nobody's change to make, but the cause of a finding to take away.
+CAUSES = {"slow_rank_ms": "0"}
+
+
+def label(change):
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in change.items())
+
+
+def alters_meaning(change):
+    return bool(MEANING & set(change))
+
+
+def parse_setting(text):
+    """"--h2d prefetch --pinned on", "--fused-bn on, --graph-compiler on" -> switches with values; {} where a value is missing."""
+    change = {}
+    words = text.replace(",", " ").split()
+    for i, word in enumerate(words):
+        if word.startswith("--"):
+            if i + 1 == len(words) or words[i + 1].startswith("--"):
+                return {}
+            change[word[2:].replace("-", "_")] = words[i + 1]
+    return change
+
+
+class Program:
+    """A drawn program with what the trainer says of its switches (`--switches`)."""
+
+    def __init__(self, values, switches):
+        self.values = values
+        self.now = {one["name"]: one["value"] for one in switches}
+        self.tune = {one["name"]: one["tune"] for one in switches if one["tune"] and one["tune"]["matters"]}
+        self.fixed = {one["name"] for one in switches if one["tune"] and not one["tune"]["matters"]}
+
+    def differs(self, change):
+        """The part of a change that changes something; None where the device has no such thing."""
+        if any(name in self.fixed or name not in self.now for name in change):
+            return None
+        return {name: value for name, value in change.items() if not same(self.now[name], value)}
+
+    def single_changes(self):
+        """Every change of one switch: the values that the trainer may try, doubled and halved numbers, causes taken away. Another batch is
+        done where a fix says so: it gains nearly always, and is another training."""
+        found = []
+        reads = self.now["model"] in ("resnet", "ssd")
+        for name, tune in self.tune.items():
+            if name in OF_LOADERS and not reads:
+                continue
+            if "values" in tune:
+                found += [{name: value} for value in tune["values"]]
+                continue
+            now = float(self.now[name])
+            for value in (max(2 * now, tune["least"]), now / 2):
+                if tune["least"] <= value <= max(tune["most"], now) and value == int(value):
+                    found.append({name: f"{int(value)}"})
+        found += [{name: value} for name, value in CAUSES.items() if float(self.now[name]) > 0]
+        if reads and float(self.now["workers"]) < 16:
+            found.append({"workers": "16"})
+        if int(self.now["ranks"]) > 1:
+            found.append({"bucket_mb": "25"})
+            if self.now["compress"] == "none":
+                found.append({"compress": "fp16"})
+        if self.now["balance"] == "random" and self.now["model"] == "gnmt":
+            found.append({"balance": "sorted"})
+        return unique(change for change in map(self.differs, found) if change)
+
+    def realisations(self, fix, setting):
+        """What a user would set for a fix: alternatives, none where it cannot be done here."""
+        alternatives = REALISED_BY.get(fix) or [parse_setting(setting)]
+        found = []
+        for change in alternatives:
+            change = {name: self.concrete(name, value) for name, value in change.items()}
+            if "*" in change.values():
+                found += [one for one in self.single_changes() if set(one) == set(change)]
+            else:
+                found.append(self.differs(change))
+        return unique(change for change in found if change)
+
+    def concrete(self, name, value):
+        return str(2 * int(self.now[name])) if value == "x2" else value
+
+
+def same(a, b):
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return a == b
+
+
+def unique(changes):
+    seen = {}
+    for change in changes:
+        seen.setdefault(label(change), change)
+    return list(seen.values())

@@ -1,0 +1,155 @@
+"""One case: draw, run, ask, do, compare."""
+import os
+import tempfile
+
+from sweep.changes import Program, alters_meaning, label, same
+from sweep.draw import draw, steps_of
+from sweep.measure import Crashed, Refused
+
+CLAIM = 0.05   # what counts as claimed, or as gained
+NOTHING = 0.01  # what counts as nothing
+TOLERANCE = 0.001  # of the step: rounding of what the report prints
+
+
+def judge(tools, seed, index, world=True, repeat=1, keep=None):
+    """The case as a dictionary; with the key `crashed` where a program failed."""
+    for attempt in range(200):
+        values = draw(seed, index, attempt, tools.device, world)
+        values["steps"] = str(steps_of(values))
+        values = {name: value for name, value in values.items() if name == "device" or not same(value, tools.defaults[name])}
+        try:
+            return judge_program(tools, index, values, repeat, keep)
+        except Refused:
+            continue
+        except Crashed as crash:
+            return {"index": index, "program": values, "crashed": str(crash)}
+    return {"index": index, "program": {}, "crashed": "no program of 200 draws runs"}
+
+
+def judge_program(tools, index, values, repeat, keep):
+    program = Program(values, tools.switches(values))
+    with tempfile.TemporaryDirectory(prefix="headway sweep ") as folder:
+        trace = keep or os.path.join(folder, "run.sqlite")
+        step = tools.step_cost_ns(values, trace)
+        if repeat > 1:  # not the recorded one alone: noise of the machine
+            step = tools.step_cost_ns(values, repeat=repeat)
+        report, what_if = tools.report(trace), tools.what_if(trace)
+    fixes = {one["id"]: one for one in what_if.get("fixes", [])}
+    gains = Gains(tools, program, step, repeat)
+    for change in program.single_changes():
+        gains.of(change)
+    predictions = [predicted(one, program, gains) for one in fixes.values() if one["applies"]]
+    findings = [found(one, fixes, program, gains) for one in report["findings"] if one["status"] == "found"]
+    case = {"index": index, "program": values, "step_ns": step,
+            "reported_step_ns": reported_step_ns(report, what_if), "verdict": report["verdict"],
+            "changes": gains.rows(), "findings": findings, "predictions": [one for one in predictions if one]}
+    case["regret"] = {which: regret(case, keep_meaning) for which, keep_meaning in (("all", False), ("same_meaning", True))}
+    case["violations"] = violations(findings)
+    case["false_findings"] = [f["rule"] for f in findings if is_false(f)]
+    named = {name for f in findings for name in f["switches"]}
+    case["silent_losses"] = [{"change": c["change"], "gain": c["gain"], "meaning": c["meaning"]} for c in case["changes"]
+                             if c["gain"] >= CLAIM and c["single"] and not named & set(c["switches"])]
+    return case
+
+
+def reported_step_ns(report, what_if):
+    return what_if.get("baseline", {}).get("step_ns") or next((p["ns_per_step"] for p in report["partition"]), None)
+
+
+class Gains:
+    """What changes gain, each run once, as a share of the step's cost."""
+
+    def __init__(self, tools, program, step, repeat):
+        self.tools, self.program, self.step, self.repeat = tools, program, step, repeat
+        self.done = {}
+
+    def of(self, change):
+        """None where the trainer refuses the change."""
+        key = label(change)
+        if key not in self.done:
+            values = {**self.program.values, **change}
+            work = int(change.get("batch", self.program.now["batch"])) / int(self.program.now["batch"])
+            try:
+                cost = self.tools.step_cost_ns(values, repeat=self.repeat) / work
+                self.done[key] = (change, 1 - cost / self.step)
+            except Refused:
+                self.done[key] = (change, None)
+        return self.done[key][1]
+
+    def rows(self):
+        rows = [{"change": key, "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change), "single": len(change) == 1}
+                for key, (change, gain) in self.done.items() if gain is not None]
+        return sorted(rows, key=lambda row: -row["gain"])
+
+
+def measured(program, gains, fix, setting):
+    """The fix done: (change, gain) of each alternative that runs here."""
+    done = [(change, gains.of(change)) for change in program.realisations(fix, setting)]
+    return [(change, gain) for change, gain in done if gain is not None]
+
+
+def predicted(fix, program, gains):
+    """A prediction beside what its change gained. Of alternatives the first one: it is the one that the fix names."""
+    done = measured(program, gains, fix["id"], fix["setting"])
+    if not done or fix["kind"] == "ceiling":
+        return None
+    change, gain = done[0]
+    step = gains.step * (1 - gain)
+    low, high = (fix["step_ns"] - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) for end in ("high", "low"))
+    return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": fix["step_ns"], "step_ns": step,
+            "predicted_gain": fix["gain_ns"] / (fix["step_ns"] + fix["gain_ns"]), "gain": gain,
+            "error": fix["step_ns"] / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
+
+
+def found(finding, fixes, program, gains):
+    """A finding with what its changes gained; the change of its own prediction first."""
+    answering = [one for one in fixes.values() if finding["rule"] in one["rule"].split(", ")]
+    first = (finding.get("prediction") or {}).get("fix")
+    answering.sort(key=lambda one: (one["id"] != first, not one["applies"], -(one.get("gain_ns") or 0)))
+    advised = []
+    for one in answering:
+        advised += [{"fix": one["id"], "change": label(change), "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change)}
+                    for change, gain in measured(program, gains, one["id"], one["setting"])]
+    step = finding["recoverable_ns_per_step"] / finding["share_of_step"] if finding["share_of_step"] > 0 else 0
+    return {"rule": finding["rule"], "share": finding["share_of_step"], "predicted_gain": finding.get("predicted_gain"), "fix": first,
+            "step_ns": step, "confidence": finding["confidence"], "advised": advised,
+            "switches": sorted({name for one in advised for name in one["switches"]})}
+
+
+def advice_of(finding, keep_meaning):
+    """What following a finding gains: the alternatives of its first fix that can be done. None: nothing can."""
+    usable = [one for one in finding["advised"] if not (keep_meaning and one["meaning"])]
+    if not usable:
+        return None
+    return max((one for one in usable if one["fix"] == usable[0]["fix"]), key=lambda one: one["gain"])
+
+
+def regret(case, keep_meaning):
+    """What is lost by following the report's first, or the best of its first three, instead of the best change."""
+    best = max((c for c in case["changes"] if not (keep_meaning and c["meaning"])), key=lambda c: c["gain"], default=None)
+    most = max(best["gain"], 0) if best else 0
+    followed = [one for one in (advice_of(f, keep_meaning) for f in case["findings"]) if one]
+    lost = [most - max((one["gain"] for one in followed[:n]), default=0) for n in (1, 3)]
+    first_done = bool(case["findings"]) and advice_of(case["findings"][0], keep_meaning) is not None
+    return {"top1": max(lost[0], 0), "top3": max(lost[1], 0), "best": best and best["change"], "best_gain": most,
+            "first": followed[0]["change"] if followed else None, "first_fix": followed[0]["fix"] if followed else None,
+            "first_gain": followed[0]["gain"] if followed else 0, "first_finding_done": first_done}
+
+
+def violations(findings):
+    """0 <= gain of the fix <= recoverable of the finding <= the step's cost."""
+    found = []
+    for f in findings:
+        gain, share = f["predicted_gain"], f["share"]
+        if share > 1 + TOLERANCE:
+            found.append(f"{f['rule']}: recoverable {share:.1%} of the step")
+        if gain is not None and gain < -TOLERANCE:
+            found.append(f"{f['rule']}: {f['fix']} gains {gain:.1%}")
+        if gain is not None and gain > share + TOLERANCE:
+            found.append(f"{f['rule']}: {f['fix']} gains {gain:.1%}, recoverable {share:.1%}")
+    return found
+
+
+def is_false(finding):
+    """Claims much, and nothing that it advises gains anything."""
+    return finding["share"] >= CLAIM and bool(finding["advised"]) and all(one["gain"] < NOTHING for one in finding["advised"])

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+from headway import main
+
+main()

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The storage that reads were made from, and the model that is fitted to them.
+#include "analyzer/evidence/storage_model.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/support/trace_builder.h"
+
+namespace headway::analyzer {
+namespace {
+
+using Basis = StorageModel::Basis;
+
+constexpr std::int64_t kBytes = 1'000'000;
+
+/// What reads are served by; times in ns.
+struct Storage {
+  std::int64_t own = 0;       ///< of a read, whoever else reads
+  std::int64_t transfer = 0;  ///< of a read; transfers of all readers one after the other
+  int places = 0;             ///< reads that are served at once; 0: all
+};
+
+/// `readers` read and compute in turns; how long they compute differs a little. With `calls`, opens and
+/// reads of eight files each as rows of calls: half of the own time is opening.
+trace::Trace run_with(const Storage& storage, int readers, int reads_each, bool calls = false) {
+  test::TraceBuilder builder;
+  std::vector<std::int64_t> free(static_cast<std::size_t>(readers), 1000);
+  std::vector<std::int64_t> places(static_cast<std::size_t>(std::max(1, storage.places)), 0);
+  std::int64_t transfer_free = 0;
+  for (int i = 0; i < readers * reads_each; ++i) {
+    const auto reader = std::ranges::min_element(free);
+    const auto tid = static_cast<std::int32_t>(reader - free.begin()) + 2;
+    const std::int64_t begin = *reader;
+    auto place = std::ranges::min_element(places);
+    const std::int64_t served = storage.places > 0 ? std::max(begin, *place) : begin;
+    transfer_free = std::max(served, transfer_free) + storage.transfer;
+    const std::int64_t end = std::max(served + storage.own + storage.transfer, transfer_free);
+    *place = end;
+    builder.range(tid, "read", begin, end, {.kind = trace::RangeKind::kRead, .bytes = kBytes});
+    if (calls) {
+      const std::int64_t opened = served + storage.own / 2;
+      builder.io(tid, trace::IoOp::kOpen, "/data/*", begin, opened, 0);
+      builder.io(tid, trace::IoOp::kRead, "/data/*", opened, end, kBytes);
+    }
+    *reader = end + 300'000 + 7'000 * (i % 5);
+  }
+  return builder.load();
+}
+
+}  // namespace
+
+TEST_CASE("storage: a transfer that readers share is told from the time that each read takes") {
+  const trace::Trace trace = run_with({2'000'000, 1'000'000}, 6, 12);
+  const StorageModel model = storage_model(trace);
+  CHECK(model.basis == Basis::kContention);
+  CHECK(model.places == 1);
+  CHECK(model.bytes_per_s == doctest::Approx(1e9).epsilon(0.01));
+  CHECK(model.turns.milliseconds() == doctest::Approx(72).epsilon(0.01));
+  // The transfer is busy all the time: large reads would gain nothing, faster storage would.
+  CHECK(model.left_if_packed > 0.9);
+  CHECK(model.left_if_fast < 0.6);
+}
+
+TEST_CASE("storage: reads that take equally long however many are open share nothing") {
+  for (int readers : {1, 2, 8}) {
+    CAPTURE(readers);
+    const StorageModel model = storage_model(run_with({12'000'000, 0}, readers, 12));
+    CHECK(model.basis == Basis::kAssumed);
+    CHECK(model.bytes_per_s == doctest::Approx(1e8).epsilon(0.01));
+    CHECK(model.left_if_packed == doctest::Approx(10.0 / 12).epsilon(0.01));
+  }
+}
+
+TEST_CASE("storage: so many reads are served at once") {
+  const StorageModel model = storage_model(run_with({4'000'000, 0, 2}, 6, 12));
+  CHECK(model.basis == Basis::kContention);
+  CHECK(model.places == 2);
+  CHECK(model.turns.milliseconds() == doctest::Approx(72 * 4 / 2).epsilon(0.02));
+}
+
+TEST_CASE(
+    "storage: calls on files tell what a request costs, where one reader cannot show a limit") {
+  const trace::Trace trace = run_with({2'000'000, 5'000'000}, 1, 12, true);
+  const StorageModel model = storage_model(trace);
+  CHECK(model.basis == Basis::kCalls);
+  // A request costs the 1 ms of an open, so 5 of the 7 ms are for bytes.
+  CHECK(model.bytes_per_s == doctest::Approx(2e8).epsilon(0.01));
+  CHECK(model.left_if_packed == doctest::Approx(5.0 / 7).epsilon(0.01));
+}
+
+TEST_CASE("storage: what calls on files say bounds the transfer: the others wait for a place") {
+  const StorageModel model = storage_model(run_with({4'000'000, 0, 1}, 4, 12, true));
+  CHECK(model.basis == Basis::kContention);
+  CHECK(model.places == 1);
+  CHECK(model.left_if_packed < 0.1);
+  CHECK(model.left_if_fast > 0.9);
+}
+
+TEST_CASE("storage: reads without sizes tell nothing") {
+  test::TraceBuilder builder;
+  builder.range(2, "read", 1000, 2000, {.kind = trace::RangeKind::kRead});
+  CHECK(storage_model(builder.load()).basis == Basis::kNone);
+  CHECK(storage_model(trace::Trace()).basis == Basis::kNone);
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "tests/analyzer/planted_run.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::healthy_step;
+using test::TextRun;
+
+/// The device works for 10.15 ms a step, so the host holds it up by `tenths` x 0.1 ms.
+TextRun with_python(int tenths) {
+  return TextRun("thread main\n  steps 20 name=ProfilerStep#% named\n" + healthy_step() +
+                 "    range \"metrics.py(7): score\" domain=python_function\n" + "      host " +
+                 std::to_string(10'000 + tenths * 100) + "us\n");
+}
+
+}  // namespace
+
+TEST_CASE("host-bound fires on Python between launches, and names it") {
+  TextRun run = with_python(40);
+  const Finding& finding = run.finding("host-bound");
+  REQUIRE(finding.status == Status::kFound);
+  CAPTURE(finding.claim);
+  CHECK(finding.claim.find("metrics.py(7): score") != std::string::npos);
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(4e6).epsilon(0.05));
+  CHECK(run.finding("launch-bound").status == Status::kFine);
+}
+
+TEST_CASE("host-bound fires from five percent on") {
+  CHECK(with_python(3).finding("host-bound").status == Status::kFine);
+  CHECK(with_python(8).finding("host-bound").status == Status::kFound);
+}
+
+TEST_CASE("host-bound names what fills the time, not what is near it") {
+  TextRun run(
+      "thread main\n  steps 20 name=ProfilerStep#% named\n" + healthy_step() +
+      "    range \"eval.py(1): score\" domain=python_function\n"
+      "      range \"<built-in method array>\" domain=python_function\n        host 300us\n"
+      "      repeat 32\n        range \"resize\" domain=python_function\n          host 400us\n");
+  const Finding& finding = run.finding("host-bound");
+  REQUIRE(finding.status == Status::kFound);
+  CAPTURE(finding.claim);
+  CHECK(finding.claim.find("'resize'") != std::string::npos);
+  CHECK(finding.claim.find("array") == std::string::npos);
+}
+
+TEST_CASE("host-bound leaves what issues work to launch-bound, and hidden work alone") {
+  TextRun issue(
+      "thread main\n  steps 20 name=ProfilerStep#% named\n    repeat 80\n"
+      "      range aten::add domain=cpu_op\n        host 60us\n"
+      "        launch k 10us blocks=864\n");
+  CHECK(issue.finding("host-bound").status == Status::kFine);
+  CHECK(issue.finding("launch-bound").status == Status::kFound);
+  TextRun hidden("thread main\n  steps 20 name=ProfilerStep#% named\n" + healthy_step() +
+                 "    range \"metrics.py(7): score\" domain=python_function\n      host 2ms\n");
+  CHECK(hidden.finding("host-bound").status == Status::kFine);
+}
+
+TEST_CASE("host-bound cannot tell without steps on a device") {
+  test::TraceBuilder builder;
+  builder.range(1, "step", 0, 100, {.kind = trace::RangeKind::kStep});
+  CHECK(test::AnalyzedRun(builder).finding("host-bound").status == Status::kCannotTell);
+}
+
+}  // namespace headway::analyzer

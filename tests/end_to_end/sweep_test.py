@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The sweep: sweep_test.py BIN_FOLDER CASE. Exit status 0: passed."""
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BIN = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from sweep.changes import Program, parse_setting  # noqa: E402
+from sweep.draw import draw, missing  # noqa: E402
+from sweep.judge import is_false, regret, violations  # noqa: E402
+from sweep.measure import Refused, Tools, step_cost_ns  # noqa: E402
+from sweep.summary import quantile  # noqa: E402
+
+
+def tools():
+    return Tools(BIN / "headway", BIN / "headway-train", "sim")
+
+
+def test_draw():
+    """A seed and an index are one program, every switch is drawn or left out on purpose, and the trainer takes what is drawn."""
+    assert draw("a", 3, 0, "sim") == draw("a", 3, 0, "sim")
+    assert draw("a", 3, 0, "sim") != draw("a", 4, 0, "sim")
+    assert draw("a", 3, 0, "sim") != draw("b", 3, 0, "sim")
+    these = tools()
+    assert missing(these.defaults) == [], missing(these.defaults)
+    refused = 0
+    for index in range(60):
+        try:
+            these.switches(draw("legal", index, 0, "sim"))
+        except Refused:
+            refused += 1
+    assert refused < 20, f"{refused} of 60 programs are refused"
+
+
+def test_changes():
+    assert parse_setting("--h2d prefetch --pinned on") == {"h2d": "prefetch", "pinned": "on"}
+    assert parse_setting("--workers, --prefetch") == {}
+    values = {"device": "sim", "workers": "2", "sync": "op", "precision": "fp32", "slow_rank_ms": "3", "ranks": "2"}
+    program = Program(values, tools().switches(values))
+    changes = program.single_changes()
+    for change in ({"workers": "4"}, {"workers": "1"}, {"sync": "never"}, {"precision": "bf16"}, {"slow_rank_ms": "0"}):
+        assert change in changes, change
+    assert all(len(change) == 1 for change in changes)
+    assert {"pinned": "on"} not in changes, "it is on"
+    assert program.realisations("cuda-graph", "--cuda-graph on") == [], "this device has none"
+    assert program.realisations("remove-syncs", "--sync never") == [{"sync": "never"}]
+    assert len(program.realisations("tensor-cores", "--precision tf32")) == 3
+
+
+def advised(fix, gain, meaning=False):
+    return {"fix": fix, "change": fix, "switches": [fix], "gain": gain, "meaning": meaning}
+
+
+def test_judgement():
+    def change(name, gain, meaning=False):
+        return {"change": name, "gain": gain, "meaning": meaning, "switches": [name], "single": True}
+
+    first = {"rule": "one", "share": 0.2, "predicted_gain": 0.1, "fix": "a", "advised": [advised("a", 0.1)]}
+    second = {"rule": "two", "share": 0.5, "predicted_gain": 0.6, "fix": "b", "advised": [advised("b", 0.4, True)]}
+    case = {"changes": [change("b", 0.4, True), change("c", 0.15), change("a", 0.1)], "findings": [first, second]}
+    both = regret(case, False)
+    assert abs(both["top1"] - 0.3) < 1e-9 and both["top3"] == 0 and both["best"] == "b"
+    same = regret(case, True)
+    assert abs(same["top1"] - 0.05) < 1e-9 and same["best"] == "c"
+    assert len(violations([first, second])) == 1
+    assert violations([{**first, "predicted_gain": -0.1}]) and violations([{**first, "share": 1.2}])
+    assert not is_false(first)
+    assert is_false({**first, "advised": [advised("a", 0.001)]})
+    assert not is_false({**first, "advised": []}), "nothing can be done here"
+    assert quantile([3, 1, 2, 4, 5, 6, 7, 8, 9, 10], 0.9) == 9
+    steps = [{"start_s": start} for start in (0, 1, 2, 3, 5)]
+    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}) == 4e9 / 3
+
+
+def test_case():
+    """A whole case, twice: the same figures, and a summary with a command line for the worst."""
+    command = [sys.executable, ROOT / "scripts/sweep.py", "--seed", "test", "--headway", BIN / "headway", "--train", BIN / "headway-train"]
+    one, two = (subprocess.run([*command, "--case", "1"], capture_output=True, text=True, timeout=250) for _ in range(2))
+    assert one.returncode == 0, one.stdout + one.stderr
+    assert one.stdout == two.stdout
+    case = json.loads(one.stdout)
+    assert case["step_ns"] > 0 and case["changes"] and "crashed" not in case
+    assert any(c["gain"] != 0 for c in case["changes"])
+    assert case["program"]["world"] != "0"
+
+
+{"draw": test_draw, "changes": test_changes, "judgement": test_judgement, "case": test_case}[sys.argv[2]]()
