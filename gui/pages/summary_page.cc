@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "analyzer/partition/steady_ops.h"
 #include "gui/models/findings.h"
 #include "gui/pages/labels.h"
 #include "gui/pages/status_icon.h"
