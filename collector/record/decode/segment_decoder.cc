@@ -163,6 +163,9 @@ bool SegmentDecoder::read_record(Ring& ring, const RecordView& view, TimeNs time
     case wire::RecordType::kPush: {
       std::vector<OpenRange>& stack = ring.stacks[view.record.domain];
       if (stack.size() >= kMaxDepth) return false;
+      // Where the clock moves in steps, a range may begin and end in the same ones as that around it:
+      // a nanosecond keeps apart which is which.
+      if (!stack.empty()) time = std::max(time, TimeNs{stack.back().row.start + 1});
       stack.push_back(open(ring, view, time, kEventPushPop));
       return true;
     }
@@ -335,7 +338,12 @@ bool SegmentDecoder::pop(Ring& ring, const RecordView& view, TimeNs time) {
     count_cut(view);
     if (!view.blobs.empty()) range.json.add(to_json(view.record.domain, view.blobs, &range));
   }
-  write(range, std::max(range.row.start, time.ns));
+  const std::int64_t end = std::max({range.row.start, time.ns, range.least_end});
+  if (!stack->second.empty()) {
+    OpenRange& around = stack->second.back();
+    around.least_end = std::max(around.least_end, end);
+  }
+  write(range, end);
   return true;
 }
 

@@ -65,8 +65,9 @@ class SegmentDecoder {
   struct OpenRange {
     trace::tables::NvtxEvents::Row row;
     Meaning meaning;
-    Json json;         ///< of payloads that are not a convention
-    bool kept = true;  ///< it begins inside the scope
+    Json json;                   ///< of payloads that are not a convention
+    bool kept = true;            ///< it begins inside the scope
+    std::int64_t least_end = 0;  ///< of what lies inside
   };
   struct Ring {
     std::uint32_t index = 0;
