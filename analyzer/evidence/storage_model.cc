@@ -53,9 +53,8 @@ std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
     if (time.length().ns > 0) reads.push_back({thread, time, bytes, {}, {}, {}, false});
   });
   // Of reads that began together, the storage served the one first that ended first.
-  std::ranges::stable_sort(reads, {}, [](const StorageRead& read) {
-    return std::pair(read.time.begin, read.time.end);
-  });
+  std::ranges::stable_sort(
+      reads, {}, [](const StorageRead& read) { return std::pair(read.time.begin, read.time.end); });
   return reads;
 }
 
