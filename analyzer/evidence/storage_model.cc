@@ -6,6 +6,7 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <utility>
 
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/storage_fit.h"
@@ -51,7 +52,9 @@ std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
     if (!threads.empty() && !threads.contains(thread)) return;
     if (time.length().ns > 0) reads.push_back({thread, time, bytes, {}, {}, {}, false});
   });
-  std::ranges::stable_sort(reads, {}, [](const StorageRead& read) { return read.time.begin; });
+  // Of reads that began together, the storage served the one first that ended first.
+  std::ranges::stable_sort(
+      reads, {}, [](const StorageRead& read) { return std::pair(read.time.begin, read.time.end); });
   return reads;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "analyzer/replay/replayer.h"
 
@@ -23,16 +24,36 @@ ServedPools::ServedPools(const Program& program, const Scenario& scenario)
         pool.tasks.empty() ? 0 : program.recorded(pool.tasks.front().begin).ns;
     workers_.push_back({std::vector<std::int64_t>(std::max<std::size_t>(1, pool.workers), first)});
   }
-  std::ranges::sort(turns_, {}, [&](Turn turn) {
-    return scenario.pools[turn.pool].tasks[turn.task].begin.value;
-  });
+  std::ranges::sort(turns_, {}, [&](Turn turn) { return task_of(turn).begin.value; });
+  begun_.resize(turns_.size());
 }
 
-std::int64_t ServedPools::serve(std::span<const std::int64_t> time) {
-  const Pool::Task& task = this->task();
-  const Pool& pool = scenario_.pools[turns_[next_].pool];
-  Workers& workers = workers_[turns_[next_].pool];
-  ++next_;
+/// What keeps the task must have come before the first one is begun: its time is known then.
+bool ServedPools::is_begun_with(const Pool::Task& task, const Pool::Task& first) const {
+  if (program_.recorded(task.begin) != program_.recorded(first.begin)) return false;
+  bool known = !task.room.valid() || task.room < first.begin;
+  program_.for_each(task.begin, [&](const Constraint& constraint) {
+    known = known && constraint.from < first.begin;
+  });
+  return known;
+}
+
+void ServedPools::serve_group(std::span<const std::int64_t> time) {
+  const Pool::Task& first = task_of(turns_[next_]);
+  served_ = next_ + 1;
+  while (served_ < turns_.size() && is_begun_with(task_of(turns_[served_]), first)) ++served_;
+  std::vector<std::size_t>& order = group_;
+  order.resize(served_ - next_);
+  std::iota(order.begin(), order.end(), next_);
+  std::ranges::stable_sort(
+      order, {}, [&](std::size_t turn) { return program_.recorded(task_of(turns_[turn]).end); });
+  for (const std::size_t turn : order) begun_[turn] = serve(turns_[turn], time);
+}
+
+std::int64_t ServedPools::serve(Turn turn, std::span<const std::int64_t> time) {
+  const Pool::Task& task = task_of(turn);
+  const Pool& pool = scenario_.pools[turn.pool];
+  Workers& workers = workers_[turn.pool];
   std::int64_t pause = 0;  // of a worker between two tasks
   std::int64_t ready = task.room.valid() ? time[task.room.value] : INT64_MIN;
   bool kept = false;
@@ -47,9 +68,8 @@ std::int64_t ServedPools::serve(std::span<const std::int64_t> time) {
     }
   });
   if (!kept) ready = std::max(ready, program_.recorded(task.begin).ns);
-  std::int64_t& free = pool.in_turns ? workers.free[workers.dealt % workers.free.size()]
+  std::int64_t& free = pool.in_turns ? workers.free[turn.task % workers.free.size()]
                                      : *std::ranges::min_element(workers.free);
-  ++workers.dealt;
   const std::int64_t begin = std::max(ready, free + pause);
   free = begin + length(task, begin);
   return begin;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,9 +18,12 @@ class ServedPools {
   ServedPools(const Program& program, const Scenario& scenario);
 
   /// The slot of the task that is begun next, in the order of slots; none when there are no more.
-  Slot next() const { return next_ < turns_.size() ? task().begin : Slot::none(); }
+  Slot next() const { return next_ < turns_.size() ? task_of(turns_[next_]).begin : Slot::none(); }
   /// When it is begun, by the times of the slots before it; goes on to the next.
-  std::int64_t serve(std::span<const std::int64_t> time);
+  std::int64_t serve(std::span<const std::int64_t> time) {
+    if (next_ == served_) serve_group(time);
+    return begun_[next_++];
+  }
   /// How long a visit lasts, by the place of its constraint in `Scenario::visits`: known once its task is
   /// served.
   std::int64_t length_of_visit(std::size_t visit) const { return visit_lengths_[visit]; }
@@ -31,11 +35,12 @@ class ServedPools {
   };
   struct Workers {
     std::vector<std::int64_t> free;  ///< since when
-    std::size_t dealt = 0;
   };
-  const Pool::Task& task() const {
-    return scenario_.pools[turns_[next_].pool].tasks[turns_[next_].task];
-  }
+  const Pool::Task& task_of(Turn turn) const { return scenario_.pools[turn.pool].tasks[turn.task]; }
+  /// The next task and those that were begun at its time: the one that ended first was served first.
+  void serve_group(std::span<const std::int64_t> time);
+  bool is_begun_with(const Pool::Task& task, const Pool::Task& first) const;
+  std::int64_t serve(Turn turn, std::span<const std::int64_t> time);
   std::int64_t length(const Pool::Task& task, std::int64_t begin);
   std::int64_t visit(std::size_t visit, const Constraint& constraint, std::int64_t begin);
   /// The place of the constraint in `Scenario::visits`, or their number.
@@ -43,12 +48,15 @@ class ServedPools {
 
   const Program& program_;
   const Scenario& scenario_;
-  std::vector<Turn> turns_;  ///< by slot
+  std::vector<Turn> turns_;          ///< by slot
+  std::vector<std::int64_t> begun_;  ///< beside `turns_`: when, as far as served
+  std::vector<std::size_t> group_;   ///< places in `turns_`
   std::vector<Workers> workers_;
   std::vector<std::int64_t> visit_lengths_;
   std::vector<std::vector<std::int64_t>> place_free_;  ///< by server: since when
   std::vector<Constraint> chain_;                      ///< of a task, last first
   std::size_t next_ = 0;
+  std::size_t served_ = 0;  ///< of `turns_`
 };
 
 }  // namespace headway::analyzer

@@ -166,7 +166,8 @@ TEST_CASE("copies that are made ahead leave the kernels, but the link stays busy
 
 TEST_CASE("kernels beside communication take longer where the recording shows that they do") {
   auto run = [](double slower) {
-    // Ten backward kernels, a transfer beside the first four of them and one after all.
+    // Ten backward kernels, a message beside the first four of them and ten after all: so few begin
+    // early that communication is not taken to be overlapped as it is.
     return Run([slower](TraceBuilder& builder, std::int64_t now) {
       const std::int64_t begin = now;
       for (int k = 0; k < 10; ++k) {
@@ -178,9 +179,12 @@ TEST_CASE("kernels beside communication take longer where the recording shows th
       const auto beside = static_cast<std::int64_t>(slower * 400 * kUs);
       builder.launch(1, begin + 11 * kUs, begin + 12 * kUs, begin + 20 * kUs,
                      begin + 20 * kUs + beside, {.name = "ncclDevKernel_AllReduce", .stream = 2});
-      builder.launch(1, begin + 13 * kUs, begin + 14 * kUs, now + 20 * kUs, now + 420 * kUs,
-                     {.name = "ncclDevKernel_AllReduce", .stream = 2});
-      builder.call(1, DeviceCallKind::kDeviceSynchronize, begin + 15 * kUs, now + 425 * kUs, 0);
+      for (int m = 0; m < 10; ++m) {
+        builder.launch(1, begin + (13 + m) * kUs, begin + (13 + m) * kUs + 500,
+                       now + (20 + 40 * m) * kUs, now + (60 + 40 * m) * kUs,
+                       {.name = "ncclDevKernel_AllReduce", .stream = 2});
+      }
+      builder.call(1, DeviceCallKind::kDeviceSynchronize, begin + 24 * kUs, now + 425 * kUs, 0);
       return now + 425 * kUs;
     });
   };
