@@ -39,7 +39,8 @@ def spellings(folder):
     for device in result["partition"]:
         assert sum(c["ns_per_step"] for c in device["classes"].values()) == device["ns_per_step"]
     straggler = [f for f in result["findings"] if f["rule"] == "straggler"][0]
-    assert straggler["status"] == "found" and straggler["sub_cause"] == "compute", straggler
+    # The hosts of this job keep their own pace, so a replay gains nothing; what is exposed is the planted delay.
+    assert straggler["sub_cause"] == "compute" and abs(straggler["exposed_ns_per_step"] - 1_500_000) < 150_000, straggler
     tables = json.loads(run(HEADWAY, "stats", job, "ranks", "collectives", "--json").stdout)["tables"]
     assert [len(t["rows"]) for t in tables] == [4, 1]
     run(HEADWAY, "report", job, "-o", folder / "job.html", "-o", folder / "job.md")

@@ -49,9 +49,13 @@ Proposal propose(const Predictor& predictor) {
                   storage.limited() ? " for all readers together" : "",
                   format_percent(storage.left_if_packed)),
       {}};
+  // A batch is still one request, where the files that requests were for are known.
+  const double requests = reads.files ? static_cast<double>(batches_made(predictor.trace())) /
+                                            static_cast<double>(reads.count)
+                                      : 0;
   const bool in_pools = add_pools(predictor, proposal.scenario);
-  scale_stage(predictor, trace::RangeKind::kRead, in_pools ? 0 : storage.left_if_packed,
-              proposal.scenario);
+  const double left = in_pools ? 0 : storage.left_if_packed;
+  scale_stage(predictor, trace::RangeKind::kRead, left + requests * (1 - left), proposal.scenario);
   return proposal;
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("findings are told in words, and evidence leads to its event with cont
   REQUIRE(!lines.empty());
   CHECK(lines[0].status_words == "Found");
   CHECK(lines[0].title.starts_with("Input-bound"));
-  CHECK(lines[0].gain.find("a step") != std::string::npos);
+  CHECK(!lines[0].gain.empty());
   CHECK(lines[0].confidence == analyzer::confidence_label(session->analysis.findings[0]));
   for (const analyzer::Evidence& evidence : session->analysis.findings[0].evidence) {
     EvidencePlace place = place_of(session->timeline, evidence);

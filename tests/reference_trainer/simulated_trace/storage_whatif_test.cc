@@ -75,7 +75,9 @@ TEST_CASE("storage that answers late: shards gain what they are predicted to") {
 
 TEST_CASE("one worker: calls on files tell bandwidth from latency") {
   const Predicted slow(run_on({{"workers", "1"}, {"storage_mb_per_s", "1"}}));
-  CHECK_FALSE(slow.applies("more-workers"));
+  // Four workers gain 4 %: what the one does beside reading.
+  const double done = mean_step_ns(slow.run, {{"workers", "4"}});
+  CHECK(slow.step_ns("more-workers") > 0.9 * done);
   const Predicted late(run_on({{"workers", "1"}, {"storage_latency_ms", "1"}}));
   CHECK(late.applies("more-workers"));
   CHECK(late.step_ns("more-workers") < 0.5 * mean_step_ns(late.run));
