@@ -33,9 +33,10 @@ constexpr std::array<TimeClassInfo, kTimeClassCount> kClasses = {{
     {kDecode, "decode", "Input: decode",
      "The device waits for a batch whose worker decodes or augments.", TimeGroup::kInput, 0xe8781e},
     {kInputOther, "input_other", "Input: other",
-     "The device waits for a batch that is collated, handed over, prepared by the launching thread or "
-     "not begun.", TimeGroup::kInput,
-     0xf8b878},
+     "The device waits for a batch that is collated, handed over, prepared by the launching thread "
+     "or "
+     "not begun.",
+     TimeGroup::kInput, 0xf8b878},
     {kLaunchGap, "launch_gap", "Launch gap",
      "The device waits because issuing the next op takes the host so long.", TimeGroup::kHost,
      0xb89a00},
@@ -47,7 +48,8 @@ constexpr std::array<TimeClassInfo, kTimeClassCount> kClasses = {{
      TimeGroup::kHost, 0xf0d848},
     {kAllocator, "allocator", "Allocator", "The device waits for memory to be allocated or freed.",
      TimeGroup::kHost, 0x7a6a3a},
-    {kHostOther, "host_other", "Host: other", "The device waits for work of the host that is neither issuing nor making input.",
+    {kHostOther, "host_other", "Host: other",
+     "The device waits for work of the host that is neither issuing nor making input.",
      TimeGroup::kHost, 0xcdbf94},
     {kBetweenSteps, "between_steps", "Between steps",
      "The program is between two steps: evaluation, a checkpoint, logging, workers that restart.",

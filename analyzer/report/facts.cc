@@ -166,8 +166,7 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
   const std::string most = of_step(finding.recoverable_per_step, finding.share_of_step);
   if (finding.basis == FigureBasis::kExposed) return most + " exposed, not replayed";
   if (!finding.predicted || is_ceiling(*finding.predicted)) return "up to " + most;
-  const PredictedGain& gain =
-      finding.fixes.empty() ? *finding.predicted : finding.fixes.front();
+  const PredictedGain& gain = finding.fixes.empty() ? *finding.predicted : finding.fixes.front();
   std::string text = of_step(gain.recorded - gain.step, gain.share);
   if (finding.share_of_step >= gain.share + kMore)
     text += fmt::format(", at most {}", format_percent(finding.share_of_step));

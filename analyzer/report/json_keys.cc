@@ -109,12 +109,15 @@ constexpr StaticKey kBefore[] = {
 };
 
 constexpr StaticKey kAfter[] = {
-    {"findings", "array", "Found first, by `worth`, each followed by those of the same time (`part_of`); then no gain; then "
+    {"findings", "array",
+     "Found first, by `worth`, each followed by those of the same time (`part_of`); then no gain; "
+     "then "
      "cannot tell; then fine."},
     {"findings[]", "object", ""},
     {"findings[].rule", "string", "A [rule](rules.md)."},
     {"findings[].title", "string", ""},
-    {"findings[].status", "string", "found, no_gain (seen, but replaying without it gains less than 1 %), fine or cannot_tell."},
+    {"findings[].status", "string",
+     "found, no_gain (seen, but replaying without it gains less than 1 %), fine or cannot_tell."},
     {"findings[].claim", "string",
      "What holds the step back, what was checked, or what is missing."},
     {"findings[].sub_cause", "string", "Empty when the rule has none."},

@@ -13,8 +13,8 @@ double LinkModel::rank_bytes_per_s(Scope scope, int ranks) const {
   if (scope == Scope::kNode || ranks <= 1 || (scope == Scope::kWorld && ranks <= ranks_per_node))
     return node;
   if (rings_by_node && scope == Scope::kWorld)
-    return std::min(node, network_bytes_per_s > 0 ? network_bytes_per_s * connection_share
-                                                  : kUnlimited);
+    return std::min(node,
+                    network_bytes_per_s > 0 ? network_bytes_per_s * connection_share : kUnlimited);
   const double share = network_bytes_per_s > 0 ? network_bytes_per_s / ranks_per_node : kUnlimited;
   return std::min(node, share);
 }

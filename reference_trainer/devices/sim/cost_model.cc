@@ -24,8 +24,8 @@ CostModel::CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_by
                              world.costs.memory_share),
       pinned_rate_(link_bytes_per_s > 0 ? link_bytes_per_s
                                         : static_cast<double>(world.costs.pinned_bytes_per_s)),
-      pageable_rate_(std::min(pinned_rate_, static_cast<double>(world.costs.pageable_bytes_per_s))) {
-}
+      pageable_rate_(
+          std::min(pinned_rate_, static_cast<double>(world.costs.pageable_bytes_per_s))) {}
 
 CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided) const {
   KernelCost cost;

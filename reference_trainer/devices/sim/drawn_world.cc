@@ -41,8 +41,8 @@ void draw_host(Draw& draw, GpuCosts& costs) {
   costs.copy_latency_ns = draw.ns(700, 3'000);
   constexpr double kBus[] = {16 * kGB, 32 * kGB, 64 * kGB};  // PCIe 3, 4, 5 x16
   costs.pinned_bytes_per_s = std::llround(draw.one(kBus) * draw.even(0.65, 0.88));
-  costs.pageable_bytes_per_s =
-      std::llround(std::min(static_cast<double>(costs.pinned_bytes_per_s), draw.scale(2, 12) * kGB));
+  costs.pageable_bytes_per_s = std::llround(
+      std::min(static_cast<double>(costs.pinned_bytes_per_s), draw.scale(2, 12) * kGB));
 }
 
 void draw_kernels(Draw& draw, DrawnWorld& world) {
@@ -103,8 +103,8 @@ void draw_links(Draw& draw, SimulatedGpu gpu, int ranks_per_node, DrawnWorld& wo
   constexpr double kNoLink = 12 * kGB;  // through the host
   const double link = static_cast<double>(gpu.model->link_bytes_per_second) / 2;
   world.costs.collective_share = draw.even(0.6, 0.9);
-  links.node_bytes_per_s = (link > 0 ? link : kNoLink * draw.even(0.5, 1.8)) *
-                           world.costs.collective_share;
+  links.node_bytes_per_s =
+      (link > 0 ? link : kNoLink * draw.even(0.5, 1.8)) * world.costs.collective_share;
   constexpr double kGigabits[] = {10, 25, 25, 50, 100, 200, 400};
   constexpr double kCards[] = {1, 1, 2, 4, 8};
   links.network_bytes_per_s =

@@ -24,8 +24,9 @@ struct DrawnWorld {
   struct {
     double least_efficiency = 1;  ///< of bandwidth, or of `costs.matrix_share`
     double best_efficiency = 1;
-    double ramp_ns = 0;     ///< a kernel of that length takes half as long again
-    double wave_power = 1;  ///< of the fill of the last wave: 1 blocks wait for the slowest, 0 they do not
+    double ramp_ns = 0;  ///< a kernel of that length takes half as long again
+    double wave_power =
+        1;  ///< of the fill of the last wave: 1 blocks wait for the slowest, 0 they do not
   } kernels;
 
   /// Widths of log-normal noise.
@@ -39,12 +40,12 @@ struct DrawnWorld {
 
   /// What runs at once slows each other down.
   struct {
-    bool shared = false;          ///< kernels share multiprocessors and memory
-    double loss = 0;              ///< what sharing costs besides, as a share
-    double matrix_by_comm = 0;    ///< how much longer a product takes while a collective runs
-    double streaming_by_comm = 0; ///< likewise, other kernels
-    double by_copy = 0;           ///< likewise, any kernel beside a copy
-    double copy_by_copy = 0;      ///< a copy beside one in the other direction
+    bool shared = false;           ///< kernels share multiprocessors and memory
+    double loss = 0;               ///< what sharing costs besides, as a share
+    double matrix_by_comm = 0;     ///< how much longer a product takes while a collective runs
+    double streaming_by_comm = 0;  ///< likewise, other kernels
+    double by_copy = 0;            ///< likewise, any kernel beside a copy
+    double copy_by_copy = 0;       ///< a copy beside one in the other direction
   } contention;
 
   /// The clock of the multiprocessors: from time to time it is throttled.
@@ -64,11 +65,12 @@ struct DrawnWorld {
   /// Where samples lie; the switches `storage_latency_ms` and `storage_mb_per_s` replace latency and bandwidth.
   struct {
     double latency_ns = 0;
-    double bytes_per_s = 0;           ///< 0: no limit
-    int channels = 0;                 ///< reads that are served at once; 0: any number
-    std::int64_t warm_after = 0;      ///< batches until the page cache holds the samples; 0: never
-    double warm_speed = 1;            ///< how much faster it is from then on
-    double processor = 1;             ///< what decoding and the rest of a loader's work take, by the tables' figures
+    double bytes_per_s = 0;       ///< 0: no limit
+    int channels = 0;             ///< reads that are served at once; 0: any number
+    std::int64_t warm_after = 0;  ///< batches until the page cache holds the samples; 0: never
+    double warm_speed = 1;        ///< how much faster it is from then on
+    double processor =
+        1;  ///< what decoding and the rest of a loader's work take, by the tables' figures
   } storage;
 
   LinkModel links;  ///< the switches replace rates and latency

@@ -79,9 +79,9 @@ double SimDevice::noise(double width, std::uint64_t what, std::int64_t which) co
 }
 
 void SimDevice::spend(std::chrono::nanoseconds duration) {
-  now_ += std::llround(
-      static_cast<double>(duration.count()) *
-      noise(drawn_.noise.call, 0x5BE4D, static_cast<std::int64_t>(next_correlation_)));
+  now_ +=
+      std::llround(static_cast<double>(duration.count()) *
+                   noise(drawn_.noise.call, 0x5BE4D, static_cast<std::int64_t>(next_correlation_)));
 }
 
 // ---- calls ----
@@ -98,9 +98,9 @@ Call& SimDevice::begin_call(DeviceCallKind kind, StreamId on, std::int64_t bytes
 
 /// The call's own work, after what it may have waited for.
 void SimDevice::end_call(std::int64_t cost) {
-  now_ += std::llround(
-      static_cast<double>(cost) *
-      noise(drawn_.noise.call, 0xCA11, static_cast<std::int64_t>(call_.correlation)));
+  now_ +=
+      std::llround(static_cast<double>(cost) *
+                   noise(drawn_.noise.call, 0xCA11, static_cast<std::int64_t>(call_.correlation)));
   call_.end = now_;
   if (options_.record_events) recording_.calls.push_back(call_);
 }
@@ -182,11 +182,10 @@ void SimDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments&
   work.op.blocks = cost.blocks;
   work.op.block_threads = cost.block_threads;
   work.op.unit = cost.unit;
-  work.duration = static_cast<std::int64_t>(
-      std::llround(static_cast<double>(cost.ns) *
-                   jitter(static_cast<const SimKernel&>(kernel).number(), arguments.batch) *
-                   noise(drawn_.noise.kernel, static_cast<const SimKernel&>(kernel).number(),
-                         arguments.batch)));
+  work.duration = static_cast<std::int64_t>(std::llround(
+      static_cast<double>(cost.ns) *
+      jitter(static_cast<const SimKernel&>(kernel).number(), arguments.batch) *
+      noise(drawn_.noise.kernel, static_cast<const SimKernel&>(kernel).number(), arguments.batch)));
   work.occupancy = cost.occupancy;
   work.matrix = cost.matrix;
   submit(on, std::move(work));
@@ -201,8 +200,8 @@ void SimDevice::submit_copy(StreamId on, MemoryView to, MemoryView from, std::in
   Work work;
   work.op.kind = copy_kind(to, from);
   work.engine = work.op.kind == DeviceOpKind::kCopyHostToDevice   ? 0
-                 : work.op.kind == DeviceOpKind::kCopyDeviceToHost ? 1
-                                                                    : 2;
+                : work.op.kind == DeviceOpKind::kCopyDeviceToHost ? 1
+                                                                  : 2;
   work.op.name = kNames[work.engine];
   work.op.bytes = bytes;
   work.op.batch = batch;
@@ -210,12 +209,11 @@ void SimDevice::submit_copy(StreamId on, MemoryView to, MemoryView from, std::in
   work.op.to = to.kind;
   const MemoryKind side = work.engine == 0   ? from.kind
                           : work.engine == 1 ? to.kind
-                                              : MemoryKind::kDevice;
-  work.duration = static_cast<std::int64_t>(
-      std::llround(static_cast<double>(costs_.copy_ns(bytes, side)) *
-                   jitter(0xC0B1 + static_cast<std::uint64_t>(work.engine), batch) *
-                   noise(drawn_.noise.copy, 0xC0B1 + static_cast<std::uint64_t>(work.engine),
-                         batch)));
+                                             : MemoryKind::kDevice;
+  work.duration = static_cast<std::int64_t>(std::llround(
+      static_cast<double>(costs_.copy_ns(bytes, side)) *
+      jitter(0xC0B1 + static_cast<std::uint64_t>(work.engine), batch) *
+      noise(drawn_.noise.copy, 0xC0B1 + static_cast<std::uint64_t>(work.engine), batch)));
   submit(on, std::move(work));
 }
 
@@ -350,7 +348,8 @@ void SimDevice::push(nvtx::Name name, const conventions::RangePayload& payload) 
 /// The program's own pauses, which it says nothing of.
 void SimDevice::pause(const conventions::RangePayload& payload) {
   const auto& is = drawn_.pause;
-  if (is.every_steps == 0 || payload.kind != static_cast<std::uint32_t>(conventions::RangeKind::kStep))
+  if (is.every_steps == 0 ||
+      payload.kind != static_cast<std::uint32_t>(conventions::RangeKind::kStep))
     return;
   if (payload.step % is.every_steps != is.every_steps - 1) return;
   now_ += std::llround(is.ns * noise(drawn_.noise.call, 0x6C, payload.step));

@@ -8,8 +8,8 @@
 
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/sim/cost_model.h"
-#include "reference_trainer/devices/sim/recording.h"
 #include "reference_trainer/devices/sim/drawn_world.h"
+#include "reference_trainer/devices/sim/recording.h"
 #include "reference_trainer/devices/sim/sim_timeline.h"
 #include "reference_trainer/devices/sim/sim_world.h"
 
@@ -18,9 +18,9 @@ namespace headway::trainer::sim {
 struct SimOptions {
   SimulatedGpu gpu;
   const DrawnWorld* drawn = nullptr;  ///< outlives the device; null: the tables' machine
-  double memory_bytes_per_s = 0;  ///< replaces the table's; 0: the table's
-  double link_bytes_per_s = 0;    ///< of pinned copies; likewise
-  double jitter = 0;              ///< durations vary by this share at most, evenly
+  double memory_bytes_per_s = 0;      ///< replaces the table's; 0: the table's
+  double link_bytes_per_s = 0;        ///< of pinned copies; likewise
+  double jitter = 0;                  ///< durations vary by this share at most, evenly
   std::uint64_t seed = 1;
   int rank = 0;
   bool record_events = true;

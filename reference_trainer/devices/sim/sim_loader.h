@@ -94,7 +94,7 @@ class SimLoader final : public BatchSource {
   std::vector<Worker> workers_;
   std::int64_t storage_free_at_ = 0;
   std::vector<std::int64_t> channels_;  ///< when each is free; none: as many as there are readers
-  std::int64_t opened_at_ = 0;  ///< of the last batch: when its last file was open
+  std::int64_t opened_at_ = 0;          ///< of the last batch: when its last file was open
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;
 };

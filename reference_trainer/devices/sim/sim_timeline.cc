@@ -209,8 +209,7 @@ void Timeline::share_device() {
     const double rate = 1 / slowdown(one);
     if (rate == one.rate) continue;
     const std::int64_t from = std::max(clock_, one.since);
-    one.remaining =
-        std::max(0.0, one.remaining - static_cast<double>(from - one.since) * one.rate);
+    one.remaining = std::max(0.0, one.remaining - static_cast<double>(from - one.since) * one.rate);
     one.since = from;
     one.rate = rate;
     one.end = from + std::llround(one.remaining / rate);
@@ -233,8 +232,8 @@ double Timeline::slowdown(const Running& one) const {
 
 /// The same for all members: it may depend on nothing that only one of them knows.
 std::int64_t Timeline::transfer_ns(const Work& work) const {
-  const std::int64_t alone = world_.links().collective_ns(work.collective, work.scope,
-                                                          work.group->size(), work.op.bytes);
+  const std::int64_t alone =
+      world_.links().collective_ns(work.collective, work.scope, work.group->size(), work.op.bytes);
   return std::llround(static_cast<double>(alone) *
                       drawn_.factor(drawn_.noise.collective,
                                     static_cast<std::uint64_t>(work.scope) + 0xC011,

@@ -67,10 +67,10 @@ class Timeline {
   struct Running {
     Work work;
     std::int64_t end = 0;
-    bool known = true;      ///< false: a collective that may end later, when a rank is late
-    double remaining = 0;   ///< of its duration, alone
-    double rate = 1;        ///< of `remaining` per nanosecond
-    std::int64_t since = 0; ///< the rate holds
+    bool known = true;       ///< false: a collective that may end later, when a rank is late
+    double remaining = 0;    ///< of its duration, alone
+    double rate = 1;         ///< of `remaining` per nanosecond
+    std::int64_t since = 0;  ///< the rate holds
   };
   struct Stream {
     std::deque<Work> queue;

@@ -39,8 +39,8 @@ LinkModel links_of(const Settings& s, SimulatedGpu gpu, const DrawnWorld& world)
   return links;
 }
 
-SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank,
-                          const DrawnWorld& world, const SimulationOptions& options) {
+SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank, const DrawnWorld& world,
+                          const SimulationOptions& options) {
   SimOptions result;
   result.drawn = &world;
   result.gpu = gpu;
@@ -79,10 +79,9 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
     costs.scale(device.drawn().storage.processor);
     TrainerParts parts;
     parts.make_loader = [&](SampleSource& source, const LoaderOptions& loader) {
-      return std::make_unique<SimLoader>(device, source, loader, costs,
-                                         storage_of(settings, device.drawn()),
-                                         settings.source == SourceKind::kFiles,
-                                         settings.decode == Decode::kOffline);
+      return std::make_unique<SimLoader>(
+          device, source, loader, costs, storage_of(settings, device.drawn()),
+          settings.source == SourceKind::kFiles, settings.decode == Decode::kOffline);
     };
     if (world.ranks() > 1) parts.communicator = &communicator;
     Trainer trainer(settings, device, data, parts);
@@ -115,8 +114,8 @@ SimulatedRun simulate(const Settings& settings, const TrainingData& data,
   std::vector<std::thread> threads;
   for (int rank = 1; rank < run.ranks; ++rank)
     threads.emplace_back([&, rank] {
-      run_rank(settings, data, device_options(settings, run.gpu, rank, *run.world, options), world, others,
-               outcomes[static_cast<std::size_t>(rank)]);
+      run_rank(settings, data, device_options(settings, run.gpu, rank, *run.world, options), world,
+               others, outcomes[static_cast<std::size_t>(rank)]);
     });
   run_rank(settings, data, device_options(settings, run.gpu, 0, *run.world, options), world, hooks,
            outcomes[0]);

@@ -19,9 +19,9 @@ using test::Switches;
 
 /// A run whose batches take longer to read than a step takes.
 Switches run_on(Switches storage) {
-  Switches run = {{"device", "sim"},     {"model", "resnet"}, {"depth", "8"},     {"width", "8"},
-                  {"batch", "64"},       {"source", "files"}, {"prefetch", "16"}, {"eval", "off"},
-                  {"samples", "4096"}};
+  Switches run = {{"device", "sim"},  {"model", "resnet"}, {"depth", "8"},
+                  {"width", "8"},     {"batch", "64"},     {"source", "files"},
+                  {"prefetch", "16"}, {"eval", "off"},     {"samples", "4096"}};
   run.insert(run.end(), storage.begin(), storage.end());
   return run;
 }
