@@ -5,7 +5,8 @@
 
 namespace headway::analyzer {
 
-/// Steps that take longer than this are outliers among these lengths: median + max(5 MAD, 10 % of the median).
+/// Steps that take longer than this are outliers among these lengths: median + max(5 MAD, 10 % of the median);
+/// where a tenth of them is above that, median + 5 times the distance of that tenth.
 double outlier_limit(std::span<const double> lengths);
 
 }  // namespace headway::analyzer

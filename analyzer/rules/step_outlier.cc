@@ -33,6 +33,7 @@ constexpr double kMads = 5;
 constexpr double kMinExcess = 0.10;  ///< of the median, where MAD is tiny
 constexpr double kOutlierShare = 0.02;
 constexpr double kSecondMode = 0.1;  ///< of the steps
+constexpr double kFarBeyond = 5;     ///< as far as MADs are from the median
 
 struct Outliers {
   const DevicePartition* device = nullptr;
@@ -200,7 +201,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 double outlier_limit(std::span<const double> lengths) {
   const double middle = median(lengths);
-  return middle + std::max(kMads * median_absolute_deviation(lengths), kMinExcess * middle);
+  const double limit =
+      middle + std::max(kMads * median_absolute_deviation(lengths), kMinExcess * middle);
+  std::vector<double> sorted(lengths.begin(), lengths.end());
+  std::sort(sorted.begin(), sorted.end());
+  // Where the usual steps vary more, rare ones stand out against the slowest tenth of the usual ones.
+  const double tenth = percentile_sorted(sorted, 1 - kSecondMode);
+  return tenth <= limit ? limit : std::max(limit, middle + kFarBeyond * (tenth - middle));
 }
 
 extern const Rule kStepOutlier = {

@@ -61,12 +61,13 @@ def preset_healthy(folder):
 
 
 def preset_input_bound(folder):
-    # Many small files are why reading takes so long: either may lead, and they stand for the same time.
-    both = preset(folder, "input-bound", 30, {"input-bound", "small-files"})
-    finding = next(f for f in both if f["rule"] == "input-bound")
+    # Few workers read many small files: these stand for the same time, and the machine's noise decides which leads.
+    group = {"input-bound", "small-files", "workers-starved"}
+    all_found = preset(folder, "input-bound", 30, group)
+    finding = next(f for f in all_found if f["rule"] == "input-bound")
     assert finding["sub_cause"] == "read", finding
-    assert {both[0]["part_of"], both[1]["part_of"]} == {None, both[0]["rule"]}, both[:2]
-    finding = next(f for f in both if f["rule"] == "small-files")
+    assert {f["part_of"] for f in all_found if f["rule"] in group} == {None, all_found[0]["rule"]}, all_found
+    finding = next(f for f in all_found if f["rule"] == "small-files")
     assert any("--source shards" in a["knob"] for a in finding["advice"]), finding["advice"]
 
 
@@ -182,7 +183,7 @@ def one_command(folder):
     verdict = result.stdout[result.stdout.index("Verdict"):]
     assert len(verdict.splitlines()) <= 24, verdict
     assert "input-bound" in verdict and "\x1b" not in verdict, verdict
-    assert (place / "run.html").read_text().startswith("<!DOCTYPE html>")
+    assert (place / "run.html").read_text().lower().startswith("<!doctype html>")
     check_integrity(place / "run.sqlite")
     screen = run(HEADWAY, "report", place / "run.sqlite").stdout
     assert screen.splitlines()[0] == verdict.splitlines()[0]
