@@ -43,6 +43,7 @@ def arguments():
     parser.add_argument("--repeat", type=int, help="runs of each program, of which the middle one counts (host: 3)")
     parser.add_argument("--json", type=pathlib.Path, help="all cases, and the summary's figures")
     parser.add_argument("--keep", type=pathlib.Path, help="with --case: where its trace is left")
+    parser.add_argument("--measured", type=pathlib.Path, metavar="DIR", help="keeps what was measured there, and takes it from there")
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--check", action="store_true", help="fail on violated invariants, too")
     return parser.parse_args()
@@ -50,7 +51,7 @@ def arguments():
 
 def main():
     given = arguments()
-    tools = Tools(given.headway, given.train, given.device)
+    tools = Tools(given.headway, given.train, given.device, given.measured and str(given.measured))
     if unknown := missing(tools.defaults):
         print(f"sweep: not drawn and not in NOT_DRAWN of scripts/sweep/draw.py: {', '.join(unknown)}", file=sys.stderr)
     world = given.world == "on" and "world" in tools.defaults and given.device == "sim"

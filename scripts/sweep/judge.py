@@ -30,7 +30,7 @@ def judge_program(tools, index, values, repeat, keep):
     program = Program(values, tools.switches(values))
     with tempfile.TemporaryDirectory(prefix="headway sweep ") as folder:
         trace = keep or os.path.join(folder, "run.sqlite")
-        step = tools.step_cost_ns(values, trace)
+        trace, step = tools.record(values, trace)
         if repeat > 1:  # not the recorded one alone: noise of the machine
             step = tools.step_cost_ns(values, repeat=repeat)
         report, what_if = tools.report(trace), tools.what_if(trace)
