@@ -80,6 +80,11 @@ std::string_view precision_label(Precision precision);
 /// True for families whose time is memory traffic and which a graph compiler can fuse with their
 /// neighbours.
 bool is_fusible(KernelFamily family);
+/// True for number types of 8 and 16 bits.
+constexpr bool is_half(Precision precision) {
+  return precision == Precision::kFp16 || precision == Precision::kBf16 ||
+         precision == Precision::kFp8;
+}
 /// True for families whose time is matrix arithmetic: GEMM, convolution, attention, recurrent.
 bool is_matrix_work(KernelFamily family);
 

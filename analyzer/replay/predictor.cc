@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 
@@ -73,6 +74,8 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   baseline_.recorded = rounded(mean(recorded_));
   baseline_.median = rounded(median(recorded_));
   baseline_.replayed = rounded(mean(replayed_));
+  const Bounds run = bootstrap_mean(recorded_);
+  run_to_run_ = (run.high - run.low) / 2;
   baseline_.residual =
       ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
   baseline_.late =
@@ -119,7 +122,10 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   result.gain_ns = bootstrap_mean(gains);
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
                        (on_threads_ && gain != 0 ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
-  result.gain_ns.low = std::min(result.gain_ns.low, gain) - doubt;
+  // The recorded run and the one with the fix are two samples of what such a run takes.
+  const double noise = std::numbers::sqrt2 * run_to_run_;
+  result.gain_ns.low = gain - std::hypot(std::max(0.0, gain - result.gain_ns.low), noise) - doubt;
+  result.gain_ns.high = gain + std::hypot(std::max(0.0, result.gain_ns.high - gain), noise);
   // No step is negative.
   result.gain_ns.high =
       std::min(result.gain_ns.high + doubt, static_cast<double>(baseline_.recorded.ns));

@@ -30,6 +30,7 @@ std::span<const Rule* const> all_rules() {
       &kCommTooSmall,
       &kCommSlowLink,
       &kNoTensorCores,
+      &kFullPrecision,
       &kUnfusedAttention,
       &kUnfusedElementwise,
       &kAmpCasts,

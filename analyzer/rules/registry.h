@@ -24,6 +24,7 @@ extern const Rule kLowOccupancy;
 extern const Rule kMemoryHeadroom;
 extern const Rule kModuleLoad;
 extern const Rule kNoTensorCores;
+extern const Rule kFullPrecision;
 extern const Rule kPageableCopy;
 extern const Rule kRnnNotPersistent;
 extern const Rule kSerialPerSample;

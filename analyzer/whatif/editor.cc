@@ -2,6 +2,7 @@
 #include "analyzer/whatif/editor.h"
 
 #include <set>
+#include <utility>
 
 namespace headway::analyzer {
 
@@ -68,6 +69,37 @@ void Editor::drop_launch(DeviceOpId op) {
   CallId call = trace_.device_ops.call[op.value];
   if (call.valid() && trace_.calls.kind[call.value] != DeviceCallKind::kGraphLaunch)
     drop_call(call);
+}
+
+void Editor::join(std::span<const DeviceOpId> kernels) {
+  for (const DeviceOpId op : kernels.subspan(1)) drop_launch(op);
+  const CallId first = trace_.device_ops.call[kernels.front().value];
+  const CallId last = trace_.device_ops.call[kernels.back().value];
+  if (!first.valid() || !last.valid() || first == last ||
+      trace_.calls.thread[first.value] != trace_.calls.thread[last.value])
+    return;
+  drop_inner_calls(first, last, kernels.size() - 1);
+}
+
+/// Up to the next launch after them: the last of the inner tensors are freed there.
+void Editor::drop_inner_calls(CallId first, CallId last, std::size_t tensors) {
+  const auto calls = trace_.calls_of_thread[trace_.calls.thread[first.value]];
+  auto at = std::ranges::lower_bound(calls, trace_.calls.start[first.value], {},
+                                     [&](CallId one) { return trace_.calls.start[one.value]; });
+  std::size_t freed = 0;
+  bool inside = true;
+  while (++at != calls.end()) {
+    const DeviceCallKind kind = trace_.calls.kind[at->value];
+    if (!inside && kind != DeviceCallKind::kFree) break;
+    const bool frees = kind == DeviceCallKind::kFree && freed < tensors;
+    freed += frees;
+    inside &= *at != last;
+    if (!frees && kind != DeviceCallKind::kAllocate && kind != DeviceCallKind::kStreamSynchronize &&
+        kind != DeviceCallKind::kDeviceSynchronize)
+      continue;
+    remove_edges(end_of(points_.task(*at)), EdgeKind::kHostSync);
+    drop_call(*at);
+  }
 }
 
 void Editor::set_op(DeviceOpId op, DurationNs duration, bool modelled) {

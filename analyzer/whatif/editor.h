@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
+
 #include "analyzer/evidence/rule.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/whatif/fix.h"
@@ -23,6 +25,10 @@ class Editor {
   /// The op becomes part of the one before it on its stream: it is not launched, and there is no pause
   /// before it.
   void drop_launch(trace::DeviceOpId op);
+  /// Kernels of a stream, in their order, become one: the first is launched, the others are not. Nor
+  /// does the host do what it did for the tensors inside: allocate and free them, wait for the
+  /// kernel before.
+  void join(std::span<const trace::DeviceOpId> kernels);
   /// The op is not run, nor is it launched; what waited for it waits for what it waited for.
   void drop_op(trace::DeviceOpId op);
   /// The thread goes on with the call at once, whatever it did before it.
@@ -38,6 +44,7 @@ class Editor {
   Scenario take();
 
  private:
+  void drop_inner_calls(trace::CallId first, trace::CallId last, std::size_t tensors);
   void change_pause(trace::CallId call, auto goes);
 
   const Program& program_;

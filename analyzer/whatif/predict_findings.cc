@@ -27,9 +27,10 @@ constexpr double kWorthMaking = 0.01;
 constexpr double kNeverSilent = 0.05;
 /// Confidence of a finding that only the replay of a fix makes.
 constexpr double kSeenByReplay = 0.6;
-/// Of what cannot be had by a known fix, or changes what is learnt, so much counts.
+/// Of what cannot be had by a known fix, so much counts.
 constexpr double kCeilingCounts = 0.5;
-constexpr double kOtherTrainingCounts = 0.25;
+/// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
+constexpr double kOtherTrainingNames = 0.25;
 /// A difference of less is none.
 constexpr double kSameShare = 0.0005;
 
@@ -81,12 +82,12 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     finding.at_most.reset();
 }
 
-/// What the best fix gains of the step; a ceiling and what changes the training count less.
-double counted_gain(const Finding& finding) {
+/// What the best fix gains of the step; a ceiling counts less.
+double counted_gain(const Finding& finding, double other_training = 1) {
   double most = 0;
   for (const PredictedGain& gain : finding.fixes) {
     const Fix* fix = find_fix(gain.fix);
-    const double counts = fix->changes_training            ? kOtherTrainingCounts
+    const double counts = fix->changes_training            ? other_training
                           : fix->kind == FixKind::kCeiling ? kCeilingCounts
                                                            : 1;
     most = std::max(most, counts * gain.share);
@@ -200,8 +201,9 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (!is_found(findings[i]) || findings[i].basis != FigureBasis::kReplay) continue;
     which.push_back(i);
-    causes.push_back({removed[i], findings[i].recoverable_per_step, findings[i].worth,
-                      counted_gain(findings[i]), fixes_known(findings[i].rule)});
+    const double best = counted_gain(findings[i], kOtherTrainingNames);
+    causes.push_back({removed[i], findings[i].recoverable_per_step, best * findings[i].confidence,
+                      best, fixes_known(findings[i].rule)});
   }
   for (const CauseGroup& group : group_by_time(predictor, causes)) {
     Finding& lead = findings[which[group.front()]];

@@ -5,13 +5,13 @@ docs/reference/fixes.md). Only what it leaves open is declared here, in REALISED
 
 # Fixes whose setting headway leaves open, or names as one of several. Alternatives, the switches of each set together.
 REALISED_BY = {
-    "tensor-cores": [{"precision": "tf32"}, {"precision": "bf16"}, {"precision": "amp-o2"}],
     "no-casts": [{"precision": "amp-o2"}, {"precision": "bf16"}],
     "usual-steps": [{"worker_reuse": "on"}],
     "even-ranks": [{"slow_rank_ms": "0"}, {"balance": "sorted"}],
     "fuse-chains": [{"fused_bn": "on", "fused_ln": "on", "fused_bias_act": "on", "fused_loss": "on", "graph_compiler": "on"}],
     "free-input": [{"workers": "*"}, {"prefetch": "*"}, {"source": "*"}, {"decode": "*"}, {"augment_on": "*"}],
     "larger-batch": [{"batch": "x2"}],
+    "run-ahead": [{"run_ahead": "x2"}],
 }
 
 # Switches whose other values give other results: numbers of a lower precision, another batch.

@@ -102,14 +102,15 @@ def predicted(fix, program, gains):
 
 
 def found(finding, fixes, program, gains):
-    """A finding with what its changes gained; the change of its own prediction first."""
-    answering = [one for one in fixes.values() if finding["rule"] in one["rule"].split(", ")]
+    """A finding with what its advice gained, in the order in which the report gives it; where nothing was predicted, with all that is known
+    against its rule."""
     first = (finding.get("prediction") or {}).get("fix")
-    answering.sort(key=lambda one: (one["id"] != first, not one["applies"], -(one.get("gain_ns") or 0)))
+    listed = [(one["fix"], one["setting"]) for one in finding["fixes"]]
+    listed = listed or [(one["id"], one["setting"]) for one in fixes.values() if finding["rule"] in one["rule"].split(", ")]
     advised = []
-    for one in answering:
-        advised += [{"fix": one["id"], "change": label(change), "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change)}
-                    for change, gain in measured(program, gains, one["id"], one["setting"])]
+    for fix, setting in listed:
+        advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change)}
+                    for change, gain in measured(program, gains, fix, setting)]
     step = finding["recoverable_ns_per_step"] / finding["share_of_step"] if finding["share_of_step"] > 0 else 0
     return {"rule": finding["rule"], "share": finding["share_of_step"], "predicted_gain": finding.get("predicted_gain"), "fix": first,
             "step_ns": step, "confidence": finding["confidence"], "advised": advised,

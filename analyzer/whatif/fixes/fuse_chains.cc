@@ -103,8 +103,8 @@ void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
     const DurationNs moving = sum - least * static_cast<std::int64_t>(chain.size());
     fused = least + DurationNs{std::llround(*left * static_cast<double>(moving.ns))};
   }
+  editor.join(chain);
   for (DeviceOpId op : chain) {
-    if (op != chain.front()) editor.drop_launch(op);
     const double own = static_cast<double>(ops.interval(op).length().ns);
     editor.set_op(op, {std::llround(own * ratio(fused, sum))}, true);
   }

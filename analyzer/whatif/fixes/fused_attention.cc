@@ -262,8 +262,8 @@ Proposal propose(const Predictor& predictor) {
     const DurationNs fused =
         std::min(sum, least + DurationNs{std::llround(std::max(
                                   moving, products_ns(predictor, rates, one, least, causal)))});
+    editor.join(one.kernels);
     for (DeviceOpId op : one.kernels) {
-      if (op != one.kernels.front()) editor.drop_launch(op);
       const double own = static_cast<double>(ops.interval(op).length().ns);
       editor.set_op(op, {std::llround(own * ratio(fused, sum))}, true);
     }

@@ -81,28 +81,34 @@ std::optional<DurationNs> by_bytes(const Predictor& predictor, std::span<const D
       std::llround(fused_share(predictor, update.front()) * static_cast<double>(bytes) / rate)};
 }
 
-Proposal propose(const Predictor& predictor) {
-  const Trace& trace = predictor.trace();
-  const DeviceOps& ops = trace.device_ops;
-  const Attribution& attribution = predictor.analysis().attribution;
-  const Steps& steps = predictor.analysis().steps;
-  const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
-  Editor editor(predictor);
-  std::size_t most = 0;
-  DurationNs before;
+/// The kernels that update parameters in a step of a device, by start.
+std::vector<DeviceOpId> update_of(const Predictor& predictor, const DevicePartition& partition,
+                                  Interval step) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  std::vector<DeviceOpId> update;
+  auto i = static_cast<std::size_t>(
+      std::lower_bound(ops.start.begin(), ops.start.end(), step.begin) - ops.start.begin());
+  for (; i < ops.size() && ops.start[i] < step.end; ++i) {
+    if (ops.kind[i] == DeviceOpKind::kKernel &&
+        predictor.analysis().attribution.phase_of[i] == Phase::kUpdate &&
+        predictor.trace().streams[ops.stream[i].value].device == partition.device)
+      update.push_back(DeviceOpId::from(i));
+  }
+  return update;
+}
+
+struct Sums {
+  std::size_t most = 0;  ///< kernels of an update
+  DurationNs before;     ///< what they take, over all counted steps
   DurationNs after;
+};
+
+Sums fuse(const Predictor& predictor, const DevicePartition& partition, Editor& editor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  Sums sums;
   for (const DeviceStep& step : partition.steps) {
-    std::vector<DeviceOpId> update;
-    auto i = static_cast<std::size_t>(
-        std::lower_bound(ops.start.begin(), ops.start.end(), step.interval.begin) -
-        ops.start.begin());
-    for (; i < ops.size() && ops.start[i] < step.interval.end; ++i) {
-      const DeviceOpId op = DeviceOpId::from(i);
-      if (ops.kind[i] == DeviceOpKind::kKernel && attribution.phase_of[i] == Phase::kUpdate &&
-          trace.streams[ops.stream[i].value].device == partition.device)
-        update.push_back(op);
-    }
-    most = std::max(most, update.size());
+    const std::vector<DeviceOpId> update = update_of(predictor, partition, step.interval);
+    sums.most = std::max(sums.most, update.size());
     if (update.size() < kFew) continue;
     // A fused kernel needs the time that the kernels spend on data: what each takes beyond the
     // shortest, which is all start and end.
@@ -115,21 +121,36 @@ Proposal propose(const Predictor& predictor) {
     DurationNs fused = sum - shortest * static_cast<std::int64_t>(update.size() - 1);
     if (const auto data = by_bytes(predictor, update, shortest))
       fused = std::min(fused, shortest + *data);
-    for (std::size_t k = 0; k < update.size(); ++k) {
-      if (k > 0) editor.drop_launch(update[k]);
-      const double own = static_cast<double>(ops.interval(update[k]).length().ns);
-      editor.set_op(update[k], {static_cast<std::int64_t>(own * ratio(fused, sum))}, true);
+    editor.join(update);
+    for (DeviceOpId op : update) {
+      const double own = static_cast<double>(ops.interval(op).length().ns);
+      editor.set_op(op, {static_cast<std::int64_t>(own * ratio(fused, sum))}, true);
     }
-    if (counts(steps, step)) {
-      before += sum;
-      after += fused;
+    if (counts(predictor.analysis().steps, step)) {
+      sums.before += sum;
+      sums.after += fused;
     }
   }
-  if (most < kFew) return not_here(fmt::format("the update has {} kernels at most", most));
-  const std::int64_t steady = std::max<std::int64_t>(1, partition.steady_steps);
+  return sums;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const std::vector<DevicePartition>& partitions = predictor.analysis().partitions;
+  Editor editor(predictor);
+  Sums told;
+  // Every rank of the recording is changed alike: one that is not would hold the others up.
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    if (!partitions[i].device.valid()) continue;
+    const Sums sums = fuse(predictor, partitions[i], editor);
+    if (i == predictor.steps().partition) told = sums;
+  }
+  if (told.most < kFew)
+    return not_here(fmt::format("the update has {} kernels at most", told.most));
+  const std::int64_t steady =
+      std::max<std::int64_t>(1, partitions[predictor.steps().partition].steady_steps);
   return {true,
-          fmt::format("{} kernels of the update become one: {} → {} per step", most,
-                      format_duration(before / steady), format_duration(after / steady)),
+          fmt::format("{} kernels of the update become one: {} → {} per step", told.most,
+                      format_duration(told.before / steady), format_duration(told.after / steady)),
           editor.take()};
 }
 

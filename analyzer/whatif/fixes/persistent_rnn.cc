@@ -155,8 +155,8 @@ Proposal propose(const Predictor& predictor) {
     }
     // All time steps take no less than a part of one.
     const DurationNs one = std::max(shortest, least + data);
+    editor.join(layer.kernels);
     for (DeviceOpId op : layer.kernels) {
-      if (op != layer.kernels.front()) editor.drop_launch(op);
       const double own = static_cast<double>(ops.interval(op).length().ns);
       editor.set_op(op, {std::llround(own * ratio(one, sum))}, true);
     }

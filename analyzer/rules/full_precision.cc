@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// full-precision: products run on tensor cores in TF32, and all between them moves 32-bit values.
+//
+// Symptom: matrix kernels on tensor cores whose names say TF32, few in half precision.
+// Mechanism: TF32 reads and writes 32 bits; BF16 and FP16 need half the bytes and have twice the rate.
+// Formula: the replay of half-precision alone: it says how much of the time depends on bytes and arithmetic. Without a
+//   replay nothing is found: TF32 is how most programs run, and no loss by itself.
+// Falsified by: kernels that are all start and end; those take as long in any type.
+// Known false positives: training that diverges in 16 bits. Products on general cores are no-tensor-cores'.
+// Source: NVIDIA's mixed-precision training guide.
+#include <fmt/format.h>
+
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+struct Products {
+  DurationNs recoverable;  ///< in TF32
+  DurationNs half;
+};
+
+Products measure(const RuleContext& context, const DevicePartition& device) {
+  Products products;
+  const std::int64_t steps = for_each_steady_op(
+      context.trace, context.steps, device, [&](const DeviceStep&, trace::DeviceOpId op) {
+        const KernelTraits traits = context.kernels.of(op);
+        if (!is_matrix_work(traits.family)) return;
+        if (is_half(traits.precision)) products.half += duration(context, op);
+        if (traits.precision == Precision::kTf32) products.recoverable += duration(context, op);
+      });
+  if (steps == 0) return {};
+  return {products.recoverable / steps, products.half / steps};
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  auto [device, products] = worst_device(
+      context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
+  if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (products.recoverable.ns == 0)
+    return fine(rule, "No kernel is known by its name as a matrix product in TF32.");
+  if (products.half >= products.recoverable)
+    return fine(rule, "Most products run in half precision.");
+  return fine(rule, fmt::format("Products in TF32 take {}. `headway whatif` tells what 16 bits "
+                                "would gain.",
+                                of_step(context, products.recoverable, context.step)));
+}
+
+}  // namespace
+
+extern const Rule kFullPrecision = {
+    "full-precision", "32-bit numbers",
+    "Matrix products in TF32 and 32-bit activations, where the replay in 16 bits saves over 5 % of "
+    "the step.",
+    check};
+
+}  // namespace headway::analyzer

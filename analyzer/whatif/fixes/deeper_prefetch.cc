@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The workers may make more batches ahead: none of them idles because the queue is full while the next batch is late.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/graph/loaders.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/loader_pools.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+Proposal propose(const Predictor& predictor) {
+  const Points& points = predictor.program().graph().points();
+  Editor editor(predictor);
+  LoaderPools pools(predictor, editor);
+  std::size_t before = 0;
+  std::size_t after = 0;
+  for (const Loader& loader : find_loaders(points)) {
+    if (loader.made.empty() || loader.waited.empty()) continue;
+    if (points.thread_of(loader.made.front().task) == points.thread_of(loader.waited.front().task))
+      continue;
+    const std::size_t workers = workers_of(points, loader).size();
+    // Twice as many: the bursts of a loader are as long as its queue.
+    const std::size_t depth = std::max(2 * loader.depth, workers + 1);
+    pools.add(loader, workers, depth, is_in_turns(points, loader, workers));
+    before = std::max(before, loader.depth);
+    after = std::max(after, depth);
+  }
+  if (after == 0) return not_here("no workers are seen that make batches");
+  Proposal proposal{true, fmt::format("{} batches are made ahead instead of {}", after, before),
+                    editor.take()};
+  proposal.setting = fmt::format("--prefetch {}", after);
+  pools.move_into(proposal.scenario);
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kDeeperPrefetch{"deeper-prefetch",
+                          "Make more batches ahead",
+                          "input-bound, workers-starved",
+                          FixKind::kStructural,
+                          0.1,
+                          "--prefetch",
+                          "The same workers, each batch as long as it took, but a worker waits for "
+                          "room in the queue only when twice as many "
+                          "batches as now, and one more than there are workers, are under way.",
+                          "whether memory holds so many batches",
+                          propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Activations and products in 16 bits: half the bytes for what passes through memory, and the faster rate of the
+// matrix units.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/hardware/gpus.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_bound.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Of the products, so much in half precision is an exception (a loss, a library of its own).
+constexpr double kFew = 0.1;
+
+/// What passes activations through memory. Sums, losses and updates stay as they are.
+bool moves_activations(KernelFamily family) {
+  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
+         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
+         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused ||
+         family == KernelFamily::kSoftmax;
+}
+
+/// The kernels that 16 bits make shorter, and by how much.
+class Halving {
+ public:
+  Halving(const Predictor& predictor, const DeviceLimits& limits)
+      : predictor_(predictor),
+        limits_(limits),
+        half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)) {}
+
+  /// The share of the kernel's time, beyond what any kernel takes, that is left; 1: it stays as it is.
+  double share_left(DeviceOpId op) const {
+    const KernelTraits traits = predictor_.kernels().of(op);
+    if (is_half(traits.precision)) return 1;
+    const bool matrix = is_matrix_work(traits.family);
+    const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
+    const KernelBound bound = bound_of(predictor_, op, now);
+    if (matrix)
+      return bound.known() ? bound.share_left(half_ / now, kBytes) : now / (kShareOfPeak * half_);
+    if (moves_activations(traits.family)) return kBytes;
+    // A name that says nothing: by its counted bytes.
+    return traits.family == KernelFamily::kUnknown && bound.known() &&
+                   bound.memory_ns > bound.arithmetic_ns
+               ? kBytes
+               : 1;
+  }
+
+ private:
+  static constexpr double kBytes = 0.5;
+  /// Where only the time of a product is known: faster units wait for memory more often.
+  static constexpr double kShareOfPeak = 0.7;
+
+  double rate_of(const KernelTraits& traits) const {
+    return traits.math_unit == MathUnit::kTensor ? limits_.easy_tensor_flops : limits_.fp32_flops;
+  }
+
+  const Predictor& predictor_;
+  const DeviceLimits& limits_;
+  double half_;
+};
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const Analysis& analysis = predictor.analysis();
+  const std::size_t at = predictor.steps().partition;
+  const DevicePartition& partition = analysis.partitions[at];
+  if (!partition.device.valid()) return not_here("the steps are a host thread's");
+  const DeviceLimits limits =
+      limits_of(trace.devices[partition.device.value], analysis.work[at].architecture);
+  if (limits.peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits.fp32_flops <= 0)
+    return not_here("the device's peaks are not known");
+  if (share_in_half(predictor) > kFew) return not_here("matrix products are in half precision");
+  const DurationNs matrix = per_step(predictor, [&](DeviceOpId op) {
+    return is_matrix_work(predictor.kernels().of(op).family)
+               ? trace.device_ops.interval(op).length()
+               : DurationNs{};
+  });
+  if (matrix.ns == 0) return not_here("no kernel is known as a matrix product");
+  const DurationNs least = shortest_kernel(trace.device_ops);
+  const Halving halving(predictor, limits);
+  Editor editor(predictor);
+  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
+    const DeviceOpId op{i};
+    if (trace.device_ops.kind[i] != DeviceOpKind::kKernel ||
+        analysis.attribution.phase_of[i] == Phase::kUpdate ||
+        analysis.attribution.class_of[i] == TimeClass::kCommTransfer)
+      continue;
+    const double left = std::min(1.0, halving.share_left(op));
+    if (left >= 1) continue;
+    const DurationNs now = trace.device_ops.interval(op).length();
+    if (now <= least) continue;
+    editor.set_op(
+        op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
+  }
+  if (editor.empty()) return not_here("no kernel would be shorter");
+  Proposal proposal{
+      true,
+      fmt::format(
+          "{} of matrix kernels per step run in {} on {}, and activations take half the bytes",
+          format_duration(matrix), limits.bf16 ? "BF16" : "FP16", limits.model->id),
+      editor.take()};
+  proposal.setting = limits.bf16 ? "--precision bf16" : "--precision amp-o2";
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kHalfPrecision{
+    "half-precision",
+    "Compute in 16 bits",
+    "full-precision, no-tensor-cores",
+    FixKind::kModelled,
+    0.25,
+    "--precision bf16",
+    "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
+    "half its bytes, where "
+    "the recording counts both, else its time by 0.7 × the ratio of the peaks; kernels that pass "
+    "activations through "
+    "memory take half. The update and the exchange of gradients stay; casts are not added.",
+    "whether the training is as good in 16 bits",
+    propose};
+
+}  // namespace headway::analyzer

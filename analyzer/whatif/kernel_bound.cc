@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/kernel_bound.h"
+
+#include <algorithm>
+
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/whatif/kernel_rates.h"
+
+namespace headway::analyzer {
+
+double KernelBound::share_left(double faster, double bytes) const {
+  if (!known()) return 1;
+  return std::max(arithmetic_ns / faster, memory_ns * bytes) / std::max(arithmetic_ns, memory_ns);
+}
+
+KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s) {
+  const trace::Trace& trace = predictor.trace();
+  const trace::DeviceOps& ops = trace.device_ops;
+  const double rate =
+      memory_bytes_per_ns(predictor, trace.streams[ops.stream[kernel.value].value].device);
+  KernelBound bound;
+  if (flops_per_s > 0)
+    bound.arithmetic_ns = static_cast<double>(ops.flops[kernel.value]) / flops_per_s * 1e9;
+  if (rate > 0) bound.memory_ns = static_cast<double>(ops.bytes[kernel.value]) / rate;
+  return bound;
+}
+
+double share_in_half(const Predictor& predictor) {
+  const Analysis& analysis = predictor.analysis();
+  DurationNs matrix;
+  DurationNs half;
+  for_each_steady_op(predictor.trace(), analysis.steps,
+                     analysis.partitions[predictor.steps().partition],
+                     [&](const DeviceStep&, trace::DeviceOpId op) {
+                       const KernelTraits traits = predictor.kernels().of(op);
+                       if (!is_matrix_work(traits.family)) return;
+                       const DurationNs length = predictor.trace().device_ops.interval(op).length();
+                       matrix += length;
+                       if (is_half(traits.precision)) half += length;
+                     });
+  return matrix.ns > 0 ? ratio(half, matrix) : 0;
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "analyzer/replay/predictor.h"
+
+namespace headway::analyzer {
+
+/// What a kernel's arithmetic and its bytes need on its device, each alone and at its peak. Zeros where
+/// the recording does not count them or the device's peak is not known.
+struct KernelBound {
+  double arithmetic_ns = 0;
+  double memory_ns = 0;
+
+  bool known() const { return arithmetic_ns > 0 && memory_ns > 0; }
+  /// The share of its time that is left with so many times the arithmetic's rate and this share of the
+  /// bytes: that of the larger bound, so how near the kernel comes to it does not matter. 1 where the bound
+  /// is not known.
+  double share_left(double faster, double bytes) const;
+};
+
+/// `flops_per_s`: peak of the units on which the kernel runs.
+KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);
+
+/// Of the time of matrix kernels in steady steps, the share that computes in 8 or 16 bits, by their names.
+/// Zero without matrix kernels.
+double share_in_half(const Predictor& predictor);
+
+}  // namespace headway::analyzer
