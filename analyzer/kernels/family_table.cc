@@ -57,12 +57,16 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"reduce_scatter_kernel", kCommunication, kGeneric},
     {"deep_ep::", kCommunication, "DeepEP csrc/kernels"},
 
-    // The reference trainer's host device names a kernel after the op's type and its node.
+    // The reference trainer's host device names a kernel after the op's type and its node, a simulated GPU after the type
+    // and its number type.
     {"^attention ", kAttention, kTrainer},
-    {"^attention_backward ", kAttention, kTrainer},
+    {"^attention_backward", kAttention, kTrainer},
+    {"^attention_f", kAttention, kTrainer},
+    {"^attention_tf32", kAttention, kTrainer},
+    {"^attention_bf16", kAttention, kTrainer},
     {"^batched_matmul ", kGemm, kTrainer},
     {"^linear ", kGemm, kTrainer},
-    {"^linear_backward", kGemm, kTrainer},
+    {"^linear_", kGemm, kTrainer},
     {"^attention_mask ", kElementwise, kTrainer},
     {"^padding_mask ", kElementwise, kTrainer},
     {"^scale ", kElementwise, kTrainer},

@@ -84,6 +84,8 @@ class Predictor {
  private:
   Prediction predict_step(class Replayer& replayer, const Scenario& scenario,
                           double model_error) const;
+  /// The same change with formulas that change each duration by `by` as much.
+  Scenario with_other_formulas(const Scenario& scenario, double by) const;
   std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
                                    const Scenario& scenario) const;
 

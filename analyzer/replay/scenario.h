@@ -33,6 +33,8 @@ struct Pool {
   std::size_t workers = 1;
   bool in_turns = false;  ///< dealt out to one after the other, not to who is free first
   bool as_many = false;   ///< workers as the recording has
+  /// Threads that were started later do not count: their first task comes when there is room.
+  bool persistent = false;
 };
 
 /// A stretch of a pool's task that lasts until both its own time and its turn at what tasks share are

@@ -67,7 +67,7 @@ std::int64_t ServedPools::serve(Turn turn, std::span<const std::int64_t> time) {
       ready = std::max(ready, time[constraint.from.value] + lag->ns);
     }
   });
-  if (!kept) ready = std::max(ready, program_.recorded(task.begin).ns);
+  if (!kept && !pool.persistent) ready = std::max(ready, program_.recorded(task.begin).ns);
   std::int64_t& free = pool.in_turns ? workers.free[turn.task % workers.free.size()]
                                      : *std::ranges::min_element(workers.free);
   const std::int64_t begin = std::max(ready, free + pause);

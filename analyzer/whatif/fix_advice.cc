@@ -35,6 +35,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"fewer-workers", kFlow, "tf.data.Options().threading.private_threadpool_size = …"},
     {"deeper-prefetch", kTorch, "DataLoader(prefetch_factor=…)"},
     {"deeper-prefetch", kFlow, "dataset.prefetch(…)"},
+    {"persistent-workers", kTorch, "DataLoader(persistent_workers=True)"},
+    {"persistent-workers", kFlow, "dataset.repeat() instead of an iterator for each epoch"},
     {"decode-offline", kTorch, "store decoded samples as arrays; webdataset.WebDataset(…)"},
     {"decode-offline", kFlow, "dataset.map(decode).save(…)"},
     {"augment-on-device", kTorch, "nvidia.dali, or torchvision.transforms.v2 on device tensors"},

@@ -13,6 +13,13 @@ double KernelBound::share_left(double faster, double bytes) const {
   return std::max(arithmetic_ns / faster, memory_ns * bytes) / std::max(arithmetic_ns, memory_ns);
 }
 
+double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
+                          std::int32_t multiprocessors) {
+  const std::int64_t blocks = predictor.trace().device_ops.blocks[kernel.value];
+  if (blocks <= 0 || multiprocessors <= 0) return 0.5;
+  return std::clamp(static_cast<double>(multiprocessors) / static_cast<double>(blocks), 0.5, 1.0);
+}
+
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s) {
   const trace::Trace& trace = predictor.trace();
   const trace::DeviceOps& ops = trace.device_ops;

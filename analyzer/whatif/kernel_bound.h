@@ -18,6 +18,11 @@ struct KernelBound {
   double share_left(double faster, double bytes) const;
 };
 
+/// The share of its time that a kernel takes with half the bytes: one that does not fill the device's
+/// multiprocessors twice has blocks that start at once, and those take as long.
+double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
+                          std::int32_t multiprocessors);
+
 /// `flops_per_s`: peak of the units on which the kernel runs.
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);
 

@@ -2,10 +2,38 @@
 #include "analyzer/whatif/loader_pools.h"
 
 #include <algorithm>
+#include <map>
 
 namespace headway::analyzer {
 
 using namespace trace;
+
+namespace {
+
+/// A worker that begins so long after it could has been started meanwhile: waking takes less.
+constexpr DurationNs kStarting{1'000'000};
+
+/// The most workers between whose first and last batch some moment lies: those of later epochs replace them.
+std::size_t workers_at_once(const Points& points, const Loader& loader) {
+  std::map<ThreadId, Interval> lives;
+  for (const BatchTask& made : loader.made) {
+    const Interval task = points.interval(made.task);
+    Interval& life = lives.emplace(points.thread_of(made.task), task).first->second;
+    life.begin = std::min(life.begin, task.begin);
+    life.end = std::max(life.end, task.end);
+  }
+  std::map<TimeNs, int> changes;
+  for (const auto& [thread, life] : lives) {
+    ++changes[life.begin];
+    --changes[life.end];
+  }
+  int now = 0;
+  int most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return static_cast<std::size_t>(std::max(most, 1));
+}
+
+}  // namespace
 
 std::set<ThreadId> workers_of(const Points& points, const Loader& loader) {
   std::set<ThreadId> workers;
@@ -77,6 +105,31 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
 void LoaderPools::add_as_recorded(const Loader& loader) {
   const std::size_t workers = workers_of(points_, loader).size();
   add(loader, workers, loader.depth, is_in_turns(points_, loader, workers));
+}
+
+bool LoaderPools::add_persistent(const Loader& loader) {
+  const std::size_t at_once = workers_at_once(points_, loader);
+  add(loader, at_once, loader.depth, is_in_turns(points_, loader, at_once));
+  Pool& pool = pools_.back();
+  pool.persistent = true;
+  std::map<std::uint32_t, ConstraintId> pause;  // before a task, by its end
+  for (const Pool::Task& task : pool.tasks) pause[task.end.value] = task.after;
+  std::map<ThreadId, TimeNs> free;  // by worker: the end of its task before
+  bool any = false;
+  for (std::size_t i = 0; i < loader.made.size(); ++i) {
+    const TaskId made = loader.made[i].task;
+    const auto at = free.emplace(points_.thread_of(made), TimeNs::min()).first;
+    const PointId room = room_for(points_, loader, i, loader.depth);
+    if (room.valid()) at->second = std::max(at->second, points_.time(room));
+    const bool late = points_.time(start_of(made)) - at->second >= kStarting;
+    if (room.valid() && late) {
+      any = true;
+      const ConstraintId before = pause[program_.slot_of(end_of(made)).value];
+      if (before.valid()) editor_.set_lag(before, {0});
+    }
+    at->second = points_.interval(made).end;
+  }
+  return any;
 }
 
 /// The stretches of a task in which its thread reads, and what of them others decide.

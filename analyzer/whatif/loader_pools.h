@@ -28,6 +28,9 @@ class LoaderPools {
   void add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns);
   /// The same workers, and as many batches ahead as recorded.
   void add_as_recorded(const Loader& loader);
+  /// As recorded, but the workers live on from one epoch to the next: none is started anew. True where some
+  /// were.
+  bool add_persistent(const Loader& loader);
   /// Moves pools and visits into the scenario. The last call.
   void move_into(Scenario& scenario);
 

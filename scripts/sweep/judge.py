@@ -102,11 +102,9 @@ def predicted(fix, program, gains):
 
 
 def found(finding, fixes, program, gains):
-    """A finding with what its advice gained, in the order in which the report gives it; where nothing was predicted, with all that is known
-    against its rule."""
+    """A finding with what its advice gained, in the order in which the report gives it."""
     first = (finding.get("prediction") or {}).get("fix")
     listed = [(one["fix"], one["setting"]) for one in finding["fixes"]]
-    listed = listed or [(one["id"], one["setting"]) for one in fixes.values() if finding["rule"] in one["rule"].split(", ")]
     advised = []
     for fix, setting in listed:
         advised += [{"fix": fix, "change": label(change), "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change)}

@@ -19,6 +19,7 @@ extern const Fix kEvenRanks;
 extern const Fix kFasterGradients;
 extern const Fix kFewerWorkers;
 extern const Fix kDeeperPrefetch;
+extern const Fix kPersistentWorkers;
 extern const Fix kFreeHost;
 extern const Fix kFreeInput;
 extern const Fix kFullClock;

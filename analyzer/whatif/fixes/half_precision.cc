@@ -43,13 +43,16 @@ class Halving {
     const bool matrix = is_matrix_work(traits.family);
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
     const KernelBound bound = bound_of(predictor_, op, now);
+    const double bytes = share_left_of_half(predictor_, op, limits_.multiprocessors);
+    // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix)
-      return bound.known() ? bound.share_left(half_ / now, kBytes) : now / (kShareOfPeak * half_);
-    if (moves_activations(traits.family)) return kBytes;
+      return bound.known() ? bound.share_left(half_ / now * kBytes / bytes, bytes)
+                           : now / (kShareOfPeak * half_);
+    if (moves_activations(traits.family)) return bytes;
     // A name that says nothing: by its counted bytes.
     return traits.family == KernelFamily::kUnknown && bound.known() &&
                    bound.memory_ns > bound.arithmetic_ns
-               ? kBytes
+               ? bytes
                : 1;
   }
 

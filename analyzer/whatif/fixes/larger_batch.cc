@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/storage_model.h"
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -23,6 +25,18 @@ double fill(std::int64_t blocks, std::int32_t multiprocessors) {
   if (blocks <= 0 || multiprocessors <= 0) return 1;
   const double waves = static_cast<double>(blocks) / multiprocessors;
   return waves / std::ceil(waves);
+}
+
+/// How many times as long it takes to read a batch: of one that comes in one request only the transfer is longer.
+double reading_by(const Trace& trace) {
+  const std::int64_t batches = batches_made(trace);
+  const std::int64_t requests = sum_reads(trace).count;
+  if (requests == 0 || 2 * requests > 3 * batches) return kTimes;
+  const StorageModel storage = storage_model(trace);
+  if (storage.total.ns == 0) return kTimes;
+  DurationNs transfer;
+  for (const StorageRead& read : storage.reads) transfer += read.transfer;
+  return 1 + (kTimes - 1) * std::min(1.0, ratio(transfer, storage.total));
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -61,8 +75,8 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal{true,
                     fmt::format("a step takes {} times the samples; per recorded batch", kTimes),
                     editor.take()};
-  for (RangeKind stage :
-       {RangeKind::kRead, RangeKind::kDecode, RangeKind::kAugment, RangeKind::kCollate})
+  scale_stage(predictor, RangeKind::kRead, reading_by(trace), proposal.scenario);
+  for (RangeKind stage : {RangeKind::kDecode, RangeKind::kAugment, RangeKind::kCollate})
     scale_stage(predictor, stage, kTimes, proposal.scenario);
   proposal.scenario.work = kTimes;
   return proposal;

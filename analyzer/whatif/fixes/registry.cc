@@ -12,6 +12,7 @@ std::span<const Fix* const> all_fixes() {
       &kMoreWorkers,
       &kFewerWorkers,
       &kDeeperPrefetch,
+      &kPersistentWorkers,
       &kDecodeOffline,
       &kAugmentOnDevice,
       &kPackFiles,

@@ -65,10 +65,12 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   std::iota(first.begin(), first.end(), 0);
   bytes_per_batch_ = source.bytes(first);
   stages_ = options.boxes.of ? box_stages() : image_stages();
-  // Workers, while they compute, and the training thread share the cores.
+  // Workers that have a batch to make, while they compute, and the training thread share the cores.
   double computing = 0;
   for (const Stage& stage : stages_) computing += stage.processor_ns;
-  const double busy = options.workers * computing / std::max(1.0, computing + storage_ns());
+  const auto at_once = static_cast<double>(
+      std::min<std::int64_t>(options.workers, std::max<std::int64_t>(options.prefetch, 1)));
+  const double busy = at_once * computing / std::max(1.0, computing + storage_ns());
   stretch_ = std::max(1.0, (busy + 1) / costs.cores);
   device.recording().workers = options.workers;
   channels_.assign(static_cast<std::size_t>(device.drawn().storage.channels), 0);
