@@ -103,7 +103,7 @@ class Predictor {
   bool on_threads_ = false;       ///< the steps' device is one of host threads
   std::vector<double> recorded_;  ///< lengths of the steady steps, ns
   std::vector<double> replayed_;  ///< likewise
-  double run_to_run_ = 0;          ///< ns; half of the 95 % interval of the mean recorded step
+  double run_to_run_ = 0;         ///< ns; half of the 95 % interval of the mean recorded step
 };
 
 }  // namespace headway::analyzer

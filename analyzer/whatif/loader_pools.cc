@@ -2,7 +2,10 @@
 #include "analyzer/whatif/loader_pools.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+
+#include "analyzer/evidence/loader.h"
 
 namespace headway::analyzer {
 
@@ -34,6 +37,14 @@ std::size_t workers_at_once(const Points& points, const Loader& loader) {
 }
 
 }  // namespace
+
+DurationNs least_for_processors(const Predictor& predictor) {
+  const std::int64_t processors = processor_count(predictor.trace());
+  if (processors <= 0) return {};
+  const double computing = loader_work(rule_context(predictor)).computing;
+  const double share = std::min(1.0, computing / static_cast<double>(processors));
+  return DurationNs{std::llround(share * static_cast<double>(predictor.baseline().recorded.ns))};
+}
 
 std::set<ThreadId> workers_of(const Points& points, const Loader& loader) {
   std::set<ThreadId> workers;

@@ -13,6 +13,10 @@ namespace headway::analyzer {
 /// The threads that make a loader's batches.
 std::set<trace::ThreadId> workers_of(const Points& points, const Loader& loader);
 
+/// What the processors need for the batches of a step at least, whoever makes them and when: the recorded
+/// step, as far as workers computed on all processors in it. Zero where that is not known.
+DurationNs least_for_processors(const Predictor& predictor);
+
 /// True where each batch was made by the worker that made the one a round before: processes that are given
 /// their batches ahead, as PyTorch's.
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyzer/graph/loaders.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
@@ -36,6 +35,7 @@ Proposal propose(const Predictor& predictor) {
                     editor.take()};
   proposal.setting = fmt::format("--prefetch {}", after);
   pools.move_into(proposal.scenario);
+  proposal.scenario.at_least = least_for_processors(predictor);
   return proposal;
 }
 

@@ -26,6 +26,7 @@ extern const Fix kFullClock;
 extern const Fix kFuseChains;
 extern const Fix kFusedAttention;
 extern const Fix kHierarchicalAllReduce;
+extern const Fix kRingAllReduce;
 extern const Fix kLargerBatch;
 extern const Fix kLargerBuckets;
 extern const Fix kMoreWorkers;

@@ -2,7 +2,6 @@
 // The loader's workers live as long as the run: none is started anew with an epoch, while the queue runs dry.
 #include <fmt/format.h>
 
-#include "analyzer/graph/loaders.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
@@ -26,6 +25,7 @@ Proposal propose(const Predictor& predictor) {
   if (!any) return not_here("no worker is seen that starts late");
   Proposal proposal{true, "workers go on with the next epoch's batches at once", editor.take()};
   pools.move_into(proposal.scenario);
+  proposal.scenario.at_least = least_for_processors(predictor);
   return proposal;
 }
 

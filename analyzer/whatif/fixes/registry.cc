@@ -42,6 +42,7 @@ std::span<const Fix* const> all_fixes() {
       &kLargerBuckets,
       &kCompressGradients,
       &kHierarchicalAllReduce,
+      &kRingAllReduce,
       &kPersistentRnn,
       &kFusedAttention,
       &kFasterGradients,

@@ -2,19 +2,13 @@
 // More workers and shards on storage of any kind: predicted from one simulated run, done in another.
 #include <doctest/doctest.h>
 
-#include "analyzer/analysis.h"
-#include "analyzer/replay/predictor.h"
-#include "analyzer/whatif/fix.h"
-#include "reference_trainer/simulated_trace/write_trace.h"
-#include "tests/reference_trainer/simulated_trace/simulate.h"
-#include "tests/support/temporary_folder.h"
-#include "trace/load/load.h"
+#include "tests/reference_trainer/simulated_trace/predicted.h"
 
 namespace headway::trainer {
 namespace {
 
-using test::simulate;
-using test::Simulated;
+using test::mean_step_ns;
+using test::Predicted;
 using test::Switches;
 
 /// A run whose batches take longer to read than a step takes.
@@ -25,35 +19,6 @@ Switches run_on(Switches storage) {
   run.insert(run.end(), storage.begin(), storage.end());
   return run;
 }
-
-double mean_step_ns(Switches run, const Switches& change = {}) {
-  run.insert(run.end(), change.begin(), change.end());
-  return simulate(run, 60).run.result.mean_step_s() * 1e9;
-}
-
-struct Predicted {
-  explicit Predicted(const Switches& switches) : run(switches) {
-    sim::write_trace(simulate(run, 60).run, folder / "run.sqlite");
-    trace = trace::load(folder / "run.sqlite");
-    analysis = analyzer::analyze(trace);
-  }
-  /// The step with the fix, in ns; the recorded one where it does not apply.
-  double step_ns(std::string_view fix) const {
-    const analyzer::Predictor predictor(trace, analysis);
-    const analyzer::Proposal proposal = analyzer::find_fix(fix)->propose(predictor);
-    if (!proposal.applies) return static_cast<double>(predictor.baseline().recorded.ns);
-    return static_cast<double>(predictor.predict(proposal.scenario).step.ns);
-  }
-  bool applies(std::string_view fix) const {
-    const analyzer::Predictor predictor(trace, analysis);
-    return analyzer::find_fix(fix)->propose(predictor).applies;
-  }
-
-  Switches run;
-  test::TemporaryFolder folder;
-  trace::Trace trace;
-  analyzer::Analysis analysis;
-};
 
 }  // namespace
 

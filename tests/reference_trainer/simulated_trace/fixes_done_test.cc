@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Fixes that are predicted from one simulated run and done in another.
+#include <doctest/doctest.h>
+
+#include "tests/reference_trainer/simulated_trace/predicted.h"
+
+namespace headway::trainer {
+namespace {
+
+using test::mean_step_ns;
+using test::Predicted;
+using test::Switches;
+
+Switches with(Switches run, const Switches& more) {
+  run.insert(run.end(), more.begin(), more.end());
+  return run;
+}
+
+const Switches kImages = {{"device", "sim"}, {"model", "resnet"}, {"depth", "8"},
+                          {"width", "8"},    {"batch", "32"},     {"eval", "off"}};
+const Switches kText = {{"device", "sim"}, {"model", "transformer"}, {"features", "256"},
+                        {"heads", "4"},    {"layers", "4"},          {"sequence", "128"},
+                        {"batch", "8"},    {"eval", "off"}};
+
+void check_done(const Switches& run, std::string_view fix, const Switches& change,
+                double within = 0.03) {
+  const Predicted before(run);
+  const double now = mean_step_ns(run);
+  const double done = mean_step_ns(run, change);
+  CAPTURE(now);
+  CHECK(done < 0.97 * now);
+  CHECK(before.step_ns(fix) == doctest::Approx(done).epsilon(within));
+}
+
+}  // namespace
+
+TEST_CASE("workers that live on from epoch to epoch gain what they are predicted to") {
+  check_done(with(kImages, {{"samples", "256"},
+                            {"workers", "2"},
+                            {"worker_reuse", "off"},
+                            {"worker_start_ms", "20"}}),
+             "persistent-workers", {{"worker_reuse", "on"}}, 0.1);
+  CHECK_FALSE(Predicted(with(kImages, {{"samples", "256"}, {"workers", "2"}}))
+                  .applies("persistent-workers"));
+}
+
+TEST_CASE("workers that wait for room in the queue gain by more room") {
+  check_done(with(kImages, {{"samples", "2048"},
+                            {"workers", "4"},
+                            {"prefetch", "1"},
+                            {"source", "files"},
+                            {"storage_latency_ms", "0.2"}}),
+             "deeper-prefetch", {{"prefetch", "5"}}, 0.05);
+}
+
+TEST_CASE("a host that waits for each step gains by one step ahead") {
+  check_done(with(kText, {{"run_ahead", "1"}, {"launch_us", "12"}}), "run-ahead",
+             {{"run_ahead", "2"}});
+}
+
+TEST_CASE("a sum at one rank becomes a ring") {
+  check_done(with(kText, {{"ranks", "8"},
+                          {"ranks_per_node", "1"},
+                          {"topology", "parameter-server"},
+                          {"network_gb_per_s", "10"}}),
+             "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, 0.15);
+}
+
+TEST_CASE("of kernels that become one, the tensors in between are not allocated either") {
+  check_done(with(kText, {{"fused_attention", "off"}, {"allocator", "raw"}}), "fused-attention",
+             {{"fused_attention", "on"}}, 0.06);
+}
+
+TEST_CASE("every rank of a file updates its parameters in one kernel") {
+  check_done(with(kText, {{"ranks", "2"}, {"optimizer", "adam"}, {"fused_optimizer", "off"}}),
+             "multi-tensor-optimizer", {{"fused_optimizer", "multi-tensor"}}, 0.05);
+}
+
+TEST_CASE("sixteen bits gain where kernels fill the device, and little where they do not") {
+  const Switches large = with(
+      kText, {{"gpu", "a100-80gb"}, {"precision", "tf32"}, {"batch", "64"}, {"sequence", "256"}});
+  check_done(large, "half-precision", {{"precision", "bf16"}}, 0.15);
+  const Predicted small(with(
+      kText, {{"gpu", "a100-80gb"}, {"precision", "tf32"}, {"batch", "1"}, {"sequence", "16"}}));
+  CHECK(small.step_ns("half-precision") == doctest::Approx(mean_step_ns(small.run)).epsilon(0.05));
+}
+
+}  // namespace headway::trainer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+#include "analyzer/analysis.h"
+#include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/fix.h"
+#include "reference_trainer/simulated_trace/write_trace.h"
+#include "tests/reference_trainer/simulated_trace/simulate.h"
+#include "tests/support/temporary_folder.h"
+#include "trace/load/load.h"
+
+namespace headway::test {
+
+/// Of 60 simulated steps.
+inline double mean_step_ns(Switches run, const Switches& change = {}) {
+  run.insert(run.end(), change.begin(), change.end());
+  return simulate(run, 60).run.result.mean_step_s() * 1e9;
+}
+
+/// A simulated run and what is predicted from its trace.
+struct Predicted {
+  explicit Predicted(const Switches& switches) : run(switches) {
+    trainer::sim::write_trace(simulate(run, 60).run, folder / "run.sqlite");
+    trace = trace::load(folder / "run.sqlite");
+    analysis = analyzer::analyze(trace);
+  }
+  /// The step with the fix, in ns; the recorded one where it does not apply.
+  double step_ns(std::string_view fix) const {
+    const analyzer::Predictor predictor(trace, analysis);
+    const analyzer::Proposal proposal = analyzer::find_fix(fix)->propose(predictor);
+    if (!proposal.applies) return static_cast<double>(predictor.baseline().recorded.ns);
+    return static_cast<double>(predictor.predict(proposal.scenario).step.ns);
+  }
+  bool applies(std::string_view fix) const {
+    const analyzer::Predictor predictor(trace, analysis);
+    return analyzer::find_fix(fix)->propose(predictor).applies;
+  }
+
+  Switches run;
+  TemporaryFolder folder;
+  trace::Trace trace;
+  analyzer::Analysis analysis;
+};
+
+}  // namespace headway::test
