@@ -2,8 +2,17 @@
 # scripts/build_packages.sh makes them, and the wheels.
 set(CPACK_PACKAGE_NAME headway)
 set(CPACK_PACKAGE_VENDOR "Headway")
-set(CPACK_PACKAGE_CONTACT "The Headway authors <headway@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+# Who makes the packages signs them, with the variables of Debian's own tools; nobody else has an address to give.
+if(DEFINED ENV{DEBEMAIL})
+  set(CPACK_PACKAGE_CONTACT "$ENV{DEBEMAIL}")
+  if(DEFINED ENV{DEBFULLNAME})
+    set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+  endif()
+else()
+  set(CPACK_PACKAGE_CONTACT "The Headway authors <headway@localhost>")
+endif()
+# Else CPack puts the project's in front of what each package says.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_NAME} built using CMake")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 # What CMake makes has the rights of whoever builds, of which Debian's are a part.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes what people install, into FOLDER (dist/): the wheels headway and headway-gui (Linux x86-64, any Python from 3.9) and the
-# Debian packages headway, headway-train and headway-gui. All come from one build tree, build/package.
+# Debian packages headway, headway-train and headway-gui (DEBFULLNAME and DEBEMAIL name their maintainer). All come from one build
+# tree, build/package.
 # Usage: scripts/build_packages.sh [wheel] [gui-wheel] [deb] [--output FOLDER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -59,7 +60,8 @@ add_licences() {
 }
 
 deb() {
-  (cd "$tree" && cpack -G DEB -B "$out")
+  cmake --preset package -U 'SKBUILD*' >/dev/null  # what making wheels left behind
+  (cd "$tree" && umask 022 && cpack -G DEB -B "$out")
   rm -rf "$out/_CPack_Packages"
 }
 
