@@ -77,6 +77,13 @@ def recorded(folder):
     assert len(found) == 2 and all(row["commit"] == commit[:10] for row in found), found
 
 
+    # A worktree has a file instead of the folder .git; its branch lies in the repository.
+    run("git", "worktree", "add", "-q", "-b", "other", folder / "worktree", cwd=folder, env=git)
+    run(BIN / "headway", "record", "--quiet", "-o", folder / "w.sqlite", "--", "true", cwd=folder / "worktree")
+    with sqlite3.connect(folder / "w.sqlite") as base:
+        assert base.execute("SELECT value FROM HEADWAY_META WHERE name = 'git_commit'").fetchone() == (commit,)
+
+
 def explain(folder):
     listed = [line.split()[0] for line in run(BIN / "headway", "explain").stdout.splitlines()]
     reference = run(BIN / "headway", "reference", "rules").stdout
