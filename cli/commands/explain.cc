@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "analyzer/rules/registry.h"
 #include "analyzer/whatif/fix.h"
+
+// Its names are also those of enumerators in the header above, which must come first.
+#include "analyzer/rules/registry.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/commands/rule_pages.h"
