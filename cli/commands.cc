@@ -14,6 +14,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_view_command());
   commands.push_back(make_check_command());
   commands.push_back(make_diff_command());
+  commands.push_back(make_history_command());
+  commands.push_back(make_explain_command());
   commands.push_back(make_import_command());
   commands.push_back(make_export_command());
   commands.push_back(make_doctor_command());

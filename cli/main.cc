@@ -8,6 +8,7 @@
 #include <new>
 
 #include "cli/command.h"
+#include "cli/commit.h"
 #include "cli/version.h"
 #include "common/allocator.h"
 #include "common/tell.h"
@@ -56,7 +57,7 @@ std::string unexpected(const CLI::App& app) {
 
 int main_checked(int argc, char** argv) {
   CLI::App app{kDescription, "headway"};
-  app.set_version_flag("--version", fmt::format("headway {}", kVersion));
+  app.set_version_flag("--version", fmt::format("headway {}{}", kVersion, kCommit));
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   std::vector<std::unique_ptr<Command>> commands = all_commands();

@@ -17,9 +17,14 @@ if(HEADWAY_SANITIZE)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})
 endif()
 
-if(HEADWAY_PORTABLE)
-  add_link_options(-static-libstdc++ -static-libgcc)
-endif()
+# headway_make_portable(<program>): takes old versions of what the C and C++ library have in a new one.
+function(headway_make_portable program)
+  if(HEADWAY_PORTABLE)
+    target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/portable.cc)
+    target_link_options(${program} PRIVATE
+      -Wl,--wrap=hypot,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+  endif()
+endfunction()
 
 find_program(HEADWAY_CCACHE ccache)
 if(HEADWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

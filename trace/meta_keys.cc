@@ -15,6 +15,11 @@ std::span<const MetaKey> meta_keys() {
        "`recording` while the recorder runs, `complete` once it has finished in order."},
       {meta::kCommand, "The recorded command line."},
       {meta::kWorkingDirectory, "Where it was started."},
+      {meta::kName, "What the run was called with `--name`, for `headway history`."},
+      {meta::kGitCommit,
+       "Commit that was checked out in the Git repository of the working directory; changes that "
+       "were "
+       "not committed are not told."},
       {meta::kHost, "Host name."},
       {meta::kKernel, "Operating system and version."},
       {meta::kCpu, "Processor model."},

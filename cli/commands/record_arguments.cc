@@ -54,6 +54,9 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
   app.add_option("-o,--output", options_.output,
                  "Trace file to write. Default: the first free of run.sqlite, run-2.sqlite, …")
       ->type_name("FILE");
+  app.add_option("--name", options_.name,
+                 "Call the run so: `headway history` compares runs of one name")
+      ->type_name("NAME");
   app.add_flag("--force", options_.force, "Overwrite the trace file if it exists");
   app.add_flag("--quiet", options_.quiet, "Print nothing but errors");
   app.add_option("--sample-hz", options_.sample_hz,

@@ -10,6 +10,7 @@
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/past_runs.h"
 #include "cli/commands/record_arguments.h"
 #include "cli/commands/screen_style.h"
 #include "cli/version.h"
@@ -17,6 +18,7 @@
 #include "common/error.h"
 #include "common/tell.h"
 #include "common/text.h"
+#include "trace/meta_keys.h"
 
 namespace headway::cli {
 namespace {
@@ -74,10 +76,29 @@ class Run final : public Command {
       write_output(page, analyzer::render(analyzer::ReportFormat::kHtml, analyzed->trace,
                                           analyzed->analysis, options));
     }
+    if (!analyzed->trace.meta_value(trace::meta::kName).empty())
+      write_output("-", compared(file, *analyzed));
     write_output("-", fmt::format("\nFiles     {}{}{}\nMore      headway report --full {}\n",
                                   escape_terminal(file.string()), page.empty() ? "" : "  ",
                                   escape_terminal(page),
                                   record::shell_word(escape_terminal(file.string()))));
+  }
+
+  /// How the run compares with those of the same name beside it; empty when there are none.
+  std::string compared(const std::filesystem::path& file, const Analyzed& analyzed) const {
+    const PastRun self = past_run(file, analyzed);
+    if (self.step.ns <= 0) return "";
+    std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    std::vector<PastRun> runs = past_runs(folder, self.name, AnalysisInput(), [](Analyzed&) {});
+    judge_past_runs(runs, kPastRuns);
+    for (const PastRun& run : runs) {
+      if (run.file.filename() != file.filename() || !run.change) continue;
+      return fmt::format("\nHistory   {}: {:+.1f} % against {} earlier run{} of '{}'\n",
+                         run.judgement.empty() ? "no clear change" : run.judgement,
+                         100 * *run.change, run.before, run.before == 1 ? "" : "s",
+                         escape_terminal(self.name));
+    }
+    return "";
   }
 
   RecordArguments arguments_;

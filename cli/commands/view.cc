@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "cli/commands/commands.h"
 
@@ -20,6 +22,15 @@ class ViewFormatter final : public CLI::Formatter {
     return "Usage: headway view [TRACE] [OPTIONS of headway-gui]\n";
   }
 };
+
+/// Where headway-gui may be: beside this program, in the wheel `headway-gui` beside the wheel
+/// `headway` (site-packages/headway/bin and headway_gui/bin), or on PATH.
+std::vector<std::string> places() {
+  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::filesystem::path wheels = folder.parent_path().parent_path();
+  return {(folder / kProgram).string(), (wheels / "headway_gui" / "bin" / kProgram).string(),
+          kProgram};
+}
 
 /// A program of its own, so that `headway` needs no Qt: this one only finds and becomes it.
 class ViewCommand final : public Command {
@@ -38,20 +49,19 @@ class ViewCommand final : public Command {
   }
 
   int run() override {
-    std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    std::string program = (folder / kProgram).string();
+    std::string program = kProgram;
     std::vector<std::string> words = app_->remaining();
     std::vector<char*> arguments{program.data()};
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    ::execv(program.c_str(), arguments.data());
-    if (errno == ENOENT)
-      fail_usage(
-          "{} is missing: this Headway was built without the GUI. Configure it with "
-          "-DHEADWAY_GUI=ON (needs Debian's qt6-base-dev), or use `headway report TRACE -o "
-          "report.html`.",
-          program);
-    fail_usage("{}: cannot be started: {}.", program, std::strerror(errno));
+    for (const std::string& place : places()) {
+      ::execvp(place.c_str(), arguments.data());
+      if (errno != ENOENT) fail_usage("{}: cannot be started: {}.", place, std::strerror(errno));
+    }
+    fail_usage(
+        "headway-gui is not installed. Install the wheel (pip install headway_gui-*.whl) or the "
+        "Debian package (apt install ./headway-gui_*.deb) that scripts/build_packages.sh makes, or "
+        "build with -DHEADWAY_GUI=ON. Without it: `headway report TRACE -o report.html`.");
   }
 
  private:

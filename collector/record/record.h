@@ -24,6 +24,7 @@ struct CudaOptions {
 struct RecordOptions {
   std::vector<std::string> command;  ///< program and arguments
   std::filesystem::path output;      ///< empty: the first free of run.sqlite, run-2.sqlite, …
+  std::string name;                  ///< what the run is called; empty: nothing
   bool force = false;                ///< overwrite `output`
   bool quiet = false;                ///< only errors on stderr
   bool suggest_report = true;        ///< the closing summary names the command that comes next

@@ -9,6 +9,7 @@
 
 #include "collector/record/launched_rank.h"
 #include "collector/record/system/environment.h"
+#include "collector/record/system/git_commit.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/enum_cuda_dev_mem_event_oper.h"
 #include "trace/tables/enum_cuda_mem_kind.h"
@@ -144,6 +145,9 @@ void describe_run(TraceSink& sink, const RecordOptions& options, const ClockRead
   sink.set_meta(meta::kProducer, "headway record");
   sink.set_meta(meta::kCommand, join_command(options.command));
   sink.set_meta(meta::kWorkingDirectory, folder);
+  if (!options.name.empty()) sink.set_meta(meta::kName, options.name);
+  if (const std::string commit = checked_out_commit(folder); !commit.empty())
+    sink.set_meta(meta::kGitCommit, commit);
   sink.set_meta(meta::kHost, machine.host);
   sink.set_meta(meta::kKernel, machine.kernel);
   sink.set_meta(meta::kCpu, machine.cpu);

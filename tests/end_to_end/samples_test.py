@@ -39,13 +39,25 @@ def shell(script, folder, expect, **variables):
     return result.stdout
 
 
+def installed(script, folder):
+    """What the script says to Python: a stand-in writes it down."""
+    python = folder / "stand-in" / "python3"
+    python.parent.mkdir(exist_ok=True)
+    python.write_text(f'#!/bin/sh\necho "$*" >"{folder}/said"\n')
+    python.chmod(0o755)
+    shell(script, folder, 0, WHEEL="a wheel.whl", PATH=f"{python.parent}:{os.environ['PATH']}")
+    return (folder / "said").read_text().strip()
+
+
 def github(folder, trace):
     text = (SAMPLES / "action.yml").read_text()
     declared = set(re.findall(r"^  ([a-z]+):$", text.split("runs:")[0].split("inputs:")[1], re.M))
     used = set(re.findall(r"\$\{\{ inputs\.([a-z]+) \}\}", text))
     assert declared == used, (declared, used)
-    report, check = blocks(text, "run")
-    assert "${{" not in report + check, "inputs must reach the script as variables"
+    install, report, check = blocks(text, "run")
+    assert "${{" not in install + report + check, "inputs must reach the script as variables"
+    assert "if: inputs.wheel != ''" in text
+    assert installed(install, folder) == "-m pip install --quiet a wheel.whl"
     summary = folder / "summary.md"
     variables = dict(TRACE=str(trace), OUTPUT="out put", BUDGET=str(SAMPLES / "headway.toml"), BASELINE="", GITHUB_STEP_SUMMARY=str(summary))
     shell(report, folder, 0, **variables)
@@ -70,8 +82,10 @@ def github(folder, trace):
 
 def gitlab(folder):
     text = (SAMPLES / "gitlab-ci.yml").read_text()
-    lines = re.findall(r"^    - '(.*)'$", text, re.M)
+    install, *lines = re.findall(r"^    - '(.*)'$", text, re.M)
     assert len(lines) == 3, lines
+    assert installed(install, folder) == "-m pip install --quiet a wheel.whl"
+    shell(install, folder, 0, WHEEL="")
     record = folder / "record"
     record.mkdir()
     shell(lines[0], record, 0, TRAIN="true")

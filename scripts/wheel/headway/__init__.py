@@ -11,7 +11,7 @@ def _become(name):
     try:
         os.execv(program, [program, *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"headway: {program}: {error.strerror}. Install the wheel again: pip install --force-reinstall headway")
+        sys.exit(f"headway: {program}: {error.strerror}. Install the wheel again: pip install --force-reinstall headway-*.whl")
 
 
 def main():
