@@ -54,7 +54,7 @@ TEST_CASE("workers that wait for room in the queue gain by more room") {
 }
 
 TEST_CASE("a host that waits for each step gains by one step ahead") {
-  check_done(with(kText, {{"run_ahead", "1"}, {"launch_us", "12"}}), "run-ahead",
+  check_done(with(kText, {{"run_ahead", "1"}, {"launch_us", "6"}}), "run-ahead",
              {{"run_ahead", "2"}});
 }
 
