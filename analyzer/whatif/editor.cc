@@ -149,6 +149,14 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
   }
 }
 
+void scale_input(const Predictor& predictor, double by, Scenario& scenario) {
+  for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
+    const Part& part = predictor.parts()[p];
+    if (part.kind == Part::Kind::kHost && info(part.time_class).group == TimeGroup::kInput)
+      scenario.scale(PartId::from(p), by);
+  }
+}
+
 DurationNs shortest_kernel(const DeviceOps& ops) {
   // More than this is work, if no kernel took less.
   constexpr DurationNs kMost{5'000};

@@ -60,6 +60,9 @@ RuleContext rule_context(const Predictor& predictor);
 /// Multiplies what host threads do in the ranges of a loader's stage.
 void scale_stage(const Predictor& predictor, trace::RangeKind stage, double by, Scenario& scenario);
 
+/// Multiplies what host threads do to make input, whatever its ranges are called.
+void scale_input(const Predictor& predictor, double by, Scenario& scenario);
+
 /// What a kernel takes at least, all start and end: the shortest of the recording, at most 5 µs. Zero without
 /// kernels.
 DurationNs shortest_kernel(const trace::DeviceOps& ops);

@@ -5,7 +5,8 @@
 
 namespace headway::analyzer {
 
-/// What a kernel's arithmetic and its bytes need on its device, each alone and at its peak. Zeros where
+/// What a kernel's arithmetic and its bytes need on its device, each alone, at the rates
+/// that large kernels reach. Zeros where
 /// the recording does not count them or the device's peak is not known.
 struct KernelBound {
   double arithmetic_ns = 0;
@@ -23,7 +24,7 @@ struct KernelBound {
 double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
                           std::int32_t multiprocessors);
 
-/// `flops_per_s`: peak of the units on which the kernel runs.
+/// `flops_per_s`: what large products reach on the units on which the kernel runs.
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);
 
 /// Of the time of matrix kernels in steady steps, the share that computes in 8 or 16 bits, by their names.

@@ -12,8 +12,6 @@ namespace {
 using namespace trace;
 
 constexpr double kNearPeak = 0.85;
-/// Of the peak, of large products; an H200 reaches 788 of 989 TFLOP/s (BF16, random data), others less.
-constexpr double kMatrixShare = 0.7;
 /// A product of so many times the shortest kernel's time spends it on its arithmetic.
 constexpr std::int64_t kLarge = 20;
 

@@ -12,6 +12,10 @@ namespace headway::analyzer {
 /// neither is known.
 double memory_bytes_per_ns(const Predictor& predictor, trace::DeviceId device);
 
+/// Of the peak of its units, what large matrix products reach where nothing was measured; an H200 reaches 788 of
+/// 989 TFLOP/s (BF16, random data), others less.
+inline constexpr double kMatrixShare = 0.7;
+
 /// What large matrix products reach on the recorded devices. Immutable; keeps a reference to the predictor.
 class ProductRates {
  public:

@@ -29,6 +29,8 @@ constexpr double kNeverSilent = 0.05;
 constexpr double kSeenByReplay = 0.6;
 /// Of what cannot be had by a known fix, so much counts.
 constexpr double kCeilingCounts = 0.5;
+/// More samples a second are not as much more learnt: a larger batch takes more of them to the same result.
+constexpr double kOtherTrainingCounts = 0.7;
 /// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
 constexpr double kOtherTrainingNames = 0.25;
 /// A difference of less is none.
@@ -82,8 +84,8 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     finding.at_most.reset();
 }
 
-/// What the best fix gains of the step; a ceiling counts less.
-double counted_gain(const Finding& finding, double other_training = 1) {
+/// What the best fix gains of the step; a ceiling and another training count less.
+double counted_gain(const Finding& finding, double other_training = kOtherTrainingCounts) {
   double most = 0;
   for (const PredictedGain& gain : finding.fixes) {
     const Fix* fix = find_fix(gain.fix);

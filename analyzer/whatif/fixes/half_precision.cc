@@ -10,6 +10,7 @@
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_bound.h"
+#include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -42,7 +43,7 @@ class Halving {
     if (is_half(traits.precision)) return 1;
     const bool matrix = is_matrix_work(traits.family);
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
-    const KernelBound bound = bound_of(predictor_, op, now);
+    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
     const double bytes = share_left_of_half(predictor_, op, limits_.multiprocessors);
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix)

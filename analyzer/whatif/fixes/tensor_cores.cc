@@ -9,6 +9,7 @@
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_bound.h"
+#include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -63,6 +64,9 @@ Proposal propose(const Predictor& predictor) {
     return not_here("the device has no TF32: half-precision uses its tensor cores");
   if (faster.factor <= 0)
     return not_here("the device's peaks are not known, and it was not calibrated");
+  const auto measured =
+      predictor.machine().of(trace.devices[partition.device.value], MachineFigure::kGemmFp32);
+  const double general = measured ? measured->value.p50 : kMatrixShare * limits.fp32_flops;
   const DurationNs least = shortest_kernel(trace.device_ops);
   Editor editor(predictor);
   std::int64_t kernels = 0;
@@ -76,7 +80,7 @@ Proposal propose(const Predictor& predictor) {
     ++kernels;
     const DurationNs now = trace.device_ops.interval(op).length();
     if (now <= least) continue;
-    const KernelBound bound = bound_of(predictor, op, limits.fp32_flops);
+    const KernelBound bound = bound_of(predictor, op, general);
     const double left = bound.known() ? bound.share_left(faster.peaks, 1) : 1 / faster.factor;
     editor.set_op(
         op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
