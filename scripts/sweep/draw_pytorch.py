@@ -7,9 +7,9 @@ from sweep.draw import Draw
 def draw(seed, index, attempt):
     d = Draw(random.Random(f"{seed}/{index}/{attempt}"))
     model = d.one("model", ["vision", "language", "detection"])
-    ranks = d.one("ranks", [1, 2], [2, 1])
+    ranks = int(d.one("ranks", [1, 2], [3, 1]))
     if model == "language":
-        d.one("width", [32, 64, 96])
+        d.one("width", [32, 64])
         d.one("size", [16, 32])
         d.one("batch", [2, 4, 8])
     else:
@@ -27,7 +27,7 @@ def draw(seed, index, attempt):
     if ranks == 2:
         distributed(d)
     d.one("epoch_steps", [8, 16])
-    d.set("epochs", 5 if d.values["epoch_steps"] == "8" else 3)
+    d.set("epochs", (80 if ranks == 1 else 48) // int(d.values["epoch_steps"]))
     if d.random.random() < d.flaw:
         d.one("eval_every", [4, 8])
     if d.random.random() < d.flaw:

@@ -37,7 +37,8 @@ def judge_program(tools, index, values, repeat, keep):
     gains = Gains(tools, program, step, repeat)
     gains.measure(program.single_changes() + [change for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)
                                               for change in program.realisations(fix["id"], fix["setting"])])
-    predictions = [predicted(one, program, gains) for one in fixes.values() if one["applies"]]
+    baseline = gains.step if tools.simulated else what_if.get("baseline", {}).get("step_ns")
+    predictions = [predicted(one, program, gains, baseline) for one in fixes.values() if one["applies"]]
     findings = [found(one, fixes, program, gains) for one in told]
     case = {"index": index, "program": values, "shell": tools.shell(values), "step_ns": gains.step, "recorded_step_ns": step,
             "unchanged_gain": gains.unchanged, "others": others,
@@ -97,17 +98,19 @@ def measured(program, gains, fix, setting):
     return [(change, gain) for change, gain in done if gain is not None]
 
 
-def predicted(fix, program, gains):
-    """A prediction beside what its change gained. Of alternatives the first one: it is the one that the fix names."""
+def predicted(fix, program, gains, baseline):
+    """A prediction beside what its change gained. Of alternatives the first one: it is the one that the fix names. On a machine the
+    recorded run is slower than the others, so `baseline`, its step cost, stands for theirs."""
     done = measured(program, gains, fix["id"], fix["setting"])
     if not done or fix["kind"] == "ceiling":
         return None
     change, gain = done[0]
-    step = gains.step * (1 - gain)
-    low, high = (fix["step_ns"] - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) for end in ("high", "low"))
-    return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": fix["step_ns"], "step_ns": step,
+    scale = gains.step / baseline
+    step, told = gains.step * (1 - gain), fix["step_ns"] * scale
+    low, high = (told - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) * scale for end in ("high", "low"))
+    return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": told, "step_ns": step,
             "predicted_gain": fix["gain_ns"] / (fix["step_ns"] + fix["gain_ns"]), "gain": gain,
-            "error": fix["step_ns"] / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
+            "error": told / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
 
 
 def found(finding, fixes, program, gains):

@@ -118,7 +118,7 @@ class Tools:
         return json.loads(text)["switches"]
 
     def step_costs_ns(self, programs, repeat=1):
-        """Wall time from the first steady step to the last one, per step: with what lies between steps; None where the trainer refuses.
+        """Wall time from the first steady step to the last one, per step: with what lies between steps; None where the program refuses.
         On a machine all programs run in turns, and the fastest run of each counts: what else runs there only adds time."""
         commands, costs, refused = [], [], set()
         for values in programs:
@@ -177,7 +177,7 @@ class Tools:
             else:
                 self.run_program(words)
             with open(metrics) as file:
-                return step_cost_ns(json.load(file))
+                return step_cost_ns(json.load(file), whole=trace is not None)
 
     def run_program(self, words):
         run([*self.train, *words], may_refuse=True)
@@ -225,9 +225,13 @@ class PyTorchTools(Tools):
             raise Refused(text) if status == "2" else Crashed(text)
 
 
-def step_cost_ns(metrics):
-    steps = metrics["steps"]
+def step_cost_ns(metrics, whole):
+    """Of a program that tells the length of its epochs, which are all alike: that of its fastest one, unless the whole is asked for."""
+    steps = [one["start_s"] for one in metrics["steps"]]
     first, last = metrics["warm_up_steps"], len(steps) - 1
     if last <= first:
         raise Crashed("too few steps to judge")
-    return (steps[last]["start_s"] - steps[first]["start_s"]) / (last - first) * 1e9
+    if (length := metrics.get("epoch_steps")) and not whole:
+        begins = [*steps[first::length], metrics["end_s"]]
+        return min(after - begin for begin, after in zip(begins, begins[1:])) / length * 1e9
+    return (steps[last] - steps[first]) / (last - first) * 1e9

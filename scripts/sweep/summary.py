@@ -55,7 +55,7 @@ def figures(cases):
                  " / ".join(percent(quantile(errors, share)) for share in (0.5, 0.95, 1))))
     rows.append(("predictions inside their 95 % interval",
                  share_of(sum(one["inside"] for case in good for one in case["predictions"]), len(errors))))
-    base = [abs(case["reported_step_ns"] / case["step_ns"] - 1) for case in good if case["reported_step_ns"]]
+    base = [abs(case["reported_step_ns"] / case["recorded_step_ns"] - 1) for case in good if case["reported_step_ns"]]
     rows.append(("reported against measured step cost: median / p90 / max", spread(base)))
     if noise := [abs(case["unchanged_gain"]) for case in good if case["unchanged_gain"] is not None]:
         rows.append(("noise: the same program measured twice, difference: median / p90 / max", spread(noise)))

@@ -55,7 +55,7 @@ def evaluate(net, loader):
 
 
 def train(values, others, rank):
-    """Returns when each step began."""
+    """Returns when each step began, and when the last one ended."""
     import contextlib
 
     import torch
@@ -104,14 +104,15 @@ def train(values, others, rank):
             start = time.perf_counter() - begun
     if ranks > 1:
         torch.distributed.destroy_process_group()
-    return starts
+    return starts, start
 
 
 def train_rank(values, others, rank):
-    starts = train(values, others, rank)
+    starts, end = train(values, others, rank)
     if rank == 0 and "metrics" in others:
+        length = len(starts) // int(values["epochs"])
         with open(others["metrics"], "w") as file:
-            json.dump({"warm_up_steps": int(values["epoch_steps"]), "steps": [{"start_s": start} for start in starts]}, file)
+            json.dump({"warm_up_steps": length, "epoch_steps": length, "end_s": end, "steps": [{"start_s": start} for start in starts]}, file)
 
 
 def start_rank(words, values, others, rank, served):
