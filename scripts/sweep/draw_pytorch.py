@@ -7,7 +7,7 @@ from sweep.draw import Draw
 def draw(seed, index, attempt):
     d = Draw(random.Random(f"{seed}/{index}/{attempt}"))
     model = d.one("model", ["vision", "language", "detection"])
-    ranks = int(d.one("ranks", [1, 2], [3, 1]))
+    ranks = d.one("ranks", [1, 2], [3, 1])
     if model == "language":
         d.one("width", [32, 64])
         d.one("size", [16, 32])
@@ -24,10 +24,10 @@ def draw(seed, index, attempt):
     d.one("accumulate", [1, 2], [3, 1])
     d.flawed("loss_read", "deferred", ["step"])
     loading(d)
-    if ranks == 2:
+    if ranks == "2":
         distributed(d)
     d.one("epoch_steps", [8, 16])
-    d.set("epochs", (80 if ranks == 1 else 48) // int(d.values["epoch_steps"]))
+    d.set("epochs", 48 // int(d.values["epoch_steps"]))
     if d.random.random() < d.flaw:
         d.one("eval_every", [4, 8])
     if d.random.random() < d.flaw:
