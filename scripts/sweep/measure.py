@@ -119,10 +119,11 @@ class Tools:
 
     def step_costs_ns(self, programs, repeat=1):
         """Wall time from the first steady step to the last one, per step: with what lies between steps; None where the program refuses.
-        On a machine all programs run in turns, and the fastest run of each counts: what else runs there only adds time."""
+        On a machine all programs run in turns, and the fastest run of each counts: what else runs there only adds time. Rounds that are
+        kept count, too."""
         commands, costs, refused = [], [], set()
         for values in programs:
-            command = [*options(values), f"x{repeat}"]
+            command = [*options(values), "measured"]
             while command in commands:
                 command.append("again")
             commands.append(command)
@@ -131,19 +132,18 @@ class Tools:
             except Refused:
                 costs.append([])
                 refused.add(len(commands) - 1)
-        missing = [i for i in range(len(programs)) if not costs[i] and i not in refused]
-        for _ in range(repeat):
-            for i in missing:
+        for done in range(repeat):
+            for i, values in enumerate(programs):
+                if i in refused or len(costs[i]) > done:
+                    continue
                 try:
-                    if i not in refused:
-                        costs[i].append(self.run_once(programs[i]))
+                    costs[i].append(self.run_once(values))
+                    if self.kept:
+                        self.kept.keep(commands[i], costs[i])
                 except Refused as reason:
                     refused.add(i)
                     if self.kept:
                         self.kept.keep(commands[i], str(reason))
-        for i in missing:
-            if self.kept and i not in refused:
-                self.kept.keep(commands[i], costs[i])
         return [None if i in refused else min(one) for i, one in enumerate(costs)]
 
     def record(self, values, trace):
@@ -201,7 +201,8 @@ class PyTorchTools(Tools):
         self.defaults = {one["name"]: one["value"] for one in self.switches({})}
         self.set_always = {}
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
-        self.server = subprocess.Popen([*self.train, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        pipe = subprocess.PIPE
+        self.server = subprocess.Popen([*self.train, "--serve"], stdin=pipe, stdout=pipe, stderr=self.errors, text=True)
 
     def draw(self, seed, index, attempt, world):
         return draw_pytorch.draw(seed, index, attempt)
@@ -215,10 +216,13 @@ class PyTorchTools(Tools):
 
     def run_program(self, words):
         begin = self.errors.tell()
-        self.server.stdin.write(json.dumps(words) + "\n")
-        self.server.stdin.flush()
-        ready, _, _ = select.select([self.server.stdout], [], [], TIMEOUT_S)
-        status = self.server.stdout.readline().strip() if ready else f"none after {TIMEOUT_S} s"
+        try:
+            self.server.stdin.write(json.dumps(words) + "\n")
+            self.server.stdin.flush()
+            ready, _, _ = select.select([self.server.stdout], [], [], TIMEOUT_S)
+            status = self.server.stdout.readline().strip() if ready else f"none after {TIMEOUT_S} s"
+        except BrokenPipeError:
+            begin, status = 0, "none, it ended before"
         if status != "0":
             self.errors.seek(begin)
             text = f"{shlex.join([*self.train, *words])}\nended with status {status}: {self.errors.read().strip()[-500:]}"
