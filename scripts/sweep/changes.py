@@ -133,7 +133,13 @@ def of_trainer(values, switches):
 
 
 def of_pytorch(values, switches):
-    return Program(values, switches, lambda fix, setting: PYTORCH_REALISED_BY.get(fix, []))
+    def realised_by(fix, setting):
+        """The number of workers is a setting in both."""
+        said = parse_setting(setting)
+        first = [{"workers": said["workers"]}] if fix in ("use-workers", "more-workers", "fewer-workers") and "workers" in said else []
+        return first + PYTORCH_REALISED_BY.get(fix, [])
+
+    return Program(values, switches, realised_by)
 
 
 def same(a, b):

@@ -73,6 +73,9 @@ def parse(words):
             raise Wrong(f"--{name}: no such switch")
     if int(values["workers"]) == 0 and values["persistent_workers"] == "off":
         raise Wrong("--persistent-workers off: there are no workers")
+    quiet = int(values["accumulate"]) > 1 and values["no_sync"] == "on"
+    if distributed(values) and values["static_graph"] == "on" and quiet:
+        raise Wrong("--static-graph on: the first backward pass must synchronise, so not with no_sync()")
     return values, others
 
 
