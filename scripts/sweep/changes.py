@@ -33,6 +33,7 @@ PYTORCH_REALISED_BY = {
     "compress-gradients": [{"compress": "fp16"}],
     "even-ranks": [{"slow_rank_ms": "0"}],
     "usual-steps": [{"persistent_workers": "on"}, {"checkpoint_every": "0"}, {"eval_every": "0"}],
+    "free-host": [{"slow_rank_ms": "0"}, {"checkpoint_every": "0"}, {"loss_read": "deferred"}],
 }
 
 # Switches whose other values give other results: numbers of a lower precision, another batch, no evaluation.
