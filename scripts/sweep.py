@@ -78,7 +78,8 @@ def main():
             if sys.stderr.isatty():
                 print(f"\r{len(cases)} of {given.cases}", end="", file=sys.stderr)
     command = f"scripts/sweep.py --device {given.device} --seed {given.seed} --cases {given.cases}" + (
-        f" --first {given.first}" if given.first else "") + ("" if world or given.device != "sim" else " --world off")
+        f" --first {given.first}" if given.first else "") + ("" if world or given.device != "sim" else " --world off") + (
+        f" --repeat {given.repeat}" if given.repeat else "")
     print(summary.text(cases, command), end="")
     if given.json:
         figures = dict(summary.figures(cases))

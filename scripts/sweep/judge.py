@@ -48,8 +48,9 @@ def judge_program(tools, index, values, repeat, keep):
     case["violations"] = violations(findings)
     case["false_findings"] = [f["rule"] for f in findings if is_false(f)]
     named = {name for f in findings for name in f["switches"]}
+    claim = CLAIM + abs(gains.unchanged or 0)  # what noise gains is no loss
     case["silent_losses"] = [{"change": c["change"], "gain": c["gain"], "meaning": c["meaning"]} for c in case["changes"]
-                             if c["gain"] >= CLAIM and c["single"] and not named & set(c["switches"])]
+                             if c["gain"] >= claim and c["single"] and not named & set(c["switches"])]
     return case
 
 

@@ -58,6 +58,8 @@ def figures(cases):
     base = [abs(case["reported_step_ns"] / case["recorded_step_ns"] - 1) for case in good if case["reported_step_ns"]]
     rows.append(("reported against measured step cost: median / p90 / max", spread(base)))
     if noise := [abs(case["unchanged_gain"]) for case in good if case["unchanged_gain"] is not None]:
+        beyond = [max(0, case["regret"]["all"]["top1"] - abs(case["unchanged_gain"])) for case in good]
+        rows.append(("top-1 regret beyond the noise of its case: median / p90 / max", spread(beyond)))
         rows.append(("noise: the same program measured twice, difference: median / p90 / max", spread(noise)))
         rows.append(("processors taken by others when a case began: median / p90 / max", spread([case["others"] for case in good])))
         rows.append(("recorded against unrecorded step cost: median / p90 / max",
