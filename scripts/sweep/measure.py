@@ -5,6 +5,7 @@ import os
 import pathlib
 import select
 import shlex
+import signal
 import subprocess
 import tempfile
 import threading
@@ -13,6 +14,7 @@ import time
 from sweep import changes, draw, draw_pytorch
 
 TIMEOUT_S = 300
+RUN_TIMEOUT_S = 60  # of a program in PyTorch, which runs for seconds
 
 
 class Refused(Exception):
@@ -201,8 +203,12 @@ class PyTorchTools(Tools):
         self.defaults = {one["name"]: one["value"] for one in self.switches({})}
         self.set_always = {}
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
+        self.start()
+
+    def start(self):
         pipe = subprocess.PIPE
-        self.server = subprocess.Popen([*self.train, "--serve"], stdin=pipe, stdout=pipe, stderr=self.errors, text=True)
+        command = [*self.train, "--serve"]
+        self.server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.errors, text=True, process_group=0)
 
     def draw(self, seed, index, attempt, world):
         return draw_pytorch.draw(seed, index, attempt)
@@ -214,19 +220,26 @@ class PyTorchTools(Tools):
         command = shlex.join(["python3", "scripts/sweep/programs/train.py", *options(values)])
         return f"headway record --force -o case.sqlite -- {command} && headway report case.sqlite --predict yes"
 
-    def run_program(self, words):
+    def run_program(self, words, again=True):
         begin = self.errors.tell()
         try:
             self.server.stdin.write(json.dumps(words) + "\n")
             self.server.stdin.flush()
-            ready, _, _ = select.select([self.server.stdout], [], [], TIMEOUT_S)
-            status = self.server.stdout.readline().strip() if ready else f"none after {TIMEOUT_S} s"
+            ready, _, _ = select.select([self.server.stdout], [], [], RUN_TIMEOUT_S)
+            status = self.server.stdout.readline().strip() if ready else f"none after {RUN_TIMEOUT_S} s"
         except BrokenPipeError:
-            begin, status = 0, "none, it ended before"
+            begin, ready, status = 0, True, "none, it ended before"
+        if not ready:  # ranks that compress gradients wait for one another for ever now and then
+            os.killpg(self.server.pid, signal.SIGKILL)
+            self.server.wait()
+            self.start()
+            if again:
+                return self.run_program(words, again=False)
         if status != "0":
             self.errors.seek(begin)
             text = f"{shlex.join([*self.train, *words])}\nended with status {status}: {self.errors.read().strip()[-500:]}"
             raise Refused(text) if status == "2" else Crashed(text)
+        return None
 
 
 def step_cost_ns(metrics, whole):
