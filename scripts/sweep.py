@@ -2,10 +2,12 @@
 """Is what headway says of a program that nobody chose true? Draws random programs of headway-train, runs each, asks `headway report` and
 `headway whatif`, then does every single change and every advice, and measures what a step costs by the trainer's own clock.
 What is lost by following the report's first advice instead of the best change is the regret, in % of the step's cost.
-Usage: sweep.py --seed S --cases N [--device sim|host] [--jobs K] [--json OUT]     all cases of a seed
-       sweep.py --seed S --case K                                                  one of them, in full
+Usage: sweep.py --seed S --cases N [--device sim|host|pytorch] [--jobs K] [--json OUT]     all cases of a seed
+       sweep.py --seed S --case K                                                          one of them, in full
 The summary goes to standard output. Exit status 1: a program crashed, or (--check) an invariant is violated.
---world off: the GPU of the tables instead of one that is drawn for each case. --write-docs FILE: the figures into its section `sweep`."""
+--device pytorch draws programs of scripts/sweep/programs, which need torch, numpy and pillow in the Python of --python.
+--world off: the GPU of the tables instead of one that is drawn for each case.
+--write-docs FILE: the figures into its section `sweep`, or `sweep-pytorch`, with all programs."""
 import argparse
 import concurrent.futures
 import json
@@ -16,7 +18,7 @@ import time
 from sweep import summary
 from sweep.draw import missing
 from sweep.judge import judge
-from sweep.measure import Tools
+from sweep.measure import PyTorchTools, Tools
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -31,16 +33,17 @@ def replace_section(file, name, text):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", choices=["sim", "host"], default="sim")
+    parser.add_argument("--device", choices=["sim", "host", "pytorch"], default="sim")
     parser.add_argument("--seed", required=True, help="any text: the hash of a commit, a date")
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="index of the first case")
     parser.add_argument("--case", type=int, help="only this index, as JSON")
     parser.add_argument("--headway", type=pathlib.Path, default=ROOT / "build/release/bin/headway")
     parser.add_argument("--train", type=pathlib.Path, default=ROOT / "build/release/bin/headway-train")
+    parser.add_argument("--python", type=pathlib.Path, default=sys.executable, help="for --device pytorch")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--world", choices=["on", "off"], default="on")
-    parser.add_argument("--repeat", type=int, help="runs of each program, of which the middle one counts (host: 3)")
+    parser.add_argument("--repeat", type=int, help="rounds of all programs of a case, of which each one's fastest counts (default: 3, sim 1)")
     parser.add_argument("--json", type=pathlib.Path, help="all cases, and the summary's figures")
     parser.add_argument("--keep", type=pathlib.Path, help="with --case: where its trace is left")
     parser.add_argument("--measured", type=pathlib.Path, metavar="DIR", help="keeps what was measured there, and takes it from there")
@@ -51,11 +54,15 @@ def arguments():
 
 def main():
     given = arguments()
-    tools = Tools(given.headway, given.train, given.device, given.measured and str(given.measured))
-    if unknown := missing(tools.defaults):
+    keep = given.measured and str(given.measured)
+    if given.device == "pytorch":
+        tools = PyTorchTools(given.headway, given.python, keep)
+    else:
+        tools = Tools(given.headway, given.train, given.device, keep)
+    if given.device != "pytorch" and (unknown := missing(tools.defaults)):
         print(f"sweep: not drawn and not in NOT_DRAWN of scripts/sweep/draw.py: {', '.join(unknown)}", file=sys.stderr)
     world = given.world == "on" and "world" in tools.defaults and given.device == "sim"
-    repeat = given.repeat or (3 if given.device == "host" else 1)
+    repeat = given.repeat or (1 if tools.simulated else 3)
 
     def one(index):
         return judge(tools, given.seed, index, world, repeat, given.keep and str(given.keep))
@@ -71,13 +78,16 @@ def main():
             if sys.stderr.isatty():
                 print(f"\r{len(cases)} of {given.cases}", end="", file=sys.stderr)
     command = f"scripts/sweep.py --device {given.device} --seed {given.seed} --cases {given.cases}" + (
-        f" --first {given.first}" if given.first else "") + ("" if world or given.device != "sim" else " --world off")
+        f" --first {given.first}" if given.first else "") + ("" if world or given.device != "sim" else " --world off") + (
+        f" --repeat {given.repeat}" if given.repeat else "")
     print(summary.text(cases, command), end="")
     if given.json:
         figures = dict(summary.figures(cases))
         given.json.write_text(json.dumps({"command": command, "figures": figures, "cases": cases}, indent=1, ensure_ascii=False) + "\n")
     if given.write_docs:
-        replace_section(given.write_docs, "sweep", summary.markdown(cases, command, time.strftime("%Y-%m-%d")))
+        pytorch = given.device == "pytorch"
+        text = summary.markdown(cases, command, time.strftime("%Y-%m-%d"), programs=pytorch)
+        replace_section(given.write_docs, "sweep-pytorch" if pytorch else "sweep", text)
     violated = given.check and any(case.get("violations") for case in cases)
     sys.exit(any("crashed" in case for case in cases) or violated)
 

@@ -16,6 +16,8 @@ using trace::RangeKind;
 constexpr std::int64_t kLargeRead = 65'536;
 /// bytes/s that a hard disk and a gigabit network both reach.
 constexpr double kAssumedRate = 100e6;
+/// What of a read of unknown size takes a processor: between none and the half from which on PyTorch's hook calls it decoding.
+constexpr double kCopiesOfReads = 0.25;
 
 bool is_stage(RangeKind kind) {
   return kind == RangeKind::kRead || kind == RangeKind::kDecode || kind == RangeKind::kAugment ||
@@ -171,16 +173,30 @@ std::int64_t processor_count(const trace::Trace& trace) {
 }
 
 std::int64_t workers_that_fit(const RuleContext& context) {
-  const std::int64_t processors = processor_count(context.trace);
+  const trace::Trace& trace = context.trace;
+  const std::int64_t processors = processor_count(trace);
   if (processors <= 0) return 0;
-  const LoaderWork work = loader_work(context);
-  const Reads reads = sum_reads(context.trace);
+  DurationNs making;
+  DurationNs reading;
+  DurationNs computing;
+  const Interval window = counters::steady_window(context);
+  for (std::uint32_t i = 0; !trace.range_info.empty() && i < trace.ranges.size(); ++i) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
+    if (!info || (info->kind != RangeKind::kBatch && !is_stage(info->kind))) continue;
+    const DurationNs inside = intersect(trace.ranges.interval(trace::RangeId{i}), window).length();
+    (info->kind == RangeKind::kBatch  ? making
+     : info->kind == RangeKind::kRead ? reading
+                                      : computing) += inside;
+  }
+  const Reads reads = sum_reads(trace);
   double share = 1;
-  if (work.making > 0 && reads.count > 0) {
-    const double computing = std::min(1.0, work.computing / work.making);
-    const double copying = static_cast<double>(reads.bytes) / reads.large_read_rate;
-    share =
-        computing + (1 - computing) * std::min(1.0, copying / std::max(1e-9, reads.time.seconds()));
+  if (making.ns > 0 && (reads.count > 0 || reading.ns > 0)) {
+    const double computes = std::min(1.0, ratio(computing, making));
+    const double copies =
+        reads.count > 0 ? std::min(1.0, static_cast<double>(reads.bytes) / reads.large_read_rate /
+                                            std::max(1e-9, reads.time.seconds()))
+                        : kCopiesOfReads;
+    share = computes + (1 - computes) * copies;
   }
   return static_cast<std::int64_t>(
       std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));

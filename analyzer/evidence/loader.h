@@ -57,9 +57,9 @@ LoaderWork loader_work(const RuleContext& context);
 /// Processors of the machine that the program may use; 0 unknown.
 std::int64_t processor_count(const trace::Trace& trace);
 
-/// How many workers the processors bear besides the training thread; 0 unknown. One takes a processor while it computes; a
-/// read takes one as long as its bytes would take in large pieces, and waits for the storage else. Reads of unknown size
-/// count whole.
+/// How many workers the processors bear besides the training thread, by what makes the batches now: workers, or that thread;
+/// 0 unknown. One takes a processor while it computes; a read takes one as long as its bytes would take in large pieces, and
+/// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.
 std::int64_t workers_that_fit(const RuleContext& context);
 /// How many hide the making of batches under steps that take `step`: a fifth more than the mean asks for, as batches take
 /// unequally long.

@@ -6,7 +6,8 @@
 //   two launches; nothing runs beside it unless the queue holds enough.
 // Formula: recoverable = host_other: idle device time before an op whose launch came late, while its thread was
 //   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load, and what
-//   single steps have more than the others to step-outlier.
+//   single steps have more than the others to step-outlier. Of steps without a device, the time that their thread spends outside of
+//   modules, backward passes, optimizers and input, from a fifth of the step on: losses and metrics are in it, too.
 // Falsified by: a full queue meanwhile (then the time is hidden and counts nothing here).
 // Known false positives: a profiler that records stacks makes Python slower than it is.
 // Source: the split of host time is that of docs/reference/time-classes.md.
@@ -27,6 +28,8 @@
 
 namespace headway::analyzer {
 namespace {
+
+constexpr double kThreadShare = 0.20;
 
 std::string note(const RuleContext& context, const Segment& segment) {
   if (segment.cause.kind == EventRef::Kind::kNone) return "nothing says what the host does";
@@ -80,37 +83,68 @@ DurationNs in_outliers(const RuleContext& context, const DevicePartition& device
   return sum / static_cast<std::int64_t>(host.size());
 }
 
+/// Of steps without a device, that of the thread that does most of what no range tells.
+ClassShare worst_thread(const RuleContext& context) {
+  ClassShare worst;
+  for (const DevicePartition& thread : context.partitions) {
+    const ClassTimes& times = thread.per_steady_step;
+    if (thread.device.valid() || thread.steady_steps == 0 ||
+        times[TimeClass::kComputeOther].ns == 0)
+      continue;
+    ClassShare share{&thread, times[TimeClass::kHostOther], times.total()};
+    if (!worst.device || share.share() > worst.share()) worst = share;
+  }
+  return worst;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare host = worst_share(context, {TimeClass::kHostOther});
+  const bool on_threads = !host.device;
+  if (on_threads) host = worst_thread(context);
   if (!host.device) return cannot_tell(rule, "No steady step has work on a device.");
-  if (context.trace.calls.size() == 0)
+  if (!on_threads && context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
   host.time = std::max(DurationNs{}, host.time - loading(context, *host.device) -
                                          in_outliers(context, *host.device));
-  if (host.share() < kFindingShare)
-    return fine(rule, fmt::format("The device waits for work of the host itself {}.",
-                                  of_step(context, host.time, host.step)));
+  const std::string time = of_step(context, host.time, host.step);
+  if (host.share() < (on_threads ? kThreadShare : kFindingShare)) {
+    return fine(rule, on_threads
+                          ? fmt::format("The training thread does what no range tells {}.", time)
+                          : fmt::format("The device waits for work of the host itself {}.", time));
+  }
   const HostWork work =
       dominant_work(context, main_thread(context, *host.device),
                     steady_intervals(context, *host.device, {TimeClass::kHostOther}));
   Finding finding = found(rule, host.time, context);
-  finding.claim = fmt::format(
-      "The device waits {} for work of the host that is neither launching nor input{}.",
-      of_step(context, host.time, host.step),
-      work.name.empty()
-          ? std::string()
-          : fmt::format("; '{}' fills {} of that time", work.name, format_percent(work.share)));
+  const std::string named = work.name.empty() ? std::string()
+                                              : fmt::format("; '{}' fills {} of that time",
+                                                            work.name, format_percent(work.share));
+  finding.claim =
+      on_threads
+          ? fmt::format(
+                "On {}, {} pass outside of modules, backward passes, optimizers and input{}.",
+                partition_label(context.trace, *host.device), time, named)
+          : fmt::format(
+                "The device waits {} for work of the host that is neither launching nor input{}.",
+                time, named);
   finding.confidence = work.name.empty() ? 0.5 : 0.8;
   finding.evidence = longest_segments(context, *host.device, {TimeClass::kHostOther}, note);
   if (!work.name.empty())
     finding.evidence.insert(finding.evidence.begin(),
                             {interval_of(context.trace, work.event), work.event,
                              fmt::format("'{}', the longest of its kind", work.name)});
+  const Advice torch =
+      on_threads
+          ? Advice{"PyTorch",
+                   "Look at what the loop does there: logging, metrics, pauses, waits for other "
+                   "programs. Do it less often, or on another thread.",
+                   "logging every n steps; py-spy record -- python3 train.py", ""}
+          : Advice{"PyTorch",
+                   "Compute it on the device, on another thread or process, or less often; keep "
+                   "Python out of the path between launches.",
+                   "torch.compile(…), tensors on device='cuda', logging every n steps", ""};
   finding.advice = {
-      {"PyTorch",
-       "Compute it on the device, on another thread or process, or less often; keep Python out of "
-       "the path between launches.",
-       "torch.compile(…), tensors on device='cuda', logging every n steps", ""},
+      torch,
       {"TensorFlow/JAX", "Keep it inside the compiled program, or do it every n steps.",
        "jax.jit over the whole step, tf.function", ""}};
   return finding;

@@ -1,10 +1,11 @@
 """Changes of a program by its switches: every single one that is tried, and which of them realise a fix.
 
-What a fix sets comes from headway itself (`setting` of `headway whatif --json`, the column headway-train of
-docs/reference/fixes.md). Only what it leaves open is declared here, in REALISED_BY."""
+What a fix sets in headway-train comes from headway itself (`setting` of `headway whatif --json`, the column headway-train of
+docs/reference/fixes.md); only what it leaves open is declared in TRAINER_REALISED_BY. Of programs in PyTorch all is declared."""
 
-# Fixes whose setting headway leaves open, or names as one of several. Alternatives, the switches of each set together.
-REALISED_BY = {
+# Fixes whose setting headway leaves open, or names as one of several. Alternatives, the switches of each set together. A value of a
+# star stands for every value that may be tried, "x2" for twice, "-1" for one less.
+TRAINER_REALISED_BY = {
     "no-casts": [{"precision": "amp-o2"}, {"precision": "bf16"}],
     "usual-steps": [{"worker_reuse": "on"}],
     "even-ranks": [{"slow_rank_ms": "0"}, {"balance": "sorted"}],
@@ -14,8 +15,31 @@ REALISED_BY = {
     "run-ahead": [{"run_ahead": "x2"}],
 }
 
-# Switches whose other values give other results: numbers of a lower precision, another batch.
-MEANING = {"precision", "compress", "batch", "accumulate"}
+# The setting of headway-train that a fix names says nothing of a program in PyTorch.
+PYTORCH_REALISED_BY = {
+    "use-workers": [{"workers": "1"}, {"workers": "2"}],
+    "more-workers": [{"workers": "2"}, {"workers": "4"}],
+    "fewer-workers": [{"workers": "-1"}],
+    "free-input": [{"workers": "*"}, {"prefetch": "*"}, {"source": "*"}, {"decode": "*"}, {"collate": "*"}],
+    "deeper-prefetch": [{"prefetch": "x2"}],
+    "persistent-workers": [{"persistent_workers": "on"}],
+    "decode-offline": [{"decode": "offline"}],
+    "samples-in-memory": [{"source": "memory"}],
+    "remove-syncs": [{"loss_read": "deferred"}],
+    "deferred-read": [{"loss_read": "deferred"}],
+    "multi-tensor-optimizer": [{"update": "foreach"}, {"update": "fused"}],
+    "no-layout-changes": [{"channels_last": "on"}],
+    "larger-batch": [{"batch": "x2"}],
+    "larger-buckets": [{"bucket_mb": "25"}],
+    "overlap-communication": [{"find_unused": "off"}, {"static_graph": "on"}],
+    "compress-gradients": [{"compress": "fp16"}],
+    "even-ranks": [{"slow_rank_ms": "0"}],
+    "usual-steps": [{"persistent_workers": "on"}, {"checkpoint_every": "0"}, {"eval_every": "0"}],
+    "free-host": [{"slow_rank_ms": "0"}, {"checkpoint_every": "0"}, {"loss_read": "deferred"}],
+}
+
+# Switches whose other values give other results: numbers of a lower precision, another batch, no evaluation.
+MEANING = {"precision", "compress", "batch", "accumulate", "eval_every", "checkpoint_every"}
 
 # Texts and sentences are cut on the training thread, which costs a simulated run nothing.
 OF_LOADERS = {"workers", "prefetch", "source", "decode", "augment_on", "worker_reuse"}
@@ -45,10 +69,11 @@ def parse_setting(text):
 
 
 class Program:
-    """A drawn program with what the trainer says of its switches (`--switches`)."""
+    """A drawn program with what it says of its switches (`--switches`)."""
 
-    def __init__(self, values, switches):
-        self.values = values
+    def __init__(self, values, switches, realised_by, others=lambda now: []):
+        """`others`: changes that the switches do not tell of, from the values that are set."""
+        self.values, self.realised_by, self.others = values, realised_by, others
         self.now = {one["name"]: one["value"] for one in switches}
         self.tune = {one["name"]: one["tune"] for one in switches if one["tune"] and one["tune"]["matters"]}
         self.fixed = {one["name"] for one in switches if one["tune"] and not one["tune"]["matters"]}
@@ -60,13 +85,10 @@ class Program:
         return {name: value for name, value in change.items() if not same(self.now[name], value)}
 
     def single_changes(self):
-        """Every change of one switch: the values that the trainer may try, doubled and halved numbers, causes taken away. Another batch is
+        """Every change of one switch: the values that may be tried, doubled and halved numbers, causes taken away. Another batch is
         done where a fix says so: it gains nearly always, and is another training."""
         found = []
-        reads = self.now["model"] in ("resnet", "ssd")
         for name, tune in self.tune.items():
-            if name in OF_LOADERS and not reads:
-                continue
             if "values" in tune:
                 found += [{name: value} for value in tune["values"]]
                 continue
@@ -75,21 +97,12 @@ class Program:
                 if tune["least"] <= value <= max(tune["most"], now) and value == int(value):
                     found.append({name: f"{int(value)}"})
         found += [{name: value} for name, value in CAUSES.items() if float(self.now[name]) > 0]
-        if reads and float(self.now["workers"]) < 16:
-            found.append({"workers": "16"})
-        if int(self.now["ranks"]) > 1:
-            found.append({"bucket_mb": "25"})
-            if self.now["compress"] == "none":
-                found.append({"compress": "fp16"})
-        if self.now["balance"] == "random" and self.now["model"] == "gnmt":
-            found.append({"balance": "sorted"})
-        return unique(change for change in map(self.differs, found) if change)
+        return unique(change for change in map(self.differs, found + self.others(self.now)) if change)
 
     def realisations(self, fix, setting):
         """What a user would set for a fix: alternatives, none where it cannot be done here."""
-        alternatives = REALISED_BY.get(fix) or [parse_setting(setting)]
         found = []
-        for change in alternatives:
+        for change in self.realised_by(fix, setting):
             change = {name: self.concrete(name, value) for name, value in change.items()}
             if "*" in change.values():
                 found += [one for one in self.single_changes() if set(one) == set(change)]
@@ -98,7 +111,38 @@ class Program:
         return unique(change for change in found if change)
 
     def concrete(self, name, value):
-        return str(2 * int(self.now[name])) if value == "x2" else value
+        return str({"x2": 2 * int(self.now[name]), "-1": int(self.now[name]) - 1}[value]) if value in ("x2", "-1") else value
+
+
+def of_trainer(values, switches):
+    reads = next(one["value"] for one in switches if one["name"] == "model") in ("resnet", "ssd")
+
+    def others(now):
+        found = []
+        if reads and float(now["workers"]) < 16:
+            found.append({"workers": "16"})
+        if int(now["ranks"]) > 1:
+            found.append({"bucket_mb": "25"})
+            if now["compress"] == "none":
+                found.append({"compress": "fp16"})
+        if now["balance"] == "random" and now["model"] == "gnmt":
+            found.append({"balance": "sorted"})
+        return found
+
+    program = Program(values, switches, lambda fix, setting: TRAINER_REALISED_BY.get(fix) or [parse_setting(setting)], others)
+    if not reads:
+        program.tune = {name: tune for name, tune in program.tune.items() if name not in OF_LOADERS}
+    return program
+
+
+def of_pytorch(values, switches):
+    def realised_by(fix, setting):
+        """The number of workers is a setting in both."""
+        said = parse_setting(setting)
+        first = [{"workers": said["workers"]}] if fix in ("use-workers", "more-workers", "fewer-workers") and "workers" in said else []
+        return first + PYTORCH_REALISED_BY.get(fix, [])
+
+    return Program(values, switches, realised_by)
 
 
 def same(a, b):

@@ -2,21 +2,20 @@
 import os
 import tempfile
 
-from sweep.changes import Program, alters_meaning, label, same
-from sweep.draw import draw, steps_of
-from sweep.measure import Crashed, Refused
+from sweep.changes import alters_meaning, label, same, unique
+from sweep.measure import Crashed, Refused, wait_for_quiet
 
 CLAIM = 0.05   # what counts as claimed, or as gained
 NOTHING = 0.01  # what counts as nothing
+PATIENCE_S = 10  # for a machine that is quiet
 TOLERANCE = 0.001  # of the step: rounding of what the report prints
 
 
 def judge(tools, seed, index, world=True, repeat=1, keep=None):
     """The case as a dictionary; with the key `crashed` where a program failed."""
     for attempt in range(200):
-        values = draw(seed, index, attempt, tools.device, world)
-        values["steps"] = str(steps_of(values))
-        values = {name: value for name, value in values.items() if name == "device" or not same(value, tools.defaults[name])}
+        values = tools.draw(seed, index, attempt, world)
+        values = {name: value for name, value in values.items() if name in tools.set_always or not same(value, tools.defaults[name])}
         try:
             return judge_program(tools, index, values, repeat, keep)
         except Refused:
@@ -27,29 +26,36 @@ def judge(tools, seed, index, world=True, repeat=1, keep=None):
 
 
 def judge_program(tools, index, values, repeat, keep):
-    program = Program(values, tools.switches(values))
+    program = tools.program(values)
+    others = None if tools.simulated else wait_for_quiet(PATIENCE_S)
     with tempfile.TemporaryDirectory(prefix="headway sweep ") as folder:
         trace = keep or os.path.join(folder, "run.sqlite")
         trace, step = tools.record(values, trace)
-        if repeat > 1:  # not the recorded one alone: noise of the machine
-            step = tools.step_cost_ns(values, repeat=repeat)
         report, what_if = tools.report(trace), tools.what_if(trace)
     fixes = {one["id"]: one for one in what_if.get("fixes", [])}
+    told = [one for one in report["findings"] if one["status"] == "found"]
     gains = Gains(tools, program, step, repeat)
-    for change in program.single_changes():
-        gains.of(change)
-    predictions = [predicted(one, program, gains) for one in fixes.values() if one["applies"]]
-    findings = [found(one, fixes, program, gains) for one in report["findings"] if one["status"] == "found"]
-    case = {"index": index, "program": values, "step_ns": step,
+    gains.measure(program.single_changes() + [change for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)
+                                              for change in program.realisations(fix["id"], fix["setting"])])
+    baseline = gains.step if tools.simulated else what_if.get("baseline", {}).get("step_ns")
+    predictions = [predicted(one, program, gains, baseline) for one in fixes.values() if one["applies"]]
+    findings = [found(one, fixes, program, gains) for one in told]
+    case = {"index": index, "program": values, "shell": tools.shell(values), "step_ns": gains.step, "recorded_step_ns": step,
+            "unchanged_gain": gains.unchanged, "others": others,
             "reported_step_ns": reported_step_ns(report, what_if), "verdict": report["verdict"],
             "changes": gains.rows(), "findings": findings, "predictions": [one for one in predictions if one]}
     case["regret"] = {which: regret(case, keep_meaning) for which, keep_meaning in (("all", False), ("same_meaning", True))}
     case["violations"] = violations(findings)
     case["false_findings"] = [f["rule"] for f in findings if is_false(f)]
     named = {name for f in findings for name in f["switches"]}
+    claim = CLAIM + abs(gains.unchanged or 0)  # what noise gains is no loss
     case["silent_losses"] = [{"change": c["change"], "gain": c["gain"], "meaning": c["meaning"]} for c in case["changes"]
-                             if c["gain"] >= CLAIM and c["single"] and not named & set(c["switches"])]
+                             if c["gain"] >= claim and c["single"] and not named & set(c["switches"])]
     return case
+
+
+def answers(fix, finding):
+    return finding["rule"] in fix["rule"].split(", ")
 
 
 def reported_step_ns(report, what_if):
@@ -57,24 +63,29 @@ def reported_step_ns(report, what_if):
 
 
 class Gains:
-    """What changes gain, each run once, as a share of the step's cost."""
+    """What changes gain, as a share of the step's cost. `step`: of the recorded run."""
 
     def __init__(self, tools, program, step, repeat):
         self.tools, self.program, self.step, self.repeat = tools, program, step, repeat
+        self.unchanged = None  # what a run without a change gains: noise
         self.done = {}
+
+    def measure(self, changes):
+        """All changes; on a machine beside the program itself, which runs twice in each round."""
+        changes = unique(changes)
+        itself = [] if self.tools.simulated else [self.program.values]
+        costs = self.tools.step_costs_ns([*itself, *({**self.program.values, **change} for change in changes), *itself], self.repeat)
+        if itself:
+            self.step, again = costs[0], costs[-1]
+            self.unchanged = 1 - again / self.step
+            costs = costs[1:-1]
+        for change, cost in zip(changes, costs):
+            work = int(change.get("batch", self.program.now["batch"])) / int(self.program.now["batch"])
+            self.done[label(change)] = (change, None if cost is None else 1 - cost / work / self.step)
 
     def of(self, change):
         """None where the trainer refuses the change."""
-        key = label(change)
-        if key not in self.done:
-            values = {**self.program.values, **change}
-            work = int(change.get("batch", self.program.now["batch"])) / int(self.program.now["batch"])
-            try:
-                cost = self.tools.step_cost_ns(values, repeat=self.repeat) / work
-                self.done[key] = (change, 1 - cost / self.step)
-            except Refused:
-                self.done[key] = (change, None)
-        return self.done[key][1]
+        return self.done[label(change)][1]
 
     def rows(self):
         rows = [{"change": key, "switches": sorted(change), "gain": gain, "meaning": alters_meaning(change), "single": len(change) == 1}
@@ -88,17 +99,19 @@ def measured(program, gains, fix, setting):
     return [(change, gain) for change, gain in done if gain is not None]
 
 
-def predicted(fix, program, gains):
-    """A prediction beside what its change gained. Of alternatives the first one: it is the one that the fix names."""
+def predicted(fix, program, gains, baseline):
+    """A prediction beside what its change gained. Of alternatives the first one: it is the one that the fix names. On a machine the
+    recorded run is slower than the others, so `baseline`, its step cost, stands for theirs."""
     done = measured(program, gains, fix["id"], fix["setting"])
     if not done or fix["kind"] == "ceiling":
         return None
     change, gain = done[0]
-    step = gains.step * (1 - gain)
-    low, high = (fix["step_ns"] - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) for end in ("high", "low"))
-    return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": fix["step_ns"], "step_ns": step,
+    scale = gains.step / baseline
+    step, told = gains.step * (1 - gain), fix["step_ns"] * scale
+    low, high = (told - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) * scale for end in ("high", "low"))
+    return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": told, "step_ns": step,
             "predicted_gain": fix["gain_ns"] / (fix["step_ns"] + fix["gain_ns"]), "gain": gain,
-            "error": fix["step_ns"] / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
+            "error": told / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
 
 
 def found(finding, fixes, program, gains):

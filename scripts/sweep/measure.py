@@ -1,13 +1,20 @@
-"""Runs programs and measures what a step costs, from the trainer's own clock; asks headway what it says."""
+"""Runs programs and measures what a step costs, from their own clock; asks headway what it says."""
 import hashlib
 import json
 import os
+import pathlib
+import select
 import shlex
+import signal
 import subprocess
 import tempfile
 import threading
+import time
+
+from sweep import changes, draw, draw_pytorch
 
 TIMEOUT_S = 300
+RUN_TIMEOUT_S = 60  # of a program in PyTorch, which runs for seconds
 
 
 class Refused(Exception):
@@ -37,10 +44,13 @@ def run(command, may_refuse=False):
 class Kept:
     """What earlier runs of the same trainer measured, so that a change of the analyzer alone is judged in a third of the time."""
 
-    def __init__(self, folder, train):
-        self.folder = folder
-        with open(train, "rb") as file:
-            self.program = hashlib.file_digest(file, "sha256").hexdigest()
+    def __init__(self, folder, program):
+        """`program`: the files that it consists of."""
+        self.folder, digest = folder, hashlib.sha256()
+        for name in program:
+            with open(name, "rb") as file:
+                digest.update(file.read())
+        self.program = digest.hexdigest()
         os.makedirs(folder, exist_ok=True)
 
     def file(self, command, ending):
@@ -64,60 +74,115 @@ class Kept:
         os.replace(file.name, name)
 
 
+def busy():
+    """Processor time of the machine that was not idle, and all of it, in ticks."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+
+
+def wait_for_quiet(patience_s):
+    """Until others leave nine tenths of the processors alone. What they took at last, as a share."""
+    end = time.monotonic() + patience_s
+    while True:
+        before, whole = busy()
+        time.sleep(0.5)
+        after, all_ = busy()
+        share = (after - before) / max(1, all_ - whole)
+        if share < 0.1 or time.monotonic() > end:
+            return share
+
+
 class Tools:
+    """Runs headway, and headway-train on the simulated device, whose clock is its own, or on the host."""
+
     def __init__(self, headway, train, device, keep=None):
-        self.headway, self.train, self.device = str(headway), str(train), device
-        self.kept = Kept(keep, train) if keep else None
-        self.defaults = {one["name"]: one["value"] for one in self.switches({"device": device})}
+        self.headway, self.train, self.device = str(headway), [str(train)], device
+        self.kept = Kept(keep, self.train) if keep else None
+        self.set_always = {"device": device}
+        self.defaults = {one["name"]: one["value"] for one in self.switches(self.set_always)}
+
+    simulated = property(lambda self: self.device == "sim")
+
+    def draw(self, seed, index, attempt, world):
+        values = draw.draw(seed, index, attempt, self.device, world)
+        return {**values, "steps": str(draw.steps_of(values))}
+
+    def program(self, values):
+        return changes.of_trainer(values, self.switches(values))
+
+    def shell(self, values):
+        command = shlex.join(["headway-train", *options(values)])
+        return f"rm -f case.sqlite; {command} --quiet --trace case.sqlite && headway report case.sqlite --predict yes"
 
     def switches(self, values):
-        text = run([self.train, *options(values), "--switches"], may_refuse=True).stdout
+        text = run([*self.train, *options(values), "--switches"], may_refuse=True).stdout
         return json.loads(text)["switches"]
 
-    def step_cost_ns(self, values, repeat=1):
-        """Wall time from the first steady step to the last one, per step: with what lies between steps. Of several runs the middle one."""
-        command = [*options(values), f"x{repeat}"]
-        costs = self.kept and self.kept.costs(command)
-        if not costs:
+    def step_costs_ns(self, programs, repeat=1):
+        """Wall time from the first steady step to the last one, per step: with what lies between steps; None where the program refuses.
+        On a machine all programs run in turns, and the fastest run of each counts: what else runs there only adds time. Rounds that are
+        kept count, too."""
+        commands, costs, refused = [], [], set()
+        for values in programs:
+            command = [*options(values), "measured"]
+            while command in commands:
+                command.append("again")
+            commands.append(command)
             try:
-                costs = [self.run_once(values) for _ in range(repeat)]
-            except Refused as refused:
-                if self.kept:
-                    self.kept.keep(command, str(refused))
-                raise
-            if self.kept:
-                self.kept.keep(command, costs)
-        return sorted(costs)[len(costs) // 2]
+                costs.append(self.kept and self.kept.costs(command) or [])
+            except Refused:
+                costs.append([])
+                refused.add(len(commands) - 1)
+        for done in range(repeat):
+            for i, values in enumerate(programs):
+                if i in refused or len(costs[i]) > done:
+                    continue
+                try:
+                    costs[i].append(self.run_once(values))
+                    if self.kept:
+                        self.kept.keep(commands[i], costs[i])
+                except Refused as reason:
+                    refused.add(i)
+                    if self.kept:
+                        self.kept.keep(commands[i], str(reason))
+        return [None if i in refused else min(one) for i, one in enumerate(costs)]
 
     def record(self, values, trace):
         """Records the program. (The trace, what its step costs.)"""
-        if not self.kept:
-            return trace, self.run_once(values, trace)
         command = [*options(values), "recorded"]
-        trace = self.kept.file(command, ".sqlite")
-        costs = self.kept.costs(command)
-        if not costs or not os.path.exists(trace):
-            try:
-                costs = [self.run_once(values, trace)]
-            except Refused as refused:
+        if self.kept:
+            trace = self.kept.file(command, ".sqlite")
+            costs = self.kept.costs(command)
+            if costs and os.path.exists(trace):
+                return trace, costs[0]
+        try:
+            cost = self.run_once(values, trace)
+        except Refused as refused:
+            if self.kept:
                 self.kept.keep(command, str(refused))
-                raise
-            self.kept.keep(command, costs)
-        return trace, costs[0]
+            raise
+        if self.kept:
+            self.kept.keep(command, [cost])
+        return trace, cost
 
     def run_once(self, values, trace=None):
         with tempfile.TemporaryDirectory(prefix="headway sweep ") as folder:
             metrics = os.path.join(folder, "metrics.json")
-            command = [self.train, *options(values), "--quiet", "--metrics", metrics]
+            words = [*options(values), "--quiet", "--metrics", metrics]
             if trace and os.path.exists(trace):
                 os.remove(trace)
-            if trace and self.device == "sim":
-                command += ["--trace", trace]
+            if trace and self.simulated:
+                run([*self.train, *words, "--trace", trace], may_refuse=True)
             elif trace:
-                command = [self.headway, "record", "--force", "-o", trace, "--", *command]
-            run(command, may_refuse=True)
+                run([self.headway, "record", "--force", "-o", trace, "--", *self.train, *words], may_refuse=True)
+            else:
+                self.run_program(words)
             with open(metrics) as file:
-                return step_cost_ns(json.load(file))
+                return step_cost_ns(json.load(file), whole=trace is not None)
+
+    def run_program(self, words):
+        run([*self.train, *words], may_refuse=True)
 
     def report(self, trace):
         return json.loads(run([self.headway, "report", trace, "--json", "--predict", "yes"]).stdout)
@@ -126,9 +191,64 @@ class Tools:
         return json.loads(run([self.headway, "whatif", trace, "--json"]).stdout)
 
 
-def step_cost_ns(metrics):
-    steps = metrics["steps"]
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+
+
+class PyTorchTools(Tools):
+    """Runs programs/train.py: recorded as users do, otherwise as a fork of a process that has imported PyTorch."""
+
+    def __init__(self, headway, python, keep=None):
+        self.headway, self.train, self.device = str(headway), [str(python), str(PROGRAMS / "train.py")], "pytorch"
+        self.kept = Kept(keep, sorted(str(file) for file in PROGRAMS.glob("*.py"))) if keep else None
+        self.defaults = {one["name"]: one["value"] for one in self.switches({})}
+        self.set_always = {}
+        self.errors = tempfile.TemporaryFile("w+", errors="replace")
+        self.start()
+
+    def start(self):
+        pipe = subprocess.PIPE
+        command = [*self.train, "--serve"]
+        self.server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.errors, text=True, process_group=0)
+
+    def draw(self, seed, index, attempt, world):
+        return draw_pytorch.draw(seed, index, attempt)
+
+    def program(self, values):
+        return changes.of_pytorch(values, self.switches(values))
+
+    def shell(self, values):
+        command = shlex.join(["python3", "scripts/sweep/programs/train.py", *options(values)])
+        return f"headway record --force -o case.sqlite -- {command} && headway report case.sqlite --predict yes"
+
+    def run_program(self, words, again=True):
+        begin = self.errors.tell()
+        try:
+            self.server.stdin.write(json.dumps(words) + "\n")
+            self.server.stdin.flush()
+            ready, _, _ = select.select([self.server.stdout], [], [], RUN_TIMEOUT_S)
+            status = self.server.stdout.readline().strip() if ready else f"none after {RUN_TIMEOUT_S} s"
+        except BrokenPipeError:
+            begin, ready, status = 0, True, "none, it ended before"
+        if not ready:  # ranks that compress gradients wait for one another for ever now and then
+            os.killpg(self.server.pid, signal.SIGKILL)
+            self.server.wait()
+            self.start()
+            if again:
+                return self.run_program(words, again=False)
+        if status != "0":
+            self.errors.seek(begin)
+            text = f"{shlex.join([*self.train, *words])}\nended with status {status}: {self.errors.read().strip()[-500:]}"
+            raise Refused(text) if status == "2" else Crashed(text)
+        return None
+
+
+def step_cost_ns(metrics, whole):
+    """Of a program that tells the length of its epochs, which are all alike: that of its fastest one, unless the whole is asked for."""
+    steps = [one["start_s"] for one in metrics["steps"]]
     first, last = metrics["warm_up_steps"], len(steps) - 1
     if last <= first:
         raise Crashed("too few steps to judge")
-    return (steps[last]["start_s"] - steps[first]["start_s"]) / (last - first) * 1e9
+    if (length := metrics.get("epoch_steps")) and not whole:
+        begins = [*steps[first::length], metrics["end_s"]]
+        return min(after - begin for begin, after in zip(begins, begins[1:])) / length * 1e9
+    return (steps[last] - steps[first]) / (last - first) * 1e9

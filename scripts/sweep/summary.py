@@ -1,7 +1,6 @@
 """What all cases together say: distributions, tables, the worst ones."""
 import collections
 import math
-import shlex
 
 
 def quantile(values, share):
@@ -56,8 +55,15 @@ def figures(cases):
                  " / ".join(percent(quantile(errors, share)) for share in (0.5, 0.95, 1))))
     rows.append(("predictions inside their 95 % interval",
                  share_of(sum(one["inside"] for case in good for one in case["predictions"]), len(errors))))
-    base = [abs(case["reported_step_ns"] / case["step_ns"] - 1) for case in good if case["reported_step_ns"]]
+    base = [abs(case["reported_step_ns"] / case["recorded_step_ns"] - 1) for case in good if case["reported_step_ns"]]
     rows.append(("reported against measured step cost: median / p90 / max", spread(base)))
+    if noise := [abs(case["unchanged_gain"]) for case in good if case["unchanged_gain"] is not None]:
+        beyond = [max(0, case["regret"]["all"]["top1"] - abs(case["unchanged_gain"])) for case in good]
+        rows.append(("top-1 regret beyond the noise of its case: median / p90 / max", spread(beyond)))
+        rows.append(("noise: the same program measured twice, difference: median / p90 / max", spread(noise)))
+        rows.append(("processors taken by others when a case began: median / p90 / max", spread([case["others"] for case in good])))
+        rows.append(("recorded against unrecorded step cost: median / p90 / max",
+                     spread([case["recorded_step_ns"] / case["step_ns"] - 1 for case in good])))
     return rows
 
 
@@ -84,12 +90,23 @@ def by_first(cases):
             rules[finding["rule"]].append(finding)
     head = ("rule", "first in", "top-1 regret: median", "p90", "max", "found in", "false", "violations")
     rows = []
-    for rule in sorted(set(firsts) | set(rules), key=lambda r: -sum(c["regret"]["all"]["top1"] for c in firsts.get(r, []))):
+    for rule in sorted(set(firsts) | set(rules), key=lambda r: (-sum(c["regret"]["all"]["top1"] for c in firsts.get(r, [])), r)):
         regrets = [case["regret"]["all"]["top1"] for case in firsts.get(rule, [])]
         from_rule = [v for case in judged(cases) for v in case["violations"] if v.startswith(rule + ":")]
         false = sum(case["false_findings"].count(rule) for case in judged(cases))
         rows.append((rule, str(len(regrets)), *(percent(quantile(regrets, share)) for share in (0.5, 0.9, 1)),
                      str(len(rules.get(rule, []))), str(false), str(len(from_rule))))
+    return head, rows
+
+
+def of_programs(cases):
+    head = ("case", "switches that are not at their default", "step", "first finding", "its change", "gains", "best change", "gains")
+    rows = []
+    for case in judged(cases):
+        told = case["regret"]["all"]
+        rows.append((str(case["index"]), " ".join(f"{name} {value}" for name, value in case["program"].items()), f"{case['step_ns'] / 1e6:.1f} ms",
+                     case["findings"][0]["rule"] if case["findings"] else "–", told["first"] or "–",
+                     percent(told["first_gain"]) if told["first"] else "–", told["best"] or "–", percent(told["best_gain"])))
     return head, rows
 
 
@@ -113,13 +130,8 @@ def worst(cases, count=10):
         first = case["findings"][0]["rule"] if case["findings"] else "nothing found"
         lines += [f"case {case['index']}: regret {percent(told['top1'])} of {case['step_ns'] / 1e6:.3f} ms. First: {first}, "
                   f"{told['first'] or 'no advice'} gains {percent(told['first_gain'])}. Best: {told['best']} gains {percent(told['best_gain'])}.",
-                  f"  {shell(case)}"]
+                  f"  {case['shell']}"]
     return lines
-
-
-def shell(case):
-    command = ["headway-train", *(word for name, value in case["program"].items() for word in (f"--{name.replace('_', '-')}", value))]
-    return f"rm -f case.sqlite; {shlex.join(command)} --quiet --trace case.sqlite && headway report case.sqlite --predict yes"
 
 
 def text(cases, command):
@@ -132,8 +144,10 @@ def text(cases, command):
     return "\n".join(lines) + "\n"
 
 
-def markdown(cases, command, date):
+def markdown(cases, command, date, programs=False):
     lines = [f"Measured {date} by `{command}`.", "", table(("figure", "value"), [(n, v) for n, v in figures(cases)], True), "",
              "By the first finding:", "", table(*by_first(cases), True), "", "By fix, each prediction beside the change done:", "",
-             table(*by_fix(cases), True), "", "The worst cases:", "", "```sh", *(line if line.startswith(" ") else f"# {line}" for line in worst(cases, 5)), "```"]
-    return "\n".join(line.strip() if line.startswith("  rm") else line for line in lines) + "\n"
+             table(*by_fix(cases), True), "", "The worst cases:", "", "```sh", *(line if line.startswith("  ") else f"# {line}" for line in worst(cases, 5)), "```"]
+    if programs:
+        lines += ["", "All programs:", "", table(*of_programs(cases), True)]
+    return "\n".join(line.strip() if line.startswith("  ") else line for line in lines) + "\n"

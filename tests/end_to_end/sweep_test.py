@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The sweep: sweep_test.py BIN_FOLDER CASE. Exit status 0: passed."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -9,10 +10,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from sweep.changes import Program, parse_setting  # noqa: E402
+from sweep import draw_pytorch  # noqa: E402
+from sweep.changes import of_trainer, parse_setting  # noqa: E402
 from sweep.draw import draw, missing  # noqa: E402
-from sweep.judge import is_false, regret, violations  # noqa: E402
-from sweep.measure import Refused, Tools, step_cost_ns  # noqa: E402
+from sweep.judge import Gains, is_false, predicted, regret, violations  # noqa: E402
+from sweep.measure import Crashed, PyTorchTools, Refused, Tools, step_cost_ns  # noqa: E402
 from sweep.summary import quantile  # noqa: E402
 
 
@@ -40,7 +42,7 @@ def test_changes():
     assert parse_setting("--h2d prefetch --pinned on") == {"h2d": "prefetch", "pinned": "on"}
     assert parse_setting("--workers, --prefetch") == {}
     values = {"device": "sim", "workers": "2", "sync": "op", "precision": "fp32", "slow_rank_ms": "3", "ranks": "2"}
-    program = Program(values, tools().switches(values))
+    program = of_trainer(values, tools().switches(values))
     changes = program.single_changes()
     for change in ({"workers": "4"}, {"workers": "1"}, {"sync": "never"}, {"precision": "bf16"}, {"slow_rank_ms": "0"}):
         assert change in changes, change
@@ -73,7 +75,10 @@ def test_judgement():
     assert not is_false({**first, "advised": []}), "nothing can be done here"
     assert quantile([3, 1, 2, 4, 5, 6, 7, 8, 9, 10], 0.9) == 9
     steps = [{"start_s": start} for start in (0, 1, 2, 3, 5)]
-    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}) == 4e9 / 3
+    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}, False) == 4e9 / 3
+    epochs = {"warm_up_steps": 1, "epoch_steps": 2, "end_s": 5.5, "steps": steps}
+    assert step_cost_ns(epochs, False) == 1e9, "epochs of 2 s and of 2.5 s"
+    assert step_cost_ns(epochs, True) == 4e9 / 3
 
 
 def test_case():
@@ -88,4 +93,53 @@ def test_case():
     assert case["program"]["world"] != "0"
 
 
-{"draw": test_draw, "changes": test_changes, "judgement": test_judgement, "case": test_case}[sys.argv[2]]()
+class Pretended:
+    """Programs whose steps take what the test says, slower by load in the first round."""
+    simulated = False
+
+    def __init__(self, costs):
+        self.costs, self.ran = costs, []
+
+    def step_costs_ns(self, programs, repeat):
+        return [self.costs.get(one["workers"]) for one in programs]
+
+
+def test_pytorch():
+    """Programs in PyTorch: what is drawn is taken, changes follow from it, and predictions are judged as shares."""
+    these = PyTorchTools(BIN / "headway", os.environ.get("HEADWAY_TEST_PYTHON", sys.executable))
+    for index in range(60):
+        values = draw_pytorch.draw("legal", index, 0)
+        assert values == draw_pytorch.draw("legal", index, 0)
+        changes = these.program(values).single_changes()
+        assert changes and all(len(change) == 1 for change in changes)
+    values = {"model": "vision", "workers": "0", "update": "for-loop"}
+    program = these.program(values)
+    assert {"update": "fused"} in program.single_changes() and {"prefetch": "4"} not in program.single_changes()
+    assert program.realisations("use-workers", "--workers") == [{"workers": "1"}, {"workers": "2"}]
+    assert program.realisations("fused-attention", "--fused-attention on") == [], "it has no such switch"
+    try:
+        these.switches({"model": "none"})
+        raise AssertionError("taken")
+    except Refused:
+        pass
+
+    gains = Gains(Pretended({"0": 10.0, "1": 8.0}), program, 15.0, 3)
+    gains.measure([{"workers": "1"}, {"workers": "2"}])
+    assert gains.step == 10 and gains.unchanged == 0 and gains.of({"workers": "2"}) is None
+    told = {"id": "use-workers", "kind": "structural", "setting": "", "gain_ns": 3, "gain_low_ns": 2, "gain_high_ns": 4, "step_ns": 12}
+    one = predicted(told, program, gains, 15)
+    assert abs(one["error"]) < 1e-9 and one["inside"], "12 of 15 recorded are 8 of 10"
+    runs(these)
+
+
+def runs(these):
+    """A run by the clock of the program; where PyTorch is absent the program must say so."""
+    try:
+        cost = these.run_once({"width": "4", "size": "16", "batch": "2", "epoch_steps": "2", "workers": "1"})
+        assert 0 < cost < 10e9
+    except Crashed as crash:
+        assert "No module named" in str(crash), crash
+        print("PyTorch, NumPy or Pillow is absent: nothing ran")
+
+
+{"draw": test_draw, "pytorch": test_pytorch, "changes": test_changes, "judgement": test_judgement, "case": test_case}[sys.argv[2]]()

@@ -363,6 +363,27 @@ TEST_CASE("the wait for a batch ends with its making: the worker is on the path"
   CHECK(ns(path, PathKind::kInput) == 95'000);
 }
 
+TEST_CASE("taking a batch that was made before takes the thread's time: no wait ends sooner") {
+  // A worker that is far ahead; each batch is received and mapped for 900 µs.
+  auto hand_over = [](std::int64_t batches, std::int64_t takes) {
+    GraphTrace t;
+    ProcessId p = t.process();
+    ThreadId host = t.thread(p);
+    ThreadId loader = t.thread(p, "loader");
+    for (std::int64_t n = 0; n < batches; ++n)
+      t.range(loader, "batch", n * 10, n * 10 + 9, {.kind = RangeKind::kBatch, .batch = n});
+    for (std::int64_t n = 0; n < batches; ++n) {
+      const std::int64_t start = 1'000'000 * (n + 1);
+      t.range(host, "wait", start, start + takes, {.kind = RangeKind::kInputWait, .batch = n});
+    }
+    return DependencyGraph(t.finish(), MachineFacts()).calibration().batch;
+  };
+  CHECK(hand_over(40, 900'000).p50.ns == 900'000);
+  CHECK(hand_over(40, 900'000).origin == FactOrigin::kRecording);
+  CHECK(hand_over(10, 900'000).p50.ns == 20'000);  // too few to tell
+  CHECK(hand_over(40, 500).p50.ns == 20'000);      // a thread that has to wait wakes no faster
+}
+
 TEST_CASE("a loader that waits for room begins when a batch was taken") {
   GraphTrace t;
   ProcessId p = t.process();

@@ -117,6 +117,19 @@ TEST_CASE("workers for the training thread are bounded by processors") {
   CHECK(predicted.step_us() == doctest::Approx(22'500).epsilon(0.01));
 }
 
+TEST_CASE("workers that wait for storage take no processor, also where reads have no sizes") {
+  const auto run = [](const std::string& stage) {
+    return TextRun("meta cpu_count 2\nloader 1 prefetch=2\n  " + stage +
+                   " 60ms\nthread main\n  steps 40\n    input\n" + test::healthy_step());
+  };
+  const TextRun reads = run("read");
+  const Predicted predicted(reads, "more-workers");
+  REQUIRE(predicted.proposal.applies);
+  CHECK(predicted.proposal.setting.starts_with("--workers 4 "));
+  const TextRun decodes = run("decode");
+  CHECK_FALSE(Predicted(decodes, "more-workers").proposal.applies);
+}
+
 TEST_CASE("workers are not proposed where there are some, or no input is made on the thread") {
   const TextRun some = run_with(fmt::format("2 prefetch=2{}", kStages));
   CHECK_FALSE(Predicted(some, "use-workers").proposal.applies);

@@ -59,6 +59,23 @@ TEST_CASE("host-bound leaves what issues work to launch-bound, and hidden work a
   CHECK(hidden.finding("host-bound").status == Status::kFine);
 }
 
+TEST_CASE(
+    "without a device, host-bound is a fifth of the step in which a thread does nothing that is "
+    "told") {
+  auto status = [](std::int64_t computes) {
+    test::TraceBuilder builder;
+    for (int i = 0; i < 12; ++i) {
+      const std::int64_t t = 1'000 + i * 1'000'000;
+      builder.range(1, "step", t, t + 1'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+      if (computes > 0) builder.range(1, "conv2d", t, t + computes);
+    }
+    return test::AnalyzedRun(builder).finding("host-bound").status;
+  };
+  CHECK(status(700'000) == Status::kFound);
+  CHECK(status(850'000) == Status::kFine);
+  CHECK(status(0) == Status::kCannotTell);
+}
+
 TEST_CASE("host-bound cannot tell without steps on a device") {
   test::TraceBuilder builder;
   builder.range(1, "step", 0, 100, {.kind = trace::RangeKind::kStep});
