@@ -50,7 +50,9 @@ def test_changes():
     assert {"pinned": "on"} not in changes, "it is on"
     assert program.realisations("cuda-graph", "--cuda-graph on") == [], "this device has none"
     assert program.realisations("remove-syncs", "--sync never") == [{"sync": "never"}]
-    assert len(program.realisations("tensor-cores", "--precision tf32")) == 3
+    assert program.realisations("half-precision", "--precision bf16") == [{"precision": "bf16"}]
+    assert len(program.realisations("no-casts", "")) == 2, "alternatives"
+    assert program.realisations("run-ahead", "--run-ahead") == [{"run_ahead": "4"}], "twice as many"
 
 
 def advised(fix, gain, meaning=False):
