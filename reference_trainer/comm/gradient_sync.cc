@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "common/error.h"
 
@@ -40,18 +41,31 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
   std::int64_t count = 0;
   for (const GradientTensor& tensor : tensors_) count += tensor.count;
   sums_ = device.allocate(count * std::int64_t{sizeof(float)}, MemoryKind::kDevice);
-  for (const char* part : {"first", "middle", "last"}) {
-    const bool first = part[0] == 'f';
-    const bool last = part[0] == 'l';
-    Kernel::Tag tag;
-    tag.text = fmt::format("accumulate/{} gradients", part);
-    tag.name = nvtx::intern(tag.text);
-    tag.phase = Phase::kBackward;
-    const kernels::AddUpGradients op{tensors_, sums_.as<float>(), first, last,
-                                     1 / static_cast<float>(options.micro_batches)};
-    tag.work = kernels::work_of(op);
-    add_up_.push_back(device.make_kernel(std::move(tag), op));
+  float* sums = sums_.as<float>();
+  for (const Part part : {Part::kFirst, Part::kMiddle, Part::kLast})
+    add_up_.push_back(make_add_up(part, tensors_, sums));
+  if (!follows_ops()) return;
+  auto first = tensors_.begin();
+  for (Planned& planned : buckets_) {
+    const auto end = first + planned.tensors;
+    planned.add_up = make_add_up(Part::kLast, {first, end}, sums);
+    // Without memory behind them sums are not pointed into.
+    for (; first != end; ++first) sums += sums ? first->count : 0;
   }
+}
+
+std::unique_ptr<Kernel> GradientSync::make_add_up(Part part, std::vector<GradientTensor> tensors,
+                                                  float* sums) {
+  constexpr std::array<const char*, 3> kNames = {"first", "middle", "last"};
+  Kernel::Tag tag;
+  tag.text = fmt::format("accumulate/{} gradients", kNames[static_cast<std::size_t>(part)]);
+  tag.name = nvtx::intern(tag.text);
+  tag.phase = Phase::kBackward;
+  const kernels::AddUpGradients op{std::move(tensors), sums, part == Part::kFirst,
+                                   part == Part::kLast,
+                                   1 / static_cast<float>(options_.micro_batches)};
+  tag.work = kernels::work_of(op);
+  return device_.make_kernel(std::move(tag), op);
 }
 
 void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
@@ -66,9 +80,10 @@ void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
     ExchangeOptions exchange = options.exchange;
     exchange.average_over = static_cast<float>(communicator_->size());
     const int number = static_cast<int>(buckets_.size());
+    const std::ptrdiff_t count = std::ssize(tensors);
     buckets_.push_back({std::make_unique<Bucket>(device_, *communicator_, stream_,
                                                  std::move(tensors), number, exchange),
-                        graph.value(in_order[i].second).producer});
+                        graph.value(in_order[i].second).producer, count});
     tensors.clear();
     bytes = 0;
   }
@@ -81,13 +96,17 @@ void GradientSync::op_launched(NodeId node, std::int64_t batch) {
   exchange_up_to(ready, batch);
 }
 
+void GradientSync::add_up(Part part, std::int64_t batch) {
+  LaunchArguments arguments;
+  arguments.batch = batch;
+  device_.launch(compute_, *add_up_[static_cast<std::size_t>(part)], arguments);
+}
+
 void GradientSync::backward_launched(int micro_batch, std::int64_t batch) {
   const bool last = micro_batch + 1 == options_.micro_batches;
-  if (!add_up_.empty()) {
-    LaunchArguments arguments;
-    arguments.batch = batch;
-    device_.launch(compute_, *add_up_[micro_batch == 0 ? 0 : last ? 2 : 1], arguments);
-  }
+  const bool by_bucket = last && follows_ops();
+  if (!add_up_.empty() && !by_bucket)
+    add_up(micro_batch == 0 ? Part::kFirst : last ? Part::kLast : Part::kMiddle, batch);
   if (!last || !communicator_) return;
   exchange_up_to(buckets_.size(), batch);
   exchanged_ = 0;
@@ -96,6 +115,10 @@ void GradientSync::backward_launched(int micro_batch, std::int64_t batch) {
 
 void GradientSync::exchange_up_to(std::size_t count, std::int64_t batch) {
   if (exchanged_ >= count) return;
+  LaunchArguments arguments;
+  arguments.batch = batch;
+  for (std::size_t i = exchanged_; i < count; ++i)
+    if (buckets_[i].add_up) device_.launch(compute_, *buckets_[i].add_up, arguments);
   device_.wait(stream_, device_.record(compute_));
   for (; exchanged_ < count; ++exchanged_) buckets_[exchanged_].bucket->enqueue(batch);
 }

@@ -38,10 +38,7 @@ class GradientSync {
   GradientSync& operator=(const GradientSync&) = delete;
 
   /// Whether buckets are exchanged between the ops of the backward pass: then it is to be told of each.
-  bool follows_ops() const {
-    // With several micro batches the sums are only complete after the whole backward pass.
-    return communicator_ && options_.overlap && options_.micro_batches == 1;
-  }
+  bool follows_ops() const { return communicator_ && options_.overlap; }
   /// After the launches of a backward op of the last micro batch.
   void op_launched(NodeId node, std::int64_t batch);
   /// After the backward pass of each micro batch; the last one starts what has not been exchanged.
@@ -54,9 +51,15 @@ class GradientSync {
  private:
   struct Planned {
     std::unique_ptr<Bucket> bucket;
-    NodeId last;  ///< makes the last of its gradients
+    NodeId last;                 ///< makes the last of its gradients
+    std::ptrdiff_t tensors = 0;  ///< how many gradients it has
+    /// Of the last micro batch, where buckets follow the ops: adds it to the bucket's sums.
+    std::unique_ptr<Kernel> add_up = nullptr;
   };
   void plan_buckets(const Graph& graph, const Pairs& in_order, const GradientSyncOptions& options);
+  enum class Part : std::uint8_t { kFirst, kMiddle, kLast };
+  std::unique_ptr<Kernel> make_add_up(Part part, std::vector<GradientTensor> tensors, float* sums);
+  void add_up(Part part, std::int64_t batch);
   void exchange_up_to(std::size_t count, std::int64_t batch);
 
   Device& device_;
@@ -68,7 +71,7 @@ class GradientSync {
   std::size_t exchanged_ = 0;  ///< buckets of this step
   std::vector<GradientTensor> tensors_;
   Memory sums_;                                  ///< of micro batches
-  std::vector<std::unique_ptr<Kernel>> add_up_;  ///< first, middle, last micro batch
+  std::vector<std::unique_ptr<Kernel>> add_up_;  ///< by Part, of all gradients
 };
 
 }  // namespace headway::trainer

@@ -104,6 +104,7 @@ StringId RankWriter::text(nvtx::Name name) {
 void RankWriter::write() {
   write_process();
   write_device();
+  write_memory();
   write_graph();
   write_ranges();
   write_files();
@@ -138,6 +139,7 @@ void RankWriter::write_device() {
   gpu.gpu_name = writer_.keep(device_name(run_.gpu));
   gpu.memory_bandwidth = model.memory_bytes_per_second;
   gpu.sm_count = model.multiprocessors;
+  gpu.total_memory = run_.gpu.costs->memory_bytes;
   writer_.add<tables::TargetInfoGpu>(gpu);
   tables::CudaDevice::Row device;
   device.gpu_id = gpu_;
@@ -154,6 +156,21 @@ void RankWriter::write_device() {
     row.device_type = 1;
     writer_.add<tables::Stream>(row);
   }
+}
+
+/// As the recorder samples it: what the rank holds, and the driver's context.
+void RankWriter::write_memory() {
+  constexpr std::int64_t kContextBytes = 500'000'000;
+  tables::CounterSeries::Row row;
+  row.id = gpu_ + 1;
+  row.series = "gpu.memory_used";
+  row.unit = "bytes";
+  row.device_id = gpu_;
+  row.description = "Device memory in use by all processes.";
+  writer_.add<tables::CounterSeries>(row);
+  for (const std::int64_t time : {std::int64_t{0}, recording_.end})
+    writer_.add<tables::Counter>(
+        {row.id, time, static_cast<double>(recording_.memory_bytes + kContextBytes)});
 }
 
 void RankWriter::write_graph() {

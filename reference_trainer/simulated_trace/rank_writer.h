@@ -23,6 +23,7 @@ class RankWriter {
  private:
   void write_process();
   void write_device();
+  void write_memory();
   void write_graph();
   void write_calls();
   void write_synchronization(const Call& call);

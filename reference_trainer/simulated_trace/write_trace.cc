@@ -33,7 +33,9 @@ void write_session(trace::TraceWriter& writer, const SimulatedRun& run, std::int
   writer.set_meta(meta::kProducer, "headway-train, simulated");
   writer.set_meta(meta::kCommand, run.command);
   writer.set_meta(meta::kClock, "simulated");
-  writer.set_meta(meta::kCpuCount, std::to_string(run.host_cores));
+  // Cores are given for each rank, and a machine has those of all of its ranks.
+  writer.set_meta(meta::kCpuCount,
+                  std::to_string(run.host_cores * std::min(run.ranks, run.ranks_per_node)));
   writer.set_meta(meta::kDurationNs, std::to_string(end));
   writer.set_meta(meta::kExitCode, "0");
   writer.set_meta(meta::kHost,

@@ -25,9 +25,10 @@ struct GpuCosts {
   std::int64_t copy_latency_ns;     ///< of one copy, whatever its size
   std::int64_t pinned_bytes_per_s;  ///< host to device and back
   std::int64_t pageable_bytes_per_s;
-  double matrix_share;      ///< of the peak that a large GEMM or convolution reaches
-  double memory_share;      ///< of the bandwidth that a large streaming kernel reaches
-  double collective_share;  ///< of one direction of the GPU link that an allreduce reaches
+  std::int64_t memory_bytes;  ///< of the device, by its datasheet
+  double matrix_share;        ///< of the peak that a large GEMM or convolution reaches
+  double memory_share;        ///< of the bandwidth that a large streaming kernel reaches
+  double collective_share;    ///< of one direction of the GPU link that an allreduce reaches
   std::string_view source;
 };
 

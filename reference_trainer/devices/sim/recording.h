@@ -118,7 +118,8 @@ struct Recording {
   std::vector<FileRecord> files;
   std::vector<conventions::GraphOpPayload> graph;
   std::vector<Edge> edges;
-  std::int64_t end = 0;  ///< of the run
+  std::int64_t end = 0;           ///< of the run
+  std::int64_t memory_bytes = 0;  ///< the most device memory that the rank ever held
 };
 
 }  // namespace headway::trainer::sim

@@ -128,12 +128,18 @@ void SimDevice::block_until(std::int64_t time) {
 
 Memory SimDevice::allocate(std::int64_t bytes, MemoryKind kind) {
   allocate_call(bytes);
+  if (kind == MemoryKind::kDevice) occupy(bytes);
   // Host code reads what it asked for (figures of a step); device memory is never touched.
   const bool host = kind != MemoryKind::kDevice;
   void* address =
       host ? std::calloc(1, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1))) : nullptr;
   if (host && !address) fail_internal("Out of memory: could not allocate {} bytes.", bytes);
   return Memory(this, {address, kind}, bytes);
+}
+
+void SimDevice::occupy(std::int64_t bytes) {
+  memory_in_use_ += bytes;
+  recording_.memory_bytes = std::max(recording_.memory_bytes, memory_in_use_);
 }
 
 void SimDevice::allocate_call(std::int64_t bytes) {
@@ -148,7 +154,8 @@ void SimDevice::free_call(std::int64_t bytes) {
 }
 
 /// The run may be over: what the program gives back at its end is not part of it.
-void SimDevice::release(MemoryView memory, std::int64_t) noexcept {
+void SimDevice::release(MemoryView memory, std::int64_t bytes) noexcept {
+  if (memory.kind == MemoryKind::kDevice) memory_in_use_ -= bytes;
   std::free(memory.address);
 }
 

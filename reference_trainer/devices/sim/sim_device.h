@@ -74,6 +74,8 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   HostClock& clock() override { return *this; }
   bool computes() const override { return false; }
 
+  /// So much more device memory is in use; negative: less.
+  void occupy(std::int64_t bytes);
   /// The calls that get device memory and give it back; there is none behind them. A free waits for all work of the device.
   void allocate_call(std::int64_t bytes);
   void free_call(std::int64_t bytes);
@@ -126,6 +128,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   Call call_;  ///< the one being made
   std::vector<std::size_t> open_ranges_;
   std::int64_t now_ = 0;
+  std::int64_t memory_in_use_ = 0;
   std::uint64_t next_correlation_ = 1;
   std::uint64_t next_sync_ = 1;
 };

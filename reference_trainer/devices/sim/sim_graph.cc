@@ -40,6 +40,7 @@ class SimGraph final : public CompiledGraph {
       if (value.role != Role::kActivation) memory_bytes_ += value.bytes();
     if (!step_memory_.raw())
       memory_bytes_ += plan_memory(graph, [&](ValueId id) { return memory_size(id); }).total_bytes;
+    device_.occupy(memory_bytes_);
   }
 
   std::span<const std::unique_ptr<Kernel>> kernels(NodeId node) const override {
@@ -56,6 +57,7 @@ class SimGraph final : public CompiledGraph {
     if (!step_memory_.raw()) return;
     auto get = [this](ValueId value) {
       device_.allocate_call(memory_size(value));
+      device_.occupy(memory_size(value));
       memory_bytes_ += memory_size(value);
     };
     step_memory_.begin(node, get, [] {});  // kernels here have no scratch memory
@@ -64,6 +66,7 @@ class SimGraph final : public CompiledGraph {
     if (!step_memory_.raw()) return;
     step_memory_.end(node, [this](ValueId value) {
       device_.free_call(memory_size(value));
+      device_.occupy(-memory_size(value));
       memory_bytes_ -= memory_size(value);
     });
   }
