@@ -12,32 +12,24 @@ namespace {
 
 using namespace trace;
 
-/// No scheduler lets a thread wait so long that may run.
-constexpr DurationNs kLate{50'000'000};
-
 void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked) {
   const Points& points = sink.points;
-  std::vector<BatchTask> by_batch = loader.made;
-  std::stable_sort(by_batch.begin(), by_batch.end(),
-                   [](const BatchTask& a, const BatchTask& b) { return a.batch < b.batch; });
-  for (const BatchTask& wait : loader.waited) {
-    // Numbers may begin again with each epoch: the last of that number that was made in time.
-    auto [first, last] =
-        std::equal_range(by_batch.begin(), by_batch.end(), wait,
-                         [](const BatchTask& a, const BatchTask& b) { return a.batch < b.batch; });
-    while (first != last && points.before(end_of(wait.task), end_of((last - 1)->task))) --last;
-    if (first != last)
-      sink.add(end_of((last - 1)->task), end_of(wait.task), EdgeKind::kBatch, false);
+  const std::vector<TaskId> makers = makers_of(points, loader);
+  for (std::size_t i = 0; i < makers.size(); ++i) {
+    if (makers[i].valid())
+      sink.add(end_of(makers[i]), end_of(loader.waited[i].task), EdgeKind::kBatch, false);
   }
   std::vector<TimeNs> worker_free(points.trace().threads.size(), TimeNs::min());
+  const std::vector<BatchStart> starts = starts_of(points, loader);
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     TaskId made = loader.made[i].task;
     TimeNs& free = worker_free[points.thread_of(made).value];
     const PointId room = room_for(points, loader, i, loader.depth);
-    // Until there was room, the worker slept: that time is not its own. One that is late by more than waking takes had
-    // something else to do, as at the beginning of an epoch that starts workers anew: then its pause is.
-    if (room.valid() && points.time(room) > free &&
-        points.time(start_of(made)) - points.time(room) < kLate &&
+    if (starts[i].after.valid() &&
+        sink.add(starts[i].after, start_of(made), EdgeKind::kHandOver, true))
+      blocked[start_of(made).value] = true;
+    // Until there was room, the worker slept: that time is not its own. Of one that begins late it is.
+    if (room.valid() && points.time(room) > free && !starts[i].late &&
         sink.add(room, start_of(made), EdgeKind::kBatchSlot, true))
       blocked[start_of(made).value] = true;
     free = std::max(free, points.interval(made).end);

@@ -13,9 +13,6 @@ using namespace trace;
 
 namespace {
 
-/// A worker that begins so long after it could has been started meanwhile: waking takes less.
-constexpr DurationNs kStarting{1'000'000};
-
 /// The most workers between whose first and last batch some moment lies: those of later epochs replace them.
 std::size_t workers_at_once(const Points& points, const Loader& loader) {
   std::map<ThreadId, Interval> lives;
@@ -97,9 +94,12 @@ std::uint32_t LoaderPools::server_of(const Loader& loader) const {
   return static_cast<std::uint32_t>(at - first_reader_.begin());
 }
 
-void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns) {
+void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns,
+                      bool persistent) {
   const std::uint32_t server = server_of(loader);
-  Pool pool{{}, workers, in_turns, workers == workers_of(points_, loader).size()};
+  Pool pool{{}, workers, in_turns, persistent || workers == workers_of(points_, loader).size()};
+  const std::vector<BatchStart> starts = starts_of(points_, loader);
+  PointId epoch;                                           // what began the one that a batch is of
   std::vector<Slot> last(points_.trace().threads.size());  // by worker: where its task before ended
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     const TaskId made = loader.made[i].task;
@@ -107,9 +107,13 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
     Slot& before = last[points_.thread_of(made).value];
     Pool::Task task = first_slot(made, before);
     task.end = program_.slot_of(end_of(made));
-    if (const PointId room = room_for(points_, loader, i, depth);
-        room.valid() && program_.slot_of(room) < task.begin)
-      task.room = program_.slot_of(room);
+    if (persistent)
+      editor_.remove_edges(start_of(made), EdgeKind::kHandOver);
+    else if (starts[i].after.valid())
+      epoch = starts[i].after;
+    PointId room = room_for(points_, loader, i, depth);
+    if (epoch.valid() && (!room.valid() || points_.before(room, epoch))) room = epoch;
+    if (room.valid() && program_.slot_of(room) < task.begin) task.room = program_.slot_of(room);
     before = task.end;
     pool.tasks.push_back(task);
     if (storages_[server].shared()) add_visits(task, points_.thread_of(made), server);
@@ -123,27 +127,26 @@ void LoaderPools::add_as_recorded(const Loader& loader) {
   add(loader, workers, loader.depth, is_in_turns(points_, loader, workers));
 }
 
+double LoaderPools::certainty_of(const Loader& loader, double times_readers) const {
+  DurationNs making;
+  for (const BatchTask& made : loader.made) making += points_.interval(made.task).length();
+  const StorageModel& storage = storage_of(loader);
+  return making.ns > 0 ? storage.serves(times_readers, ratio(storage.total, making)) : 1;
+}
+
 bool LoaderPools::add_persistent(const Loader& loader) {
   const std::size_t at_once = workers_at_once(points_, loader);
-  add(loader, at_once, loader.depth, is_in_turns(points_, loader, at_once));
-  Pool& pool = pools_.back();
-  pool.persistent = true;
+  add(loader, at_once, loader.depth, is_in_turns(points_, loader, at_once), true);
+  const Pool& pool = pools_.back();
   std::map<std::uint32_t, ConstraintId> pause;  // before a task, by its end
   for (const Pool::Task& task : pool.tasks) pause[task.end.value] = task.after;
-  std::map<ThreadId, TimeNs> free;  // by worker: the end of its task before
+  const std::vector<BatchStart> starts = starts_of(points_, loader);
   bool any = false;
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
-    const TaskId made = loader.made[i].task;
-    const auto at = free.emplace(points_.thread_of(made), TimeNs::min()).first;
-    const PointId room = room_for(points_, loader, i, loader.depth);
-    if (room.valid()) at->second = std::max(at->second, points_.time(room));
-    const bool late = points_.time(start_of(made)) - at->second >= kStarting;
-    if (room.valid() && late) {
-      any = true;
-      const ConstraintId before = pause[program_.slot_of(end_of(made)).value];
-      if (before.valid()) editor_.set_lag(before, {0});
-    }
-    at->second = points_.interval(made).end;
+    if (!starts[i].late) continue;
+    any = true;
+    const ConstraintId before = pause[program_.slot_of(end_of(loader.made[i].task)).value];
+    if (before.valid()) editor_.set_lag(before, {0});
   }
   return any;
 }
@@ -180,7 +183,8 @@ void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread, std::uint3
   }
 }
 
-void LoaderPools::move_into(Scenario& scenario) {
+void LoaderPools::move_into(Scenario& scenario, int times_bytes) {
+  for (Visit& visit : visits_) visit.fixed *= times_bytes;
   std::ranges::sort(visits_, {}, &Visit::constraint);
   scenario.pools = std::move(pools_);
   scenario.visits = std::move(visits_);

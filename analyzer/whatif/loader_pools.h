@@ -31,16 +31,20 @@ class LoaderPools {
   /// Both must outlive it.
   LoaderPools(const Predictor& predictor, Editor& editor);
 
-  /// `depth` batches are under way at most.
-  void add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns);
+  /// `depth` batches are under way at most. `persistent`: those of an epoch may be made before the one before it ends,
+  /// also where the recorded workers were started anew.
+  void add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns,
+           bool persistent = false);
   /// The same workers, and as many batches ahead as recorded.
   void add_as_recorded(const Loader& loader);
   /// As recorded, but the workers live on from one epoch to the next: none is started anew. True where some
   /// were.
   bool add_persistent(const Loader& loader);
-  /// Moves pools and visits into the scenario. The last call.
-  void move_into(Scenario& scenario);
+  /// Moves pools and visits into the scenario; each read transfers so many times the bytes. The last call.
+  void move_into(Scenario& scenario, int times_bytes = 1);
 
+  /// How likely so many times as many of its readers are served as fast, see StorageModel::serves.
+  double certainty_of(const Loader& loader, double times_readers) const;
   /// That the loader's workers read from.
   const StorageModel& storage_of(const Loader& loader) const {
     return storages_[server_of(loader)];

@@ -19,12 +19,17 @@ Proposal propose(const Predictor& predictor) {
   LoaderPools pools(predictor, editor);
   std::size_t before = 0;
   std::size_t after = 0;
+  double certainty = 1;
   for (const Loader& loader : find_loaders(points)) {
     if (!has_workers(points, loader)) continue;
     const std::size_t workers = workers_of(points, loader).size();
     // Twice as many: the bursts of a loader are as long as its queue.
     const std::size_t depth = std::max(2 * loader.depth, workers + 1);
     pools.add(loader, workers, depth, is_in_turns(points, loader, workers));
+    // No more of them read at once than batches are under way.
+    const auto readers = static_cast<double>(std::min(workers, loader.depth));
+    certainty =
+        std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) / readers));
     before = std::max(before, loader.depth);
     after = std::max(after, depth);
   }
@@ -33,6 +38,7 @@ Proposal propose(const Predictor& predictor) {
                     editor.take()};
   proposal.setting = fmt::format("--prefetch {}", after);
   pools.move_into(proposal.scenario);
+  proposal.certainty = certainty;
   proposal.scenario.at_least = least_for_processors(predictor);
   return proposal;
 }

@@ -35,9 +35,10 @@ const Fix kPersistentWorkers{
     FixKind::kStructural,
     0.1,
     "--worker-reuse on",
-    "A worker that begins a batch over a millisecond after the queue had room begins it at once; "
-    "so does the first batch of a worker that was started later. Batches take as long as they "
-    "took.",
+    "A worker that begins a batch much later than waking takes, after the queue had room, begins "
+    "it "
+    "at once; so does the first batch of a worker that was started later. Batches take as long as "
+    "they took.",
     "whether the data set of a worker may live on",
     propose};
 
