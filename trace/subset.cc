@@ -63,6 +63,7 @@ Trace take_rows(const Trace& trace, const KeptRows& kept) {
   out.graph_ops = trace.graph_ops;
   out.settings = trace.settings;
   out.losses = trace.losses;
+  out.counters = trace.counters;
   Trace& source = const_cast<Trace&>(trace);  // columns() has no const form; only read here
   const auto ranges = copy_rows<RangeId>(source.ranges, out.ranges, kept.ranges);
   const auto calls = copy_rows<CallId>(source.calls, out.calls, kept.calls);

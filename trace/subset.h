@@ -18,7 +18,7 @@ struct KeptRows {
 
 /// The trace with only those events, and the collectives of them. Rows keep their order; processes,
 /// threads, devices, streams and texts keep their ids, so only row numbers change. References to
-/// rows that were not kept become none. Counters and overheads are left out.
+/// rows that were not kept become none. Counters stay whole, overheads are left out.
 Trace take_rows(const Trace& trace, const KeptRows& kept);
 
 }  // namespace headway::trace

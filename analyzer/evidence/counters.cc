@@ -56,4 +56,10 @@ std::optional<Summary> steady(const RuleContext& context, std::string_view name,
   return summary.count ? std::optional(summary) : std::nullopt;
 }
 
+double memory_peak(const trace::Trace& trace, trace::DeviceId device) {
+  const trace::CounterSeries* used = find(trace, kGpuMemoryUsed, device);
+  if (!used) used = find(trace, kMemoryReserved, device);
+  return used ? summarise(*used, {TimeNs::min(), TimeNs::max()}).high : 0;
+}
+
 }  // namespace headway::analyzer::counters

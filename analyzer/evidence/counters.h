@@ -41,4 +41,7 @@ Interval steady_window(const RuleContext& context);
 std::optional<Summary> steady(const RuleContext& context, std::string_view name,
                               std::optional<trace::DeviceId> device = {});
 
+/// The most bytes of a device's memory that were ever in use; 0 where no counter tells.
+double memory_peak(const trace::Trace& trace, trace::DeviceId device);
+
 }  // namespace headway::analyzer::counters

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
+#include "analyzer/evidence/communication.h"
 #include "analyzer/evidence/counters.h"
 #include "trace/meta_keys.h"
 
@@ -165,17 +167,30 @@ LoaderWork loader_work(const RuleContext& context) {
   return work;
 }
 
+std::int64_t trainers_in(const trace::Trace& trace) {
+  std::set<std::int32_t> ranks;
+  for (const trace::Process& process : trace.processes)
+    if (process.rank >= 0) ranks.insert(process.rank);
+  return std::max<std::int64_t>(1, std::ssize(ranks));
+}
+
 std::int64_t processor_count(const trace::Trace& trace) {
   std::string_view text = trace.meta_value(trace::meta::kCpuCount);
   std::int64_t count = 0;
   std::from_chars(text.data(), text.data() + text.size(), count);
-  return count;
+  const std::int64_t here = trainers_in(trace);
+  const std::int64_t of_machine = ranks_per_node(trace);
+  if (count == 0 || of_machine == 0) return count;
+  return std::max<std::int64_t>(
+      1, count * here /
+             std::min<std::int64_t>(of_machine, std::max<std::int64_t>(here, trace.world_size)));
 }
 
 std::int64_t workers_that_fit(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
   const std::int64_t processors = processor_count(trace);
   if (processors <= 0) return 0;
+  const std::int64_t trainers = trainers_in(trace);
   DurationNs making;
   DurationNs reading;
   DurationNs computing;
@@ -199,7 +214,8 @@ std::int64_t workers_that_fit(const RuleContext& context) {
     share = computes + (1 - computes) * copies;
   }
   return static_cast<std::int64_t>(
-      std::max(1.0, std::floor(static_cast<double>(processors - 1) / std::max(share, 1e-3))));
+      std::max(1.0, std::floor(static_cast<double>(processors - trainers) /
+                               static_cast<double>(trainers) / std::max(share, 1e-3))));
 }
 
 std::int64_t workers_needed(DurationNs per_batch, DurationNs step) {

@@ -54,10 +54,13 @@ struct LoaderWork {
 };
 LoaderWork loader_work(const RuleContext& context);
 
-/// Processors of the machine that the program may use; 0 unknown.
+/// Ranks of the job that the trace has, at least one: each trains and has a loader of its own.
+std::int64_t trainers_in(const trace::Trace& trace);
+
+/// Processors that those may use: of machines with other ranks, their part. 0 unknown.
 std::int64_t processor_count(const trace::Trace& trace);
 
-/// How many workers the processors bear besides the training thread, by what makes the batches now: workers, or that thread;
+/// How many workers of each loader the processors bear besides the training threads, by what makes the batches now: workers, or that thread;
 /// 0 unknown. One takes a processor while it computes; a read takes one as long as its bytes would take in large pieces, and
 /// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.
 std::int64_t workers_that_fit(const RuleContext& context);

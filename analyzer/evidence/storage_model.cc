@@ -119,6 +119,12 @@ StorageModel storage_model(const trace::Trace& trace, const std::set<trace::Thre
   return model;
 }
 
+double StorageModel::serves(double times_readers, double share_of_reading) const {
+  constexpr double kNeverSeen = 0.5;
+  if (limited() || times_readers <= 1) return 1;
+  return 1 - kNeverSeen * std::min(1.0, share_of_reading) * (1 - 1 / times_readers);
+}
+
 double StorageModel::load(Interval window) const {
   double busy = 0;
   for (const StorageRead& read : reads)

@@ -43,10 +43,16 @@ struct StorageModel {
   double left_if_packed = 1;  ///< ... if requests cost nothing: small files in shards
   double left_if_fast = 1;    ///< ... if transfers cost nothing: faster storage
 
+  /// ... if each read brought so many times the bytes; more than 1 for more bytes.
+  double left_with_bytes(double times) const { return 1 + (times - 1) * (1 - left_if_fast); }
+
   /// The recorded reads show that they share the storage.
   bool limited() const { return basis == Basis::kContention; }
   /// Something is known of what they share.
   bool shared() const { return basis == Basis::kContention || basis == Basis::kCalls; }
+  /// How likely so many times as many readers are served as fast as these, 0 to 1, where reading takes this share of
+  /// their work. Where the reads show no limit, that they never met one says nothing of more readers.
+  double serves(double times_readers, double share_of_reading) const;
   /// How much of `window` all places are taken, 0 to 1.
   double load(Interval window) const;
 };

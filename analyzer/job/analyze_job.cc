@@ -92,7 +92,7 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
   fail_input("{}: changed while it was read.", rank.file);
 }
 
-/// Jobs with more events are replayed by their critical rank alone.
+/// Jobs of several files with more events are replayed by their critical rank alone.
 constexpr std::size_t kMostOfWhole = 400'000;
 
 /// The traces of all ranks as one; nothing where they are too many events.
@@ -146,7 +146,7 @@ std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOp
 
 std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
   if (auto job = analyze_ranks_in(trace, options)) {
-    if (trace.event_count() <= kMostOfWhole) job->whole = std::move(trace);
+    job->whole = std::move(trace);
     return job;
   }
   auto report = std::make_unique<JobReport>();

@@ -38,8 +38,8 @@ class Alone final : public Exchange {
 struct JobReport {
   trace::Trace trace;
   Analysis analysis;
-  /// All ranks on one clock, where there are several and they have few events: what replays are
-  /// made of, as the ranks wait for each other.
+  /// All ranks on one clock, where there are several: what replays are made of, as the ranks wait for each
+  /// other. None for several files with many events.
   std::optional<trace::Trace> whole = std::nullopt;
 };
 

@@ -45,6 +45,8 @@ struct PredictedGain {
   double low = 0;        ///< of the 95 % interval of the share
   double high = 0;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: none
+  /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by share × certainty.
+  double certainty = 1;
 };
 
 /// What the figure of a finding rests on.

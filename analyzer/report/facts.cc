@@ -186,7 +186,11 @@ std::string fix_line(const PredictedGain& gain) {
                                  change(gain.share), change(gain.low), change(gain.high));
   for (std::size_t at = 0; (at = line.find("-", at)) != std::string::npos; ++at)
     line.replace(at, 1, "−");
-  return is_ceiling(gain) ? line + ", at best" : line;
+  if (is_ceiling(gain)) return line + ", at best";
+  constexpr double kSure = 0.9;
+  const Fix* fix = find_fix(gain.fix);
+  return gain.certainty < kSure && fix ? fmt::format("{}; not known: {}", line, fix->cannot_know)
+                                       : line;
 }
 
 std::string prediction_label(const Finding& finding) {

@@ -129,6 +129,7 @@ Json fix_json(const PredictedGain& gain) {
           {"kind", fix ? fix_kind_id(fix->kind) : ""},
           {"step_ns", gain.step.ns},
           {"share", gain.share},
+          {"certainty", gain.certainty},
           {"low", gain.low},
           {"high", gain.high},
           {"setting", text(gain.setting)}};

@@ -113,10 +113,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     Headroom here;
     here.device = &device;
     here.memory = static_cast<double>(context.trace.devices[device.device.value].memory_bytes);
-    const trace::CounterSeries* used =
-        counters::find(context.trace, counters::kGpuMemoryUsed, device.device);
-    if (!used) used = counters::find(context.trace, counters::kMemoryReserved, device.device);
-    if (used) here.peak = counters::summarise(*used, {TimeNs::min(), TimeNs::max()}).high;
+    here.peak = counters::memory_peak(context.trace, device.device);
     if (here.memory <= 0 || here.peak <= 0) {
       unknown = true;
       continue;

@@ -54,7 +54,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                        "unknown. Record with `headway record` and mark the stages of the loader "
                        "(docs/reference/nvtx-conventions.md).");
   }
-  double demand = work.computing + 1;
+  double demand = work.computing + static_cast<double>(trainers_in(context.trace));
   double available = static_cast<double>(processors);
   if (demand <= available) {
     return fine(rule, fmt::format("{:.1f} threads want {} processors.", demand, processors));

@@ -27,6 +27,9 @@ struct Proposal {
   /// Nothing of the kind can gain more: the durations that it sets were measured elsewhere in the
   /// run.
   bool is_ceiling = false;
+  /// How far the recording shows that it can be made and serves the training as well, 0 to 1: findings rank by their
+  /// gain times this.
+  double certainty = 1;
 };
 
 /// A known remedy: one file of analyzer/whatif/fixes/, listed in registry.cc.

@@ -67,6 +67,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"half-precision", kTorch, "torch.autocast('cuda', dtype=torch.bfloat16)"},
     {"half-precision", kFlow,
      "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16'); in flax dtype=jnp.bfloat16"},
+    {"half-throughout", kTorch, "model.to(torch.bfloat16) instead of autocast"},
+    {"half-throughout", kFlow, "parameters and activations in bfloat16"},
     {"no-layout-changes", kTorch, "model.to(memory_format=torch.channels_last)"},
     {"no-layout-changes", kFlow, "data_format='channels_last'"},
     {"no-casts", kTorch, "model.to(torch.bfloat16), or autocast around larger regions"},

@@ -16,7 +16,7 @@ double KernelBound::share_left(double faster, double bytes) const {
 double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
                           std::int32_t multiprocessors) {
   const std::int64_t blocks = predictor.trace().device_ops.blocks[kernel.value];
-  if (blocks <= 0 || multiprocessors <= 0) return 0.5;
+  if (blocks <= 1 || multiprocessors <= 0) return 0.5;
   return std::clamp(static_cast<double>(multiprocessors) / static_cast<double>(blocks), 0.5, 1.0);
 }
 

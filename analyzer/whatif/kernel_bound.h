@@ -29,7 +29,8 @@ struct KernelBound {
 };
 
 /// The share of its time that a kernel takes with half the bytes: one that does not fill the device's
-/// multiprocessors twice has blocks that start at once, and those take as long.
+/// multiprocessors twice has blocks that start at once, and half as many of them take as long. A single block has all
+/// the bytes itself.
 double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
                           std::int32_t multiprocessors);
 

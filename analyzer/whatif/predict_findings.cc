@@ -29,8 +29,6 @@ constexpr double kNeverSilent = 0.05;
 constexpr double kSeenByReplay = 0.6;
 /// Of what cannot be had by a known fix, so much counts.
 constexpr double kCeilingCounts = 0.5;
-/// More samples a second are not as much more learnt: a larger batch takes more of them to the same result.
-constexpr double kOtherTrainingCounts = 0.7;
 /// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
 constexpr double kOtherTrainingNames = 0.25;
 /// A difference of less is none.
@@ -67,42 +65,51 @@ Scenario without(const std::vector<const ReplayedFix*>& fixes) {
   return all;
 }
 
+double expected(const PredictedGain& gain) {
+  return gain.share * gain.certainty;
+}
+
+void put_in_order(std::vector<PredictedGain>& fixes) {
+  std::ranges::stable_sort(fixes, [](const PredictedGain& a, const PredictedGain& b) {
+    return expected(a) > expected(b);
+  });
+}
+
 /// Of the best fix that can be made; a ceiling where there is none.
 void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFix*>& its,
                   Finding& finding) {
+  double most = 0;
   for (const ReplayedFix* one : its) {
     const PredictedGain gain = one->gain(predictor);
     auto& best = one->is_real() ? finding.predicted : finding.at_most;
-    if (!best) best = gain;
-    if (one->is_real() && gain.share >= kWorthMaking) finding.fixes.push_back(gain);
+    if (!best || expected(gain) > expected(*best)) best = gain;
+    if (!one->is_real()) continue;
+    most = std::max(most, gain.share);
+    if (gain.share >= kWorthMaking) finding.fixes.push_back(gain);
   }
   if (!finding.predicted) {
     std::swap(finding.predicted, finding.at_most);
-    if (finding.predicted->share >= kWorthMaking) finding.fixes.push_back(*finding.predicted);
+    most = finding.predicted->share;
+    if (most >= kWorthMaking) finding.fixes.push_back(*finding.predicted);
   }
-  if (finding.at_most && finding.at_most->share < finding.predicted->share + kSameShare)
-    finding.at_most.reset();
+  put_in_order(finding.fixes);
+  if (finding.at_most && finding.at_most->share < most + kSameShare) finding.at_most.reset();
 }
 
-/// What the best fix gains of the step; a ceiling and another training count less.
-double counted_gain(const Finding& finding, double other_training = kOtherTrainingCounts) {
+/// What the best fix is expected to gain of the step.
+double expected(const Finding& finding) {
   double most = 0;
-  for (const PredictedGain& gain : finding.fixes) {
-    const Fix* fix = find_fix(gain.fix);
-    const double counts = fix->changes_training            ? other_training
-                          : fix->kind == FixKind::kCeiling ? kCeilingCounts
-                                                           : 1;
-    most = std::max(most, counts * gain.share);
-  }
+  for (const PredictedGain& gain : finding.fixes) most = std::max(most, expected(gain));
   return most;
 }
 
-/// The share of the step that is expected to be gained by following the finding.
-double worth_of(const Finding& finding) {
-  const double gain = finding.basis == FigureBasis::kExposed
-                          ? kCeilingCounts * finding.share_of_step
-                          : counted_gain(finding);
-  return gain * finding.confidence;
+/// The same for the place in a group.
+double gain_that_names(const Finding& finding) {
+  double most = 0;
+  for (const PredictedGain& gain : finding.fixes)
+    most = std::max(most, find_fix(gain.fix)->changes_training ? kOtherTrainingNames * gain.share
+                                                               : expected(gain));
+  return most;
 }
 
 /// The replay confirms how much the time is worth, as far as it is that of the recorded run; what
@@ -115,6 +122,7 @@ void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& fi
   const DurationNs step = predictor.baseline().recorded;
   DurationNs most = std::max(ceiling, DurationNs{0});
   if (finding.predicted) most = std::max(most, step - finding.predicted->step);
+  for (const PredictedGain& gain : finding.fixes) most = std::max(most, step - gain.step);
   if (finding.at_most) most = std::max(most, step - finding.at_most->step);
   finding.recoverable_per_step = std::min(most, step);
   finding.share_of_step = ratio(finding.recoverable_per_step, step);
@@ -191,8 +199,7 @@ void take_over_fixes(const Finding& from, Finding& lead) {
   for (const PredictedGain& gain : from.fixes)
     if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
       lead.fixes.push_back(gain);
-  std::ranges::stable_sort(
-      lead.fixes, [](const PredictedGain& a, const PredictedGain& b) { return a.share > b.share; });
+  put_in_order(lead.fixes);
 }
 
 /// Findings of the same time follow the one that stands for them.
@@ -203,7 +210,7 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (!is_found(findings[i]) || findings[i].basis != FigureBasis::kReplay) continue;
     which.push_back(i);
-    const double best = counted_gain(findings[i], kOtherTrainingNames);
+    const double best = gain_that_names(findings[i]);
     causes.push_back({removed[i], findings[i].recoverable_per_step, best * findings[i].confidence,
                       best, fixes_known(findings[i].rule)});
   }
@@ -294,7 +301,10 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     if (!is_found(finding)) continue;
     if (finding.basis == FigureBasis::kReplay)
       finding.confidence = confirmed(finding.confidence, predictor.baseline().residual);
-    finding.worth = worth_of(finding);
+    const double gain = finding.basis == FigureBasis::kReplay
+                            ? expected(finding)
+                            : kCeilingCounts * finding.share_of_step;
+    finding.worth = gain * finding.confidence;
   }
   group(predictor, findings, removed);
   for (Finding& finding : findings) {
@@ -327,7 +337,7 @@ void keep_exposed(const std::string& why, Analysis& analysis) {
     if (!is_found(finding)) continue;
     const std::string_view own = why_unpredictable(finding.rule);
     finding.unpredicted = own.empty() ? why : std::string(own);
-    finding.worth = worth_of(finding);
+    finding.worth = kCeilingCounts * finding.share_of_step * finding.confidence;
   }
   order(analysis.findings);
 }
@@ -357,30 +367,27 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
     keep_exposed("nothing of a step was recorded", analysis);
     return;
   }
-  std::unique_ptr<Sample> other;
-  bool sampled = false;
-  if (whole) {
-    other = std::make_unique<Sample>();
-    other->analysis = analyze(*whole, {.steps = analysis.step_options});
-  } else {
-    other = take_sample(trace, analysis);
-    sampled = other != nullptr;
-  }
-  if (!other && trace.event_count() > kReplayedWhole) {
+  const trace::Trace& events = whole ? *whole : trace;
+  const std::size_t most = whole ? 2 * kReplayedWhole : kReplayedWhole;
+  const std::unique_ptr<Sample> sample = take_sample(events, analysis, most);
+  if (!sample && events.event_count() > most) {
     keep_exposed(fmt::format("{} events are too many to replay unsampled, and no steps were found "
                              "to take a sample of",
-                             trace.event_count()),
+                             events.event_count()),
                  analysis);
     return;
   }
-  const Predictor predictor(whole   ? *whole
-                            : other ? other->trace
-                                    : trace,
-                            other ? other->analysis : analysis, std::move(machine));
+  Analysis of_whole;
+  if (whole && !sample) of_whole = analyze(*whole, {.steps = analysis.step_options});
+  const Predictor predictor(sample ? sample->trace : events,
+                            sample  ? sample->analysis
+                            : whole ? of_whole
+                                    : analysis,
+                            std::move(machine));
   if (predictor.missing().empty()) {
     judge(predictor, analysis);
-    if (sampled) analysis.sampled_steps = predictor.baseline().steps;
-    if (other) scale_times(analysis, predictor.baseline().recorded);
+    if (sample) analysis.sampled_steps = predictor.baseline().steps;
+    if (sample || whole) scale_times(analysis, predictor.baseline().recorded);
     keep_fitting_advice(analysis.program, analysis.findings);
     order(analysis.findings);
   } else {

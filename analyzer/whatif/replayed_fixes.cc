@@ -22,6 +22,9 @@ Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario) {
   return ceiling;
 }
 
+/// Of what cannot be had by a known fix, so much counts.
+constexpr double kCeilingCounts = 0.5;
+
 PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
   const DurationNs step = predictor.baseline().recorded;
   const auto whole = static_cast<double>(std::max<std::int64_t>(1, step.ns));
@@ -31,7 +34,8 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
           static_cast<double>(prediction.gain.ns) / whole,
           prediction.gain_ns.low / whole,
           prediction.gain_ns.high / whole,
-          proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting};
+          proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting,
+          is_real() ? proposal.certainty : kCeilingCounts};
 }
 
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {

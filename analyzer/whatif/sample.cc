@@ -59,9 +59,10 @@ std::vector<std::uint32_t> overlapping(const std::vector<TimeNs>& starts,
 
 }  // namespace
 
-std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis) {
+std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis,
+                                    std::size_t replayed_whole) {
   const Steps& steps = analysis.steps;
-  if (trace.event_count() <= kReplayedWhole || steps.steady.empty()) return nullptr;
+  if (trace.event_count() <= replayed_whole || steps.steady.empty()) return nullptr;
   const std::size_t each = std::max<std::size_t>(1, trace.event_count() / steps.all.size());
   const std::size_t most = std::max<std::size_t>(1, kSampled / each);
   const Window judged = typical_window(steps, most);

@@ -13,12 +13,13 @@ struct Sample {
   Analysis analysis;
 };
 
-/// Recordings up to this many events are replayed as a whole.
+/// Recordings up to this many events are replayed as a whole; those of all ranks of a job up to twice as many.
 inline constexpr std::size_t kReplayedWhole = 200'000;
 
 /// Of a longer recording some steps in a row whose mean is closest to that of all steady ones, with
 /// two steps before them, so that what they wait for is there. None where the recording is short,
-/// or has no steps.
-std::unique_ptr<Sample> take_sample(const trace::Trace& trace, const Analysis& analysis);
+/// or has no steps. `analysis`: of the recording, or of one of its ranks.
+std::unique_ptr<Sample> take_sample(const trace::Trace& trace, const Analysis& analysis,
+                                    std::size_t replayed_whole = kReplayedWhole);
 
 }  // namespace headway::analyzer

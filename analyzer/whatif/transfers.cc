@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "analyzer/ranks/job.h"
@@ -92,6 +93,48 @@ std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
   if (most == bytes.end()) return all;
   std::erase_if(all, [&](const Transfer& one) { return one.ranks != most->first; });
   return all;
+}
+
+namespace {
+
+/// Whether each stream has the stages in turns: they are of one sum then. The first and the last may be cut off.
+bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
+  std::map<StreamId, std::vector<int>> of_stream;
+  for (const Transfer& one : staged)
+    of_stream[trace.device_ops.stream[one.op.value]].push_back(one.kind == "reducescatter" ? 0
+                                                               : one.kind == "allgather"   ? 2
+                                                                                           : 1);
+  std::size_t sums = 0;
+  for (const auto& [stream, kinds] : of_stream) {
+    for (std::size_t i = 1; i < kinds.size(); ++i) {
+      const bool next = kinds[i - 1] == 2 ? kinds[i] == 0 : kinds[i] > kinds[i - 1];
+      if (!next) return false;
+      sums += kinds[i] == 2;
+    }
+  }
+  return sums > 0;
+}
+
+}  // namespace
+
+std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor) {
+  std::vector<Transfer> all = transfers_of(predictor);
+  std::erase_if(all, [](const Transfer& one) {
+    return one.kind != "reducescatter" && one.kind != "allgather" && one.kind != "allreduce";
+  });
+  if (in_turns(predictor.trace(), all)) {
+    std::vector<std::vector<Transfer>> stages;
+    for (const std::string_view kind : {"reducescatter", "allreduce", "allgather"}) {
+      std::vector<Transfer> stage;
+      std::ranges::copy_if(all, std::back_inserter(stage),
+                           [&](const Transfer& one) { return one.kind == kind; });
+      if (!stage.empty()) stages.push_back(std::move(stage));
+    }
+    return stages;
+  }
+  std::vector<Transfer> sums = main_all_reduces(predictor);
+  if (sums.empty()) return {};
+  return {std::move(sums)};
 }
 
 double hops_of(int ranks, bool all_reduce) {

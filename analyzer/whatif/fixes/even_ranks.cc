@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A rank that keeps the others waiting takes for everything what its peers take. Ranks of one job do the same
-// things in the same order, so the n-th piece of work of a stream or thread is matched with the n-th of theirs.
+// things in the same order, so the n-th piece of work of a stream or thread in a step is matched with the n-th of
+// theirs. By step, because recordings may begin and end anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyzer/whatif/editor.h"
@@ -30,10 +32,11 @@ struct Piece {
   DurationNs own;
 };
 
-/// A stream or thread of a process, in the order in which the process made those.
+/// A stream or thread of a process, in the order in which the process made those, in one step.
 struct Row {
   bool thread = false;
   std::uint32_t which = 0;
+  std::int64_t step = 0;  ///< as the program counts; -1 before the first
   auto operator<=>(const Row&) const = default;
 };
 using Rows = std::map<Row, std::vector<Piece>>;
@@ -50,6 +53,11 @@ class Pieces {
         points_(program_.graph().points()),
         trace_(predictor.trace()),
         which_(trace_.threads.size(), kNone) {
+    steps_.resize(trace_.processes.size());
+    for (const Step& step : predictor.analysis().steps.all)
+      steps_[trace_.threads[step.thread.value].process.value].emplace_back(step.host.begin,
+                                                                           step.number);
+    for (auto& its : steps_) std::ranges::sort(its);
     for (ThreadId thread : trace_.calls.thread) which_[thread.value] = 0;
     std::vector<std::uint32_t> next(trace_.processes.size());
     for (std::size_t t = 0; t < which_.size(); ++t) {
@@ -84,19 +92,29 @@ class Pieces {
     if (const DeviceOpId op = points_.op_of(task); op.valid()) {
       const Stream& stream = trace_.streams[trace_.device_ops.stream[op.value].value];
       process = stream.process;
-      row = {false, static_cast<std::uint32_t>(stream.ordinal)};
+      const CallId launch = trace_.device_ops.call[op.value];
+      const TimeNs when =
+          launch.valid() ? trace_.calls.start[launch.value] : trace_.device_ops.start[op.value];
+      row = {false, static_cast<std::uint32_t>(stream.ordinal), step_at(process, when)};
       return true;
     }
     const ThreadId thread = points_.thread_of(task);
     if (!thread.valid() || which_[thread.value] == kNone) return false;
     process = trace_.threads[thread.value].process;
-    row = {true, which_[thread.value]};
+    row = {true, which_[thread.value], step_at(process, points_.time(start_of(task)))};
     return true;
+  }
+
+  std::int64_t step_at(ProcessId process, TimeNs when) const {
+    const auto& its = steps_[process.value];
+    const auto after = std::ranges::upper_bound(its, std::pair(when, INT64_MAX));
+    return after == its.begin() ? -1 : (after - 1)->second;
   }
 
   const Program& program_;
   const Points& points_;
   const Trace& trace_;
+  std::vector<std::vector<std::pair<TimeNs, std::int64_t>>> steps_;  ///< by process: begin, number
   std::vector<std::uint32_t>
       which_;  ///< by thread: the how-manieth of its process; kNone: no calls
 };

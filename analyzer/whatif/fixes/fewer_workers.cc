@@ -29,19 +29,22 @@ Proposal propose(const Predictor& predictor) {
   const std::int64_t processors = processor_count(predictor.trace());
   if (work.workers.empty() || processors == 0)
     return not_here("how many workers compute on how many processors is not known");
-  const double wanted = work.computing + 1;
+  const std::int64_t trainers = trainers_in(predictor.trace());
+  const double wanted = work.computing + static_cast<double>(trainers);
   if (wanted <= static_cast<double>(processors))
     return not_here(fmt::format("{:.1f} threads want {} processors", wanted, processors));
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);
-  const auto left = static_cast<std::size_t>(std::max<std::int64_t>(1, processors - 1));
+  const auto left =
+      static_cast<std::size_t>(std::max<std::int64_t>(1, (processors - trainers) / trainers));
   std::set<ThreadId> stretched;
   std::size_t before = 0;
   std::size_t ahead = 0;
   for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::set<ThreadId> workers = workers_of(points, loader);
-    if (workers.size() <= left) continue;
+    // No more of them have a batch at once than are made ahead.
+    if (std::min(workers.size(), loader.depth) <= left) continue;
     stretched.insert(workers.begin(), workers.end());
     stretched.insert(points.thread_of(loader.waited.front().task));
     const bool in_turns = is_in_turns(points, loader, workers.size());

@@ -112,6 +112,14 @@ void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
   sums.kernels += static_cast<std::int64_t>(chain.size());
 }
 
+/// A run that is being read off a stream.
+struct Chain {
+  std::vector<DeviceOpId> ops;
+  bool rows = false;        ///< one of them reduces rows
+  bool reduced = false;     ///< one of them reduces, nothing tells how
+  std::size_t columns = 0;  ///< so many of them up to and with the last one that sums columns
+};
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
@@ -120,13 +128,18 @@ Proposal propose(const Predictor& predictor) {
   Sums sums;
   const Tensors tensors(predictor);
   const DurationNs least = shortest_kernel(ops);
-  std::vector<DeviceOpId> chain;
+  Chain chain;
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
-    bool reduced = false;
+    auto close_columns = [&] {
+      fuse(ops, tensors, least, std::span(chain.ops).first(chain.columns), editor, sums);
+      chain.ops.erase(chain.ops.begin(),
+                      chain.ops.begin() + static_cast<std::ptrdiff_t>(chain.columns));
+      chain.columns = 0;
+    };
     auto close = [&] {
-      fuse(ops, tensors, least, chain, editor, sums);
-      chain.clear();
-      reduced = false;
+      close_columns();
+      fuse(ops, tensors, least, chain.ops, editor, sums);
+      chain = {};
     };
     for (DeviceOpId op : trace.ops_of_stream[StreamId{s}]) {
       if (ops.kind[op.value] == DeviceOpKind::kMemset) continue;
@@ -139,16 +152,19 @@ Proposal propose(const Predictor& predictor) {
         continue;
       }
       const std::optional<bool> of_rows = tensors.is_of_rows(op);
-      if (traits.family == KernelFamily::kReduction && of_rows == false) {
-        close();  // sums of columns need another division of the work
-        continue;
-      }
-      const bool reduction = reduces(traits.family) && of_rows != true;
-      if (chain.size() == kLongestChain || (reduced && reduction) ||
-          (!chain.empty() && attribution.phase_of[chain.front().value] != phase))
+      // Sums of columns need another division of the work than what reduces rows, but go together with what is
+      // computed element by element before them.
+      const bool columns = traits.family == KernelFamily::kReduction && of_rows == false;
+      const bool reduction = reduces(traits.family) && !columns && of_rows != true;
+      if (chain.ops.size() == kLongestChain || (chain.reduced && reduction) ||
+          (columns && (chain.reduced || chain.rows)) ||
+          (!chain.ops.empty() && attribution.phase_of[chain.ops.front().value] != phase))
         close();
-      chain.push_back(op);
-      reduced |= reduction;
+      if (reduction || of_rows == true) close_columns();
+      chain.ops.push_back(op);
+      chain.rows |= of_rows == true;
+      chain.reduced |= reduction;
+      if (columns) chain.columns = chain.ops.size();
     }
     close();
   }
@@ -167,9 +183,10 @@ const Fix kFuseChains{
     FixKind::kModelled,
     0.3,
     "--fused-bn on, --graph-compiler on",
-    "A run of at most 16 kernels with one reduction, or several of rows, is launched once, reads "
-    "each tensor once and writes only what other ops read; without an op graph "
-    "it takes as long as its longest kernel.",
+    "A run of at most 16 kernels with one reduction, several of rows or several of columns, is "
+    "launched once, reads each tensor once and writes only what other ops read; without an op "
+    "graph it "
+    "takes as long as its longest kernel.",
     "whether a compiler finds the same runs",
     propose};
 

@@ -30,6 +30,20 @@ bool moves_activations(KernelFamily family) {
          family == KernelFamily::kSoftmax;
 }
 
+/// Products in 16 bits, and between each two of them casts: what lies there is in 32 bits.
+bool is_mixed(const Predictor& predictor) {
+  std::int64_t casts = 0;
+  std::int64_t products = 0;
+  for_each_steady_op(predictor.trace(), predictor.analysis().steps,
+                     predictor.analysis().partitions[predictor.steps().partition],
+                     [&](const DeviceStep&, DeviceOpId op) {
+                       const KernelFamily family = predictor.kernels().of(op).family;
+                       casts += family == KernelFamily::kCast;
+                       products += is_matrix_work(family);
+                     });
+  return products > 0 && 2 * casts >= products;
+}
+
 /// The kernels that 16 bits make shorter, and by how much.
 class Halving {
  public:
@@ -70,21 +84,12 @@ class Halving {
   double half_;
 };
 
-Proposal propose(const Predictor& predictor) {
+/// Kernels take what 16 bits leave of them, and casts go away.
+Editor halve(const Predictor& predictor, const DeviceLimits& limits) {
   const Trace& trace = predictor.trace();
   const Attribution& attribution = predictor.analysis().attribution;
-  const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
-  if (!limits) return not_here("the steps are a host thread's");
-  if (limits->peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits->fp32_flops <= 0)
-    return not_here("the device's peaks are not known");
-  const ProductTime products = product_time(predictor);
-  if (products.all.ns == 0) return not_here("no kernel is known as a matrix product");
-  if (ratio(products.half, products.all) > kFew)
-    return not_here("matrix products are in half precision");
-  if (ratio(products.single, products.all) < kMost)
-    return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const DurationNs least = shortest_kernel(trace.device_ops);
-  const Halving halving(predictor, *limits);
+  const Halving halving(predictor, limits);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
@@ -92,22 +97,53 @@ Proposal propose(const Predictor& predictor) {
         attribution.phase_of[i] == Phase::kUpdate ||
         attribution.class_of[i] == TimeClass::kCommTransfer)
       continue;
+    if (predictor.kernels().of(op).family == KernelFamily::kCast) {
+      editor.drop_op(op);
+      continue;
+    }
     const double left = std::min(1.0, halving.share_left(op));
-    if (left >= 1) continue;
     const DurationNs now = trace.device_ops.interval(op).length();
-    if (now <= least) continue;
+    if (left >= 1 || now <= least) continue;
     editor.set_op(
         op, least + DurationNs{std::llround(left * static_cast<double>((now - least).ns))}, true);
   }
+  return editor;
+}
+
+Proposal propose(const Predictor& predictor, bool mixed) {
+  const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
+  if (!limits) return not_here("the steps are a host thread's");
+  if (limits->peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits->fp32_flops <= 0)
+    return not_here("the device's peaks are not known");
+  const ProductTime products = product_time(predictor);
+  if (products.all.ns == 0) return not_here("no kernel is known as a matrix product");
+  const bool half = ratio(products.half, products.all) > kFew;
+  if (mixed && !half) return not_here("matrix products are not in half precision");
+  if (mixed && !is_mixed(predictor)) return not_here("there are few casts between products");
+  if (!mixed && half) return not_here("matrix products are in half precision");
+  if (!mixed && ratio(products.single, products.all) < kMost)
+    return not_here("the names of most matrix kernels do not say that they are in 32 bits");
+  Editor editor = halve(predictor, *limits);
   if (editor.empty()) return not_here("no kernel would be shorter");
+  const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   Proposal proposal{
       true,
-      fmt::format(
-          "{} of matrix kernels per step run in {} on {}, and activations take half the bytes",
-          format_duration(products.all), limits->bf16 ? "BF16" : "FP16", limits->model->id),
+      mixed ? fmt::format("what lies between products is in {}, too: half the bytes, and no casts",
+                          type)
+            : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
+                          "half the bytes",
+                          format_duration(products.all), type, limits->model->id),
       editor.take()};
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;
+}
+
+Proposal propose_half(const Predictor& predictor) {
+  return propose(predictor, false);
+}
+
+Proposal propose_throughout(const Predictor& predictor) {
+  return propose(predictor, true);
 }
 
 }  // namespace
@@ -121,9 +157,22 @@ const Fix kHalfPrecision{
     "--precision bf16",
     "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
     "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
-    "peaks; kernels that pass activations through memory take half. The update and the exchange "
-    "of gradients stay; casts are not added.",
+    "peaks; kernels that pass activations through memory take half, and casts go away. The update "
+    "and the exchange of gradients stay.",
     "whether the training is as good in 16 bits",
-    propose};
+    propose_half};
+
+const Fix kHalfThroughout{
+    "half-throughout",
+    "Keep all between the products in 16 bits, too",
+    "amp-casts",
+    FixKind::kModelled,
+    0.25,
+    "--precision bf16",
+    "Casts go away, and kernels that pass activations through memory take half, but for those "
+    "whose "
+    "names say 16 bits. Products, the update and the exchange of gradients stay.",
+    "whether the training is as good with norms and losses in 16 bits",
+    propose_throughout};
 
 }  // namespace headway::analyzer

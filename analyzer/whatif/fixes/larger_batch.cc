@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -18,7 +20,11 @@ namespace {
 
 using namespace trace;
 
-constexpr std::int64_t kTimes = 2;
+constexpr int kTimes = 2;
+/// Memory that a step may use.
+constexpr double kUsable = 0.9;
+/// Where memory may not suffice, or nothing tells of it.
+constexpr double kMayNotFit = 0.7;
 
 /// The share of the multiprocessors that a grid keeps busy over its waves.
 double fill(std::int64_t blocks, std::int32_t multiprocessors) {
@@ -27,16 +33,32 @@ double fill(std::int64_t blocks, std::int32_t multiprocessors) {
   return waves / std::ceil(waves);
 }
 
-/// How many times as long it takes to read a batch: of one that comes in one request only the transfer is longer.
-double reading_by(const Trace& trace) {
-  const std::int64_t batches = batches_made(trace);
+/// Whether a batch comes in one request, of which more samples make only the transfer longer.
+bool in_one_request(const Trace& trace) {
   const std::int64_t requests = sum_reads(trace).count;
-  if (requests == 0 || 2 * requests > 3 * batches) return kTimes;
-  const StorageModel storage = storage_model(trace);
-  if (storage.total.ns == 0) return kTimes;
-  DurationNs transfer;
-  for (const StorageRead& read : storage.reads) transfer += read.transfer;
-  return 1 + (kTimes - 1) * std::min(1.0, ratio(transfer, storage.total));
+  return requests > 0 && 2 * requests <= 3 * batches_made(trace);
+}
+
+/// Whoever makes the input, in ranges of a loader or not: twice the samples take twice the time. Where workers share
+/// a storage, its transfers are as many times as long, and they wait for each other.
+void scale_making(const Predictor& predictor, Editor& editor, Scenario& scenario) {
+  const Points& points = predictor.program().graph().points();
+  const bool one_request = in_one_request(predictor.trace());
+  double reading = one_request ? 1 : kTimes;
+  LoaderPools pools(predictor, editor);
+  bool shared = false;
+  for (const Loader& loader : find_loaders(points)) {
+    if (!has_workers(points, loader) || !pools.storage_of(loader).shared()) continue;
+    pools.add_as_recorded(loader);
+    shared = true;
+  }
+  if (shared)
+    pools.move_into(scenario, kTimes);
+  else if (const StorageModel storage = storage_model(predictor.trace());
+           one_request && storage.total.ns > 0)
+    reading = storage.left_with_bytes(kTimes);
+  scale_input(predictor, kTimes, scenario);
+  scale_stage(predictor, RangeKind::kRead, reading / kTimes, scenario);
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -72,13 +94,17 @@ Proposal propose(const Predictor& predictor) {
   if (editor.empty()) return not_here("no kernels were recorded");
   if (update == 0)
     return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
+  Scenario input;
+  scale_making(predictor, editor, input);
   Proposal proposal{true,
                     fmt::format("a step takes {} times the samples; per recorded batch", kTimes),
                     editor.take()};
-  // Whoever makes the input, in ranges of a loader or not: twice the samples take twice the time.
-  scale_input(predictor, kTimes, proposal.scenario);
-  scale_stage(predictor, RangeKind::kRead, reading_by(trace) / kTimes, proposal.scenario);
+  proposal.scenario = proposal.scenario.with(input);
   proposal.scenario.work = kTimes;
+  const Device& device = trace.devices[partition.device.value];
+  const double used = counters::memory_peak(trace, partition.device);
+  if (used <= 0 || kTimes * used > kUsable * static_cast<double>(device.memory_bytes))
+    proposal.certainty = kMayNotFit;
   return proposal;
 }
 

@@ -92,30 +92,25 @@ std::vector<CallId> waits_before(const Trace& trace, DeviceOpId transfer) {
 
 class Merger {
  public:
-  Merger(const Predictor& predictor, const TransferLine& line)
+  explicit Merger(const Predictor& predictor)
       : predictor_(predictor),
-        line_(line),
         least_(shortest_kernel(predictor.trace().device_ops)),
         editor_(predictor) {}
 
-  void merge(const std::vector<Transfer>& transfers, Interval step) {
+  /// The stages of a step on one stream, of as many transfers each, with the line of each stage.
+  void merge(const std::vector<std::vector<Transfer>>& stages,
+             const std::vector<TransferModel>& models, Interval step) {
     const Trace& trace = predictor_.trace();
-    const StreamId stream = trace.device_ops.stream[transfers.front().op.value];
-    const auto beside = companions(predictor_, stream, step, transfers.size());
-    for (const Bucket& bucket : fill_buckets(transfers)) {
+    const std::vector<Transfer>& first = stages.front();
+    const StreamId stream = trace.device_ops.stream[first.front().op.value];
+    const auto beside = companions(predictor_, stream, step, first.size());
+    for (const Bucket& bucket : fill_buckets(first)) {
       ++messages_;
       if (bucket.end - bucket.begin < 2) continue;
-      double bytes = 0;
-      const bool waits = !waits_before(trace, transfers[bucket.end - 1].op).empty();
-      for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
-        bytes += transfers[i].bytes;
-        if (i + 1 == bucket.end) break;
-        drop(transfers[i].op);
-        if (!waits) continue;  // one wait before all of them: the bucket's now
-        for (CallId call : waits_before(trace, transfers[i].op)) editor_.drop_call(call);
-      }
-      const Transfer& last = transfers[bucket.end - 1];
-      editor_.set_transfer(last.op, {std::llround(last.wait + line_.of(bytes))}, true);
+      const bool waits = !waits_before(trace, first[bucket.end - 1].op).empty();
+      for (std::size_t i = bucket.begin; waits && i + 1 < bucket.end; ++i)
+        for (CallId call : waits_before(trace, first[i].op)) editor_.drop_call(call);
+      for (std::size_t s = 0; s < stages.size(); ++s) merge(stages[s], models[s].line, bucket);
       for (const Ops& its : beside)
         merge_kernels({its.begin() + static_cast<std::ptrdiff_t>(bucket.begin),
                        its.begin() + static_cast<std::ptrdiff_t>(bucket.end)});
@@ -127,6 +122,17 @@ class Merger {
   std::int64_t messages() const { return messages_; }
 
  private:
+  void merge(const std::vector<Transfer>& transfers, const TransferLine& line,
+             const Bucket& bucket) {
+    double bytes = 0;
+    for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
+      bytes += transfers[i].bytes;
+      if (i + 1 < bucket.end) drop(transfers[i].op);
+    }
+    const Transfer& last = transfers[bucket.end - 1];
+    editor_.set_transfer(last.op, {std::llround(last.wait + line.of(bytes))}, true);
+  }
+
   /// Nor do the ranks meet for it.
   void drop(DeviceOpId op) {
     editor_.drop_op(op);
@@ -157,40 +163,58 @@ class Merger {
   }
 
   const Predictor& predictor_;
-  const TransferLine line_;
   const DurationNs least_;
   Editor editor_;
   std::int64_t messages_ = 0;
 };
 
+/// What of `all` (by start) runs on a device in the window, by stream.
+std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
+                                                 const std::vector<Transfer>& all, DeviceId device,
+                                                 Interval window) {
+  const DeviceOps& ops = trace.device_ops;
+  std::map<StreamId, std::vector<Transfer>> of_stream;
+  auto one = std::ranges::lower_bound(all, window.begin, {},
+                                      [&](const Transfer& t) { return ops.start[t.op.value]; });
+  for (; one != all.end() && ops.start[one->op.value] < window.end; ++one) {
+    const StreamId stream = ops.stream[one->op.value];
+    if (trace.streams[stream.value].device == device) of_stream[stream].push_back(*one);
+  }
+  return of_stream;
+}
+
 Proposal propose(const Predictor& predictor) {
-  const DeviceOps& ops = predictor.trace().device_ops;
-  const std::vector<Transfer> all = main_all_reduces(predictor);
+  const Trace& trace = predictor.trace();
+  const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
-  if (!all.front().matched)
-    return not_here("the all-reduces were not matched between ranks: record all of them");
-  const TransferModel model = model_transfers(predictor, all);
-  if (!model.told_apart)
-    return not_here(
-        "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
-        "calibrate` on that machine measures them");
-  Merger merger(predictor, model.line);
+  std::vector<TransferModel> models;
+  for (const std::vector<Transfer>& stage : all) {
+    const bool alone = stage.front().ranks == 1;  // between the nodes of a job that has one
+    if (!alone && !stage.front().matched)
+      return not_here("the all-reduces were not matched between ranks: record all of them");
+    models.push_back(model_transfers(predictor, stage));
+    if (!alone && !models.back().told_apart)
+      return not_here(
+          "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
+          "calibrate` on that machine measures them");
+  }
+  Merger merger(predictor);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
     for (const DeviceStep& step : partition.steps) {
-      std::map<StreamId, std::vector<Transfer>> of_stream;
-      auto one = std::ranges::lower_bound(all, step.interval.begin, {},
-                                          [&](const Transfer& t) { return ops.start[t.op.value]; });
-      for (; one != all.end() && ops.start[one->op.value] < step.interval.end; ++one) {
-        const StreamId stream = ops.stream[one->op.value];
-        if (predictor.trace().streams[stream.value].device == partition.device)
-          of_stream[stream].push_back(*one);
-      }
-      for (const auto& [stream, transfers] : of_stream) {
-        merger.merge(transfers, step.interval);
-        before += static_cast<std::int64_t>(transfers.size());
+      std::map<StreamId, std::vector<std::vector<Transfer>>> of_stream;
+      for (const std::vector<Transfer>& stage : all)
+        for (auto& [stream, its] : within(trace, stage, partition.device, step.interval))
+          of_stream[stream].push_back(std::move(its));
+      for (const auto& [stream, stages] : of_stream) {
+        const auto sizes = [&](const std::vector<Transfer>& its) { return its.size(); };
+        if (stages.size() < all.size() ||
+            std::ranges::count(stages, stages.front().size(), sizes) != std::ssize(stages))
+          continue;
+        merger.merge(stages, models, step.interval);
+        before += std::ssize(stages.front());
         ++steps;
       }
     }
@@ -198,8 +222,9 @@ Proposal propose(const Predictor& predictor) {
   if (merger.empty())
     return not_here("no two messages of a step fit into one bucket of 25 MiB (the first: 1 MiB)");
   return {true,
-          fmt::format("{} all-reduces per step become {}: {}", before / steps,
-                      (merger.messages() + steps - 1) / steps, model.text),
+          fmt::format("{} {} per step become {}: {}", before / steps,
+                      all.size() > 1 ? "sums in stages" : "all-reduces",
+                      (merger.messages() + steps - 1) / steps, models.front().text),
           merger.take()};
 }
 
@@ -211,11 +236,11 @@ const Fix kLargerBuckets{"larger-buckets",
                          FixKind::kModelled,
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",
-                         "The all-reduces of a step fill buckets of 25 MiB, the first of 1 MiB; a "
-                         "bucket goes with its last "
-                         "gradient and takes latency + bytes / bandwidth, fitted to the recorded "
-                         "ones; kernels that pack and unpack "
-                         "become one of each for a bucket.",
+                         "The all-reduces of a step, or the stages of its sums, fill buckets of 25 "
+                         "MiB, the first of 1 MiB; a "
+                         "bucket goes with its last gradient and takes latency + bytes / "
+                         "bandwidth, fitted to the recorded ones; "
+                         "kernels that pack and unpack become one of each for a bucket.",
                          "whether the library takes another algorithm for larger messages",
                          propose};
 

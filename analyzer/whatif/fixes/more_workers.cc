@@ -41,6 +41,7 @@ Proposal propose(const Predictor& predictor) {
   std::size_t most = 0;
   std::size_t before = 0;
   std::size_t ahead = 0;
+  double certainty = 1;
   DurationNs turn;  // of a batch, at the storage
   bool storage_full = false;
   for (const Loader& loader : loaders) {
@@ -64,6 +65,8 @@ Proposal propose(const Predictor& predictor) {
     const std::size_t depth = in_turns ? loader.depth * workers / now
                                        : std::max(loader.depth, workers > now ? workers + 1 : 0);
     pools.add(loader, workers, depth, in_turns);
+    certainty = std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) /
+                                                                   static_cast<double>(now)));
     if (workers > most) {
       most = workers;
       before = now;
@@ -86,6 +89,7 @@ Proposal propose(const Predictor& predictor) {
       editor.take()};
   proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
   pools.move_into(proposal.scenario);
+  proposal.certainty = certainty;
   return proposal;
 }
 

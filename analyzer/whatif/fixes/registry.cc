@@ -29,6 +29,7 @@ std::span<const Fix* const> all_fixes() {
       &kTensorCores,
       &kHalfPrecision,
       &kNoLayoutChanges,
+      &kHalfThroughout,
       &kNoCasts,
       &kCachingAllocator,
       &kBatchSamples,

@@ -50,15 +50,16 @@ Proposal propose(const Predictor& predictor) {
   const Calls& calls = trace.calls;
   const Points& points = predictor.program().graph().points();
   const StepOfCall step(trace, predictor.analysis().steps);
-  std::map<std::uint64_t, CallId> recorded;
+  std::map<std::pair<ThreadId, std::uint64_t>, CallId> recorded;  // ranks number their events alike
   Editor editor(predictor);
   std::int64_t waits = 0;
   for (std::uint32_t c = 0; c < calls.size(); ++c) {
     if (calls.sync_id[c] == 0) continue;
-    if (calls.kind[c] == DeviceCallKind::kEventRecord) recorded[calls.sync_id[c]] = CallId{c};
+    const std::pair event(calls.thread[c], calls.sync_id[c]);
+    if (calls.kind[c] == DeviceCallKind::kEventRecord) recorded[event] = CallId{c};
     if (calls.kind[c] != DeviceCallKind::kEventSynchronize) continue;
-    const auto record = recorded.find(calls.sync_id[c]);
-    if (record == recorded.end() || calls.thread[record->second.value] != calls.thread[c]) continue;
+    const auto record = recorded.find(event);
+    if (record == recorded.end()) continue;
     const auto then = step.of(record->second);
     if (!then || then == step.of(CallId{c})) continue;
     editor.remove_edges(end_of(points.task(CallId{c})), EdgeKind::kHostSync);

@@ -6,6 +6,7 @@
 
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/host_time.h"
@@ -50,6 +51,9 @@ Proposal propose(const Predictor& predictor) {
   proposal.text = fmt::format("{} {} the batches beside the step", workers,
                               workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", workers);
+  const StorageModel storage = storage_model(predictor.trace());
+  proposal.certainty =
+      storage.serves(static_cast<double>(workers), ratio(storage.total, work * count));
   return proposal;
 }
 

@@ -34,8 +34,8 @@ void check_figures(const Finding& finding) {
   for (const PredictedGain& gain : finding.fixes) {
     CAPTURE(std::string(gain.fix));
     CHECK(gain.share >= kWorthMaking);
-    CHECK(gain.share <= before + kRounding);
-    if (finding.part_of.empty()) before = gain.share;
+    CHECK(gain.share * gain.certainty <= before + kRounding);
+    if (finding.part_of.empty()) before = gain.share * gain.certainty;
     CHECK(gain.low <= gain.share + kRounding);
     CHECK(gain.share <= gain.high + kRounding);
   }

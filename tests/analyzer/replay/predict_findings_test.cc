@@ -65,7 +65,12 @@ TEST_CASE("a ceiling that gains no more than the fix is not named") {
   TextRun run = input_bound("16");
   const Finding& finding = predicted_finding(run, "input-bound");
   REQUIRE(finding.predicted);
-  CHECK(finding.predicted->fix == "more-workers");
+  // More workers gain as much as could be gained, but nothing shows that the storage serves so many readers at once.
+  const auto more = std::ranges::find(finding.fixes, "more-workers", &PredictedGain::fix);
+  REQUIRE(more != finding.fixes.end());
+  CHECK(more->certainty < 1);
+  CHECK(finding.predicted->certainty == 1);
+  CHECK(finding.predicted->share >= more->share * more->certainty);
   CHECK_FALSE(finding.at_most);
 }
 
