@@ -49,7 +49,7 @@ SIM = {
     "augmenting on the device": ([*FAST, "--batch", "64", "--data", "generated-pictures", "--image-size", "64", "--workers", "4", "--source", "shards"], ["--augment-on", "workers"], ["--augment-on", "device"], "augment-on-device"),
     "augmenting on the device, decoded ahead": ([*FAST, "--batch", "64", "--data", "generated-pictures", "--image-size", "64", "--workers", "2", "--source", "shards", "--decode", "offline"], ["--augment-on", "workers"], ["--augment-on", "device"], "augment-on-device"),
     "augmenting on the device, small images": ([*FAST, "--workers", "2", "--source", "shards"], ["--augment-on", "workers"], ["--augment-on", "device"], "augment-on-device"),
-    "workers started anew": ([*LARGE, "--steps", "120", "--samples", "2560", "--workers", "4", "--worker-start-ms", "200"], ["--worker-reuse", "off"], ["--worker-reuse", "on"], "usual-steps"),
+    "workers started anew": ([*LARGE, "--steps", "120", "--samples", "2560", "--workers", "4", "--worker-start-ms", "200"], ["--worker-reuse", "off"], ["--worker-reuse", "on"], "persistent-workers"),
     "pinned memory": ([*FAST, "--workers", "16", "--source", "memory", "--h2d", "async"], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "pinned memory, launch-bound": ([*IMAGES, "--batch", "64", "--h2d", "async"], ["--pinned", "off"], ["--pinned", "on"], "pinned-copies"),
     "batch, launch-bound": (IMAGES, ["--batch", "16"], ["--batch", "32"], "larger-batch"),
@@ -101,7 +101,9 @@ SIM = {
 NO_GAP = "a device that is waited for after every op never shows the gap between two kernels; 1.3 µs are assumed, and it has 1.0 (off by 0.03 % with --calibrated)"
 POOL = "a pool is taken to need 1 µs for each call, as frameworks' do; this trainer plans a step's memory once and makes no call, and here the host decides the step"
 TF32_RATE = "the formula gives TF32 70 % of what the general cores reach of their peak (5.2 times as fast), this GPU gives it the same share (7.4)"
+COLUMNS = "the trainer's compiler leaves sums of columns by themselves; others put them together with what is computed before them"
 KNOWN_MISSES = {
+    "graph compiler": (0.07, COLUMNS),
     "sync, small batches": (0.10, NO_GAP),
     "sync, transformer": (0.03, NO_GAP),
     "memory, small batches": (0.20, POOL),
@@ -110,7 +112,7 @@ KNOWN_MISSES = {
     "TF32, ResNet": (0.20, TF32_RATE),
     "TF32, transformer": (0.10, TF32_RATE),
 }
-KNOWN_MISSES_CALIBRATED = {"memory, small batches": (0.20, POOL)}
+KNOWN_MISSES_CALIBRATED = {"memory, small batches": (0.20, POOL), "graph compiler": (0.07, COLUMNS)}
 TOLERANCE = {"structural": 0.005, "modelled": 0.02, "ceiling": 0.02}
 # Polling, as CUDA does unless told otherwise: what waking a thread costs in a virtual machine no recording can tell.
 SPIN = ["--device-schedule", "spin"]

@@ -45,24 +45,25 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
   for (const Part part : {Part::kFirst, Part::kMiddle, Part::kLast})
     add_up_.push_back(make_add_up(part, tensors_, sums));
   if (!follows_ops()) return;
-  auto first = tensors_.begin();
+  std::span<const GradientTensor> rest = tensors_;
   for (Planned& planned : buckets_) {
-    const auto end = first + planned.tensors;
-    planned.add_up = make_add_up(Part::kLast, {first, end}, sums);
+    const auto its = rest.first(planned.tensors);
+    rest = rest.subspan(planned.tensors);
+    planned.add_up = make_add_up(Part::kLast, its, sums);
     // Without memory behind them sums are not pointed into.
-    for (; first != end; ++first) sums += sums ? first->count : 0;
+    for (const GradientTensor& tensor : its) sums += sums ? tensor.count : 0;
   }
 }
 
-std::unique_ptr<Kernel> GradientSync::make_add_up(Part part, std::vector<GradientTensor> tensors,
+std::unique_ptr<Kernel> GradientSync::make_add_up(Part part,
+                                                  std::span<const GradientTensor> tensors,
                                                   float* sums) {
   constexpr std::array<const char*, 3> kNames = {"first", "middle", "last"};
   Kernel::Tag tag;
   tag.text = fmt::format("accumulate/{} gradients", kNames[static_cast<std::size_t>(part)]);
   tag.name = nvtx::intern(tag.text);
   tag.phase = Phase::kBackward;
-  const kernels::AddUpGradients op{std::move(tensors), sums, part == Part::kFirst,
-                                   part == Part::kLast,
+  const kernels::AddUpGradients op{tensors, sums, part == Part::kFirst, part == Part::kLast,
                                    1 / static_cast<float>(options_.micro_batches)};
   tag.work = kernels::work_of(op);
   return device_.make_kernel(std::move(tag), op);
@@ -80,7 +81,7 @@ void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
     ExchangeOptions exchange = options.exchange;
     exchange.average_over = static_cast<float>(communicator_->size());
     const int number = static_cast<int>(buckets_.size());
-    const std::ptrdiff_t count = std::ssize(tensors);
+    const std::size_t count = tensors.size();
     buckets_.push_back({std::make_unique<Bucket>(device_, *communicator_, stream_,
                                                  std::move(tensors), number, exchange),
                         graph.value(in_order[i].second).producer, count});

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,14 +52,15 @@ class GradientSync {
  private:
   struct Planned {
     std::unique_ptr<Bucket> bucket;
-    NodeId last;                 ///< makes the last of its gradients
-    std::ptrdiff_t tensors = 0;  ///< how many gradients it has
+    NodeId last;              ///< makes the last of its gradients
+    std::size_t tensors = 0;  ///< how many gradients it has
     /// Of the last micro batch, where buckets follow the ops: adds it to the bucket's sums.
     std::unique_ptr<Kernel> add_up = nullptr;
   };
   void plan_buckets(const Graph& graph, const Pairs& in_order, const GradientSyncOptions& options);
   enum class Part : std::uint8_t { kFirst, kMiddle, kLast };
-  std::unique_ptr<Kernel> make_add_up(Part part, std::vector<GradientTensor> tensors, float* sums);
+  std::unique_ptr<Kernel> make_add_up(Part part, std::span<const GradientTensor> tensors,
+                                      float* sums);
   void add_up(Part part, std::int64_t batch);
   void exchange_up_to(std::size_t count, std::int64_t batch);
 

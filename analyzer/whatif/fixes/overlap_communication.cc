@@ -108,14 +108,19 @@ Arrival arrival_of(const Predictor& predictor, const StepWork& work,
       over = {std::min(over.begin, ops.start[op.value]), std::max(over.end, ops.end[op.value])};
   }
   Arrival arrival(over);
+  // A gradient is there when the last micro batch has added to it.
+  std::map<GradientBytes::const_iterator, TimeNs,
+           decltype([](auto a, auto b) { return a->first < b->first; })>
+      last;
   for (DeviceOpId op : work.backward) {
     const ModelOp& its = attribution.ops[attribution.op_of[op.value].value];
     if (!its.graph_op.valid()) continue;
     const GraphOp& graph = predictor.trace().graph_ops[its.graph_op.value];
     if (const auto bytes = gradients.find({graph.process.value, graph.op});
         bytes != gradients.end())
-      arrival.add(ops.end[op.value], static_cast<double>(bytes->second));
+      last[bytes] = ops.end[op.value];
   }
+  for (const auto& [bytes, time] : last) arrival.add(time, static_cast<double>(bytes->second));
   arrival.finish();
   return arrival;
 }
