@@ -5,26 +5,20 @@
 #include <sqlite3.h>
 
 #include <chrono>
-#include <system_error>
 #include <thread>
 
 #include "common/error.h"
 #include "common/text.h"
 #include "trace/meta_keys.h"
+#include "trace/save/temporary_file.h"
 #include "trace/tables/all.h"
 
 namespace headway::trace {
 namespace {
 
 sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    fail_usage("{}: is a folder; -o takes the name of the trace file to write.", path.string());
-  }
-  if (overwrite) {
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-      std::filesystem::remove(path.string() + suffix, ignored);
-  }
+  check_replaceable(path, overwrite);
+  if (overwrite) remove_with_companions(path);
   return sqlite::Database::create(path);
 }
 

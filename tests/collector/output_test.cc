@@ -67,6 +67,48 @@ TEST_CASE("an existing file is kept unless --force is given, and a folder is ref
   CHECK(contains(finished.err, "is a folder"));
 }
 
+TEST_CASE("--force keeps the old trace until the command runs") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  REQUIRE(run({"-o", path.string(), "--", "true"}).status == 0);
+  std::ofstream(folder / "run.sqlite-wal") << "log";
+  std::ofstream(folder / "script") << "#!/no/such/interpreter\n";
+  ::chmod((folder / "script").c_str(), 0700);
+  struct stat before {};
+  REQUIRE(::stat(path.c_str(), &before) == 0);
+  Finished finished = run({"-o", path.string(), "--force", "--", (folder / "script").string()});
+  CHECK(finished.status == 126);
+  struct stat after {};
+  REQUIRE(::stat(path.c_str(), &after) == 0);
+  CHECK(after.st_ino == before.st_ino);
+  CHECK(std::filesystem::file_size(folder / "run.sqlite-wal") == 3);
+  CHECK(run({"-o", path.string(), "--force", "--", "true"}).status == 0);
+  CHECK(intact(path));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    ++files;
+  CHECK(files == 2);  // the trace and the script: nothing is left aside
+}
+
+TEST_CASE("--force replaces regular files only") {
+  TemporaryFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  const std::string link = (folder / "link").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::ofstream(folder / "precious") << "precious";
+  std::filesystem::create_symlink("precious", link);
+  for (const std::string& path : {pipe, link, std::string("/dev/null")}) {
+    CAPTURE(path);
+    const Finished finished = run({"-o", path, "--force", "--", "true"});
+    CHECK(finished.status == 2);
+    CHECK(contains(finished.err, "never replaced"));
+  }
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::file_size(folder / "precious") == 8);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_CASE("a command that does not exist or cannot run ends like in a shell and leaves no file") {
   TemporaryFolder folder;
   std::filesystem::path work = folder / "work";

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/all.h"
 
@@ -49,7 +50,9 @@ void load_meta(Context& context) {
   trace.complete = trace.meta_value(meta::kState) != "recording";
   load_export_meta(context);
   std::string_view world = trace.meta_value(meta::kWorldSize);
-  std::from_chars(world.data(), world.data() + world.size(), trace.world_size);
+  std::int64_t ranks = 0;
+  std::from_chars(world.data(), world.data() + world.size(), ranks);
+  trace.world_size = ranks_of(ranks);
   using Start = tables::SessionStart;
   sqlite::Select<Start, &Start::Row::utc_epoch_ns>::run(
       context.db, [&](std::int64_t, const Start::Row& row) {
@@ -73,7 +76,7 @@ void load_processes(Context& context) {
     process.signal = int_or_none(row.signal);
     process.injected = row.injected != 0;
     if (row.pid) process.pid = static_cast<std::int32_t>(*row.pid);
-    process.rank = static_cast<std::int32_t>(row.rank.value_or(0));
+    process.rank = rank_of(row.rank.value_or(0));
   });
   using Nsys = tables::Processes;
   sqlite::Select<Nsys, &Nsys::Row::global_pid, &Nsys::Row::process_name>::run(
@@ -113,13 +116,13 @@ void load_devices(Context& context) {
                           .device(DeviceType::kHost, context.process(row.global_pid), row.device_id)
                           .value];
     device.type = type;
-    device.cores = row.cores;
+    device.cores = count_of(row.cores);
     device.name = std::string(row.device_name);
-    device.compute_major = static_cast<std::int32_t>(row.compute_major.value_or(0));
-    device.compute_minor = static_cast<std::int32_t>(row.compute_minor.value_or(0));
-    device.memory_bytes = row.total_memory.value_or(0);
-    device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
-    device.max_clock_hz = row.clock_rate.value_or(0);
+    device.compute_major = count_of(row.compute_major.value_or(0));
+    device.compute_minor = count_of(row.compute_minor.value_or(0));
+    device.memory_bytes = bytes_of(row.total_memory.value_or(0));
+    device.memory_bytes_per_second = bytes_of(row.memory_bandwidth.value_or(0));
+    device.max_clock_hz = count_of<std::int64_t>(row.clock_rate.value_or(0));
   });
   load_gpus(context);
   using Stream = tables::Stream;
@@ -146,13 +149,13 @@ void load_graph(Context& context) {
     op.process = context.process(row.global_pid);
     op.op = row.op;
     op.forward_op = row.forward_op.value_or(conventions::kAbsent);
-    op.phase = static_cast<Phase>(row.phase);
+    op.phase = enum_or(row.phase, Phase::kNone);
     op.name = std::string(row.op_name);
     op.type = std::string(row.type);
     op.shape = std::string(row.shape);
-    op.flops = row.flops;
-    op.bytes = row.bytes;
-    op.output_bytes = row.output_bytes;
+    op.flops = flops_of(row.flops);
+    op.bytes = bytes_of(row.bytes);
+    op.output_bytes = bytes_of(row.output_bytes);
     for (std::string_view rest = row.inputs; !rest.empty();) {
       std::size_t space = std::min(rest.find(' '), rest.size());
       std::int64_t id = 0;
