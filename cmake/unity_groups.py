@@ -25,6 +25,9 @@ def own_names(text):
         for line in space.split("\n"):
             if line[:1].isalpha() and not SKIP.match(line) and ("=" in line or not line.startswith("using")):
                 found = re.match(r"(?:template <.*>\s*)?(.*)", line).group(1)
+                if named := re.match(r"(?:class|struct|enum class|enum)\s+(\w+)", found):
+                    names.add(named.group(1))  # not its base class
+                    continue
                 head = re.split(r"[({=;\[]", found.replace("operator()", "operator"), maxsplit=1)[0]
                 words = re.findall(r"\w+", re.sub(r"<.*>", "", head))
                 if words:

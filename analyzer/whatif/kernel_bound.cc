@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/partition/steady_ops.h"
+#include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/kernel_rates.h"
 
 namespace headway::analyzer {
@@ -32,20 +32,25 @@ KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, doubl
   return bound;
 }
 
-double share_in_half(const Predictor& predictor) {
+std::optional<DeviceLimits> limits_of_steps(const Predictor& predictor) {
   const Analysis& analysis = predictor.analysis();
-  DurationNs matrix;
-  DurationNs half;
-  for_each_steady_op(predictor.trace(), analysis.steps,
-                     analysis.partitions[predictor.steps().partition],
-                     [&](const DeviceStep&, trace::DeviceOpId op) {
-                       const KernelTraits traits = predictor.kernels().of(op);
-                       if (!is_matrix_work(traits.family)) return;
-                       const DurationNs length = predictor.trace().device_ops.interval(op).length();
-                       matrix += length;
-                       if (is_half(traits.precision)) half += length;
-                     });
-  return matrix.ns > 0 ? ratio(half, matrix) : 0;
+  const std::size_t at = predictor.steps().partition;
+  const trace::DeviceId device = analysis.partitions[at].device;
+  if (!device.valid()) return std::nullopt;
+  return limits_of(predictor.trace().devices[device.value], analysis.work[at].architecture);
+}
+
+ProductTime product_time(const Predictor& predictor) {
+  auto time_of = [&](auto&& counts) {
+    return per_step(predictor, [&](trace::DeviceOpId op) {
+      const KernelTraits traits = predictor.kernels().of(op);
+      return is_matrix_work(traits.family) && counts(traits.precision)
+                 ? predictor.trace().device_ops.interval(op).length()
+                 : DurationNs{};
+    });
+  };
+  return {time_of([](Precision) { return true; }), time_of(is_half),
+          time_of([](Precision p) { return p == Precision::kTf32 || p == Precision::kFp32; })};
 }
 
 }  // namespace headway::analyzer

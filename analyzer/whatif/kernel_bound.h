@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
+#include "analyzer/hardware/gpus.h"
 #include "analyzer/replay/predictor.h"
 
 namespace headway::analyzer {
 
-/// What a kernel's arithmetic and its bytes need on its device, each alone, at the rates
-/// that large kernels reach. Zeros where
-/// the recording does not count them or the device's peak is not known.
+/// The device of the steps that are read; none where they are a host thread's.
+std::optional<DeviceLimits> limits_of_steps(const Predictor& predictor);
+
+/// Where only the time of a product is known: of the ratio of two peaks, what it gains at the faster one. Faster
+/// units wait for memory more often.
+inline constexpr double kShareOfPeaks = 0.7;
+
+/// What a kernel's arithmetic and its bytes need on its device, each alone, at the rates that large kernels reach.
+/// Zeros where the recording does not count them or the device's peak is not known.
 struct KernelBound {
   double arithmetic_ns = 0;
   double memory_ns = 0;
@@ -27,8 +36,13 @@ double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
 /// `flops_per_s`: what large products reach on the units on which the kernel runs.
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);
 
-/// Of the time of matrix kernels in steady steps, the share that computes in 8 or 16 bits, by their names.
-/// Zero without matrix kernels.
-double share_in_half(const Predictor& predictor);
+/// The time of matrix kernels in a steady step, by their names: those that compute in 8 or 16 bits and those in
+/// TF32 or FP32. The names of the others do not say.
+struct ProductTime {
+  DurationNs all;
+  DurationNs half;
+  DurationNs single;
+};
+ProductTime product_time(const Predictor& predictor);
 
 }  // namespace headway::analyzer

@@ -46,6 +46,11 @@ DurationNs least_for_processors(const Predictor& predictor) {
   return DurationNs{std::llround(share * static_cast<double>(predictor.baseline().recorded.ns))};
 }
 
+bool has_workers(const Points& points, const Loader& loader) {
+  return !loader.made.empty() && !loader.waited.empty() &&
+         points.thread_of(loader.made.front().task) != points.thread_of(loader.waited.front().task);
+}
+
 std::set<ThreadId> workers_of(const Points& points, const Loader& loader) {
   std::set<ThreadId> workers;
   for (const BatchTask& made : loader.made) workers.insert(points.thread_of(made.task));

@@ -10,6 +10,9 @@
 
 namespace headway::analyzer {
 
+/// True where another thread makes the batches than waits for them.
+bool has_workers(const Points& points, const Loader& loader);
+
 /// The threads that make a loader's batches.
 std::set<trace::ThreadId> workers_of(const Points& points, const Loader& loader);
 

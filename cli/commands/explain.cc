@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "analyzer/report/formats.h"
 #include "analyzer/whatif/fix.h"
 
 // Its names are also those of enumerators in the header above, which must come first.
@@ -17,25 +18,6 @@
 
 namespace headway::cli {
 namespace {
-
-/// `text` in lines of at most `width` columns, each after `indent`; words stay whole.
-std::string wrapped(std::string_view text, std::string_view indent, std::size_t width) {
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (column > 0 && column + 1 + count_columns(word) > width) {
-      out += '\n';
-      column = 0;
-    }
-    out += column > 0 ? " " : indent;
-    column += (column > 0 ? 1 : count_columns(indent)) + count_columns(word);
-    out += word;
-  }
-  return out + "\n";
-}
 
 /// A paragraph without Markdown's marks: what `\` protects stays, `**` and backquotes go.
 std::string plain(std::string_view text) {
@@ -64,7 +46,7 @@ class Text {
     out_ += style_.colour ? fmt::format("\033[1m{}\033[0m\n", text) : fmt::format("{}\n", text);
   }
   void paragraph(std::string_view text, std::string_view indent = "  ") {
-    out_ += wrapped(text, indent, style_.width);
+    out_ += analyzer::wrap_text(text, style_.width, std::string(indent), std::string(indent));
   }
   void gap() { out_ += '\n'; }
   const std::string& str() const { return out_; }

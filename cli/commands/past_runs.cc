@@ -7,6 +7,7 @@
 
 #include "analyzer/report/facts.h"
 #include "common/error.h"
+#include "common/statistics.h"
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/load/load.h"
@@ -20,12 +21,6 @@ namespace meta = trace::meta;
 constexpr double kNoise = 0.03;
 /// With fewer earlier runs their spread is not known, and nothing is called slower or faster.
 constexpr std::size_t kFewest = 2;
-
-DurationNs median(std::vector<DurationNs> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::string name_of(const std::filesystem::path& file, const trace::Trace& trace) {
   for (std::string_view key : {meta::kName, meta::kCommand})
@@ -83,17 +78,18 @@ std::vector<PastRun> past_runs(const std::filesystem::path& folder, std::string_
 void judge_past_runs(std::vector<PastRun>& runs, std::size_t last) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].step.ns <= 0) continue;
-    std::vector<DurationNs> before;
+    std::vector<double> before;
     for (std::size_t j = i; j-- > 0 && before.size() < last;)
-      if (runs[j].name == runs[i].name && runs[j].step.ns > 0) before.push_back(runs[j].step);
+      if (runs[j].name == runs[i].name && runs[j].step.ns > 0)
+        before.push_back(static_cast<double>(runs[j].step.ns));
+    const auto step = static_cast<double>(runs[i].step.ns);
     runs[i].before = before.size();
     if (before.empty()) continue;
-    runs[i].change =
-        static_cast<double>(runs[i].step.ns) / static_cast<double>(median(before).ns) - 1;
+    runs[i].change = step / median(before) - 1;
     if (before.size() < kFewest) continue;
     const auto [least, most] = std::ranges::minmax(before);
-    if (*runs[i].change >= kNoise && runs[i].step > most) runs[i].judgement = "slower";
-    if (*runs[i].change <= -kNoise && runs[i].step < least) runs[i].judgement = "faster";
+    if (*runs[i].change >= kNoise && step > most) runs[i].judgement = "slower";
+    if (*runs[i].change <= -kNoise && step < least) runs[i].judgement = "faster";
   }
 }
 

@@ -20,9 +20,7 @@ Proposal propose(const Predictor& predictor) {
   std::size_t before = 0;
   std::size_t after = 0;
   for (const Loader& loader : find_loaders(points)) {
-    if (loader.made.empty() || loader.waited.empty()) continue;
-    if (points.thread_of(loader.made.front().task) == points.thread_of(loader.waited.front().task))
-      continue;
+    if (!has_workers(points, loader)) continue;
     const std::size_t workers = workers_of(points, loader).size();
     // Twice as many: the bursts of a loader are as long as its queue.
     const std::size_t depth = std::max(2 * loader.depth, workers + 1);
@@ -48,8 +46,8 @@ const Fix kDeeperPrefetch{"deeper-prefetch",
                           0.1,
                           "--prefetch",
                           "The same workers, each batch as long as it took, but a worker waits for "
-                          "room in the queue only when twice as many "
-                          "batches as now, and one more than there are workers, are under way.",
+                          "room in the queue only when twice as many batches as now, and one more "
+                          "than there are workers, are under way.",
                           "whether memory holds so many batches",
                           propose};
 

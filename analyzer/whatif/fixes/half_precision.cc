@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_bound.h"
@@ -20,6 +19,8 @@ using namespace trace;
 
 /// Of the products, so much in half precision is an exception (a loss, a library of its own).
 constexpr double kFew = 0.1;
+/// Of the products, so much must be known to be in 32 bits: a name that says no type may be of any.
+constexpr double kMost = 0.5;
 
 /// What passes activations through memory. Sums, losses and updates stay as they are.
 bool moves_activations(KernelFamily family) {
@@ -48,7 +49,7 @@ class Halving {
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix)
       return bound.known() ? bound.share_left(half_ / now * kBytes / bytes, bytes)
-                           : now / (kShareOfPeak * half_);
+                           : now / (kShareOfPeaks * half_);
     if (moves_activations(traits.family)) return bytes;
     // A name that says nothing: by its counted bytes.
     return traits.family == KernelFamily::kUnknown && bound.known() &&
@@ -59,8 +60,6 @@ class Halving {
 
  private:
   static constexpr double kBytes = 0.5;
-  /// Where only the time of a product is known: faster units wait for memory more often.
-  static constexpr double kShareOfPeak = 0.7;
 
   double rate_of(const KernelTraits& traits) const {
     return traits.math_unit == MathUnit::kTensor ? limits_.easy_tensor_flops : limits_.fp32_flops;
@@ -73,29 +72,25 @@ class Halving {
 
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
-  const Analysis& analysis = predictor.analysis();
-  const std::size_t at = predictor.steps().partition;
-  const DevicePartition& partition = analysis.partitions[at];
-  if (!partition.device.valid()) return not_here("the steps are a host thread's");
-  const DeviceLimits limits =
-      limits_of(trace.devices[partition.device.value], analysis.work[at].architecture);
-  if (limits.peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits.fp32_flops <= 0)
+  const Attribution& attribution = predictor.analysis().attribution;
+  const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
+  if (!limits) return not_here("the steps are a host thread's");
+  if (limits->peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits->fp32_flops <= 0)
     return not_here("the device's peaks are not known");
-  if (share_in_half(predictor) > kFew) return not_here("matrix products are in half precision");
-  const DurationNs matrix = per_step(predictor, [&](DeviceOpId op) {
-    return is_matrix_work(predictor.kernels().of(op).family)
-               ? trace.device_ops.interval(op).length()
-               : DurationNs{};
-  });
-  if (matrix.ns == 0) return not_here("no kernel is known as a matrix product");
+  const ProductTime products = product_time(predictor);
+  if (products.all.ns == 0) return not_here("no kernel is known as a matrix product");
+  if (ratio(products.half, products.all) > kFew)
+    return not_here("matrix products are in half precision");
+  if (ratio(products.single, products.all) < kMost)
+    return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const DurationNs least = shortest_kernel(trace.device_ops);
-  const Halving halving(predictor, limits);
+  const Halving halving(predictor, *limits);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
     if (trace.device_ops.kind[i] != DeviceOpKind::kKernel ||
-        analysis.attribution.phase_of[i] == Phase::kUpdate ||
-        analysis.attribution.class_of[i] == TimeClass::kCommTransfer)
+        attribution.phase_of[i] == Phase::kUpdate ||
+        attribution.class_of[i] == TimeClass::kCommTransfer)
       continue;
     const double left = std::min(1.0, halving.share_left(op));
     if (left >= 1) continue;
@@ -109,9 +104,9 @@ Proposal propose(const Predictor& predictor) {
       true,
       fmt::format(
           "{} of matrix kernels per step run in {} on {}, and activations take half the bytes",
-          format_duration(matrix), limits.bf16 ? "BF16" : "FP16", limits.model->id),
+          format_duration(products.all), limits->bf16 ? "BF16" : "FP16", limits->model->id),
       editor.take()};
-  proposal.setting = limits.bf16 ? "--precision bf16" : "--precision amp-o2";
+  proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;
 }
 
@@ -125,10 +120,9 @@ const Fix kHalfPrecision{
     0.25,
     "--precision bf16",
     "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
-    "half its bytes, where "
-    "the recording counts both, else its time by 0.7 × the ratio of the peaks; kernels that pass "
-    "activations through "
-    "memory take half. The update and the exchange of gradients stay; casts are not added.",
+    "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
+    "peaks; kernels that pass activations through memory take half. The update and the exchange "
+    "of gradients stay; casts are not added.",
     "whether the training is as good in 16 bits",
     propose};
 

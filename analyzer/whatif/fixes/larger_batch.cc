@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT A step takes twice the samples: kernels fill the device better, and
-// what a step costs whatever its batch (launches, the update, the exchange of gradients) is paid
-// half as often. Lengths are given per recorded batch.
+// SPDX-License-Identifier: MIT
+// A step takes twice the samples: kernels fill the device better, and what a step costs whatever its batch (launches,
+// the update, the exchange of gradients) is paid half as often. Lengths are given per recorded batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,10 +91,9 @@ const Fix kLargerBatch{"larger-batch",
                        0.2,
                        "",  // --batch changes the training: nothing to be tried for speed alone
                        "Kernels but those of the update and of communication, copies to the device "
-                       "and the making of batches take "
-                       "twice their time beyond the shortest one's, less what their grid fills the "
-                       "multiprocessors better; launches "
-                       "stay. Lengths are per recorded batch.",
+                       "and the making of batches take twice their time beyond the shortest one's, "
+                       "less what their grid fills the multiprocessors better; launches stay. "
+                       "Lengths are per recorded batch.",
                        "whether memory suffices, and what the batch does to the training's quality",
                        propose,
                        true};

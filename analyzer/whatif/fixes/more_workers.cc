@@ -30,11 +30,8 @@ Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
   const Proposal free = kFreeInput.propose(predictor);
   const std::vector<Loader> loaders = find_loaders(points);
-  const bool made_by_others = std::ranges::any_of(loaders, [&](const Loader& loader) {
-    return !loader.made.empty() && !loader.waited.empty() &&
-           points.thread_of(loader.made.front().task) !=
-               points.thread_of(loader.waited.front().task);
-  });
+  const bool made_by_others = std::ranges::any_of(
+      loaders, [&](const Loader& loader) { return has_workers(points, loader); });
   if (!free.applies || !made_by_others) return not_here("no workers are seen that make batches");
   const DurationNs step = predictor.predict(free.scenario).step;
   const auto fitting = static_cast<std::size_t>(workers_that_fit(rule_context(predictor)));

@@ -17,10 +17,7 @@ Proposal propose(const Predictor& predictor) {
   LoaderPools pools(predictor, editor);
   bool any = false;
   for (const Loader& loader : find_loaders(points)) {
-    if (loader.made.empty() || loader.waited.empty()) continue;
-    if (points.thread_of(loader.made.front().task) == points.thread_of(loader.waited.front().task))
-      continue;
-    any |= pools.add_persistent(loader);
+    if (has_workers(points, loader)) any |= pools.add_persistent(loader);
   }
   if (!any) return not_here("no worker is seen that starts late");
   Proposal proposal{true, "workers go on with the next epoch's batches at once", editor.take()};
@@ -39,8 +36,8 @@ const Fix kPersistentWorkers{
     0.1,
     "--worker-reuse on",
     "A worker that begins a batch over a millisecond after the queue had room begins it at once; "
-    "so does the first "
-    "batch of a worker that was started later. Batches take as long as they took.",
+    "so does the first batch of a worker that was started later. Batches take as long as they "
+    "took.",
     "whether the data set of a worker may live on",
     propose};
 

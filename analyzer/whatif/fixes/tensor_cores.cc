@@ -17,9 +17,6 @@ namespace {
 
 using namespace trace;
 
-/// Where only the time of a product is known: faster units wait for memory more often.
-constexpr double kShareOfPeak = 0.7;
-
 /// How much faster the matrix units are, and why.
 struct Speedup {
   double factor = 0;  ///< 0: not known
@@ -41,38 +38,29 @@ Speedup speedup(const Device& device, const DeviceLimits& limits, const MachineF
   if (Speedup measured = measured_speedup(device, machine); measured.factor > 0) return measured;
   if (limits.easy_tensor_flops <= 0 || limits.fp32_flops <= 0) return {};
   const double peaks = limits.easy_tensor_flops / limits.fp32_flops;
-  return {std::max(1.0, peaks * kShareOfPeak), std::max(1.0, peaks),
-          fmt::format("{} × the ratio of the peaks", kShareOfPeak)};
-}
-
-bool is_matrix(KernelFamily family) {
-  return family == KernelFamily::kGemm || family == KernelFamily::kConvolution ||
-         family == KernelFamily::kRecurrent || family == KernelFamily::kAttention;
+  return {std::max(1.0, peaks * kShareOfPeaks), std::max(1.0, peaks),
+          fmt::format("{} × the ratio of the peaks", kShareOfPeaks)};
 }
 
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
-  const Analysis& analysis = predictor.analysis();
-  const std::size_t at = predictor.steps().partition;
-  const DevicePartition& partition = analysis.partitions[at];
-  if (!partition.device.valid()) return not_here("the steps are a host thread's");
-  const DeviceLimits limits =
-      limits_of(trace.devices[partition.device.value], analysis.work[at].architecture);
-  const Speedup faster =
-      speedup(trace.devices[partition.device.value], limits, predictor.machine());
-  if (limits.model && !limits.easy_is_tf32)
+  const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
+  if (!limits) return not_here("the steps are a host thread's");
+  const Device& device =
+      trace.devices[predictor.analysis().partitions[predictor.steps().partition].device.value];
+  const Speedup faster = speedup(device, *limits, predictor.machine());
+  if (limits->model && !limits->easy_is_tf32)
     return not_here("the device has no TF32: half-precision uses its tensor cores");
   if (faster.factor <= 0)
     return not_here("the device's peaks are not known, and it was not calibrated");
-  const auto measured =
-      predictor.machine().of(trace.devices[partition.device.value], MachineFigure::kGemmFp32);
-  const double general = measured ? measured->value.p50 : kMatrixShare * limits.fp32_flops;
+  const auto measured = predictor.machine().of(device, MachineFigure::kGemmFp32);
+  const double general = measured ? measured->value.p50 : kMatrixShare * limits->fp32_flops;
   const DurationNs least = shortest_kernel(trace.device_ops);
   Editor editor(predictor);
   std::int64_t kernels = 0;
   auto fits = [&](DeviceOpId op) {
     KernelTraits traits = predictor.kernels().of(op);
-    return is_matrix(traits.family) && traits.math_unit == MathUnit::kGeneral;
+    return is_matrix_work(traits.family) && traits.math_unit == MathUnit::kGeneral;
   };
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
@@ -92,27 +80,29 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal{true,
                     fmt::format("{} of matrix kernels per step get {:.1f}× faster (TF32 on {}; {})",
                                 format_duration(time), faster.factor,
-                                limits.model ? limits.model->id : "this device", faster.reason),
+                                limits->model ? limits->model->id : "this device", faster.reason),
                     editor.take()};
   // Where the others are in half precision, these few are no matter of a setting.
-  if (share_in_half(predictor) < 0.5) proposal.setting = "--precision tf32";
+  if (const ProductTime products = product_time(predictor);
+      ratio(products.half, products.all) < 0.5)
+    proposal.setting = "--precision tf32";
   return proposal;
 }
 
 }  // namespace
 
-const Fix kTensorCores{"tensor-cores",
-                       "Let matrix kernels use tensor cores",
-                       "no-tensor-cores",
-                       FixKind::kModelled,
-                       0.25,
-                       "",  // "--precision tf32", where all products are in FP32
-                       "A matrix kernel on general cores needs the larger of its arithmetic at the "
-                       "tensor cores' rate and its bytes, where "
-                       "the recording counts both; else it gets faster by the ratio of the rates "
-                       "that `headway calibrate` measured, or by "
-                       "0.7 × the ratio of the peaks. What the shortest kernel takes stays.",
-                       "how much of them is limited by memory",
-                       propose};
+const Fix kTensorCores{
+    "tensor-cores",
+    "Let matrix kernels use tensor cores",
+    "no-tensor-cores",
+    FixKind::kModelled,
+    0.25,
+    "",  // "--precision tf32", where all products are in FP32
+    "A matrix kernel on general cores needs the larger of its arithmetic at the "
+    "tensor cores' rate and its bytes, where the recording counts both; else it "
+    "gets faster by the ratio of the rates that `headway calibrate` measured, or "
+    "by 0.7 × the ratio of the peaks. What the shortest kernel takes stays.",
+    "how much of them is limited by memory",
+    propose};
 
 }  // namespace headway::analyzer
