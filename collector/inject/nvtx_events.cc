@@ -82,7 +82,7 @@ nvtxRangeId_t on_start_w(const wchar_t* text) {
 void on_end(nvtxRangeId_t id) {
   Entry entry;
   Event event;
-  end_range(entry.thread(), 0, id, event);
+  end_range(entry.thread(Entry::Call::kEnd), 0, id, event);
 }
 void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
   on_end(id);
@@ -120,14 +120,14 @@ int on_push_w(const wchar_t* text) {
 }
 int on_pop() {
   Entry entry;
-  ThreadState* thread = entry.thread();
+  ThreadState* thread = entry.thread(Entry::Call::kEnd);
   if (!thread) [[unlikely]]
     return NVTX_NO_PUSH_POP_TRACKING;
   return pop_plain(*thread, 0);
 }
 int on_domain_pop(nvtxDomainHandle_t domain) {
   Entry entry;
-  ThreadState* thread = entry.thread();
+  ThreadState* thread = entry.thread(Entry::Call::kEnd);
   if (!thread) [[unlikely]]
     return NVTX_NO_PUSH_POP_TRACKING;
   return pop_plain(*thread, domain_of(thread, domain));
@@ -236,7 +236,7 @@ nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& even
 void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Event& event) {
   if (!thread) return;
   if (id & kDropped) {
-    thread->count_dropped();
+    thread->count_dropped_end();
     return;
   }
   Shape shape = measure(wire::RecordType::kEnd, event);

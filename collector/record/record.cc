@@ -308,9 +308,11 @@ RecordResult record(const RecordOptions& options) {
   assembler.finish();
   summary.command = options.command.front();
   summary.file = output;
-  const TimeNs now{read_clocks().monotonic_ns - origin.monotonic_ns};
+  // Not when everything is written: a slow disk makes no longer run.
+  const TimeNs now{summary.outcome.ended_monotonic_ns - origin.monotonic_ns};
   summary.duration = recording.scope().end().value_or(now) - TimeNs{0};
   summary.scope = recording.scope().text(now);
+  summary.kept = recording.scope().kept(now);
   summary.events = recording.events();
   summary.threads = static_cast<std::int64_t>(assembler.processes().thread_count());
   summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());

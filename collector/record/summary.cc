@@ -59,14 +59,22 @@ std::string cost_line(const Summary& s) {
       format_percent(share), s.event_cost_ns, recorder);
 }
 
+/// "5.00 s", or "1.00 s of 5.00 s" where not all was kept.
+std::string recorded_time(const Summary& s) {
+  const std::string whole = format_duration(s.duration);
+  if (!s.kept || *s.kept >= s.duration) return whole;
+  return fmt::format("{} of {}", format_duration(*s.kept), whole);
+}
+
 std::vector<std::string> loss_lines(const Summary& s) {
   std::vector<std::string> lines;
-  bool lost = false;
+  // Whoever is not recorded at all lost everything.
+  bool lost = !s.refusals.empty() || !s.failure.empty() || !s.file_bytes;
   for (const auto& [loss, count] : s.losses) {
     // Told in the line about processes.
     if (loss == Loss::kProcessNotInjected || count == 0) continue;
     const trace::LossDeclaration& declaration = trace::declaration_of(loss);
-    lost |= declaration.severity == Severity::kLoss;
+    lost |= declaration.severity != Severity::kInfo;
     lines.push_back(fmt::format("{}: {} x {}. {}",
                                 declaration.severity == Severity::kLoss ? "lost" : "note",
                                 format_count(count), declaration.name, declaration.text));
@@ -127,7 +135,7 @@ std::string summary_text(const Summary& s) {
   std::vector<std::string> lines;
   if (std::string line = outcome_line(s); !line.empty()) lines.push_back(line);
   if (s.file_bytes)
-    lines.push_back(fmt::format("recorded {} to {} ({})", format_duration(s.duration),
+    lines.push_back(fmt::format("recorded {} to {} ({})", recorded_time(s),
                                 escape_terminal(s.file.string()), format_bytes(*s.file_bytes)));
   if (!s.scope.empty()) lines.push_back("chosen: " + escape_terminal(s.scope));
   if (std::string line = nothing_line(s); !line.empty()) {

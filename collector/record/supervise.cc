@@ -98,6 +98,7 @@ Supervisor::Supervisor(pid_t primary, Options options, Wanted wanted, const File
 
 Outcome Supervisor::run() {
   poll_until_finished();
+  outcome_.ended_monotonic_ns = monotonic_ns();
   accept_arrivals();
   outcome_.scope_over = !leave_ && !all_ended() && wanted_.nothing_more();
   outcome_.left_running = leave_ && !primary_ended_;
