@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "common/secrets.h"
 #include "common/text.h"
 #include "trace/tables/processes.h"
 #include "trace/tables/thread_names.h"
@@ -97,9 +98,19 @@ void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
 
 void ProcessTable::write(TraceSink& sink) const {
   std::int64_t without = 0;
+  auto command_line = [&](const std::string& arguments) {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at <= arguments.size();) {
+      const std::size_t end = std::min(arguments.find('\0', at), arguments.size());
+      words.push_back(arguments.substr(at, end - at));
+      at = end + 1;
+    }
+    if (!sink.keeps_arguments()) words = mask_secrets(std::move(words));
+    return fmt::format("{}", fmt::join(words, " "));
+  };
   for (const auto& [pid, process] : processes_) {
     trace::tables::Process::Row row = process.row;
-    row.command_line = sink.keep(process.command_line);
+    row.command_line = sink.keep(command_line(process.command_line));
     sink.add<trace::tables::Process>(row);
     sink.add<trace::tables::Processes>({row.global_pid, pid, sink.keep(process.name)});
     if (!row.injected) ++without;

@@ -282,6 +282,7 @@ RecordResult record(const RecordOptions& options) {
   ClockReading origin = read_clocks();
   NewTrace created(options);
   TraceSink& sink = created.sink();
+  if (options.keep_arguments) sink.keep_arguments();
   std::filesystem::path output = sink.path();
   Display display(options.quiet, output.string());
   describe_run(sink, options, origin, clock);

@@ -90,6 +90,44 @@ TEST_CASE("--force keeps the old trace until the command runs") {
   CHECK(files == 2);  // the trace and the script: nothing is left aside
 }
 
+TEST_CASE("passwords and tokens of a command line are not stored, unless that is asked for") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  auto stored = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"-o", path.string(), "--force"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    // The shell lives long enough to be seen from outside, too.
+    for (const char* word : {"--", "sh", "-c", "sleep 0.3; exit 0", "x", "--password=hunter2",
+                             "--token", "hunter2", "--epochs", "3"})
+      arguments.emplace_back(word);
+    REQUIRE(run(arguments).status == 0);
+    std::ifstream in(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string masked = stored({});
+  CHECK_FALSE(contains(masked, "hunter2"));
+  CHECK(contains(masked, "--password=***"));
+  CHECK(contains(masked, "--epochs 3"));
+  CHECK(contains(stored({"--keep-arguments"}), "--password=hunter2"));
+}
+
+TEST_CASE("a report is as private as its trace") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  REQUIRE(run({"-o", path.string(), "--", "true"}).status == 0);
+  ::umask(022);
+  for (const char* name : {"a.html", "a.json", "a.md"}) {
+    CAPTURE(name);
+    Recorder report({path.string(), "-o", (folder / name).string()});
+    report.instead({program("headway"), "report"});
+    report.start();
+    REQUIRE(report.wait().status == 0);
+    struct stat info {};
+    REQUIRE(::stat((folder / name).c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+  }
+}
+
 TEST_CASE("--force replaces regular files only") {
   TemporaryFolder folder;
   const std::string pipe = (folder / "pipe").string();

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "common/secrets.h"
 #include "trace/load/context.h"
 #include "trace/load/foreign_values.h"
 #include "trace/meta_keys.h"
@@ -36,6 +37,22 @@ void load_export_meta(Context& context) {
     bool version = statement.text(0) == "EXPORT_PRODUCT_VERSION";
     trace.meta[std::string(version ? meta::kToolVersion : meta::kHost)] =
         std::string(statement.text(1));
+  }
+}
+
+bool keeps_arguments(const Trace& trace) {
+  return trace.meta_value(meta::kArguments) == meta::kArgumentsKept;
+}
+
+/// Other recorders store passwords and tokens, and so did Headway: no report shows them.
+void mask_arguments(Trace& trace) {
+  if (keeps_arguments(trace)) return;
+  if (auto command = trace.meta.find(meta::kCommand); command != trace.meta.end())
+    command->second = mask_secrets(command->second);
+  for (Process& process : trace.processes)
+    process.command_line = mask_secrets(process.command_line);
+  for (auto& [name, value] : trace.settings) {
+    if (names_secret(name)) value = kMasked;
   }
 }
 
@@ -193,6 +210,7 @@ void load_inventory(Context& context) {
   load_processes(context);
   load_devices(context);
   load_graph(context);
+  mask_arguments(context.trace);
   using Loss = tables::Loss;
   sqlite::Select<Loss, &Loss::Row::counter, &Loss::Row::severity, &Loss::Row::count,
                  &Loss::Row::text>::run(context.db, [&](std::int64_t, const Loss::Row& row) {

@@ -100,9 +100,6 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   std::string arguments = read_whole(fmt::format("/proc/{}/cmdline", pid));
   while (!arguments.empty() && arguments.back() == '\0') arguments.pop_back();
   result.name = std::filesystem::path(arguments.substr(0, arguments.find('\0'))).filename();
-  for (char& c : arguments) {
-    if (c == '\0') c = ' ';
-  }
   result.command_line = std::move(arguments);
   // A zero before each, so that a name is told from the end of another one.
   const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));

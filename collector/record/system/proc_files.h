@@ -33,7 +33,7 @@ struct ProcessDescription {
   pid_t parent_pid = 0;
   std::int64_t start_boottime_ns = 0;  ///< in steps of the kernel's tick, 10 ms
   std::string name;                    ///< file name of the program as it was called
-  std::string command_line;            ///< arguments joined by spaces
+  std::string command_line;            ///< arguments, a zero between two
   Launched launched;                   ///< in the environment that it was started with
 };
 std::optional<ProcessDescription> describe_process(pid_t pid);
