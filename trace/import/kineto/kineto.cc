@@ -199,6 +199,13 @@ void check(const Reading& reading, const std::string& name) {
   for (const Part& part : reading.parts) records += part.records;
   std::int64_t bad = total(reading.parts, Loss::kMalformedRecord);
   if (bad > records) {
+    if (records == 0)
+      fail_input(
+          "{}: is JSON, but no record of it is an event: perhaps a memory timeline "
+          "(export_memory_timeline) or a table of another tool, which has no kernels. Record with "
+          "torch.profiler and prof.export_chrome_trace(\"trace.json\"), or with `headway record -- "
+          "<command>`.",
+          name);
     auto first = std::find_if(reading.parts.begin(), reading.parts.end(),
                               [](const Part& part) { return part.malformed_at >= 0; });
     fail_input(
