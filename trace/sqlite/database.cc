@@ -128,6 +128,10 @@ void Statement::reset() {
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
+bool Statement::is_number(int column) const {
+  const int type = sqlite3_column_type(statement_.get(), column);
+  return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
 std::int64_t Statement::int64(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }

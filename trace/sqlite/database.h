@@ -27,6 +27,7 @@ class Statement {
   void reset();
 
   bool is_null(int column) const;
+  bool is_number(int column) const;
   std::int64_t int64(int column) const;
   double real(int column) const;
   /// Valid until the next step.
