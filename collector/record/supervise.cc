@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,6 +62,14 @@ std::string reason_of(const wire::Hello& hello) {
     default:
       return "its limits (ulimit -f, ulimit -v) leave no room for shared memory" + error;
   }
+}
+
+std::string no_descriptor_reason() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return fmt::format(
+      "the recorder may open no more than {} files, and had none left for it. Raise `ulimit -n`",
+      limit.rlim_cur);
 }
 
 }  // namespace
@@ -186,6 +195,8 @@ void Supervisor::admit(Arrival& arrival) {
   std::unique_ptr<SegmentReader> reader;
   if (arrival.hello.problem != 0) {
     reason = reason_of(arrival.hello);
+  } else if (arrival.no_descriptor) {
+    reason = no_descriptor_reason();
   } else {
     reader = SegmentReader::map(arrival.memory, arrival.hello.layout, reason);
   }
