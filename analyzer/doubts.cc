@@ -77,7 +77,12 @@ void add_ends(const Trace& trace, std::vector<Doubt>& doubts) {
 }
 
 void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
-  if (!trace.complete) {
+  const bool live = !trace.meta_value(trace::meta::kLive).empty();
+  if (live) {
+    doubts.push_back({"info",
+                      "The recording still runs: what is here is what was stored when this was "
+                      "read."});
+  } else if (!trace.complete) {
     doubts.push_back({"loss",
                       "The recording was cut: the recorder itself ended before it could finish. "
                       "What it had stored until then is here."});
@@ -85,7 +90,11 @@ void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
   add_ends(trace, doubts);
   std::int64_t open = 0;
   for (std::uint8_t flags : trace.ranges.flags) open += (flags & trace::Ranges::kUnfinished) != 0;
-  if (open && !trace.meta_value(trace::meta::kScopeEnded).empty()) {
+  if (open && live) {
+    doubts.push_back(
+        {"info", fmt::format("{} still open.",
+                             open == 1 ? "1 range is" : format_count(open) + " ranges are")});
+  } else if (open && !trace.meta_value(trace::meta::kScopeEnded).empty()) {
     doubts.push_back(
         {"info", fmt::format("{} still open where the recording ended, as was chosen.",
                              open == 1 ? "1 range was" : format_count(open) + " ranges were")});

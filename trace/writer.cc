@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -18,8 +19,29 @@ namespace {
 
 sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) {
   check_replaceable(path, overwrite);
-  if (overwrite) remove_with_companions(path);
-  return sqlite::Database::create(path);
+  // Under another name until it is a trace: a recorder that is killed here leaves nothing that would
+  // be in the way of the next one.
+  const std::filesystem::path begun = name_beside(path, "new");
+  try {
+    {
+      sqlite::Database database = sqlite::Database::create(begun, path);
+      database.execute(create_table_sql(describe<tables::Meta>()));
+      database.execute(fmt::format("INSERT INTO {} VALUES('{}', '{}'), ('{}', 'recording')",
+                                   tables::Meta::name, meta::kSchemaVersionKey, kSchemaVersion,
+                                   meta::kState));
+    }
+    if (overwrite) remove_with_companions(path);
+    if (!rename_to_free(begun.string(), path.string())) {
+      const int code = errno;
+      check_replaceable(path, false);  // somebody has made it since
+      fail_internal("{}: cannot be created: {}. Choose another place with -o.", path.string(),
+                    system_error_text(code));
+    }
+    return sqlite::Database::open(path);
+  } catch (...) {
+    remove_with_companions(begun);
+    throw;
+  }
 }
 
 /// Makes one plain file of file and log. Needs the file for itself for a moment, and somebody who

@@ -11,6 +11,7 @@
 #include "collector/record/system/environment.h"
 #include "collector/record/system/git_commit.h"
 #include "common/secrets.h"
+#include "trace/load/live.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/enum_cuda_dev_mem_event_oper.h"
 #include "trace/tables/enum_cuda_mem_kind.h"
@@ -144,6 +145,7 @@ void describe_run(TraceSink& sink, const RecordOptions& options, const ClockRead
   Machine machine = describe_machine();
   sink.set_meta(meta::kToolVersion, options.tool_version);
   sink.set_meta(meta::kProducer, "headway record");
+  sink.set_meta(meta::kRecorder, trace::this_process());
   const std::vector<std::string> command =
       options.keep_arguments ? options.command : mask_secrets(options.command);
   sink.set_meta(meta::kCommand, join_command(command));

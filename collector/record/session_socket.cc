@@ -43,6 +43,44 @@ std::filesystem::path make_folder(const std::filesystem::path& parent, std::stri
   return {};
 }
 
+/// Nobody listens on the socket any more: whoever made it was killed.
+bool is_deserted(const std::filesystem::path& socket) {
+  const std::string path = socket.string();
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) return false;
+  FileDescriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const sockaddr_un address = address_of(path);
+  return fd &&
+         ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+         errno == ECONNREFUSED;
+}
+
+/// Removes what recorders of this user left in `parent` when they were killed: folders of
+/// make_folder() with a socket on which nobody listens. Young ones may be about to.
+void remove_leftovers(const std::filesystem::path& parent) {
+  constexpr std::time_t kYoung = 60;
+  constexpr std::string_view kPrefix = "headway-";
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + 6) continue;
+    const std::filesystem::path socket = entry->path() / "s";
+    struct stat folder {};
+    struct stat info {};
+    if (::lstat(entry->path().c_str(), &folder) != 0 || !S_ISDIR(folder.st_mode) ||
+        folder.st_uid != ::geteuid() || (folder.st_mode & 0777) != 0700 ||
+        folder.st_mtime + kYoung > std::time(nullptr) || ::lstat(socket.c_str(), &info) != 0 ||
+        !S_ISSOCK(info.st_mode) || !is_deserted(socket))
+      continue;
+    std::error_code ignored;
+    std::filesystem::remove(socket, ignored);
+    // The link of --io, where the library's path had a space.
+    for (const char* library : {"libheadway_inject.so", "libheadway_io.so"})
+      std::filesystem::remove(entry->path() / library, ignored);
+    ::rmdir(entry->path().c_str());  // not where something else is in it
+  }
+}
+
 bool same_user(int connection, pid_t& pid) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -87,6 +125,7 @@ SessionSocket::SessionSocket() {
         "no place for the recorder's socket ({}). Set TMPDIR to a folder that you may write to.",
         tried);
   path_ = (folder_ / "s").string();
+  remove_leftovers(folder_.parent_path());
   listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   spare_ = FileDescriptor(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));

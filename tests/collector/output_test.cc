@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <set>
 
 #include "tests/collector/run_recorder.h"
 
@@ -125,6 +126,94 @@ TEST_CASE("a report is as private as its trace") {
     struct stat info {};
     REQUIRE(::stat((folder / name).c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0600);
+  }
+}
+
+TEST_CASE("a recording that still runs is called live, and cut once its recorder is dead") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  auto report = [&] {
+    Recorder reading({path.string(), "--full"});
+    reading.instead({program("headway"), "report"});
+    reading.start();
+    return reading.wait().out;
+  };
+  Recorder recorder({"--quiet", "-o", path.string(), "--", "sleep", "30"});
+  recorder.start();
+  REQUIRE(eventually([&] { return std::filesystem::exists(path); }));
+  REQUIRE(eventually([&] { return contains(report(), "The recording still runs"); }));
+  CHECK_FALSE(contains(report(), "was cut"));
+  ::kill(recorder.pid(), SIGKILL);
+  recorder.wait();
+  CHECK(contains(report(), "The recording was cut"));
+}
+
+TEST_CASE("a recorder that is killed at any moment leaves nothing in the way of the next one") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  const std::string places = "TMPDIR=" + folder.path().string();
+  for (int round = 0; round < 25; ++round) {
+    CAPTURE(round);
+    Recorder recorder({"--quiet", "-o", path.string(), "--", "true"});
+    recorder.with(places).with("XDG_RUNTIME_DIR=").start();
+    sleep_ms(round);
+    ::kill(recorder.pid(), SIGKILL);
+    recorder.wait();
+    // There is no trace yet, or one that opens.
+    if (std::filesystem::exists(path)) CHECK(intact(path));
+    std::filesystem::remove(path);
+    std::filesystem::remove(path.string() + "-wal");
+    std::filesystem::remove(path.string() + "-shm");
+  }
+  // What they left is removed once it is old enough not to belong to one that begins.
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  std::ofstream(folder / "run.sqlite.new-00000001") << "x";
+  std::ofstream(folder / "run.sqlite.tmp-00000001") << "x";
+  std::ofstream(folder / "run.sqlite.old-00000001") << "somebody's trace";
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    std::filesystem::last_write_time(entry.path(), old);
+  Recorder live({"--quiet", "-o", (folder / "live.sqlite").string(), "--", "sleep", "30"});
+  live.with(places).with("XDG_RUNTIME_DIR=").start();
+  REQUIRE(eventually([&] { return std::filesystem::exists(folder / "live.sqlite"); }));
+  std::set<std::string> before;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.is_directory()) {
+      before.insert(entry.path().filename().string());
+      std::filesystem::last_write_time(entry.path(), old);
+    }
+  }
+  REQUIRE(before.size() >= 1);
+  Recorder next({"--quiet", "-o", path.string(), "--", "true"});
+  next.with(places).with("XDG_RUNTIME_DIR=").start();
+  CHECK(next.wait().status == 0);
+  std::size_t folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    folders += entry.is_directory();
+  CHECK(folders == 1);  // that of the recorder that still runs
+  CHECK_FALSE(std::filesystem::exists(folder / "run.sqlite.new-00000001"));
+  CHECK_FALSE(std::filesystem::exists(folder / "run.sqlite.tmp-00000001"));
+  CHECK(std::filesystem::exists(folder / "run.sqlite.old-00000001"));
+  ::kill(live.pid(), SIGKILL);
+  live.wait();
+}
+
+TEST_CASE("a recorder with few descriptors leaves the program unharmed and says what is missing") {
+  for (const char* limit : {"12", "16", "24"}) {
+    CAPTURE(limit);
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run.sqlite";
+    Recorder recorder({"sh", "-c",
+                       "ulimit -n " + std::string(limit) + "; exec '" + program("headway") +
+                           "' record -o '" + path.string() + "' -- '" + target("threads") +
+                           "' 2 1"});
+    recorder.instead({"env"}).start();
+    const Finished finished = recorder.wait();
+    CAPTURE(finished.err);
+    CHECK(finished.status == 0);
+    REQUIRE(intact(path));
+    const bool recorded = ranges(path, "on a thread") == 20;
+    CHECK((recorded || contains(finished.err, "Raise `ulimit -n`")));
+    CHECK((recorded || !contains(finished.err, "nothing was lost")));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "common/secrets.h"
 #include "trace/load/context.h"
 #include "trace/load/foreign_values.h"
+#include "trace/load/live.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/all.h"
 
@@ -65,6 +66,9 @@ void load_meta(Context& context) {
       });
   // An export of Nsight Systems is written in one go, so it has no state and is complete.
   trace.complete = trace.meta_value(meta::kState) != "recording";
+  trace.meta.erase(std::string(meta::kLive));
+  if (!trace.complete && still_runs(trace.meta_value(meta::kRecorder)))
+    trace.meta[std::string(meta::kLive)] = "1";
   load_export_meta(context);
   std::string_view world = trace.meta_value(meta::kWorldSize);
   std::int64_t ranks = 0;

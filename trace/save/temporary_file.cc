@@ -2,10 +2,12 @@
 #include "trace/save/temporary_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <random>
 #include <string_view>
@@ -26,17 +28,6 @@ void sync(const std::filesystem::path& path) {
     fail_internal("{}: cannot be written: {}.", path.string(), system_error_text(code));
 }
 
-/// Renames, but never over a file; a file system that cannot promise that is asked beforehand.
-bool rename_to_free(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;
-  return ::access(to.c_str(), F_OK) != 0 && ::rename(from.c_str(), to.c_str()) == 0;
-}
-
-std::string beside(const std::filesystem::path& target, std::string_view what) {
-  return fmt::format("{}.{}-{:08x}", target.string(), what, std::random_device{}());
-}
-
 std::string_view kind_of(std::filesystem::file_type type) {
   switch (type) {
     case std::filesystem::file_type::character:
@@ -54,8 +45,49 @@ std::string_view kind_of(std::filesystem::file_type type) {
 }
 
 constexpr std::array<const char*, 4> kCompanions = {"", "-wal", "-shm", "-journal"};
+constexpr std::string_view kNew = "new";
+constexpr std::string_view kTemporary = "tmp";
+constexpr std::string_view kOld = "old";
+
+/// What is set aside is somebody's trace: it stays. A new file has its name within milliseconds; a
+/// temporary one is written to all the time.
+void remove_leftovers(const std::filesystem::path& target) {
+  const std::string name = target.filename().string();
+  std::error_code error;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (std::filesystem::directory_iterator
+           entry(target.has_parent_path() ? target.parent_path() : ".", error),
+       end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string other = entry->path().filename().string();
+    const bool is_new = other.starts_with(fmt::format("{}.{}-", name, kNew));
+    if (!is_new && !other.starts_with(fmt::format("{}.{}-", name, kTemporary))) continue;
+    struct stat info {};
+    if (::lstat(entry->path().c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_uid != ::geteuid())
+      continue;
+    std::error_code ignored;
+    const auto age = now - std::filesystem::last_write_time(entry->path(), ignored);
+    if (!ignored && age > (is_new ? std::chrono::minutes(1) : std::chrono::minutes(60)))
+      std::filesystem::remove(entry->path(), ignored);
+  }
+}
 
 }  // namespace
+
+std::filesystem::path name_beside(const std::filesystem::path& target, std::string_view kind) {
+  remove_leftovers(target);
+  return fmt::format("{}.{}-{:08x}", target.string(), kind, std::random_device{}());
+}
+
+bool rename_to_free(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  // A file system that cannot promise it is asked beforehand.
+  if (::access(to.c_str(), F_OK) != 0) return ::rename(from.c_str(), to.c_str()) == 0;
+  errno = EEXIST;
+  return false;
+}
 
 void check_replaceable(const std::filesystem::path& path, bool overwrite) {
   std::error_code ignored;
@@ -84,7 +116,7 @@ SetAside::SetAside(std::filesystem::path target) : target_(std::move(target)) {
     remove_with_companions(target_);
     return;
   }
-  aside_ = beside(target_, "old");
+  aside_ = name_beside(target_, kOld);
   for (const char* suffix : kCompanions) {
     if (rename_to_free(target_.string() + suffix, aside_.string() + suffix) || *suffix) continue;
     const int code = errno;
@@ -109,7 +141,7 @@ void SetAside::discard() {
 TemporaryFile::TemporaryFile(std::filesystem::path target, bool overwrite)
     : target_(std::move(target)), overwrite_(overwrite) {
   check_replaceable(target_, overwrite_);
-  path_ = beside(target_, "tmp");
+  path_ = name_beside(target_, kTemporary);
 }
 
 TemporaryFile::~TemporaryFile() {

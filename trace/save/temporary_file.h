@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace headway::trace {
 
@@ -27,6 +29,13 @@ class SetAside {
   std::filesystem::path target_;
   std::filesystem::path aside_;  ///< empty: nothing is aside
 };
+
+/// A name beside `target` for a file on its way to it. Others of that kind that were left behind by
+/// killed programs, because nobody has written to them for long, are removed.
+std::filesystem::path name_beside(const std::filesystem::path& target, std::string_view kind);
+
+/// Renames, but never over a file: false, with errno, when there is one.
+bool rename_to_free(const std::string& from, const std::string& to);
 
 /// Removes a file and the companions that SQLite gives it while it is written.
 void remove_with_companions(const std::filesystem::path& path);

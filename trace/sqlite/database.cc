@@ -154,11 +154,27 @@ void Database::Close::operator()(sqlite3* db) const {
   sqlite3_close_v2(db);
 }
 
-Database Database::create(const std::filesystem::path& path) {
-  std::string name = path.string();
+void Database::tune() {
+  // WAL + synchronous=OFF survives the death of the recorder (journal_mode=OFF did not); only a
+  // power failure can lose the last transactions.
+  execute("PRAGMA synchronous=OFF");
+  execute("PRAGMA wal_autocheckpoint=4000");
+}
+
+Database Database::open(const std::filesystem::path& path) {
+  int code = 0;
+  sqlite3* db = open_handle(path.string(), SQLITE_OPEN_READWRITE, code);
+  Database result(db, path);
+  if (code != SQLITE_OK) fail(db, code, path.string(), "opening it");
+  result.tune();
+  return result;
+}
+
+Database Database::create(const std::filesystem::path& path, const std::filesystem::path& named) {
+  std::string name = named.string();
   // Made by us first, so that nobody else can read it from the very beginning; SQLite gives the
   // -wal and -shm files the mode of the main file.
-  int fd = ::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
     int code_of_system = errno;
     if (code_of_system == EEXIST)
@@ -168,15 +184,12 @@ Database Database::create(const std::filesystem::path& path) {
   }
   ::close(fd);
   int code = 0;
-  sqlite3* db = open_handle(name, SQLITE_OPEN_READWRITE, code);
-  Database result(db, path);
+  sqlite3* db = open_handle(path.string(), SQLITE_OPEN_READWRITE, code);
+  Database result(db, named);
   if (code != SQLITE_OK) fail(db, code, name, "creating the file");
   result.execute("PRAGMA page_size=16384");
   result.execute("PRAGMA journal_mode=WAL");
-  // WAL + synchronous=OFF survives the death of the recorder (journal_mode=OFF did not); only a
-  // power failure can lose the last transactions.
-  result.execute("PRAGMA synchronous=OFF");
-  result.execute("PRAGMA wal_autocheckpoint=4000");
+  result.tune();
   return result;
 }
 
