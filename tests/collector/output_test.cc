@@ -119,8 +119,8 @@ TEST_CASE("a report is as private as its trace") {
   ::umask(022);
   for (const char* name : {"a.html", "a.json", "a.md"}) {
     CAPTURE(name);
-    Recorder report({path.string(), "-o", (folder / name).string()});
-    report.instead({program("headway"), "report"});
+    Recorder report({});
+    report.instead({program("headway"), "report", path.string(), "-o", (folder / name).string()});
     report.start();
     REQUIRE(report.wait().status == 0);
     struct stat info {};
@@ -133,8 +133,8 @@ TEST_CASE("a recording that still runs is called live, and cut once its recorder
   TemporaryFolder folder;
   const std::filesystem::path path = folder / "run.sqlite";
   auto report = [&] {
-    Recorder reading({path.string(), "--full"});
-    reading.instead({program("headway"), "report"});
+    Recorder reading({});
+    reading.instead({program("headway"), "report", path.string(), "--full"});
     reading.start();
     return reading.wait().out;
   };
@@ -202,11 +202,12 @@ TEST_CASE("a recorder with few descriptors leaves the program unharmed and says 
     CAPTURE(limit);
     TemporaryFolder folder;
     const std::filesystem::path path = folder / "run.sqlite";
-    Recorder recorder({"sh", "-c",
-                       "ulimit -n " + std::string(limit) + "; exec '" + program("headway") +
-                           "' record -o '" + path.string() + "' -- '" + target("threads") +
-                           "' 2 1"});
-    recorder.instead({"env"}).start();
+    Recorder recorder({});
+    recorder.instead({"sh", "-c",
+                      "ulimit -n " + std::string(limit) + "; exec '" + program("headway") +
+                          "' record -o '" + path.string() + "' -- '" + target("threads") +
+                          "' 2 1"});
+    recorder.start();
     const Finished finished = recorder.wait();
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
