@@ -40,6 +40,7 @@ void ProcessTable::seen(const ProcessSeen& message) {
   // are better.
   if (!message.command_line.empty()) target.command_line = message.command_line;
   if (!message.name.empty()) target.name = message.name;
+  target.without_session = message.without_session;
   if (message.launched.rank) {
     target.row.rank = *message.launched.rank;
     if (!launched_.rank) launched_ = message.launched;
@@ -131,6 +132,15 @@ std::size_t ProcessTable::injected_count() const {
   return static_cast<std::size_t>(
       std::count_if(processes_.begin(), processes_.end(),
                     [](const auto& item) { return item.second.row.injected != 0; }));
+}
+
+std::vector<std::string> ProcessTable::without_session() const {
+  std::vector<std::string> names;
+  for (const auto& [pid, process] : processes_) {
+    if (process.without_session && !process.row.injected)
+      names.push_back(fmt::format("{} ({})", pid, process.name));
+  }
+  return names;
 }
 
 std::int64_t ProcessTable::records() const {

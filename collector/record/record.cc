@@ -202,7 +202,7 @@ class Recording {
       queue_.send(ProcessSeen{primary, process->parent_pid,
                               boottime_to_monotonic(process->start_boottime_ns),
                               std::move(process->name), std::move(process->command_line),
-                              std::move(process->launched)});
+                              std::move(process->launched), process->without_session});
     }
     std::thread assembling = guarded_thread(trouble_[0], [this] {
       try {
@@ -319,6 +319,7 @@ RecordResult record(const RecordOptions& options) {
   summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());
   summary.processes = static_cast<std::int64_t>(assembler.processes().process_count());
   summary.refusals = assembler.refusals();
+  summary.without_session = assembler.processes().without_session();
   summary.busiest_thread_records = assembler.busiest_thread_records();
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();

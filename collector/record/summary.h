@@ -28,7 +28,8 @@ struct Summary {
   std::int64_t processes = 0;              ///< of the tree
   std::map<trace::Loss, std::int64_t> losses;
   std::vector<std::string> refusals;
-  std::string failure;  ///< why rows were not stored; empty when all were
+  std::vector<std::string> without_session;  ///< processes that had no environment to record by
+  std::string failure;                       ///< why rows were not stored; empty when all were
   std::int64_t busiest_thread_records = 0;
   double event_cost_ns = 0;  ///< of one record
   DurationNs recorder_cpu;

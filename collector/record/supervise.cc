@@ -182,9 +182,10 @@ void Supervisor::admit(Arrival& arrival) {
   std::optional<int> rank;
   if (std::optional<ProcessDescription> process = describe_process(arrival.pid)) {
     rank = process->launched.rank;
-    queue_.send(ProcessSeen{
-        arrival.pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-        std::move(process->name), std::move(process->command_line), std::move(process->launched)});
+    queue_.send(ProcessSeen{arrival.pid, process->parent_pid,
+                            boottime_to_monotonic(process->start_boottime_ns),
+                            std::move(process->name), std::move(process->command_line),
+                            std::move(process->launched), process->without_session});
   }
   if (!wanted_.process(arrival.pid, rank)) {
     welcome(arrival, false, options_.clock);

@@ -68,6 +68,14 @@ TEST_CASE("nothing was lost is said only where it is so") {
   CHECK_FALSE(says(s));
 }
 
+TEST_CASE("processes without the recorder's environment are named") {
+  Summary s = healthy();
+  s.without_session = {"7 (a)", "8 (b)", "9 (c)", "10 (d)"};
+  const std::string text = summary_text(s);
+  CHECK(text.find("(env -i, sudo): 7 (a), 8 (b), 9 (c) and 1 more\n") != std::string::npos);
+  CHECK(text.find("nothing was lost") == std::string::npos);
+}
+
 TEST_CASE("a choice by time says how much of the run was kept") {
   Summary s = healthy();
   s.kept = DurationNs{3'000'000'000};

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "collector/record/launched_rank.h"
+#include "collector/wire/hello.h"
 
 namespace headway::record {
 namespace {
@@ -122,6 +123,13 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   result.command_line = std::move(arguments);
   // A zero before each, so that a name is told from the end of another one.
   const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));
+  // Unreadable, of another user, or overwritten, as by programs that change their title: not known.
+  const bool known = ::access(fmt::format("/proc/{}/environ", pid).c_str(), R_OK) == 0 &&
+                     (variables.size() == 1 || variables.find('=') != std::string::npos);
+  // One that has ended has no environment, and no arguments either.
+  result.without_session =
+      known && !result.command_line.empty() &&
+      variables.find(fmt::format("{}{}=", '\0', wire::kSessionVariable)) == std::string::npos;
   result.launched = launched([&](const std::string& name) {
     const std::string key = '\0' + name + '=';
     std::size_t at = variables.find(key);

@@ -38,6 +38,7 @@ struct ProcessDescription {
   std::string name;                    ///< file name of the program as it was called
   std::string command_line;            ///< arguments, a zero between two
   Launched launched;                   ///< in the environment that it was started with
+  bool without_session = false;        ///< and that names no recorder: it cannot record
 };
 std::optional<ProcessDescription> describe_process(pid_t pid);
 
