@@ -62,7 +62,8 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const std::string& place, const std::string& what) const {
-    fail_input("{}: {}: {}. Run `headway calibrate` again to write it anew.", file_, place, what);
+    fail_input("{}: {}: {}. Run `headway calibrate` again to write it anew.", file_,
+               shorten(escape_terminal(place), 100), what);
   }
 
   const Json& child(const Json& parent, const std::string& place, const char* key) const {

@@ -69,6 +69,22 @@ TEST_CASE("exec starts a new recording in the same process, ranges open at exec 
         std::string::npos);
 }
 
+TEST_CASE("a process without the environment of the recording is named") {
+  TemporaryFolder folder;
+  auto said = [&](std::vector<std::string> command) {
+    std::vector<std::string> arguments = {"-o", (folder / "run.sqlite").string(), "--force", "--"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    Recorder recorder(arguments);
+    recorder.start();
+    return recorder.wait().err;
+  };
+  const std::string line = "seen from outside only";
+  const std::string cleared = said({"sh", "-c", "env -i sleep 1"});
+  CHECK(cleared.find(line) != std::string::npos);
+  CHECK(cleared.find("(sleep)") != std::string::npos);
+  CHECK(said({"sh", "-c", "sleep 0.5"}).find(line) == std::string::npos);
+}
+
 TEST_CASE("--wait all stays for a daemon, --wait primary does not") {
   TemporaryFolder all;
   Recorded run = record(all, {target("processes"), "daemon"});
