@@ -16,6 +16,10 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+if [ $list = 0 ] && ! diff <(sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' docs/reliability.md) <("$0" --list) >&2; then
+  echo "drills.sh: docs/reliability.md has other drills than this script" >&2
+  exit 1
+fi
 bin=$build/bin
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
