@@ -128,7 +128,6 @@ SessionSocket::SessionSocket() {
   remove_leftovers(folder_.parent_path());
   listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
-  spare_ = FileDescriptor(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
   sockaddr_un address = address_of(path_);
   epoll_event event{EPOLLIN, {.fd = listener_.get()}};
   if (!listener_ || !poll_ ||
@@ -212,6 +211,7 @@ bool SessionSocket::read_hello(FileDescriptor connection, std::vector<Arrival>& 
 
 std::vector<Arrival> SessionSocket::receive() {
   std::vector<Arrival> arrivals;
+  // Not before the launch, which needs two for a moment.
   if (!spare_) spare_ = FileDescriptor(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
   epoll_event events[64];
   int count = ::epoll_wait(poll_.get(), events, std::size(events), 0);

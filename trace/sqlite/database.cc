@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -28,6 +29,9 @@ namespace {
     case SQLITE_FULL:
       fail_internal("{}: the disk is full while {}. Free space, or write to another place with -o.",
                     where, doing);
+    case SQLITE_CANTOPEN:
+      fail_internal("{}: the system refuses to open it or a file beside it ({}) while {}.", where,
+                    db ? system_error_text(sqlite3_system_errno(db)) : text, doing);
     case SQLITE_IOERR:
       fail_internal("{}: input/output error ({}) while {}.", where, text, doing);
     case SQLITE_ERROR:
@@ -218,7 +222,8 @@ Database Database::open_read_only(const std::filesystem::path& path) {
 void Database::execute(const std::string& sql) {
   int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK)
-    fail(db_.get(), code, path_.string(), fmt::format("running '{}'", sql.substr(0, 60)));
+    fail(db_.get(), code, path_.string(),
+         fmt::format("running '{}'", sql.substr(0, std::min<std::size_t>(60, sql.find('\n')))));
 }
 
 Statement Database::prepare(std::string_view sql) const {
