@@ -88,7 +88,7 @@ void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
   on_end(id);
 }
 // The hot ones, without lambdas: one that is not inlined hands its captures over in memory.
-int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+HEADWAY_HOT int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   Entry entry;
   ThreadState* thread = entry.thread();
   if (!thread) [[unlikely]]
@@ -103,7 +103,7 @@ int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attri
 int on_push_ex(const nvtxEventAttributes_t* attributes) {
   return on_domain_push(nullptr, attributes);
 }
-int on_push_a(const char* text) {
+HEADWAY_HOT int on_push_a(const char* text) {
   Entry entry;
   ThreadState* thread = entry.thread();
   if (!thread) [[unlikely]]
@@ -118,14 +118,14 @@ int on_push_w(const wchar_t* text) {
   event.wide = text;
   return push(*thread, 0, event);
 }
-int on_pop() {
+HEADWAY_HOT int on_pop() {
   Entry entry;
   ThreadState* thread = entry.thread(Entry::Call::kEnd);
   if (!thread) [[unlikely]]
     return NVTX_NO_PUSH_POP_TRACKING;
   return pop_plain(*thread, 0);
 }
-int on_domain_pop(nvtxDomainHandle_t domain) {
+HEADWAY_HOT int on_domain_pop(nvtxDomainHandle_t domain) {
   Entry entry;
   ThreadState* thread = entry.thread(Entry::Call::kEnd);
   if (!thread) [[unlikely]]

@@ -70,7 +70,7 @@ int check_deadline(void* data) {
 }
 
 void require_sqlite(const std::filesystem::path& path) {
-  if (read_head(path, 15) != "SQLite format 3")
+  if (std::filesystem::is_directory(path) || read_head(path, 15) != "SQLite format 3")
     fail_input(
         "{0}: is not an SQLite file, and queries run on SQLite files only. Convert it first: "
         "headway import '{0}' -o trace.sqlite",
