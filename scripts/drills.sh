@@ -71,7 +71,7 @@ drill hostile "a program that damages its shared memory harms neither recorder n
 drill handlers "events in signal handlers are recorded or counted, errno stays" \
   tests collector 'events of a signal handler*' 'events on a small alternate stack*' 'recording leaves errno alone'
 drill trees "forks, execs, daemons and cleared environments are recorded or named" \
-  tests collector 'a forked child*' 'exec starts*' 'a process without the environment*' '--wait all stays*'
+  tests collector 'a forked child*' 'exec starts*' 'two hundred processes*' 'a process without the environment*' '--wait all stays*'
 drill files "only regular files are replaced, and only once the program runs" \
   tests collector '--force *' 'an existing file is kept*'
 drill secrets "passwords and tokens on command lines are not stored; reports are private" \

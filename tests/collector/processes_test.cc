@@ -69,6 +69,22 @@ TEST_CASE("exec starts a new recording in the same process, ranges open at exec 
         std::string::npos);
 }
 
+TEST_CASE("two hundred processes at once are recorded, or named") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  Recorder recorder(
+      {"-o", path.string(), "--", "sh", "-c",
+       "i=0; while [ $i -lt 200 ]; do '" + target("threads") + "' 2 1 & i=$((i+1)); done; wait"});
+  recorder.start();
+  const Finished finished = recorder.wait();
+  CHECK(finished.status == 0);
+  const std::int64_t recorded =
+      number(path, "SELECT count(*) FROM HEADWAY_PROCESS WHERE injected=1");
+  CHECK(ranges(path, "on a thread") == 20 * recorded);
+  CAPTURE(finished.err);
+  CHECK((recorded == 200 || finished.err.find("not recorded: ") != std::string::npos));
+}
+
 TEST_CASE("a process without the environment of the recording is named") {
   TemporaryFolder folder;
   auto said = [&](std::vector<std::string> command) {
