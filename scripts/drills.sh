@@ -41,12 +41,14 @@ drill() {
   return 0
 }
 
-# tests PROGRAM CASE...: these test cases, of which there must be some
+# tests PROGRAM CASE...: these test cases; each pattern must fit some
 tests() {
-  local program=$bin/headway_test_$1 filter
+  local program=$bin/headway_test_$1 filter case
   shift
   filter=$(IFS=,; echo "$*")
-  "$program" --list-test-cases --test-case="$filter" | grep -q '^[^[=]' || return 1
+  for case in "$@"; do
+    "$program" --count --test-case="$case" | grep -q 'filters: [1-9]' || { echo "no such test case: $case"; return 1; }
+  done
   "$program" --test-case="$filter"
 }
 
