@@ -7,6 +7,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <span>
 
 #include "analyzer/evidence/recording.h"
@@ -32,32 +33,68 @@ std::string process_label(const trace::Process& process) {
                               : fmt::format("Process {} ({})", process.pid, process.name);
 }
 
+/// "a", "a and b", "a, b, c and 7 more".
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  const std::size_t shown = std::min(names.size(), kShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == names.size() && i > 0;
+    text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
+  }
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+/// One doubt for all that ended alike, however many: a job has hundreds of processes.
+void add_ends(const Trace& trace, std::vector<Doubt>& doubts) {
+  std::map<int, std::vector<const trace::Process*>> by_signal;
+  std::map<int, std::vector<std::string>> by_code;
+  for (const trace::Process& process : trace.processes) {
+    if (process.signal && *process.signal > 0) {
+      by_signal[*process.signal].push_back(&process);
+    } else if (process.injected && process.exit_code && *process.exit_code != 0) {
+      by_code[*process.exit_code].push_back(process_label(process));
+    }
+  }
+  for (const auto& [signal, processes] : by_signal) {
+    std::vector<std::string> names;
+    for (const trace::Process* process : processes) names.push_back(process_label(*process));
+    const trace::Process& first = *processes.front();
+    const bool one = processes.size() == 1;
+    const std::string when =
+        one && first.end ? fmt::format(" after {}", format_duration(*first.end - first.start)) : "";
+    doubts.push_back(
+        {"loss", fmt::format("The run was cut: {} {} ended by {}{}. Everything {} had recorded "
+                             "until then is here; ranges that were open have no end.",
+                             some_of(names), one ? "was" : "were", signal_name(signal), when,
+                             one ? "it" : "they")});
+  }
+  for (const auto& [code, names] : by_code)
+    doubts.push_back(
+        {"doubt", fmt::format("The run may have been cut: {} failed with exit code {}.",
+                              some_of(names), code)});
+}
+
 void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
-  if (!trace.complete) {
+  const bool live = !trace.meta_value(trace::meta::kLive).empty();
+  if (live) {
+    doubts.push_back({"info",
+                      "The recording still runs: what is here is what was stored when this was "
+                      "read."});
+  } else if (!trace.complete) {
     doubts.push_back({"loss",
                       "The recording was cut: the recorder itself ended before it could finish. "
                       "What it had stored until then is here."});
   }
-  for (const trace::Process& process : trace.processes) {
-    if (!process.injected && !process.signal) continue;
-    if (process.signal && *process.signal > 0) {
-      std::string when =
-          process.end ? fmt::format(" after {}", format_duration(*process.end - process.start))
-                      : "";
-      doubts.push_back(
-          {"loss", fmt::format("The run was cut: {} was ended by {}{}. Everything it had recorded "
-                               "until then is here; ranges that were "
-                               "open have no end.",
-                               process_label(process), signal_name(*process.signal), when)});
-    } else if (process.exit_code && *process.exit_code != 0) {
-      doubts.push_back(
-          {"doubt", fmt::format("The run may have been cut: {} failed with exit code {}.",
-                                process_label(process), *process.exit_code)});
-    }
-  }
+  add_ends(trace, doubts);
   std::int64_t open = 0;
   for (std::uint8_t flags : trace.ranges.flags) open += (flags & trace::Ranges::kUnfinished) != 0;
-  if (open && !trace.meta_value(trace::meta::kScopeEnded).empty()) {
+  if (open && live) {
+    doubts.push_back(
+        {"info", fmt::format("{} still open.",
+                             open == 1 ? "1 range is" : format_count(open) + " ranges are")});
+  } else if (open && !trace.meta_value(trace::meta::kScopeEnded).empty()) {
     doubts.push_back(
         {"info", fmt::format("{} still open where the recording ended, as was chosen.",
                              open == 1 ? "1 range was" : format_count(open) + " ranges were")});
@@ -110,11 +147,16 @@ void add_steps(const Trace& trace, const Analysis& analysis, std::vector<Doubt>&
                                            "--step-range if this is wrong.",
                                            steps.how)});
   }
+  std::vector<std::string> without;
   for (const DevicePartition& partition : analysis.partitions) {
-    if (partition.device.valid()) continue;
-    doubts.push_back({"info", fmt::format("{} has no device work in the trace: its steps are told "
-                                          "by what the training thread did.",
-                                          partition_label(trace, partition))});
+    if (!partition.device.valid()) without.push_back(partition_label(trace, partition));
+  }
+  if (!without.empty()) {
+    const bool one = without.size() == 1;
+    doubts.push_back(
+        {"info", fmt::format("{} {} no device work in the trace: {} steps are told by what the "
+                             "training thread did.",
+                             some_of(without), one ? "has" : "have", one ? "its" : "their")});
   }
 }
 
@@ -130,22 +172,28 @@ void add_coverage(const Trace& trace, const Analysis& analysis, std::vector<Doub
     doubts.push_back({"doubt", fmt::format("{} of the device time belongs to no range or op.",
                                            format_percent(ratio(unattributed, total)))});
   }
-  for (const DevicePartition& partition : analysis.partitions) {
-    double unknown =
-        ratio(partition.per_steady_step[TimeClass::kUnknown], partition.per_steady_step.total());
-    if (unknown > 0.02)
-      doubts.push_back(
-          {"doubt",
-           fmt::format("{} of the step is idle for reasons that nothing in the trace explains.",
-                       format_percent(unknown))});
-  }
+  double unknown = 0;
+  for (const DevicePartition& partition : analysis.partitions)
+    unknown = std::max(unknown, ratio(partition.per_steady_step[TimeClass::kUnknown],
+                                      partition.per_steady_step.total()));
+  if (unknown > 0.02)
+    doubts.push_back(
+        {"doubt",
+         fmt::format("{} of the step is idle for reasons that nothing in the trace explains.",
+                     format_percent(unknown))});
+  std::vector<std::string> simulated;
   for (const trace::Device& device : trace.devices) {
-    if (device.type == trace::DeviceType::kSimulated || device.name.starts_with("Simulated ")) {
-      doubts.push_back(
-          {"doubt", fmt::format("Device {} is simulated: its times come from a cost model.",
-                                device.ordinal)});
-    }
+    if (device.type == trace::DeviceType::kSimulated || device.name.starts_with("Simulated "))
+      simulated.push_back(std::to_string(device.ordinal));
   }
+  if (simulated.size() == 1)
+    doubts.push_back({"doubt", fmt::format("Device {} is simulated: its times come from a cost "
+                                           "model.",
+                                           simulated.front())});
+  if (simulated.size() > 1)
+    doubts.push_back({"doubt", fmt::format("{} devices are simulated: their times come from a cost "
+                                           "model.",
+                                           simulated.size())});
 }
 
 /// What the recording shows of itself instead of the program, and what recording cost the program.

@@ -218,7 +218,7 @@ void soak(const std::filesystem::path& folder, std::int64_t records, double rate
   const Ended ended = read_trace(trace);
   fmt::print("soak_records: {} \n", ended.records);
   fmt::print("soak_rate: {:.0f} records/s\n", static_cast<double>(ended.records) / ended.seconds);
-  fmt::print("soak_dropped: {} records\n", ended.dropped);
+  fmt::print("soak_dropped: {} events\n", ended.dropped);
   fmt::print("soak_recorder_cpu: {:.1f} % of a core\n", 100 * ended.recorder_cpu_s / ended.seconds);
   fmt::print("soak_recorder_cpu_per_100k_records: {:.2f} ms\n",
              ended.recorder_cpu_s * 1e3 * 1e5 / static_cast<double>(ended.records));

@@ -12,6 +12,23 @@ target_compile_options(headway_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${HEADWAY_WERROR}>:-Werror>)
 
+# What makes a bug that slips through harder to use. Sanitizers bring checks of their own, which these hide.
+if(HEADWAY_HARDEN AND NOT HEADWAY_SANITIZE AND NOT HEADWAY_FUZZ)
+  include(CheckCXXCompilerFlag)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    string(MAKE_C_IDENTIFIER "HEADWAY_HAS${flag}" has)
+    check_cxx_compiler_flag(${flag} ${has})
+    if(${has})
+      add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:${flag}>)
+    endif()
+  endforeach()
+  # It needs optimisation. Whoever sets a level of their own keeps it.
+  if(NOT CMAKE_CXX_FLAGS MATCHES "_FORTIFY_SOURCE")
+    add_compile_options("$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<NOT:$<CONFIG:Debug>>>:-D_FORTIFY_SOURCE=2>")
+  endif()
+  add_link_options(LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
+
 if(HEADWAY_SANITIZE)
   add_compile_options(-fsanitize=${HEADWAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEADWAY_SANITIZE})

@@ -13,7 +13,13 @@ std::span<const MetaKey> meta_keys() {
       {meta::kProducer, "`headway record`, or the program that made the file another way."},
       {meta::kState,
        "`recording` while the recorder runs, `complete` once it has finished in order."},
-      {meta::kCommand, "The recorded command line."},
+      {meta::kRecorder,
+       "Process id of the recorder, when it started (in ticks of the kernel) and the boot it "
+       "belongs to: so a reader tells a recording that still runs from one that was cut."},
+      {meta::kCommand, "The recorded command line; passwords and tokens on it are `***`."},
+      {meta::kArguments,
+       "`kept` when command lines and settings are as they were, secrets included "
+       "(`--keep-arguments`)."},
       {meta::kWorkingDirectory, "Where it was started."},
       {meta::kName, "What the run was called with `--name`, for `headway history`."},
       {meta::kGitCommit,

@@ -17,7 +17,13 @@ inline constexpr std::string_view kSchemaVersionKey = "schema_version";
 inline constexpr std::string_view kToolVersion = "tool_version";
 inline constexpr std::string_view kProducer = "producer";
 inline constexpr std::string_view kState = "state";
+inline constexpr std::string_view kRecorder = "recorder";
+/// Never stored: "1" in a trace that was loaded while its recorder ran.
+inline constexpr std::string_view kLive = "live";
 inline constexpr std::string_view kCommand = "command";
+/// kArgumentsKept: secrets on command lines are as they were.
+inline constexpr std::string_view kArguments = "arguments";
+inline constexpr std::string_view kArgumentsKept = "kept";
 inline constexpr std::string_view kWorkingDirectory = "working_directory";
 inline constexpr std::string_view kName = "name";
 inline constexpr std::string_view kGitCommit = "git_commit";

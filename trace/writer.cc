@@ -4,28 +4,44 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <thread>
 
 #include "common/error.h"
 #include "common/text.h"
 #include "trace/meta_keys.h"
+#include "trace/save/temporary_file.h"
 #include "trace/tables/all.h"
 
 namespace headway::trace {
 namespace {
 
 sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    fail_usage("{}: is a folder; -o takes the name of the trace file to write.", path.string());
+  check_replaceable(path, overwrite);
+  // Under another name until it is a trace: a recorder that is killed here leaves nothing that would
+  // be in the way of the next one.
+  const std::filesystem::path begun = name_beside(path, "new");
+  try {
+    {
+      sqlite::Database database = sqlite::Database::create(begun, path);
+      database.execute(create_table_sql(describe<tables::Meta>()));
+      database.execute(fmt::format("INSERT INTO {} VALUES('{}', '{}'), ('{}', 'recording')",
+                                   tables::Meta::name, meta::kSchemaVersionKey, kSchemaVersion,
+                                   meta::kState));
+    }
+    if (overwrite) remove_with_companions(path);
+    if (!rename_to_free(begun.string(), path.string())) {
+      const int code = errno;
+      check_replaceable(path, false);  // somebody has made it since
+      fail_internal("{}: cannot be created: {}. Choose another place with -o.", path.string(),
+                    system_error_text(code));
+    }
+    return sqlite::Database::open(path);
+  } catch (...) {
+    remove_with_companions(begun);
+    throw;
   }
-  if (overwrite) {
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-      std::filesystem::remove(path.string() + suffix, ignored);
-  }
-  return sqlite::Database::create(path);
 }
 
 /// Makes one plain file of file and log. Needs the file for itself for a moment, and somebody who

@@ -28,7 +28,8 @@ class TraceWriter {
  public:
   enum class Indexes : std::uint8_t { kBuild, kSkip };
 
-  /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`.
+  /// Creates `path` (mode 0600). An existing file is an error unless `overwrite`; what is no regular
+  /// file is one always.
   explicit TraceWriter(const std::filesystem::path& path, bool overwrite = false);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;

@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "common/error.h"
+#include "common/read_file.h"
 #include "common/text.h"
 
 namespace headway::analyzer {
@@ -229,6 +230,23 @@ class Reader {
   std::vector<Metric> known_;
 };
 
+/// The parser, and whoever walks what it made, go as deep as keys are nested. A key of a budget has
+/// at most five parts; dots within quotes are counted, too, which does no harm.
+void check_depth(const std::filesystem::path& path, std::string_view text) {
+  constexpr std::int64_t kMostDots = 32;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::string_view content = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(content.size() + 1, text.size()));
+    const std::string_view key = content.substr(0, content.find('#'));
+    if (std::count(key.begin(), key.end(), '.') > kMostDots)
+      fail_input(
+          "{}:{}: keys nested more than {} deep. A budget is two levels: [step_ms] p50 = \"< "
+          "120\"; "
+          "`headway check TRACE --list` shows all metrics.",
+          path.string(), line, kMostDots);
+  }
+}
+
 }  // namespace
 
 bool Budget::needs_baseline() const {
@@ -237,16 +255,15 @@ bool Budget::needs_baseline() const {
 }
 
 Budget read_budget(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) {
-    fail_input(
-        "{}: no such file. Expected a TOML budget, e.g. [step_ms] p50 = \"< 120\"; `headway check "
-        "TRACE --init` writes a first one from a trace.",
-        path.string());
-  }
+  constexpr std::size_t kMostBytes = 1 << 20;
+  const std::string text = read_file(path, kMostBytes,
+                                     "Expected a TOML budget, e.g. [step_ms] p50 = \"< 120\"; "
+                                     "`headway check TRACE --init` writes a "
+                                     "first one from a trace.");
+  check_depth(path, text);
   toml::table table;
   try {
-    table = toml::parse_file(path.string());
+    table = toml::parse(text, path.string());
   } catch (const toml::parse_error& error) {
     fail_input("{}:{}: not valid TOML: {}.", path.string(), error.source().begin.line,
                error.description());

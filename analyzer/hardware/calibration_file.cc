@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/read_file.h"
 #include "common/text.h"
 
 namespace headway::analyzer {
@@ -19,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "headway.calibration";
 /// A hundred times what a machine of eight kinds of GPU needs.
-constexpr std::uintmax_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostBytes = 1 << 20;
 
 Json figures_json(const FigureSet& figures, bool of_device) {
   Json json = Json::object();
@@ -63,7 +62,8 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   [[noreturn]] void refuse(const std::string& place, const std::string& what) const {
-    fail_input("{}: {}: {}. Run `headway calibrate` again to write it anew.", file_, place, what);
+    fail_input("{}: {}: {}. Run `headway calibrate` again to write it anew.", file_,
+               shorten(escape_terminal(place), 100), what);
   }
 
   const Json& child(const Json& parent, const std::string& place, const char* key) const {
@@ -170,16 +170,8 @@ class Reader {
 };
 
 Json parse(const std::filesystem::path& file, const std::string& name) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(file, error);
-  if (!error && size > kMostBytes)
-    fail_input("{}: {} bytes are too many for what `headway calibrate` writes.", name, size);
-  std::ifstream in(file, std::ios::binary);
-  errno = 0;
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (error || !in)
-    fail_input("{}: cannot be read{}. `headway calibrate -o {}` writes it.", name,
-               error ? ": " + error.message() : "", name);
+  const std::string text =
+      read_file(file, kMostBytes, fmt::format("`headway calibrate -o {}` writes it.", name));
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& bad) {
@@ -187,6 +179,11 @@ Json parse(const std::filesystem::path& file, const std::string& name) {
         "{}: byte {} of {}: not JSON, or cut off; expected what `headway calibrate` writes. Run it "
         "again to write the file anew.",
         name, bad.byte, text.size());
+  } catch (const Json::exception&) {  // 1e400
+    fail_input(
+        "{}: holds a number beyond any; expected what `headway calibrate` writes. Run it again to "
+        "write the file anew.",
+        name);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/csv.h"
 #include "common/format.h"
 #include "common/text.h"
 
@@ -185,28 +186,6 @@ std::string to_markdown(const Table& whole, std::size_t max_rows) {
                        format_count(static_cast<std::int64_t>(whole.rows.size() - max_rows)));
   return out;
 }
-
-namespace {
-
-/// Inert for spreadsheets and for terminals, then quoted where RFC 4180 asks for it.
-std::string csv_field(std::string_view text) {
-  std::string safe;
-  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
-    safe = "'";
-  // Line breaks and tabs are data in CSV; every other control character is as hostile as elsewhere.
-  for (std::string_view rest = text; !rest.empty();) {
-    std::size_t stop = std::min(rest.find_first_of("\n\t"), rest.size());
-    safe += escape_terminal(rest.substr(0, stop));
-    if (stop < rest.size()) safe += rest[stop++];
-    rest.remove_prefix(stop);
-  }
-  if (safe.find_first_of(",\"\n") == std::string::npos) return safe;
-  std::string quoted = "\"";
-  for (char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-}  // namespace
 
 std::string to_csv(const Table& table) {
   std::string out;

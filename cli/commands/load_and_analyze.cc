@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/commands/load_and_analyze.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <string_view>
 
 #include "analyzer/ranks/merge_traces.h"
 #include "cli/mpi/exchange.h"
@@ -85,10 +86,18 @@ void write_output(const std::string& path, const std::string& text) {
     }
     return;
   }
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) fail_usage("{}: cannot be written: {}.", path, system_error_text(errno));
+  // A report tells as much of a program as its trace: nobody else may read it, unless its owner has
+  // said so of the file that it replaces.
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) fail_usage("{}: cannot be written: {}.", path, system_error_text(errno));
+  int code = 0;
+  for (std::string_view rest = text; !rest.empty() && code == 0;) {
+    const ssize_t written = ::write(fd, rest.data(), rest.size());
+    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno != EINTR) code = errno;
+  }
+  if (::close(fd) != 0 && code == 0) code = errno;
+  if (code != 0) fail_usage("{}: cannot be written: {}.", path, system_error_text(code));
 }
 
 }  // namespace headway::cli

@@ -57,7 +57,10 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
   app.add_option("--name", options_.name,
                  "Call the run so: `headway history` compares runs of one name")
       ->type_name("NAME");
-  app.add_flag("--force", options_.force, "Overwrite the trace file if it exists");
+  app.add_flag("--force", options_.force,
+               "Replace the trace file if it exists, once the command runs");
+  app.add_flag("--keep-arguments", options_.keep_arguments,
+               "Store passwords and tokens on command lines; without it they are ***");
   app.add_flag("--quiet", options_.quiet, "Print nothing but errors");
   app.add_option("--sample-hz", options_.sample_hz,
                  "Samples a second of CPU, memory and I/O of each process; 0: none")

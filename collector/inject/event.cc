@@ -108,11 +108,11 @@ int pop(ThreadState& thread, std::uint16_t domain, Event& event) {
   std::uint64_t time = now(thread.clock);
   DomainStack* stack = thread.stack(domain);
   if (!stack) [[unlikely]] {
-    thread.count_dropped();
+    thread.count_dropped_end();
     return NVTX_NO_PUSH_POP_TRACKING;
   }
   if (stack->skipped) [[unlikely]] {
-    thread.count_dropped();
+    thread.count_dropped_end();
     return static_cast<int>(stack->depth + --stack->skipped);
   }
   if (stack->depth == 0) [[unlikely]] {

@@ -82,13 +82,13 @@ nvtxRangeId_t on_start_w(const wchar_t* text) {
 void on_end(nvtxRangeId_t id) {
   Entry entry;
   Event event;
-  end_range(entry.thread(), 0, id, event);
+  end_range(entry.thread(Entry::Call::kEnd), 0, id, event);
 }
 void on_domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
   on_end(id);
 }
 // The hot ones, without lambdas: one that is not inlined hands its captures over in memory.
-int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+HEADWAY_HOT int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   Entry entry;
   ThreadState* thread = entry.thread();
   if (!thread) [[unlikely]]
@@ -103,7 +103,7 @@ int on_domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attri
 int on_push_ex(const nvtxEventAttributes_t* attributes) {
   return on_domain_push(nullptr, attributes);
 }
-int on_push_a(const char* text) {
+HEADWAY_HOT int on_push_a(const char* text) {
   Entry entry;
   ThreadState* thread = entry.thread();
   if (!thread) [[unlikely]]
@@ -118,16 +118,16 @@ int on_push_w(const wchar_t* text) {
   event.wide = text;
   return push(*thread, 0, event);
 }
-int on_pop() {
+HEADWAY_HOT int on_pop() {
   Entry entry;
-  ThreadState* thread = entry.thread();
+  ThreadState* thread = entry.thread(Entry::Call::kEnd);
   if (!thread) [[unlikely]]
     return NVTX_NO_PUSH_POP_TRACKING;
   return pop_plain(*thread, 0);
 }
-int on_domain_pop(nvtxDomainHandle_t domain) {
+HEADWAY_HOT int on_domain_pop(nvtxDomainHandle_t domain) {
   Entry entry;
-  ThreadState* thread = entry.thread();
+  ThreadState* thread = entry.thread(Entry::Call::kEnd);
   if (!thread) [[unlikely]]
     return NVTX_NO_PUSH_POP_TRACKING;
   return pop_plain(*thread, domain_of(thread, domain));
@@ -236,7 +236,7 @@ nvtxRangeId_t start_range(ThreadState* thread, std::uint16_t domain, Event& even
 void end_range(ThreadState* thread, std::uint16_t domain, nvtxRangeId_t id, Event& event) {
   if (!thread) return;
   if (id & kDropped) {
-    thread->count_dropped();
+    thread->count_dropped_end();
     return;
   }
   Shape shape = measure(wire::RecordType::kEnd, event);

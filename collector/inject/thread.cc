@@ -108,7 +108,7 @@ void Entry::count_reentrant() {
   g_process.segment.header().reentrant_events.fetch_add(1, std::memory_order_relaxed);
 }
 
-ThreadState* Entry::attach_thread() {
+ThreadState* Entry::attach_thread(Call call) {
   ForkPage& page = *g_process.page;
   if (page.mode.load(std::memory_order_relaxed) == Mode::kOff) return nullptr;
   int saved = errno;
@@ -128,7 +128,8 @@ ThreadState* Entry::attach_thread() {
       ::pthread_setspecific(g_exit_key, state);
     } else {
       if (t_entry.skip_attach == 0) t_entry.skip_attach = kRetryAfter;
-      g_process.segment.header().events_without_ring.fetch_add(1, std::memory_order_relaxed);
+      if (call == Call::kEvent)
+        g_process.segment.header().events_without_ring.fetch_add(1, std::memory_order_relaxed);
     }
   }
   t_entry.thread = state;

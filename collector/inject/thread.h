@@ -38,8 +38,13 @@ struct alignas(64) ThreadState {
   }
   DomainStack* far_stack(std::uint16_t domain);
   /// A full ring that nobody empties any more ends the recording of this process.
-  void count_dropped() {
-    add_own(ring.control().dropped);
+  void count_dropped() { count_in(ring.control().dropped); }
+  /// The end of a range that was dropped.
+  void count_dropped_end() { count_in(ring.control().dropped_ends); }
+
+ private:
+  void count_in(std::atomic<std::uint64_t>& counter) {
+    add_own(counter);
     const Segment& segment = g_process.segment;
     if (segment && segment.header().closed.load(std::memory_order_relaxed)) [[unlikely]]
       stop_recording();
@@ -65,6 +70,8 @@ inline bool may_record(const ThreadState& state) {
 /// another one on this thread: it has to do nothing (it is counted).
 class Entry {
  public:
+  enum class Call : std::uint8_t { kEvent, kEnd };
+
   Entry() : entered_(t_entry.busy == 0) {
     if (entered_) [[likely]] {
       t_entry.busy = 1;
@@ -83,19 +90,19 @@ class Entry {
   explicit operator bool() const { return entered_; }
 
   /// This thread's state, with a ring; null when nothing can be recorded (counted where that is a
-  /// loss).
-  ThreadState* thread() const {
+  /// loss: as one event, so not by the call that ends a range).
+  ThreadState* thread(Call call = Call::kEvent) const {
     if (!entered_) [[unlikely]]
       return nullptr;
     ThreadState* state = t_entry.thread;
     if (state && may_record(*state)) [[likely]]
       return state;
-    return attach_thread();
+    return attach_thread(call);
   }
 
  private:
   [[gnu::cold]] static void count_reentrant();
-  [[gnu::cold]] static ThreadState* attach_thread();
+  [[gnu::cold]] static ThreadState* attach_thread(Call call);
   bool entered_;
 };
 

@@ -27,8 +27,9 @@ struct ProcessSeen {
   std::int32_t parent_pid = 0;
   std::int64_t start_monotonic_ns = 0;
   std::string name;
-  std::string command_line;
-  Launched launched;  ///< what its launcher told it
+  std::string command_line;      ///< arguments, a zero between two
+  Launched launched;             ///< what its launcher told it
+  bool without_session = false;  ///< see ProcessDescription
 };
 
 struct ProcessEnded {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "common/secrets.h"
 #include "common/text.h"
 #include "trace/tables/processes.h"
 #include "trace/tables/thread_names.h"
@@ -39,6 +40,7 @@ void ProcessTable::seen(const ProcessSeen& message) {
   // are better.
   if (!message.command_line.empty()) target.command_line = message.command_line;
   if (!message.name.empty()) target.name = message.name;
+  target.without_session = message.without_session;
   if (message.launched.rank) {
     target.row.rank = *message.launched.rank;
     if (!launched_.rank) launched_ = message.launched;
@@ -97,9 +99,19 @@ void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
 
 void ProcessTable::write(TraceSink& sink) const {
   std::int64_t without = 0;
+  auto command_line = [&](const std::string& arguments) {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at <= arguments.size();) {
+      const std::size_t end = std::min(arguments.find('\0', at), arguments.size());
+      words.push_back(arguments.substr(at, end - at));
+      at = end + 1;
+    }
+    if (!sink.keeps_arguments()) words = mask_secrets(std::move(words));
+    return fmt::format("{}", fmt::join(words, " "));
+  };
   for (const auto& [pid, process] : processes_) {
     trace::tables::Process::Row row = process.row;
-    row.command_line = sink.keep(process.command_line);
+    row.command_line = sink.keep(command_line(process.command_line));
     sink.add<trace::tables::Process>(row);
     sink.add<trace::tables::Processes>({row.global_pid, pid, sink.keep(process.name)});
     if (!row.injected) ++without;
@@ -120,6 +132,15 @@ std::size_t ProcessTable::injected_count() const {
   return static_cast<std::size_t>(
       std::count_if(processes_.begin(), processes_.end(),
                     [](const auto& item) { return item.second.row.injected != 0; }));
+}
+
+std::vector<std::string> ProcessTable::without_session() const {
+  std::vector<std::string> names;
+  for (const auto& [pid, process] : processes_) {
+    if (process.without_session && !process.row.injected)
+      names.push_back(fmt::format("{} ({})", pid, process.name));
+  }
+  return names;
 }
 
 std::int64_t ProcessTable::records() const {

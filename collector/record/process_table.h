@@ -41,6 +41,8 @@ class ProcessTable {
 
   std::size_t process_count() const { return processes_.size(); }
   std::size_t injected_count() const;
+  /// Processes that could not record: they were started without the environment that says how.
+  std::vector<std::string> without_session() const;
   std::size_t thread_count() const { return threads_.size(); }
   std::int64_t records() const;
   /// What a launcher told the first process that is a rank: the run is the same for all others.
@@ -51,6 +53,7 @@ class ProcessTable {
     trace::tables::Process::Row row;
     std::string name;
     std::string command_line;
+    bool without_session = false;
   };
   struct Thread {
     std::string name;

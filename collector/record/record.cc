@@ -26,24 +26,53 @@
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/meta_keys.h"
+#include "trace/save/temporary_file.h"
 
 namespace headway::record {
 namespace {
 
 /// The trace file that was asked for, or the first free name: several recordings may begin in one
 /// folder at the same moment (one per rank), so a name is free only when its file could be made.
-std::unique_ptr<TraceSink> create_trace(const RecordOptions& options) {
-  if (!options.output.empty())
-    return std::make_unique<TraceSink>(fill_in_place(options.output.string()), options.force);
-  for (int i = 1;; ++i) {
-    try {
-      return std::make_unique<TraceSink>(i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i),
-                                         false);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::kUsage) throw;  // taken
+/// Until `keep` says that the command runs it may all have been for nothing: then the new file goes,
+/// and the one that --force would have replaced is back.
+class NewTrace {
+ public:
+  explicit NewTrace(const RecordOptions& options) {
+    if (!options.output.empty()) {
+      const std::filesystem::path path = fill_in_place(options.output.string());
+      if (options.force) old_.emplace(path);
+      sink_ = std::make_unique<TraceSink>(path, false);
+      return;
+    }
+    for (int i = 1; !sink_; ++i) {
+      try {
+        sink_ = std::make_unique<TraceSink>(i == 1 ? "run.sqlite" : fmt::format("run-{}.sqlite", i),
+                                            false);
+      } catch (const Error& error) {
+        if (error.code() != ExitCode::kUsage) throw;  // taken
+      }
     }
   }
-}
+  ~NewTrace() {
+    if (kept_ || !sink_) return;
+    const std::filesystem::path path = sink_->path();
+    sink_.reset();
+    trace::remove_with_companions(path);
+  }
+  NewTrace(const NewTrace&) = delete;
+  NewTrace& operator=(const NewTrace&) = delete;
+
+  void keep() {
+    kept_ = true;
+    if (old_) old_->discard();
+  }
+  TraceSink& sink() { return *sink_; }
+
+ private:
+  std::optional<trace::SetAside> old_;  ///< goes back after the new file has gone
+  std::unique_ptr<TraceSink> sink_;
+  bool kept_ = false;
+};
 
 /// What PyTorch programs get: `folder` empty for nothing.
 struct PytorchHook {
@@ -76,12 +105,6 @@ wire::Clock choose_clock(ClockChoice choice) {
         "--clock auto.",
         why_not);
   return wire::Clock::kRealtime;
-}
-
-void remove_trace(const std::filesystem::path& path) {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm"})
-    std::filesystem::remove(path.string() + suffix, ignored);
 }
 
 DurationNs own_cpu_time() {
@@ -179,7 +202,7 @@ class Recording {
       queue_.send(ProcessSeen{primary, process->parent_pid,
                               boottime_to_monotonic(process->start_boottime_ns),
                               std::move(process->name), std::move(process->command_line),
-                              std::move(process->launched)});
+                              std::move(process->launched), process->without_session});
     }
     std::thread assembling = guarded_thread(trouble_[0], [this] {
       try {
@@ -257,8 +280,9 @@ RecordResult record(const RecordOptions& options) {
   FileDescriptor arriving_signals = prepare_to_supervise();
   SessionSocket socket;
   ClockReading origin = read_clocks();
-  std::unique_ptr<TraceSink> created = create_trace(options);
-  TraceSink& sink = *created;
+  NewTrace created(options);
+  TraceSink& sink = created.sink();
+  if (options.keep_arguments) sink.keep_arguments();
   std::filesystem::path output = sink.path();
   Display display(options.quiet, output.string());
   describe_run(sink, options, origin, clock);
@@ -273,13 +297,8 @@ RecordResult record(const RecordOptions& options) {
   if (scope.choice == Choice::kCudaProfiler)
     environment.add(fmt::format("{}=1", wire::kCudaProfilerVariable));
   for (const std::string& note : environment.notes()) display.note(note);
-  pid_t primary;
-  try {
-    primary = launch(program, options.command, environment.variables(), signals);
-  } catch (const Error&) {
-    remove_trace(output);
-    throw;
-  }
+  const pid_t primary = launch(program, options.command, environment.variables(), signals);
+  created.keep();
   display.started();
   raise_descriptor_limit();  // not before: the program keeps the limit it has
 
@@ -290,14 +309,17 @@ RecordResult record(const RecordOptions& options) {
   assembler.finish();
   summary.command = options.command.front();
   summary.file = output;
-  const TimeNs now{read_clocks().monotonic_ns - origin.monotonic_ns};
+  // Not when everything is written: a slow disk makes no longer run.
+  const TimeNs now{summary.outcome.ended_monotonic_ns - origin.monotonic_ns};
   summary.duration = recording.scope().end().value_or(now) - TimeNs{0};
   summary.scope = recording.scope().text(now);
+  summary.kept = recording.scope().kept(now);
   summary.events = recording.events();
   summary.threads = static_cast<std::int64_t>(assembler.processes().thread_count());
   summary.injected = static_cast<std::int64_t>(assembler.processes().injected_count());
   summary.processes = static_cast<std::int64_t>(assembler.processes().process_count());
   summary.refusals = assembler.refusals();
+  summary.without_session = assembler.processes().without_session();
   summary.busiest_thread_records = assembler.busiest_thread_records();
   summary.event_cost_ns = assembler.event_cost_ns();
   summary.recorder_cpu = own_cpu_time();

@@ -26,6 +26,7 @@ struct RecordOptions {
   std::filesystem::path output;      ///< empty: the first free of run.sqlite, run-2.sqlite, …
   std::string name;                  ///< what the run is called; empty: nothing
   bool force = false;                ///< overwrite `output`
+  bool keep_arguments = false;       ///< store secrets on command lines as they are
   bool quiet = false;                ///< only errors on stderr
   bool suggest_report = true;        ///< the closing summary names the command that comes next
   bool nvtx = true;

@@ -10,6 +10,8 @@
 #include "collector/record/launched_rank.h"
 #include "collector/record/system/environment.h"
 #include "collector/record/system/git_commit.h"
+#include "common/secrets.h"
+#include "trace/load/live.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/enum_cuda_dev_mem_event_oper.h"
 #include "trace/tables/enum_cuda_mem_kind.h"
@@ -39,7 +41,7 @@ std::string clock_name(wire::Clock clock) {
 
 /// The names that Nsight Systems gives these.
 void write_capture_parameters(TraceSink& sink, const RecordOptions& options,
-                              const std::string& folder) {
+                              const std::vector<std::string>& command, const std::string& folder) {
   auto add = [&](std::string_view name, std::string_view value) {
     sink.add<trace::tables::MetaDataCapture>({sink.keep(name), sink.keep(value)});
   };
@@ -47,9 +49,9 @@ void write_capture_parameters(TraceSink& sink, const RecordOptions& options,
   if (options.io) add("CAPTURE_EVENT_TYPE", "Io");
   if (options.cuda.on) add("CAPTURE_EVENT_TYPE", "Cuda");
   add("DEVICE_TYPE", "Unix");
-  add("PROCESS_0:COMMAND", options.command.front());
-  for (std::size_t i = 1; i < options.command.size(); ++i)
-    add(fmt::format("PROCESS_0:ARGUMENT_{}", i - 1), options.command[i]);
+  add("PROCESS_0:COMMAND", command.front());
+  for (std::size_t i = 1; i < command.size(); ++i)
+    add(fmt::format("PROCESS_0:ARGUMENT_{}", i - 1), command[i]);
   add("PROCESS_0:WORKING_DIR", folder);
   for (const auto& [name, value] : explaining_environment())
     add("PROCESS_0:ENVIRONMENT_VARIABLE", fmt::format("{}=\"{}\"", name, value));
@@ -143,7 +145,11 @@ void describe_run(TraceSink& sink, const RecordOptions& options, const ClockRead
   Machine machine = describe_machine();
   sink.set_meta(meta::kToolVersion, options.tool_version);
   sink.set_meta(meta::kProducer, "headway record");
-  sink.set_meta(meta::kCommand, join_command(options.command));
+  sink.set_meta(meta::kRecorder, trace::this_process());
+  const std::vector<std::string> command =
+      options.keep_arguments ? options.command : mask_secrets(options.command);
+  sink.set_meta(meta::kCommand, join_command(command));
+  if (options.keep_arguments) sink.set_meta(meta::kArguments, meta::kArgumentsKept);
   sink.set_meta(meta::kWorkingDirectory, folder);
   if (!options.name.empty()) sink.set_meta(meta::kName, options.name);
   if (const std::string commit = checked_out_commit(folder); !commit.empty())
@@ -156,7 +162,7 @@ void describe_run(TraceSink& sink, const RecordOptions& options, const ClockRead
   sink.set_meta(meta::kClock, clock_name(clock));
   for (const auto& [name, value] : explaining_environment())
     sink.set_meta(std::string(meta::kEnvironmentPrefix) + name, value);
-  write_capture_parameters(sink, options, folder);
+  write_capture_parameters(sink, options, command, folder);
   write_enumerations(sink);
   const Launched self = launched_self();
   describe_launch(sink, self);

@@ -142,7 +142,10 @@ SegmentCounters SegmentReader::counters() const {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   SegmentCounters sum;
   for (std::uint32_t i = 0; i < rings_.size(); ++i) {
-    sum.dropped += control(i).dropped.load(kRelaxed);
+    const std::uint64_t dropped = control(i).dropped.load(kRelaxed);
+    sum.dropped += dropped;
+    sum.most_dropped_calls =
+        std::max(sum.most_dropped_calls, dropped + control(i).dropped_ends.load(kRelaxed));
     sum.pops_without_push += control(i).pops_without_push.load(kRelaxed);
     sum.unknown_handles += control(i).unknown_handles.load(kRelaxed);
     sum.pending_reads += control(i).pending_reads.load(kRelaxed);

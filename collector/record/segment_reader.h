@@ -43,6 +43,7 @@ struct SegmentData {
 /// Sums over the segment since its beginning.
 struct SegmentCounters {
   std::uint64_t dropped = 0;
+  std::uint64_t most_dropped_calls = 0;  ///< of one ring: begins and ends that were dropped
   std::uint64_t pops_without_push = 0;
   std::uint64_t unknown_handles = 0;
   std::uint64_t events_without_ring = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "collector/record/session_socket.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "common/error.h"
 
@@ -40,12 +43,56 @@ std::filesystem::path make_folder(const std::filesystem::path& parent, std::stri
   return {};
 }
 
+/// Nobody listens on the socket any more: whoever made it was killed.
+bool is_deserted(const std::filesystem::path& socket) {
+  const std::string path = socket.string();
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) return false;
+  FileDescriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const sockaddr_un address = address_of(path);
+  return fd &&
+         ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+         errno == ECONNREFUSED;
+}
+
+/// Removes what recorders of this user left in `parent` when they were killed: folders of
+/// make_folder() with a socket on which nobody listens. Young ones may be about to.
+void remove_leftovers(const std::filesystem::path& parent) {
+  constexpr std::time_t kYoung = 60;
+  constexpr std::string_view kPrefix = "headway-";
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + 6) continue;
+    const std::filesystem::path socket = entry->path() / "s";
+    struct stat folder {};
+    struct stat info {};
+    if (::lstat(entry->path().c_str(), &folder) != 0 || !S_ISDIR(folder.st_mode) ||
+        folder.st_uid != ::geteuid() || (folder.st_mode & 0777) != 0700 ||
+        folder.st_mtime + kYoung > std::time(nullptr) || ::lstat(socket.c_str(), &info) != 0 ||
+        !S_ISSOCK(info.st_mode) || !is_deserted(socket))
+      continue;
+    std::error_code ignored;
+    std::filesystem::remove(socket, ignored);
+    // The link of --io, where the library's path had a space.
+    for (const char* library : {"libheadway_inject.so", "libheadway_io.so"})
+      std::filesystem::remove(entry->path() / library, ignored);
+    ::rmdir(entry->path().c_str());  // not where something else is in it
+  }
+}
+
 bool same_user(int connection, pid_t& pid) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
   pid = peer.pid;
   return peer.uid == ::geteuid() && peer.pid > 0;
+}
+
+std::int64_t now_ms() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
 }
 
 /// The first descriptor that came with the message; others are closed.
@@ -78,6 +125,7 @@ SessionSocket::SessionSocket() {
         "no place for the recorder's socket ({}). Set TMPDIR to a folder that you may write to.",
         tried);
   path_ = (folder_ / "s").string();
+  remove_leftovers(folder_.parent_path());
   listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   sockaddr_un address = address_of(path_);
@@ -99,18 +147,43 @@ SessionSocket::~SessionSocket() {
   ::rmdir(folder_.c_str());
 }
 
-void SessionSocket::accept_all() {
+void SessionSocket::accept_all(std::vector<Arrival>& arrivals) {
   for (;;) {
     FileDescriptor connection(
         ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      return;  // EAGAIN: all taken; EMFILE and the like: later
+      if (errno == EAGAIN) starved_ms_ = 0;
+      if (errno == EMFILE || errno == ENFILE) refuse_one(arrivals);
+      return;  // EAGAIN: all taken
     }
+    starved_ms_ = 0;
     int fd = connection.get();
     epoll_event event{EPOLLIN, {.fd = fd}};
     if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0)
       pending_[fd] = std::move(connection);
+  }
+}
+
+/// No descriptor is left for a process that waits. One may come free at any moment, so it waits for a
+/// while, asleep: the socket stays readable. Then it is told, and counted.
+void SessionSocket::refuse_one(std::vector<Arrival>& arrivals) {
+  constexpr std::int64_t kPatienceMs = 200;
+  if (starved_ms_ == 0) starved_ms_ = now_ms();
+  const bool wait = now_ms() - starved_ms_ < kPatienceMs;
+  ::poll(nullptr, 0, 5);
+  if (wait || !spare_) return;
+  spare_.reset();
+  FileDescriptor connection(
+      ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  pollfd item{connection.get(), POLLIN, 0};
+  const bool came = connection && ::poll(&item, 1, kPatienceMs) > 0;
+  if (came && read_hello(std::move(connection), arrivals)) {
+    arrivals.back().no_descriptor = true;
+    arrivals.back().memory.reset();
+    // Answered by the caller, who so closes the connection; until then there is no spare.
+  } else {
+    ++refused_;
   }
 }
 
@@ -126,6 +199,7 @@ bool SessionSocket::read_hello(FileDescriptor connection, std::vector<Arrival>& 
   ssize_t got = ::recvmsg(connection.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (got < 0) return false;
   arrival.memory = attached_descriptor(message);
+  arrival.no_descriptor = !arrival.memory && (message.msg_flags & MSG_CTRUNC) != 0;
   if (got != sizeof arrival.hello || !same_user(connection.get(), arrival.pid) ||
       arrival.hello.magic != wire::kMagic || arrival.hello.version != wire::kVersion) {
     return false;
@@ -137,11 +211,13 @@ bool SessionSocket::read_hello(FileDescriptor connection, std::vector<Arrival>& 
 
 std::vector<Arrival> SessionSocket::receive() {
   std::vector<Arrival> arrivals;
+  // Not before the launch, which needs two for a moment.
+  if (!spare_) spare_ = FileDescriptor(::fcntl(listener_.get(), F_DUPFD_CLOEXEC, 0));
   epoll_event events[64];
   int count = ::epoll_wait(poll_.get(), events, std::size(events), 0);
   for (int i = 0; i < count; ++i) {
     if (events[i].data.fd == listener_.get()) {
-      accept_all();
+      accept_all(arrivals);
       continue;
     }
     auto found = pending_.find(events[i].data.fd);

@@ -18,7 +18,8 @@ namespace headway::record {
 struct Arrival {
   pid_t pid = 0;  ///< as the kernel vouches for it (SO_PEERCRED), in this process's namespace
   wire::Hello hello;
-  FileDescriptor memory;  ///< none when hello.problem says why
+  FileDescriptor memory;       ///< none when hello.problem says why
+  bool no_descriptor = false;  ///< it sent memory, but this process may open no more files
   FileDescriptor connection;
 };
 
@@ -42,13 +43,16 @@ class SessionSocket {
   std::int64_t refused() const { return refused_; }
 
  private:
-  void accept_all();
+  void accept_all(std::vector<Arrival>& arrivals);
+  void refuse_one(std::vector<Arrival>& arrivals);
   bool read_hello(FileDescriptor connection, std::vector<Arrival>& arrivals);
 
   std::filesystem::path folder_;
   std::string path_;
   FileDescriptor listener_;
   FileDescriptor poll_;
+  FileDescriptor spare_;                   ///< given up to tell a process that there is none for it
+  std::int64_t starved_ms_ = 0;            ///< since when no descriptor is left; 0: there are some
   std::map<int, FileDescriptor> pending_;  ///< connected, not introduced yet
   std::int64_t refused_ = 0;
 };

@@ -59,20 +59,44 @@ std::string cost_line(const Summary& s) {
       format_percent(share), s.event_cost_ns, recorder);
 }
 
+/// "5.00 s", or "1.00 s of 5.00 s" where not all was kept.
+std::string recorded_time(const Summary& s) {
+  const std::string whole = format_duration(s.duration);
+  if (!s.kept || *s.kept >= s.duration) return whole;
+  return fmt::format("{} of {}", format_duration(*s.kept), whole);
+}
+
 std::vector<std::string> loss_lines(const Summary& s) {
   std::vector<std::string> lines;
-  bool lost = false;
+  // Whoever is not recorded at all lost everything.
+  bool lost =
+      !s.refusals.empty() || !s.without_session.empty() || !s.failure.empty() || !s.file_bytes;
   for (const auto& [loss, count] : s.losses) {
     // Told in the line about processes.
     if (loss == Loss::kProcessNotInjected || count == 0) continue;
     const trace::LossDeclaration& declaration = trace::declaration_of(loss);
-    lost |= declaration.severity == Severity::kLoss;
+    lost |= declaration.severity != Severity::kInfo;
     lines.push_back(fmt::format("{}: {} x {}. {}",
                                 declaration.severity == Severity::kLoss ? "lost" : "note",
                                 format_count(count), declaration.name, declaration.text));
   }
   if (!lost && s.events + s.io_calls > 0) lines.insert(lines.begin(), "nothing was lost");
   return lines;
+}
+
+/// Whether those had anything to record nobody knows.
+std::string without_session_line(const Summary& s) {
+  if (s.without_session.empty()) return "";
+  constexpr std::size_t kShown = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(s.without_session.size(), kShown); ++i)
+    names += (i ? ", " : "") + escape_terminal(s.without_session[i]);
+  if (s.without_session.size() > kShown)
+    names += fmt::format(" and {} more", s.without_session.size() - kShown);
+  return fmt::format(
+      "note: seen from outside only, because started without the recorder's environment (env -i, "
+      "sudo): {}",
+      names);
 }
 
 /// What became of --pytorch, where it is not as asked.
@@ -127,7 +151,7 @@ std::string summary_text(const Summary& s) {
   std::vector<std::string> lines;
   if (std::string line = outcome_line(s); !line.empty()) lines.push_back(line);
   if (s.file_bytes)
-    lines.push_back(fmt::format("recorded {} to {} ({})", format_duration(s.duration),
+    lines.push_back(fmt::format("recorded {} to {} ({})", recorded_time(s),
                                 escape_terminal(s.file.string()), format_bytes(*s.file_bytes)));
   if (!s.scope.empty()) lines.push_back("chosen: " + escape_terminal(s.scope));
   if (std::string line = nothing_line(s); !line.empty()) {
@@ -147,6 +171,7 @@ std::string summary_text(const Summary& s) {
   if (s.refusals.size() > kRefusalsShown)
     lines.push_back(
         fmt::format("not recorded: {} more processes", s.refusals.size() - kRefusalsShown));
+  if (std::string line = without_session_line(s); !line.empty()) lines.push_back(line);
   for (std::string& line : pytorch_lines(s)) lines.push_back(std::move(line));
   for (std::string& line : loss_lines(s)) lines.push_back(std::move(line));
   if (std::string line = failure_line(s); !line.empty()) lines.push_back(line);

@@ -18,8 +18,9 @@ struct Summary {
   std::string command;  ///< name of the program
   std::filesystem::path file;
   Outcome outcome;
-  std::string scope;  ///< what of the run was chosen, in a sentence; empty: all of it
-  DurationNs duration;
+  std::string scope;               ///< what of the run was chosen, in a sentence; empty: all of it
+  DurationNs duration;             ///< of the run, or until the recording was over
+  std::optional<DurationNs> kept;  ///< of it, where a choice by time leaves some out
   std::optional<std::int64_t> file_bytes;  ///< none: the file is not there any more
   std::int64_t events = 0;                 ///< ranges, marks, calls and device ops
   std::int64_t threads = 0;                ///< that recorded
@@ -27,7 +28,8 @@ struct Summary {
   std::int64_t processes = 0;              ///< of the tree
   std::map<trace::Loss, std::int64_t> losses;
   std::vector<std::string> refusals;
-  std::string failure;  ///< why rows were not stored; empty when all were
+  std::vector<std::string> without_session;  ///< processes that had no environment to record by
+  std::string failure;                       ///< why rows were not stored; empty when all were
   std::int64_t busiest_thread_records = 0;
   double event_cost_ns = 0;  ///< of one record
   DurationNs recorder_cpu;

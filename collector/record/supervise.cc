@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -63,6 +64,14 @@ std::string reason_of(const wire::Hello& hello) {
   }
 }
 
+std::string no_descriptor_reason() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return fmt::format(
+      "the recorder may open no more than {} files, and had none left for it. Raise `ulimit -n`",
+      limit.rlim_cur);
+}
+
 }  // namespace
 
 int Outcome::exit_status() const {
@@ -98,6 +107,7 @@ Supervisor::Supervisor(pid_t primary, Options options, Wanted wanted, const File
 
 Outcome Supervisor::run() {
   poll_until_finished();
+  outcome_.ended_monotonic_ns = monotonic_ns();
   accept_arrivals();
   outcome_.scope_over = !leave_ && !all_ended() && wanted_.nothing_more();
   outcome_.left_running = leave_ && !primary_ended_;
@@ -172,9 +182,10 @@ void Supervisor::admit(Arrival& arrival) {
   std::optional<int> rank;
   if (std::optional<ProcessDescription> process = describe_process(arrival.pid)) {
     rank = process->launched.rank;
-    queue_.send(ProcessSeen{
-        arrival.pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-        std::move(process->name), std::move(process->command_line), std::move(process->launched)});
+    queue_.send(ProcessSeen{arrival.pid, process->parent_pid,
+                            boottime_to_monotonic(process->start_boottime_ns),
+                            std::move(process->name), std::move(process->command_line),
+                            std::move(process->launched), process->without_session});
   }
   if (!wanted_.process(arrival.pid, rank)) {
     welcome(arrival, false, options_.clock);
@@ -185,6 +196,8 @@ void Supervisor::admit(Arrival& arrival) {
   std::unique_ptr<SegmentReader> reader;
   if (arrival.hello.problem != 0) {
     reason = reason_of(arrival.hello);
+  } else if (arrival.no_descriptor) {
+    reason = no_descriptor_reason();
   } else {
     reader = SegmentReader::map(arrival.memory, arrival.hello.layout, reason);
   }

@@ -24,9 +24,10 @@ enum class WaitFor : std::uint8_t {
 struct Outcome {
   std::optional<int> exit_code;
   std::optional<int> signal;
-  bool left_running = false;  ///< a second Ctrl-C ended the recording, not the command
-  bool interrupted = false;   ///< a signal asked to end
-  bool scope_over = false;    ///< the recording ended before the command, as was asked
+  bool left_running = false;            ///< a second Ctrl-C ended the recording, not the command
+  bool interrupted = false;             ///< a signal asked to end
+  bool scope_over = false;              ///< the recording ended before the command, as was asked
+  std::int64_t ended_monotonic_ns = 0;  ///< when what was waited for was over
   /// What `headway record` exits with: as a shell would.
   int exit_status() const;
 };

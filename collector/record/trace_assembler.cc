@@ -138,11 +138,15 @@ void TraceAssembler::decode(SegmentRound& message) {
     progress_.events += decoder.events() - before;
     before = decoder.events();
   };
+  std::int64_t calls_dropped = 0;
   bool intact = !message.damaged && decoder.read_records(message.data);
   count_events();
   if (intact && !message.last) return;
   if (intact) {
     count_losses(message.counters, process);
+    // Shared memory may say anything.
+    calls_dropped = static_cast<std::int64_t>(
+        std::min(message.counters.most_dropped_calls, std::uint64_t{1} << 50));
     decoder.add_pending_io(message.counters);
     // At most 13 days: shared memory may say anything.
     cuda_overhead_ns_ +=
@@ -158,7 +162,8 @@ void TraceAssembler::decode(SegmentRound& message) {
   }
   decoder.finish();
   count_events();
-  busiest_ = std::max(busiest_, decoder.busiest_thread());
+  // The thread that fills a ring is the one that records most: what was dropped cost it time, too.
+  busiest_ = std::max(busiest_, decoder.busiest_thread() + calls_dropped);
   io_calls_ += decoder.io_calls();
   segments_.erase(found);
 }

@@ -46,6 +46,9 @@ class TraceSink {
     if (settings_.size() < kMostSettings) settings_.try_emplace(std::string(name), value);
   }
   const std::map<std::string, std::string>& settings() const { return settings_; }
+  /// Secrets on command lines and in settings are stored as they are.
+  void keep_arguments() { keep_arguments_ = true; }
+  bool keeps_arguments() const { return keep_arguments_; }
   void set_meta(std::string_view key, std::string_view value) { writer_.set_meta(key, value); }
 
   void commit();
@@ -85,6 +88,7 @@ class TraceSink {
   std::map<trace::Loss, std::int64_t> counted_;
   std::map<std::string, std::string> settings_;
   std::string failure_;
+  bool keep_arguments_ = false;
   std::int64_t uncommitted_ = 0;
   std::int64_t rows_lost_ = 0;
   std::size_t indexed_ = 0;        ///< entries that the indexes will have

@@ -23,8 +23,9 @@ inline constexpr const char* kEnvironmentWord = "environment";  ///< clocks, tem
 inline constexpr const char* kCudaProfilerVariable = "HEADWAY_CUDA_PROFILER";
 
 /// How long a process waits for the recorder in all. Only a recorder that is stopped costs this
-/// much, once per process; one that is gone refuses the connection at once.
-inline constexpr int kHelloTimeoutMs = 1000;
+/// much, once per process; one that is gone refuses the connection at once. Long, because on a
+/// machine with a hundred busy processes to a core the recorder's turn comes that late.
+inline constexpr int kHelloTimeoutMs = 4000;
 
 /// Why a process has no segment.
 enum class Problem : std::uint32_t {

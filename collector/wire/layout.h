@@ -17,7 +17,7 @@
 namespace headway::wire {
 
 inline constexpr std::uint64_t kMagic = 0x314d5359'41574448;  // "HDWAYSM1"
-inline constexpr std::uint32_t kVersion = 6;
+inline constexpr std::uint32_t kVersion = 7;
 
 /// Granule of a ring: every record is a multiple of it, so a header never wraps.
 inline constexpr std::uint32_t kUnit = 32;
@@ -81,7 +81,7 @@ struct SegmentHeader {
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> head;
   // Counted by the producer only.
-  std::atomic<std::uint64_t> dropped;  ///< events for which there was no room
+  std::atomic<std::uint64_t> dropped;  ///< events for which there was no room; a range is one
   std::atomic<std::uint64_t> pops_without_push;
   std::atomic<std::uint64_t> unknown_handles;
   // Short calls on files that are summed, but in no record yet: lost to no death of the process.
@@ -90,6 +90,9 @@ struct RingControl {
   std::atomic<std::uint64_t> pending_writes;
   std::atomic<std::uint64_t> pending_written_bytes;
   alignas(64) std::atomic<std::uint64_t> tail;
+  /// Ends of ranges whose beginning was dropped: calls that cost time and are no other event. Counted
+  /// by the producer, here for want of room there.
+  std::atomic<std::uint64_t> dropped_ends;
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared between processes");

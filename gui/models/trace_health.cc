@@ -282,7 +282,9 @@ HealthSection origin(const trace::Trace& trace) {
   if (auto bytes = std::filesystem::file_size(trace.path, error); !error)
     line("Size", format_bytes(static_cast<std::int64_t>(bytes)));
   line("Length", format_duration(trace.end - TimeNs{}));
-  line("Ended in order", trace.complete ? "yes" : "no: it was cut");
+  line("Ended in order", trace.complete              ? "yes"
+                         : said(meta::kLive).empty() ? "no: it was cut"
+                                                     : "not yet: it still runs");
   line("Made by", said(meta::kProducer));
   line("Version", said(meta::kToolVersion));
   line("Imported from", said(meta::kSourceFile));

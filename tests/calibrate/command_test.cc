@@ -111,7 +111,7 @@ TEST_CASE("mistakes on the command line are answered with what to do") {
   const std::string trace = "'" + save_run(builder, "any").string() + "'";
   const Outcome missing = run("whatif --calibration nothing.json " + trace, config.path());
   CHECK(missing.status == 3);
-  CHECK(missing.says("nothing.json: cannot be read: No such file or directory"));
+  CHECK(missing.says("nothing.json: No such file or directory"));
   std::ofstream(config / "cut.json") << "{\"schema\": \"headway.cal";
   const Outcome cut =
       run("whatif --calibration '" + (config / "cut.json").string() + "' " + trace, config.path());

@@ -61,6 +61,13 @@ TEST_CASE("events of a signal handler that interrupts another event are dropped 
   CHECK(number(run.trace, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType=75") == 50);
 }
 
+TEST_CASE("events on a small alternate stack are recorded") {
+  TemporaryFolder folder;
+  Recorded run = record(folder, {target("hostile"), "small-stack"});
+  CHECK(run.finished.status == 0);
+  CHECK(ranges(run.trace, "on a small stack") == 20);
+}
+
 TEST_CASE("recording leaves errno alone") {
   TemporaryFolder folder;
   CHECK(record(folder, {target("hostile"), "errno"}).finished.status == 0);

@@ -77,7 +77,7 @@ void check_nothing_lost(const std::filesystem::path& trace, const std::filesyste
       0);
   std::vector<std::uint64_t> counts = side_counts(side);
   // The workers' pace is their own; on a machine that has no time for the recorder (a sanitizer
-  // beside other builds), what did not fit is counted. A range that was dropped is one or two events.
+  // beside other builds), what did not fit is counted. A range that was dropped is one event.
   const std::int64_t dropped = loss(trace, "ring_full");
   for (int slot = 0; slot < topology.slots(); ++slot) {
     std::int64_t counted = static_cast<std::int64_t>(counts[static_cast<std::size_t>(slot)]);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <set>
 
 #include "tests/collector/run_recorder.h"
 
@@ -65,6 +66,180 @@ TEST_CASE("an existing file is kept unless --force is given, and a folder is ref
   finished = run({"-o", folder.path().string(), "--", "true"});
   CHECK(finished.status == 2);
   CHECK(contains(finished.err, "is a folder"));
+}
+
+TEST_CASE("--force keeps the old trace until the command runs") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  REQUIRE(run({"-o", path.string(), "--", "true"}).status == 0);
+  std::ofstream(folder / "run.sqlite-wal") << "log";
+  std::ofstream(folder / "script") << "#!/no/such/interpreter\n";
+  ::chmod((folder / "script").c_str(), 0700);
+  struct stat before {};
+  REQUIRE(::stat(path.c_str(), &before) == 0);
+  Finished finished = run({"-o", path.string(), "--force", "--", (folder / "script").string()});
+  CHECK(finished.status == 126);
+  struct stat after {};
+  REQUIRE(::stat(path.c_str(), &after) == 0);
+  CHECK(after.st_ino == before.st_ino);
+  CHECK(std::filesystem::file_size(folder / "run.sqlite-wal") == 3);
+  CHECK(run({"-o", path.string(), "--force", "--", "true"}).status == 0);
+  CHECK(intact(path));
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    ++files;
+  CHECK(files == 2);  // the trace and the script: nothing is left aside
+}
+
+TEST_CASE("passwords and tokens of a command line are not stored, unless that is asked for") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  auto stored = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"-o", path.string(), "--force"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    // The shell lives long enough to be seen from outside, too.
+    for (const char* word : {"--", "sh", "-c", "sleep 0.3; exit 0", "x", "--password=hunter2",
+                             "--token", "hunter2", "--epochs", "3"})
+      arguments.emplace_back(word);
+    REQUIRE(run(arguments).status == 0);
+    std::ifstream in(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string masked = stored({});
+  CHECK_FALSE(contains(masked, "hunter2"));
+  CHECK(contains(masked, "--password=***"));
+  CHECK(contains(masked, "--epochs 3"));
+  CHECK(contains(stored({"--keep-arguments"}), "--password=hunter2"));
+}
+
+TEST_CASE("a report is as private as its trace") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  REQUIRE(run({"-o", path.string(), "--", target("threads"), "2", "1"}).status == 0);
+  ::umask(022);
+  for (const char* name : {"a.html", "a.json", "a.md"}) {
+    CAPTURE(name);
+    Recorder report({});
+    report.instead({program("headway"), "report", path.string(), "-o", (folder / name).string()});
+    report.start();
+    REQUIRE(report.wait().status == 0);
+    struct stat info {};
+    REQUIRE(::stat((folder / name).c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+  }
+}
+
+TEST_CASE("a recording that still runs is called live, and cut once its recorder is dead") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  auto report = [&] {
+    Recorder reading({});
+    reading.instead({program("headway"), "report", path.string(), "--full"});
+    reading.start();
+    return reading.wait().out;
+  };
+  Recorder recorder({"--quiet", "-o", path.string(), "--", target("steps"), "15000", "1000"});
+  recorder.start();
+  REQUIRE(eventually([&] { return std::filesystem::exists(path); }));
+  REQUIRE(eventually([&] { return contains(report(), "The recording still runs"); }));
+  CHECK_FALSE(contains(report(), "was cut"));
+  ::kill(recorder.pid(), SIGKILL);
+  recorder.wait();
+  CHECK(contains(report(), "The recording was cut"));
+}
+
+TEST_CASE("a recorder that is killed at any moment leaves nothing in the way of the next one") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  const std::string places = "TMPDIR=" + folder.path().string();
+  for (int round = 0; round < 25; ++round) {
+    CAPTURE(round);
+    Recorder recorder({"--quiet", "-o", path.string(), "--", "true"});
+    recorder.with(places).with("XDG_RUNTIME_DIR=").start();
+    sleep_ms(round);
+    ::kill(recorder.pid(), SIGKILL);
+    recorder.wait();
+    // There is no trace yet, or one that opens.
+    if (std::filesystem::exists(path)) CHECK(intact(path));
+    std::filesystem::remove(path);
+    std::filesystem::remove(path.string() + "-wal");
+    std::filesystem::remove(path.string() + "-shm");
+  }
+  // What they left is removed once it is old enough not to belong to one that begins.
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  std::ofstream(folder / "run.sqlite.new-00000001") << "x";
+  std::ofstream(folder / "run.sqlite.tmp-00000001") << "x";
+  std::ofstream(folder / "run.sqlite.old-00000001") << "somebody's trace";
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    std::filesystem::last_write_time(entry.path(), old);
+  Recorder live({"--quiet", "-o", (folder / "live.sqlite").string(), "--", "sleep", "30"});
+  live.with(places).with("XDG_RUNTIME_DIR=").start();
+  REQUIRE(eventually([&] { return std::filesystem::exists(folder / "live.sqlite"); }));
+  std::set<std::string> before;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.is_directory()) {
+      before.insert(entry.path().filename().string());
+      std::filesystem::last_write_time(entry.path(), old);
+    }
+  }
+  REQUIRE(before.size() >= 1);
+  Recorder next({"--quiet", "-o", path.string(), "--", "true"});
+  next.with(places).with("XDG_RUNTIME_DIR=").start();
+  CHECK(next.wait().status == 0);
+  std::size_t folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    folders += entry.is_directory();
+  CHECK(folders == 1);  // that of the recorder that still runs
+  CHECK_FALSE(std::filesystem::exists(folder / "run.sqlite.new-00000001"));
+  CHECK_FALSE(std::filesystem::exists(folder / "run.sqlite.tmp-00000001"));
+  CHECK(std::filesystem::exists(folder / "run.sqlite.old-00000001"));
+  ::kill(live.pid(), SIGKILL);
+  live.wait();
+}
+
+TEST_CASE("a recorder with few descriptors leaves the program unharmed and says what is missing") {
+  for (const char* limit : {"12", "16", "24"}) {
+    CAPTURE(limit);
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run.sqlite";
+    Recorder recorder({});
+    recorder.instead({"sh", "-c",
+                      "ulimit -n " + std::string(limit) + "; exec '" + program("headway") +
+                          "' record -o '" + path.string() + "' -- '" + target("threads") +
+                          "' 2 1"});
+    recorder.start();
+    const Finished finished = recorder.wait();
+    CAPTURE(finished.err);
+    // One more that this process inherited, and the recorder cannot begin.
+    if (finished.status == 4) {
+      CHECK(contains(finished.err, "Raise `ulimit -n`"));
+      continue;
+    }
+    CHECK(finished.status == 0);
+    REQUIRE(intact(path));
+    const bool recorded = ranges(path, "on a thread") == 20;
+    CHECK((recorded || contains(finished.err, "Raise `ulimit -n`")));
+    CHECK((recorded || !contains(finished.err, "nothing was lost")));
+  }
+}
+
+TEST_CASE("--force replaces regular files only") {
+  TemporaryFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  const std::string link = (folder / "link").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::ofstream(folder / "precious") << "precious";
+  std::filesystem::create_symlink("precious", link);
+  for (const std::string& path : {pipe, link, std::string("/dev/null")}) {
+    CAPTURE(path);
+    const Finished finished = run({"-o", path, "--force", "--", "true"});
+    CHECK(finished.status == 2);
+    CHECK(contains(finished.err, "never replaced"));
+  }
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::file_size(folder / "precious") == 8);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
 }
 
 TEST_CASE("a command that does not exist or cannot run ends like in a shell and leaves no file") {

@@ -69,6 +69,38 @@ TEST_CASE("exec starts a new recording in the same process, ranges open at exec 
         std::string::npos);
 }
 
+TEST_CASE("two hundred processes at once are recorded, or named") {
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run.sqlite";
+  Recorder recorder(
+      {"-o", path.string(), "--", "sh", "-c",
+       "i=0; while [ $i -lt 200 ]; do '" + target("threads") + "' 2 1 & i=$((i+1)); done; wait"});
+  recorder.start();
+  const Finished finished = recorder.wait();
+  CHECK(finished.status == 0);
+  const std::int64_t recorded =
+      number(path, "SELECT count(*) FROM HEADWAY_PROCESS WHERE injected=1");
+  CHECK(ranges(path, "on a thread") == 20 * recorded);
+  CAPTURE(finished.err);
+  CHECK((recorded == 200 || finished.err.find("not recorded: ") != std::string::npos));
+}
+
+TEST_CASE("a process without the environment of the recording is named") {
+  TemporaryFolder folder;
+  auto said = [&](std::vector<std::string> command) {
+    std::vector<std::string> arguments = {"-o", (folder / "run.sqlite").string(), "--force", "--"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    Recorder recorder(arguments);
+    recorder.start();
+    return recorder.wait().err;
+  };
+  const std::string line = "seen from outside only";
+  const std::string cleared = said({"sh", "-c", "env -i sleep 1"});
+  CHECK(cleared.find(line) != std::string::npos);
+  CHECK(cleared.find("(sleep)") != std::string::npos);
+  CHECK(said({"sh", "-c", "sleep 0.5"}).find(line) == std::string::npos);
+}
+
 TEST_CASE("--wait all stays for a daemon, --wait primary does not") {
   TemporaryFolder all;
   Recorded run = record(all, {target("processes"), "daemon"});

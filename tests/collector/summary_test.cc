@@ -48,6 +48,42 @@ TEST_CASE("losses are explained") {
   CHECK(text.find("process_not_injected") == std::string::npos);
 }
 
+TEST_CASE("nothing was lost is said only where it is so") {
+  auto says = [](const Summary& s) {
+    return summary_text(s).find("nothing was lost") != std::string::npos;
+  };
+  Summary s = healthy();
+  s.losses = {{trace::Loss::kNvtxPopWithoutPush, 1}};
+  CHECK(says(s));
+  s.losses = {{trace::Loss::kNvtxPayloadCut, 1}};
+  CHECK_FALSE(says(s));
+  s = healthy();
+  s.refusals = {"process 7: it gave up waiting"};
+  CHECK_FALSE(says(s));
+  s = healthy();
+  s.failure = "the disk is full.";
+  CHECK_FALSE(says(s));
+  s = healthy();
+  s.file_bytes.reset();
+  CHECK_FALSE(says(s));
+}
+
+TEST_CASE("processes without the recorder's environment are named") {
+  Summary s = healthy();
+  s.without_session = {"7 (a)", "8 (b)", "9 (c)", "10 (d)"};
+  const std::string text = summary_text(s);
+  CHECK(text.find("(env -i, sudo): 7 (a), 8 (b), 9 (c) and 1 more\n") != std::string::npos);
+  CHECK(text.find("nothing was lost") == std::string::npos);
+}
+
+TEST_CASE("a choice by time says how much of the run was kept") {
+  Summary s = healthy();
+  s.kept = DurationNs{3'000'000'000};
+  CHECK(summary_text(s).find("recorded 3.00 s of 12.3 s to run.sqlite") != std::string::npos);
+  s.kept = s.duration;
+  CHECK(summary_text(s).find("recorded 12.3 s to run.sqlite") != std::string::npos);
+}
+
 TEST_CASE("the summary says how the command ended when that was not well") {
   Summary s = healthy();
   s.outcome.exit_code = 3;

@@ -49,7 +49,9 @@ TEST_CASE("more threads than rings are counted, not crashed on") {
       {"sh", "-c", "ulimit -s 256; ulimit -v 100000; exec '" + target("threads") + "' 40 1"});
   REQUIRE(run.finished.status == 0);
   CHECK(ranges(run.trace, "on a thread") == 150);
-  CHECK(loss(run.trace, "threads_without_ring") >= 25 * 20);
+  CHECK(loss(run.trace, "threads_without_ring") >= 25 * 10);
+  CHECK(loss(run.trace, "threads_without_ring") <=
+        25 * 11);  // a range is one event; some leave a mark
 }
 
 }  // namespace headway::test

@@ -3,6 +3,7 @@
 // notice it.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,6 +18,10 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
 
 namespace {
 
@@ -176,6 +181,33 @@ int without_counter() {
   return 0;
 }
 
+/// Pushes from a handler on an alternate stack of so many bytes, a page that may not be touched at
+/// either end.
+void on_stack_of(std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  bytes = (bytes + kPage - 1) / kPage * kPage;
+  void* memory = ::mmap(nullptr, bytes + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* stack = static_cast<char*>(memory) + kPage;
+  ::mprotect(stack, bytes, PROT_READ | PROT_WRITE);
+  stack_t alternate{};
+  alternate.ss_sp = stack;
+  alternate.ss_size = bytes;
+  ::sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_handler = [](int) { ranges("on a small stack", 10); };
+  action.sa_flags = SA_ONSTACK;
+  ::sigaction(SIGUSR1, &action, nullptr);
+  ::raise(SIGUSR1);
+}
+
+/// The first push on 16 KiB: NVTX loads a library for it. Later ones on little more than what the
+/// processor's registers take.
+int small_stack() {
+  on_stack_of(16 * 1024);
+  on_stack_of(::getauxval(AT_MINSIGSTKSZ) + 1536);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -186,6 +218,7 @@ int main(int argc, char** argv) {
   if (kind == "file-size") return file_size();
   if (kind == "narrow-child") return narrow_child();
   if (kind == "handler") return handler();
+  if (kind == "small-stack") return small_stack();
   if (kind == "no-counter") return without_counter();
   if (kind == "errno") return keeps_errno();
   if (kind == "definitions") return many_definitions();

@@ -324,6 +324,20 @@ TEST_CASE("hostile names are inert in JSON and in CSV, and name no file") {
   CHECK(csv.find("\"\"\"};alert(1)") != std::string::npos);
 }
 
+TEST_CASE("a name is no formula in a table of the export, and a number stays one") {
+  test::TraceBuilder builder;
+  builder.range(1, "=HYPERLINK(\"http://x\")", 10, 20);
+  builder.range(1, "@sum\x1b[2J", 30, 40);
+  builder.counter("left", "%", 15, -1.5);
+  test::TemporaryFolder folder;
+  export_csv(builder.load(), folder / "tables");
+  const std::string ranges = read_file(folder / "tables" / "nvtx_events.csv");
+  CHECK(ranges.find("\"'=HYPERLINK(\"\"http://x\"\")\"") != std::string::npos);
+  CHECK(ranges.find("'@sum") != std::string::npos);
+  CHECK(ranges.find('\x1b') == std::string::npos);
+  CHECK(read_file(folder / "tables" / "headway_counter.csv").find(",-1.5") != std::string::npos);
+}
+
 TEST_CASE("an export keeps collectives, waits, overheads and a compressed file is the same text") {
   test::TemporaryFolder folder;
   test::run_sql(folder / "export.sqlite", test::nsys_sample());

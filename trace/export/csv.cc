@@ -6,6 +6,7 @@
 #include <cctype>
 #include <system_error>
 
+#include "common/csv.h"
 #include "common/error.h"
 #include "trace/export/export.h"
 #include "trace/export/sink.h"
@@ -17,20 +18,6 @@ namespace headway::trace {
 namespace {
 
 using export_detail::Sink;
-
-/// RFC 4180: quoted when it must be, quotes doubled.
-void append_field(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
 
 std::string file_name(std::string_view table) {
   std::string name;
@@ -55,7 +42,7 @@ void write_table(const sqlite::Database& db, const TableDescription& table, Sink
   out += "row";
   for (const auto& column : table.columns) {
     out += ',';
-    append_field(out, column.name);
+    out += csv_field(column.name);
   }
   out += "\r\n";
   sqlite::Statement statement = db.prepare(query(table));
@@ -63,7 +50,8 @@ void write_table(const sqlite::Database& db, const TableDescription& table, Sink
   while (statement.step()) {
     for (int i = 0; i < columns; ++i) {
       if (i) out += ',';
-      if (!statement.is_null(i)) append_field(out, statement.text(i));
+      if (statement.is_null(i)) continue;
+      out += statement.is_number(i) ? std::string(statement.text(i)) : csv_field(statement.text(i));
     }
     out += "\r\n";
     sink.flush_if_full();

@@ -68,8 +68,11 @@ std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path
   for (const std::string& member : zip_members(path)) files.push_back(path / member);
   if (files.size() == 1) return {path};
   if (files.empty())
-    fail_input("{}: is a zip archive without recordings: expected .json or .json.gz members.",
-               path.string());
+    fail_input(
+        "{}: is a zip archive without recordings: expected .json or .json.gz members. Recordings "
+        "in "
+        "archives within it have to be unpacked: unzip '{}'",
+        path.string(), path.string());
   return files;
 }
 

@@ -2,6 +2,7 @@
 // HEADWAY_DEVICE_CALL and CUPTI_ACTIVITY_KIND_RUNTIME -> Trace::calls.
 #include "trace/load/context.h"
 #include "trace/load/cuda_api.h"
+#include "trace/load/foreign_values.h"
 #include "trace/tables/device_call.h"
 #include "trace/tables/runtime.h"
 
@@ -44,7 +45,7 @@ void add(Part& part, const NewCall& call) {
   out.stream.push_back(StreamId{part.streams(call.stream)});
   out.correlation.push_back(static_cast<std::uint64_t>(call.correlation));
   out.sync_id.push_back(static_cast<std::uint64_t>(call.sync_id));
-  out.bytes.push_back(call.bytes);
+  out.bytes.push_back(bytes_of(call.bytes));
   out.kind.push_back(call.kind);
 }
 
@@ -61,7 +62,7 @@ std::vector<Part> read_own(Context& context) {
                        row.end.value_or(std::max(row.start, recording_end)),
                        row.global_tid,
                        context.string(row.name_id.value, part.losses),
-                       static_cast<DeviceCallKind>(row.kind),
+                       enum_or(row.kind, DeviceCallKind::kOther),
                        row.correlation_id.value_or(0),
                        row.sync_id.value_or(0),
                        row.bytes,

@@ -24,13 +24,15 @@ struct Context : Assembly {
   // id in the file -> in memory
   std::vector<StringId> string_ids;  ///< dense part of StringIds
   std::unordered_map<std::int64_t, StringId> sparse_string_ids;
+  StringId unknown_string;  ///< "?": what an id that the file does not list stands for
   std::map<std::pair<std::int64_t, std::int64_t>, DomainId> domain_ids;  ///< globalPid, domainId
   RowMaps row_maps;
   std::unordered_map<std::int64_t, NcclPayload> nccl_payloads;  ///< by rowid in NVTX_EVENTS
   std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> gpu_of_process;  ///< pid, cudaId
   std::int64_t only_pid = 0;  ///< globalPid of the only process that called CUDA; 0: none, several
 
-  /// Thread-safe, unlike the rest: only looks up. An unknown id is counted in `part_losses`.
+  /// Thread-safe, unlike the rest: only looks up. Always an id of `trace.strings`: one that the file
+  /// does not list is "?" and counted in `part_losses`.
   StringId string(std::int64_t id, LossCounts& part_losses) const;
   StringId string(std::int64_t id) { return string(id, losses); }
   /// Exports from before 2021 do not say whose a device op is.

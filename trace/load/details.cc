@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
 #include "trace/tables/call_detail.h"
 #include "trace/tables/collective.h"
 #include "trace/tables/device_op_detail.h"
@@ -32,13 +33,6 @@ std::uint32_t find_op(Context& context, std::int64_t table, std::int64_t row) {
   return map ? map->find(row) : RowMap::kNone;
 }
 
-/// A value of a persisted enum; `fallback` for one that this version does not know.
-template <class Enum>
-Enum enum_or(std::int64_t value, Enum last, Enum fallback) {
-  return value >= 0 && value <= static_cast<std::int64_t>(last) ? static_cast<Enum>(value)
-                                                                : fallback;
-}
-
 void load_op_details(Context& context) {
   DeviceOps& ops = context.trace.device_ops;
   using R = OpDetail::Row;
@@ -49,18 +43,17 @@ void load_op_details(Context& context) {
     std::uint32_t i = find_op(context, row.op_table, row.op_row);
     if (i == RowMap::kNone) return count(context.losses, Loss::kDanglingRow);
     if (row.name_id) ops.name[i] = context.string(row.name_id->value);
-    if (row.kind > 0) ops.kind[i] = enum_or(row.kind, DeviceOpKind::kCopyHostToHost, ops.kind[i]);
-    ops.phase[i] = enum_or(row.phase, Phase::kEvaluation, Phase::kNone);
-    ops.op[i] = static_cast<std::int32_t>(row.op.value_or(-1));
-    ops.batch[i] = static_cast<std::int32_t>(row.batch.value_or(-1));
-    ops.bytes[i] = row.bytes;
-    ops.flops[i] = row.flops;
-    ops.source_memory[i] = enum_or(row.source_memory, MemoryKind::kManaged, MemoryKind::kUnknown);
-    ops.destination_memory[i] =
-        enum_or(row.destination_memory, MemoryKind::kManaged, MemoryKind::kUnknown);
-    ops.math_unit[i] = enum_or(row.math_unit, MathUnit::kTensor, MathUnit::kUnknown);
-    ops.blocks[i] = static_cast<std::uint32_t>(row.blocks);
-    ops.block_threads[i] = static_cast<std::uint16_t>(row.block_threads);
+    ops.kind[i] = enum_or(row.kind, ops.kind[i]);
+    ops.phase[i] = enum_or(row.phase, Phase::kNone);
+    ops.op[i] = small_id_of(row.op.value_or(-1));
+    ops.batch[i] = small_id_of(row.batch.value_or(-1));
+    ops.bytes[i] = bytes_of(row.bytes);
+    ops.flops[i] = flops_of(row.flops);
+    ops.source_memory[i] = enum_or(row.source_memory, MemoryKind::kUnknown);
+    ops.destination_memory[i] = enum_or(row.destination_memory, MemoryKind::kUnknown);
+    ops.math_unit[i] = enum_or(row.math_unit, MathUnit::kUnknown);
+    ops.blocks[i] = count_of<std::uint32_t>(row.blocks);
+    ops.block_threads[i] = count_of<std::uint16_t>(row.block_threads);
     if (row.unfinished) ops.flags[i] |= DeviceOps::kUnfinished;
   });
 }
@@ -74,9 +67,9 @@ void load_call_details(Context& context) {
                                                                              const R& row) {
     std::uint32_t i = map.find(row.call_row);
     if (i == RowMap::kNone) return count(context.losses, Loss::kDanglingRow);
-    calls.kind[i] = enum_or(row.kind, DeviceCallKind::kGraphLaunch, DeviceCallKind::kOther);
+    calls.kind[i] = enum_or(row.kind, DeviceCallKind::kOther);
     calls.sync_id[i] = static_cast<std::uint64_t>(row.sync_id);
-    calls.bytes[i] = row.bytes;
+    calls.bytes[i] = bytes_of(row.bytes);
     calls.stream[i] = StreamId::none();
     if (row.device_type) {
       ProcessId process = context.process(row.stream_pid.value_or(0));
@@ -108,10 +101,10 @@ void load_collectives(Context& context) {
     collective.kind = context.string(row.kind.value);
     if (row.communicator) collective.communicator = context.string(row.communicator->value);
     if (row.dtype) collective.dtype = context.string(row.dtype->value);
-    collective.bytes = row.bytes.value_or(conventions::kAbsent);
-    collective.sequence = row.sequence.value_or(conventions::kAbsent);
-    collective.ranks = static_cast<std::int32_t>(row.ranks);
-    collective.peer = static_cast<std::int32_t>(row.peer.value_or(-1));
+    collective.bytes = row.bytes ? bytes_of(*row.bytes) : conventions::kAbsent;
+    collective.sequence = id_of(row.sequence);
+    collective.ranks = ranks_of(row.ranks);
+    collective.peer = small_id_of(row.peer.value_or(-1));
     context.trace.collectives.push_back(collective);
   });
   // A file of several ranks has them rank by rank.

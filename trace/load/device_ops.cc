@@ -5,6 +5,7 @@
 
 #include "trace/load/context.h"
 #include "trace/load/cupti_enums.h"
+#include "trace/load/foreign_values.h"
 #include "trace/tables/device_op.h"
 #include "trace/tables/graph_trace.h"
 #include "trace/tables/kernel.h"
@@ -61,10 +62,10 @@ void add(Part& part, const RowMap& map, std::int64_t row, const NewOp& op) {
   // Holds the correlation id until link() has replaced it by the call: CUDA's are 32 bits wide,
   // ours small.
   out.call.push_back(CallId{static_cast<std::uint32_t>(op.correlation)});
-  out.bytes.push_back(op.bytes);
-  out.flops.push_back(op.flops);
-  out.op.push_back(static_cast<std::int32_t>(op.op));
-  out.batch.push_back(static_cast<std::int32_t>(op.batch));
+  out.bytes.push_back(bytes_of(op.bytes));
+  out.flops.push_back(flops_of(op.flops));
+  out.op.push_back(small_id_of(op.op));
+  out.batch.push_back(small_id_of(op.batch));
   out.kind.push_back(op.kind);
   out.phase.push_back(op.phase);
   out.math_unit.push_back(op.math_unit);
@@ -218,17 +219,17 @@ std::vector<Part> read_own(Context& context) {
                      {global_pid_of(row.global_tid), row.device_id, row.stream_id},
                      row.correlation_id.value_or(0),
                      context.string(row.name_id.value, part.losses),
-                     static_cast<DeviceOpKind>(row.kind),
+                     enum_or(row.kind, DeviceOpKind::kKernel),
                      row.bytes,
                      row.flops,
                      row.op.value_or(-1),
                      row.batch.value_or(-1)};
-            op.phase = static_cast<Phase>(row.phase);
-            op.math_unit = static_cast<MathUnit>(row.math_unit);
-            op.source = static_cast<MemoryKind>(row.source_memory);
-            op.destination = static_cast<MemoryKind>(row.destination_memory);
-            op.blocks = static_cast<std::uint32_t>(row.blocks.value_or(0));
-            op.block_threads = static_cast<std::uint16_t>(row.block_threads.value_or(0));
+            op.phase = enum_or(row.phase, Phase::kNone);
+            op.math_unit = enum_or(row.math_unit, MathUnit::kUnknown);
+            op.source = enum_or(row.source_memory, MemoryKind::kUnknown);
+            op.destination = enum_or(row.destination_memory, MemoryKind::kUnknown);
+            op.blocks = count_of<std::uint32_t>(row.blocks.value_or(0));
+            op.block_threads = count_of<std::uint16_t>(row.block_threads.value_or(0));
             if (!row.end) op.flags = DeviceOps::kUnfinished;
             if (row.unfinished.value_or(0) != 0) op.flags = DeviceOps::kUnfinished | kCut;
             add(part, map, id, op);

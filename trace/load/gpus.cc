@@ -3,6 +3,7 @@
 // JSON of TARGET_INFO_SYSTEM_ENV where neither was exported; TARGET_INFO_CUDA_DEVICE tells which GPU
 // a process means by its device 0.
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
 #include "trace/tables/cuda_device.h"
 #include "trace/tables/target_info_gpu.h"
 
@@ -22,12 +23,12 @@ bool load_current(Context& context) {
                  &Gpu::Row::clock_rate>::run(context.db, [&](std::int64_t, const Gpu::Row& row) {
     Device& device = gpu(context, row.id);
     device.name = std::string(row.gpu_name.value_or(""));
-    device.cores = static_cast<std::int32_t>(row.sm_count.value_or(0));
-    device.compute_major = static_cast<std::int32_t>(row.sm_major.value_or(0));
-    device.compute_minor = static_cast<std::int32_t>(row.sm_minor.value_or(0));
-    device.memory_bytes = row.total_memory.value_or(0);
-    device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
-    device.max_clock_hz = row.clock_rate.value_or(0);
+    device.cores = count_of(row.sm_count.value_or(0));
+    device.compute_major = count_of(row.sm_major.value_or(0));
+    device.compute_minor = count_of(row.sm_minor.value_or(0));
+    device.memory_bytes = bytes_of(row.total_memory.value_or(0));
+    device.memory_bytes_per_second = bytes_of(row.memory_bandwidth.value_or(0));
+    device.max_clock_hz = count_of<std::int64_t>(row.clock_rate.value_or(0));
     any = true;
   });
   return any;
@@ -40,12 +41,12 @@ bool load_query(Context& context, std::string_view sql) {
   while (statement.step()) {
     Device& device = gpu(context, statement.int64(0));
     device.name = std::string(statement.text(1));
-    device.cores = static_cast<std::int32_t>(statement.int64(2));
-    device.compute_major = static_cast<std::int32_t>(statement.int64(3));
-    device.compute_minor = static_cast<std::int32_t>(statement.int64(4));
-    device.memory_bytes = statement.int64(5);
-    device.memory_bytes_per_second = statement.int64(6);
-    device.max_clock_hz = statement.int64(7);
+    device.cores = count_of(statement.int64(2));
+    device.compute_major = count_of(statement.int64(3));
+    device.compute_minor = count_of(statement.int64(4));
+    device.memory_bytes = bytes_of(statement.int64(5));
+    device.memory_bytes_per_second = bytes_of(statement.int64(6));
+    device.max_clock_hz = count_of<std::int64_t>(statement.int64(7));
     any = true;
   }
   return any;
@@ -103,8 +104,7 @@ void load_gpus(Context& context) {
                                                                   const Use::Row& row) {
     context.gpu_of_process[{static_cast<std::int32_t>(row.pid), row.cuda_id}] = row.gpu_id;
     Device& device = gpu(context, row.gpu_id);
-    if (device.cores == 0)
-      device.cores = static_cast<std::int32_t>(row.multiprocessors.value_or(0));
+    if (device.cores == 0) device.cores = count_of(row.multiprocessors.value_or(0));
   });
 }
 

@@ -4,7 +4,10 @@
 #include <charconv>
 #include <string_view>
 
+#include "common/secrets.h"
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
+#include "trace/load/live.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/all.h"
 
@@ -38,6 +41,22 @@ void load_export_meta(Context& context) {
   }
 }
 
+bool keeps_arguments(const Trace& trace) {
+  return trace.meta_value(meta::kArguments) == meta::kArgumentsKept;
+}
+
+/// Other recorders store passwords and tokens, and so did Headway: no report shows them.
+void mask_arguments(Trace& trace) {
+  if (keeps_arguments(trace)) return;
+  if (auto command = trace.meta.find(meta::kCommand); command != trace.meta.end())
+    command->second = mask_secrets(command->second);
+  for (Process& process : trace.processes)
+    process.command_line = mask_secrets(process.command_line);
+  for (auto& [name, value] : trace.settings) {
+    if (names_secret(name)) value = kMasked;
+  }
+}
+
 void load_meta(Context& context) {
   Trace& trace = context.trace;
   using Meta = tables::Meta;
@@ -47,9 +66,14 @@ void load_meta(Context& context) {
       });
   // An export of Nsight Systems is written in one go, so it has no state and is complete.
   trace.complete = trace.meta_value(meta::kState) != "recording";
+  trace.meta.erase(std::string(meta::kLive));
+  if (!trace.complete && still_runs(trace.meta_value(meta::kRecorder)))
+    trace.meta[std::string(meta::kLive)] = "1";
   load_export_meta(context);
   std::string_view world = trace.meta_value(meta::kWorldSize);
-  std::from_chars(world.data(), world.data() + world.size(), trace.world_size);
+  std::int64_t ranks = 0;
+  std::from_chars(world.data(), world.data() + world.size(), ranks);
+  trace.world_size = ranks_of(ranks);
   using Start = tables::SessionStart;
   sqlite::Select<Start, &Start::Row::utc_epoch_ns>::run(
       context.db, [&](std::int64_t, const Start::Row& row) {
@@ -73,7 +97,7 @@ void load_processes(Context& context) {
     process.signal = int_or_none(row.signal);
     process.injected = row.injected != 0;
     if (row.pid) process.pid = static_cast<std::int32_t>(*row.pid);
-    process.rank = static_cast<std::int32_t>(row.rank.value_or(0));
+    process.rank = rank_of(row.rank.value_or(0));
   });
   using Nsys = tables::Processes;
   sqlite::Select<Nsys, &Nsys::Row::global_pid, &Nsys::Row::process_name>::run(
@@ -113,13 +137,13 @@ void load_devices(Context& context) {
                           .device(DeviceType::kHost, context.process(row.global_pid), row.device_id)
                           .value];
     device.type = type;
-    device.cores = row.cores;
+    device.cores = count_of(row.cores);
     device.name = std::string(row.device_name);
-    device.compute_major = static_cast<std::int32_t>(row.compute_major.value_or(0));
-    device.compute_minor = static_cast<std::int32_t>(row.compute_minor.value_or(0));
-    device.memory_bytes = row.total_memory.value_or(0);
-    device.memory_bytes_per_second = row.memory_bandwidth.value_or(0);
-    device.max_clock_hz = row.clock_rate.value_or(0);
+    device.compute_major = count_of(row.compute_major.value_or(0));
+    device.compute_minor = count_of(row.compute_minor.value_or(0));
+    device.memory_bytes = bytes_of(row.total_memory.value_or(0));
+    device.memory_bytes_per_second = bytes_of(row.memory_bandwidth.value_or(0));
+    device.max_clock_hz = count_of<std::int64_t>(row.clock_rate.value_or(0));
   });
   load_gpus(context);
   using Stream = tables::Stream;
@@ -146,13 +170,13 @@ void load_graph(Context& context) {
     op.process = context.process(row.global_pid);
     op.op = row.op;
     op.forward_op = row.forward_op.value_or(conventions::kAbsent);
-    op.phase = static_cast<Phase>(row.phase);
+    op.phase = enum_or(row.phase, Phase::kNone);
     op.name = std::string(row.op_name);
     op.type = std::string(row.type);
     op.shape = std::string(row.shape);
-    op.flops = row.flops;
-    op.bytes = row.bytes;
-    op.output_bytes = row.output_bytes;
+    op.flops = flops_of(row.flops);
+    op.bytes = bytes_of(row.bytes);
+    op.output_bytes = bytes_of(row.output_bytes);
     for (std::string_view rest = row.inputs; !rest.empty();) {
       std::size_t space = std::min(rest.find(' '), rest.size());
       std::int64_t id = 0;
@@ -190,6 +214,7 @@ void load_inventory(Context& context) {
   load_processes(context);
   load_devices(context);
   load_graph(context);
+  mask_arguments(context.trace);
   using Loss = tables::Loss;
   sqlite::Select<Loss, &Loss::Row::counter, &Loss::Row::severity, &Loss::Row::count,
                  &Loss::Row::text>::run(context.db, [&](std::int64_t, const Loss::Row& row) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
 #include "trace/tables/io.h"
 
 namespace headway::trace::load_detail {
@@ -16,21 +17,16 @@ struct Part {
   void reserve(std::size_t rows) { reserve_columns(io, rows); }
 };
 
-/// A kind that this version does not know would be counted as something that it is not.
-bool is_known(std::int32_t op) {
-  return op >= static_cast<std::int32_t>(IoOp::kOpen) &&
-         op <= static_cast<std::int32_t>(IoOp::kMap);
-}
-
 void add(const Context& context, Part& part, const tables::Io::Row& row) {
   if (!usable(part.losses, row.start, row.end)) return;
-  if (!is_known(row.op)) return count(part.losses, Loss::kUnknownEvent);
+  // A kind that this version does not know would be counted as something that it is not.
+  if (!is_value_of<IoOp>(row.op)) return count(part.losses, Loss::kUnknownEvent);
   std::int64_t length = row.end - row.start;
   Io& io = part.io;
   io.start.push_back({row.start});
   io.end.push_back({row.end});
   io.busy.push_back({std::clamp<std::int64_t>(row.busy.value_or(length), 0, length)});
-  io.bytes.push_back(std::max<std::int64_t>(row.bytes, 0));
+  io.bytes.push_back(bytes_of(row.bytes));
   io.offset.push_back(std::max<std::int64_t>(row.offset.value_or(-1), -1));
   io.path.push_back(row.path_id ? context.string(row.path_id->value, part.losses)
                                 : StringId::none());

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
 #include "trace/meta_keys.h"
 #include "trace/tables/collective.h"
 #include "trace/tables/nccl_op.h"
@@ -68,9 +69,8 @@ class NcclReader {
       if (communicator.ranks > world.ranks) world = communicator;
     }
     for (const auto& [process, world] : worlds_) {
-      if (world.rank >= 0)
-        trace_.processes[process.value].rank = static_cast<std::int32_t>(world.rank);
-      trace_.world_size = std::max(trace_.world_size, static_cast<std::int32_t>(world.ranks));
+      if (world.rank >= 0) trace_.processes[process.value].rank = rank_of(world.rank);
+      trace_.world_size = std::max(trace_.world_size, ranks_of(world.ranks));
     }
   }
 
@@ -114,10 +114,9 @@ class NcclReader {
       collective.communicator = trace_.strings.add(
           fmt::format("0x{:016x}", static_cast<std::uint64_t>(payload.communicator)));
       auto known = communicators_.find({process_of(range), payload.communicator});
-      if (known != communicators_.end())
-        collective.ranks = static_cast<std::int32_t>(known->second.ranks);
+      if (known != communicators_.end()) collective.ranks = ranks_of(known->second.ranks);
     }
-    collective.peer = static_cast<std::int32_t>(payload.peer);
+    collective.peer = small_id_of(payload.peer);
     bool per_rank = kind == "allgather" || kind == "reducescatter" || kind == "alltoall" ||
                     kind == "gather" || kind == "scatter";
     constexpr std::int64_t kMost = std::int64_t{1} << 50;
@@ -212,11 +211,11 @@ class NcclReader {
       std::string_view kind = nccl_kind(function);
       if (kind.empty()) return;
       Op op{};
-      op.sequence = row.sequence.value_or(conventions::kAbsent);
-      op.ranks = static_cast<std::int32_t>(row.ranks);
-      op.peer = static_cast<std::int32_t>(row.peer.value_or(-1));
+      op.sequence = id_of(row.sequence);
+      op.ranks = ranks_of(row.ranks);
+      op.peer = small_id_of(row.peer.value_or(-1));
       if (row.dtype) op.dtype = trace_.strings[context_.string(row.dtype->value)];
-      op.bytes = row.count.value_or(0) * nccl_type_bytes(op.dtype);
+      op.bytes = bytes_of(row.count.value_or(0)) * nccl_type_bytes(op.dtype);
       ProcessId process = context_.process(row.global_tid & ~std::int64_t{0xffffff});
       ops[{process.value, std::string(trace_.strings[context_.string(row.communicator.value)]),
            std::string(kind)}]

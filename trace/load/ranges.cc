@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "trace/load/context.h"
+#include "trace/load/foreign_values.h"
 #include "trace/tables/nvtx_events.h"
 #include "trace/tables/nvtx_payload_schema_entries.h"
 #include "trace/tables/range_info.h"
@@ -158,14 +159,14 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
     if (!row.kind) return;
     trace.ranges.info[next] = RangeInfoId::from(trace.range_info.size());
     RangeInfo& info = trace.range_info.emplace_back();
-    info.kind = static_cast<RangeKind>(*row.kind);
-    info.phase = static_cast<Phase>(row.phase);
-    info.op = row.op.value_or(conventions::kAbsent);
-    info.batch = row.batch.value_or(conventions::kAbsent);
-    info.step = row.step.value_or(conventions::kAbsent);
-    info.bytes = row.bytes;
-    info.flops = row.flops;
-    info.sequence = row.sequence.value_or(conventions::kAbsent);
+    info.kind = enum_or(*row.kind, RangeKind::kOther);
+    info.phase = enum_or(row.phase, Phase::kNone);
+    info.op = id_of(row.op);
+    info.batch = id_of(row.batch);
+    info.step = id_of(row.step);
+    info.bytes = bytes_of(row.bytes);
+    info.flops = flops_of(row.flops);
+    info.sequence = id_of(row.sequence);
     if (row.shapes) info.shapes = context.string(row.shapes->value);
     if (row.dtypes) info.dtypes = context.string(row.dtypes->value);
   });

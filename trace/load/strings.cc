@@ -10,6 +10,7 @@ constexpr std::int64_t kMaxDenseIds = std::int64_t{1} << 26;
 }  // namespace
 
 void load_strings(Context& context) {
+  context.unknown_string = context.trace.strings.add("?");
   using Table = tables::StringIds;
   sqlite::Select<Table, &Table::Row::id, &Table::Row::value>::run(
       context.db, [&](std::int64_t, const Table::Row& row) {
@@ -40,7 +41,7 @@ StringId Context::string(std::int64_t id, LossCounts& part_losses) const {
   auto found = sparse_string_ids.find(id);
   if (found != sparse_string_ids.end()) return found->second;
   count(part_losses, Loss::kUnknownString);
-  return StringId::none();
+  return unknown_string;
 }
 
 }  // namespace headway::trace::load_detail

@@ -36,7 +36,10 @@ void save_meta(Context& context, const SaveOptions& options) {
   const Trace& trace = context.trace;
   TraceWriter& writer = context.writer;
   for (const auto& [key, value] : trace.meta) {
-    if (key != meta::kSchemaVersionKey && key != meta::kState) writer.set_meta(key, value);
+    // Whoever recorded it does not write this file.
+    const bool of_file = key == meta::kSchemaVersionKey || key == meta::kState ||
+                         key == meta::kRecorder || key == meta::kLive;
+    if (!of_file) writer.set_meta(key, value);
   }
   // The recording that everything goes back to, over any number of imports.
   if (!trace.meta.contains(meta::kSourceFile)) writer.set_meta(meta::kSourceFile, trace.path);

@@ -6,6 +6,7 @@
 
 #include "common/parallel.h"
 #include "trace/load/assembly.h"
+#include "trace/load/foreign_values.h"
 #include "trace/snapshot/format.h"
 
 namespace headway::trace::snapshot_detail {
@@ -18,6 +19,11 @@ bool in(Id id, std::size_t size) {
 template <class Id>
 bool in_or_none(Id id, std::size_t size) {
   return id.value < size || !id.valid();
+}
+
+template <class Enum>
+bool known(Enum value) {
+  return load_detail::is_value_of<Enum>(static_cast<std::int64_t>(value));
 }
 
 template <class Table>
@@ -78,42 +84,48 @@ std::string problem_of(const Trace& t) {
   if (!inventory_is_sound(t)) return "its inventory contradicts itself";
   const Ranges& r = t.ranges;
   if (!rows_are_sound(r, [&](std::size_t i) {
-        return in_or_none(r.name[i], texts) && in(r.thread[i], t.threads.size()) &&
+        return in(r.name[i], texts) && in(r.thread[i], t.threads.size()) &&
                in_or_none(r.parent[i], i) && in_or_none(r.info[i], t.range_info.size()) &&
                in(r.domain[i], t.domains.size());
       }))
     return "a range in it cannot be";
   const DeviceOps& o = t.device_ops;
   if (!rows_are_sound(o, [&](std::size_t i) {
-        return in_or_none(o.name[i], texts) && in(o.stream[i], t.streams.size()) &&
-               in_or_none(o.call[i], t.calls.size());
+        return in(o.name[i], texts) && in(o.stream[i], t.streams.size()) &&
+               in_or_none(o.call[i], t.calls.size()) && known(o.kind[i]) && known(o.phase[i]) &&
+               known(o.math_unit[i]) && known(o.source_memory[i]) &&
+               known(o.destination_memory[i]) && o.op[i] >= -1 && o.batch[i] >= -1;
       }))
     return "a device op in it cannot be";
   const Calls& c = t.calls;
   if (!rows_are_sound(c, [&](std::size_t i) {
-        return in_or_none(c.name[i], texts) && in(c.thread[i], t.threads.size()) &&
-               in_or_none(c.stream[i], t.streams.size()) && in_or_none(c.op[i], o.size());
+        return in(c.name[i], texts) && in(c.thread[i], t.threads.size()) &&
+               in_or_none(c.stream[i], t.streams.size()) && in_or_none(c.op[i], o.size()) &&
+               known(c.kind[i]);
       }))
     return "a call in it cannot be";
   const Io& io = t.io;
   if (!rows_are_sound(io, [&](std::size_t i) {
-        return in_or_none(io.path[i], texts) && in_or_none(io.name[i], texts) &&
+        return in_or_none(io.path[i], texts) && in(io.name[i], texts) && known(io.op[i]) &&
                in(io.thread[i], t.threads.size()) && io.calls[i] > 0 && io.busy[i].ns >= 0 &&
                io.busy[i] <= io.end[i] - io.start[i];
       }))
     return "an I/O call in it cannot be";
   for (const RangeInfo& info : t.range_info) {
-    if (!in_or_none(info.shapes, texts) || !in_or_none(info.dtypes, texts))
+    if (!in_or_none(info.shapes, texts) || !in_or_none(info.dtypes, texts) || !known(info.kind) ||
+        !known(info.phase))
       return "a range's description in it cannot be";
   }
   for (const Collective& x : t.collectives) {
     if (!in_or_none(x.op, o.size()) || !in_or_none(x.range, r.size()) ||
-        (!x.op.valid() && !x.range.valid()))
+        (!x.op.valid() && !x.range.valid()) || !in(x.kind, texts) ||
+        !in_or_none(x.communicator, texts) || !in_or_none(x.dtype, texts) || x.ranks < 0)
       return "a collective in it cannot be";
   }
   for (const Overhead& x : t.overheads) {
-    if (!in_or_none(x.thread, t.threads.size()) || x.interval.begin > x.interval.end ||
-        !load_detail::possible(x.interval.begin.ns) || !load_detail::possible(x.interval.end.ns))
+    if (!in_or_none(x.thread, t.threads.size()) || !in_or_none(x.name, texts) || !known(x.kind) ||
+        x.interval.begin > x.interval.end || !load_detail::possible(x.interval.begin.ns) ||
+        !load_detail::possible(x.interval.end.ns))
       return "an overhead in it cannot be";
   }
   return "";

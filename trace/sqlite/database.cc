@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -28,6 +29,9 @@ namespace {
     case SQLITE_FULL:
       fail_internal("{}: the disk is full while {}. Free space, or write to another place with -o.",
                     where, doing);
+    case SQLITE_CANTOPEN:
+      fail_internal("{}: the system refuses to open it or a file beside it ({}) while {}.", where,
+                    db ? system_error_text(sqlite3_system_errno(db)) : text, doing);
     case SQLITE_IOERR:
       fail_internal("{}: input/output error ({}) while {}.", where, text, doing);
     case SQLITE_ERROR:
@@ -128,6 +132,10 @@ void Statement::reset() {
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
+bool Statement::is_number(int column) const {
+  const int type = sqlite3_column_type(statement_.get(), column);
+  return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
 std::int64_t Statement::int64(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
@@ -150,11 +158,27 @@ void Database::Close::operator()(sqlite3* db) const {
   sqlite3_close_v2(db);
 }
 
-Database Database::create(const std::filesystem::path& path) {
-  std::string name = path.string();
+void Database::tune() {
+  // WAL + synchronous=OFF survives the death of the recorder (journal_mode=OFF did not); only a
+  // power failure can lose the last transactions.
+  execute("PRAGMA synchronous=OFF");
+  execute("PRAGMA wal_autocheckpoint=4000");
+}
+
+Database Database::open(const std::filesystem::path& path) {
+  int code = 0;
+  sqlite3* db = open_handle(path.string(), SQLITE_OPEN_READWRITE, code);
+  Database result(db, path);
+  if (code != SQLITE_OK) fail(db, code, path.string(), "opening it");
+  result.tune();
+  return result;
+}
+
+Database Database::create(const std::filesystem::path& path, const std::filesystem::path& named) {
+  std::string name = named.string();
   // Made by us first, so that nobody else can read it from the very beginning; SQLite gives the
   // -wal and -shm files the mode of the main file.
-  int fd = ::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
     int code_of_system = errno;
     if (code_of_system == EEXIST)
@@ -164,15 +188,12 @@ Database Database::create(const std::filesystem::path& path) {
   }
   ::close(fd);
   int code = 0;
-  sqlite3* db = open_handle(name, SQLITE_OPEN_READWRITE, code);
-  Database result(db, path);
+  sqlite3* db = open_handle(path.string(), SQLITE_OPEN_READWRITE, code);
+  Database result(db, named);
   if (code != SQLITE_OK) fail(db, code, name, "creating the file");
   result.execute("PRAGMA page_size=16384");
   result.execute("PRAGMA journal_mode=WAL");
-  // WAL + synchronous=OFF survives the death of the recorder (journal_mode=OFF did not); only a
-  // power failure can lose the last transactions.
-  result.execute("PRAGMA synchronous=OFF");
-  result.execute("PRAGMA wal_autocheckpoint=4000");
+  result.tune();
   return result;
 }
 
@@ -201,7 +222,8 @@ Database Database::open_read_only(const std::filesystem::path& path) {
 void Database::execute(const std::string& sql) {
   int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK)
-    fail(db_.get(), code, path_.string(), fmt::format("running '{}'", sql.substr(0, 60)));
+    fail(db_.get(), code, path_.string(),
+         fmt::format("running '{}'", sql.substr(0, std::min<std::size_t>(60, sql.find('\n')))));
 }
 
 Statement Database::prepare(std::string_view sql) const {

@@ -27,6 +27,7 @@ class Statement {
   void reset();
 
   bool is_null(int column) const;
+  bool is_number(int column) const;
   std::int64_t int64(int column) const;
   double real(int column) const;
   /// Valid until the next step.
@@ -47,7 +48,11 @@ class Statement {
 class Database {
  public:
   /// Creates a new file tuned for recording: 16 KiB pages, WAL, synchronous=OFF, mode 0600.
-  static Database create(const std::filesystem::path& path);
+  /// Messages speak of `named`, which the file will be called.
+  static Database create(const std::filesystem::path& path, const std::filesystem::path& named);
+  static Database create(const std::filesystem::path& path) { return create(path, path); }
+  /// Opens a file that `create` has made, to write on.
+  static Database open(const std::filesystem::path& path);
   /// Opens an existing file read-only. Throws Error(kBadInput) that tells apart: missing, a folder,
   /// not readable, empty, not SQLite, truncated.
   static Database open_read_only(const std::filesystem::path& path);
@@ -73,6 +78,8 @@ class Database {
     void operator()(sqlite3* db) const;
   };
   Database(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
+  void tune();
+
   std::unique_ptr<sqlite3, Close> db_;
   std::filesystem::path path_;
 };

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string_view>
 
 #include "common/error.h"
+#include "trace/file_head.h"
 #include "trace/sqlite/database.h"
 
 namespace headway::trace::sqlite {
@@ -70,11 +70,7 @@ int check_deadline(void* data) {
 }
 
 void require_sqlite(const std::filesystem::path& path) {
-  std::string begin(15, '\0');
-  std::ifstream file(path, std::ios::binary);
-  bool other = file.read(begin.data(), static_cast<std::streamsize>(begin.size())) &&
-               begin != "SQLite format 3";
-  if (other || std::filesystem::is_directory(path))
+  if (std::filesystem::is_directory(path) || read_head(path, 15) != "SQLite format 3")
     fail_input(
         "{0}: is not an SQLite file, and queries run on SQLite files only. Convert it first: "
         "headway import '{0}' -o trace.sqlite",

@@ -7,6 +7,7 @@
 
 #include "collector/wire/nccl.h"
 #include "common/nvtx_conventions.h"
+#include "common/secrets.h"
 #include "common/text.h"
 #include "trace/tables/device.h"
 #include "trace/tables/graph_op.h"
@@ -177,6 +178,7 @@ void Convention::write(const Stream& f, Bytes p, std::int64_t global_pid, TraceS
 void Convention::write(const Setting& f, Bytes p, std::int64_t global_pid, TraceSink& sink) {
   std::string_view name = text(f.name, p, sink);
   std::string_view value = text(f.value, p, sink);
+  if (!sink.keeps_arguments() && names_secret(name)) value = kMasked;
   sink.told_setting(name, value);
   sink.add<trace::tables::Setting>({global_pid, name, value});
 }

@@ -215,6 +215,13 @@ std::string Scope::span_text() const {
   return options_.delay.ns > 0 ? fmt::format("all after the first {}", delay) : "";
 }
 
+std::optional<DurationNs> Scope::kept(TimeNs now) const {
+  if (!options_.by_time()) return std::nullopt;
+  DurationNs time;
+  for (const Interval& stretch : recorded(now)) time += stretch.length();
+  return time;
+}
+
 std::string Scope::text(TimeNs now) const {
   std::string text = choice_text();
   auto add = [&](const std::string& part, const char* separator) {
@@ -237,8 +244,6 @@ std::string Scope::text(TimeNs now) const {
     const std::vector<Interval> stretches = recorded(now);
     const bool by_steps =
         options_.choice == Choice::kSteps || options_.choice == Choice::kSampledSteps;
-    DurationNs time;
-    for (const Interval& stretch : stretches) time += stretch.length();
     text += ": ";
     if (options_.by_records() && stretches.empty()) {
       text += !by_steps ? "that never came"
@@ -250,7 +255,7 @@ std::string Scope::text(TimeNs now) const {
       if (stretches.size() > 1)
         text +=
             fmt::format("{} windows, ", format_count(static_cast<std::int64_t>(stretches.size())));
-      text += fmt::format("{} of {}", format_duration(time), format_duration(now - TimeNs{}));
+      text += fmt::format("{} of {}", format_duration(*kept(now)), format_duration(now - TimeNs{}));
     }
     if (left_out_ > 0)
       text += fmt::format("; {} outside left out", counted(left_out_, "event", "events"));

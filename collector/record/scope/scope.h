@@ -65,6 +65,8 @@ class Scope {
   std::optional<TimeNs> end() const;
   /// A sentence about what was recorded and what was not; empty when everything was.
   std::string text(TimeNs now) const;
+  /// How much of the run is kept; none where nothing is left out by time.
+  std::optional<DurationNs> kept(TimeNs now) const;
   /// What HEADWAY_META says about it.
   void describe(TraceSink& sink, TimeNs now, const std::string& typed) const;
 

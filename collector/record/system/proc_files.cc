@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 
 #include "collector/record/launched_rank.h"
+#include "collector/wire/hello.h"
 
 namespace headway::record {
 namespace {
@@ -53,14 +56,31 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
   return value;
 }
 
+/// So near the limit that this descriptor had better be given back.
+bool is_scarce(int fd) {
+  constexpr rlim_t kKept = 32;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         static_cast<rlim_t>(fd) + kKept >= limit.rlim_cur;
+}
+
 }  // namespace
 
-ProcFile::ProcFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+ProcFile::ProcFile(std::string path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  const bool none_left = !fd_ && (errno == EMFILE || errno == ENFILE);
+  if (!none_left && !(fd_ && is_scarce(fd_.get()))) return;
+  fd_.reset();
+  path_ = std::move(path);
+}
 
 std::string_view ProcFile::read(std::string& buffer) const {
-  if (!fd_) return {};
+  if (!fd_ && path_.empty()) return {};
   if (buffer.size() < 32768) buffer.resize(32768);  // /proc/stat of 400 processors
-  ssize_t got = ::pread(fd_.get(), buffer.data(), buffer.size(), 0);
+  FileDescriptor once;
+  if (!fd_) once = FileDescriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  const int fd = fd_ ? fd_.get() : once.get();
+  if (fd < 0) return {};
+  ssize_t got = ::pread(fd, buffer.data(), buffer.size(), 0);
   return got > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(got))
                  : std::string_view();
 }
@@ -100,12 +120,16 @@ std::optional<ProcessDescription> describe_process(pid_t pid) {
   std::string arguments = read_whole(fmt::format("/proc/{}/cmdline", pid));
   while (!arguments.empty() && arguments.back() == '\0') arguments.pop_back();
   result.name = std::filesystem::path(arguments.substr(0, arguments.find('\0'))).filename();
-  for (char& c : arguments) {
-    if (c == '\0') c = ' ';
-  }
   result.command_line = std::move(arguments);
   // A zero before each, so that a name is told from the end of another one.
   const std::string variables = '\0' + read_whole(fmt::format("/proc/{}/environ", pid));
+  // Unreadable, of another user, or overwritten, as by programs that change their title: not known.
+  const bool known = ::access(fmt::format("/proc/{}/environ", pid).c_str(), R_OK) == 0 &&
+                     (variables.size() == 1 || variables.find('=') != std::string::npos);
+  // One that has ended has no environment, and no arguments either.
+  result.without_session =
+      known && !result.command_line.empty() &&
+      variables.find(fmt::format("{}{}=", '\0', wire::kSessionVariable)) == std::string::npos;
   result.launched = launched([&](const std::string& name) {
     const std::string key = '\0' + name + '=';
     std::size_t at = variables.find(key);

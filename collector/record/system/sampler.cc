@@ -45,9 +45,10 @@ void Sampler::describe(pid_t pid, std::string& command_line) {
   std::optional<ProcessDescription> process = describe_process(pid);
   if (!process || process->command_line == command_line) return;
   command_line = process->command_line;
-  queue_.send(ProcessSeen{
-      pid, process->parent_pid, boottime_to_monotonic(process->start_boottime_ns),
-      std::move(process->name), std::move(process->command_line), std::move(process->launched)});
+  queue_.send(ProcessSeen{pid, process->parent_pid,
+                          boottime_to_monotonic(process->start_boottime_ns),
+                          std::move(process->name), std::move(process->command_line),
+                          std::move(process->launched), process->without_session});
 }
 
 void Sampler::discover() {

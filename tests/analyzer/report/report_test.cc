@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "analyzer/doubts.h"
 #include "tests/analyzer/planted_run.h"
 
 namespace headway::analyzer {
@@ -124,6 +125,33 @@ TEST_CASE("a run that was killed says so before anything else") {
   CHECK(run.analysis.doubts[0].text.find("was ended by SIGKILL") != std::string::npos);
   std::string text = render(ReportFormat::kText, run.trace, run.analysis, kOptions);
   CHECK(text.find("SIGKILL") < text.find("Verdict"));
+}
+
+TEST_CASE("processes and threads that are alike are one doubt, however many") {
+  test::TraceBuilder builder;
+  for (int i = 0; i < 8; ++i)
+    builder.range(1, "step", i * 100, i * 100 + 90, {.kind = trace::RangeKind::kStep});
+  AnalyzedRun run(builder);
+  REQUIRE(run.analysis.partitions.size() == 1);
+  for (int i = 0; i < 39; ++i) {
+    trace::Process process = run.trace.processes.front();
+    process.pid = 1000 + i;
+    process.signal = i % 2 ? 15 : 9;
+    run.trace.processes.push_back(process);
+    run.analysis.partitions.push_back(run.analysis.partitions.front());
+  }
+  auto doubts_with = [&](std::string_view part) {
+    std::vector<std::string> found;
+    for (const Doubt& doubt : find_doubts(run.trace, run.analysis)) {
+      if (doubt.text.find(part) != std::string::npos) found.push_back(doubt.text);
+    }
+    return found;
+  };
+  REQUIRE(doubts_with("SIGTERM").size() == 1);
+  CHECK(doubts_with("SIGTERM").front().find(" and 16 more were ended") != std::string::npos);
+  CHECK(doubts_with("SIGKILL").size() == 1);
+  REQUIRE(doubts_with("no device work").size() == 1);
+  CHECK(doubts_with("no device work").front().find("and 37 more") != std::string::npos);
 }
 
 TEST_CASE("the verdict of a run without device work speaks of its training thread") {

@@ -287,6 +287,7 @@ TEST_CASE("zip archives of one recording open, of several by the member's name")
   CHECK(error_of(folder / "two.zip" / "rank9.json").find("no such member") != std::string::npos);
   write_zip(folder / "none.zip", {{"notes.txt", "x"}});
   CHECK(error_of(folder / "none.zip").find("without recordings") != std::string::npos);
+  CHECK(error_of(folder / "none.zip").find("unzip '") != std::string::npos);
   CHECK(error_of(ContentFile("PK\x03\x04 broken", "b.zip").path).find("zip") != std::string::npos);
 }
 
@@ -301,6 +302,16 @@ TEST_CASE("files of other tools are refused with the command that converts them"
   CHECK(text("\x0a\x05", "host.xplane.pb").find("XProf") != std::string::npos);
   CHECK(text("\x0a\x05", "t.pftrace").find("traceconv json") != std::string::npos);
   CHECK(text("\x28\xb5\x2f\xfd....", "t.json.zst").find("zstd -d") != std::string::npos);
+  CHECK(text("\xff\xfe{", "t.json").find("iconv -f UTF-16") != std::string::npos);
+  CHECK(text(std::string_view("{\0\"\0", 4), "t.json").find("iconv -f UTF-16") !=
+        std::string::npos);
+  CHECK(text("{\n \"rocprofiler-sdk-tool\": []}", "r.json").find("AMD's devices") !=
+        std::string::npos);
+  CHECK(text("\"Kind\",\"Agent_Id\",\"Queue_Id\"\n", "kernel_trace.csv").find("rocprofv3") !=
+        std::string::npos);
+  CHECK(text("<html><body>", "memory.html").find("HTML page") != std::string::npos);
+  CHECK(text("[[1, 2], [3, 4], [[0, 0], [1, 1]]]", "memory.json").find("memory timeline") !=
+        std::string::npos);
 }
 
 }  // namespace headway::trace

@@ -14,7 +14,8 @@ struct Foreign {
   std::string_view magic;      ///< first bytes; empty: known by its name only
   std::string_view extension;  ///< of the name; empty: known by its first bytes only
   std::string_view what;
-  std::string_view remedy;  ///< "{}" is the path
+  std::string_view remedy;       ///< "{}" is the path
+  std::string_view inside = {};  ///< somewhere in the head; empty: it does not matter
 };
 
 constexpr std::string_view kExportNsys =
@@ -22,6 +23,13 @@ constexpr std::string_view kExportNsys =
 constexpr std::string_view kTorchAgain =
     "Record with torch.profiler and prof.export_chrome_trace(\"trace.json\"), or with `headway "
     "record -- <command>`.";
+
+constexpr std::string_view kToUtf8 = "Convert it first: iconv -f UTF-16 -t UTF-8 '{}' > trace.json";
+constexpr std::string_view kOfAmd =
+    "Of AMD's devices Headway reads what torch.profiler records of a PyTorch program: "
+    "prof.export_chrome_trace(\"trace.json\").";
+constexpr std::string_view kOfPage =
+    "Open it in a browser; Headway reads the recording that it was made from.";
 
 // Names come first where contents are alike: both Perfetto's and XProf's files begin with the tag
 // of a protobuf message.
@@ -44,6 +52,18 @@ constexpr auto kForeign = std::to_array<Foreign>({
      "Convert it with Perfetto's own tool: traceconv json '{}' trace.json"},
     {"", ".perfetto-trace", "a trace in Perfetto's protobuf format",
      "Convert it with Perfetto's own tool: traceconv json '{}' trace.json"},
+    {"\xff\xfe", "", "text in UTF-16", kToUtf8},
+    {"\xfe\xff", "", "text in UTF-16", kToUtf8},
+    {"{\0"sv, "", "text in UTF-16", kToUtf8},
+    {"[\0"sv, "", "text in UTF-16", kToUtf8},
+    {"{", "", "the JSON of rocprofv3", kOfAmd, "\"rocprofiler-sdk-tool\""},
+    {"\"Kind\",\"Agent_Id\"", "", "a table of rocprofv3", kOfAmd},
+    {"\"Domain\",\"Function\"", "", "a table of rocprofv3", kOfAmd},
+    {"Index,KernelName", "", "a table of rocprof", kOfAmd},
+    {"\"Name\",\"Calls\"", "", "a table of sums, of rocprof or another tool", kOfAmd},
+    {"<html", "", "an HTML page (a report, or a memory timeline of PyTorch)", kOfPage},
+    {"<!DOCTYPE html", "", "an HTML page (a report, or a memory timeline of PyTorch)", kOfPage},
+    {"<!doctype html", "", "an HTML page (a report, or a memory timeline of PyTorch)", kOfPage},
     {"\x28\xb5\x2f\xfd", "", "compressed with Zstandard", "Decompress it first: zstd -d '{}'"},
     {"\xfd"
      "7zXZ",
@@ -67,6 +87,7 @@ const Foreign* find(const Probe& probe) {
   for (const Foreign& foreign : kForeign) {
     bool magic = !foreign.magic.empty() && probe.begins_with(foreign.magic);
     bool name = !foreign.extension.empty() && probe.ends_in(foreign.extension);
+    if (!foreign.inside.empty() && probe.head.find(foreign.inside) == std::string::npos) continue;
     bool both_wanted = !foreign.magic.empty() && !foreign.extension.empty();
     if (both_wanted ? magic && name : magic || name) return &foreign;
   }

@@ -39,16 +39,22 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
   if (inner.head.size() > 262 && inner.head.compare(257, 5, "ustar") == 0)
     fail_input("{}: is a tar archive. Unpack it first: tar xzf '{}'", path.string(), path.string());
   if (!is_json(inner))
-    fail_input("{}: the compressed content is not JSON; expected {}.", path.string(),
-               formats_sentence());
+    fail_input(
+        "{}: the compressed content is not JSON; expected {}. Decompress it first to see what is "
+        "in "
+        "it: gunzip -k '{}'",
+        path.string(), formats_sentence(), path.string());
   return load_kineto([&] { return open_gzip(path); }, path, options);
 }
 
 Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
   std::vector<std::string> members = zip_members(path);
   if (members.empty())
-    fail_input("{}: is a zip archive without recordings: expected .json or .json.gz members.",
-               path.string());
+    fail_input(
+        "{}: is a zip archive without recordings: expected .json or .json.gz members. Recordings "
+        "in "
+        "archives within it have to be unpacked: unzip '{}'",
+        path.string(), path.string());
   if (members.size() > 1)
     fail_input("{}: holds {} recordings. Open one of them by its name: {}", path.string(),
                members.size(), (path / members.front()).string());

@@ -201,10 +201,16 @@ void check(const Reading& reading, const std::string& name) {
   if (bad > records) {
     auto first = std::find_if(reading.parts.begin(), reading.parts.end(),
                               [](const Part& part) { return part.malformed_at >= 0; });
+    // What has the shape of a recording and no event in it is another file of the same tool.
+    constexpr std::string_view kNone =
+        " A memory timeline (export_memory_timeline) has no kernels: record with torch.profiler "
+        "and "
+        "prof.export_chrome_trace(\"trace.json\").";
     fail_input(
         "{}: {} of {} event records are not well-formed, the first at byte {}: {}. Expected the "
-        "events of PyTorch's profiler; copy the file again or record again.",
-        name, bad, bad + records, first->malformed_at, first->malformed_why);
+        "events of PyTorch's profiler; copy the file again or record again.{}",
+        name, bad, bad + records, first->malformed_at, first->malformed_why,
+        records == 0 ? kNone : std::string_view());
   }
   if (reading.cut && records == 0)
     fail_input(
