@@ -116,9 +116,10 @@ def backward_begins(tensors):
         tensors = (tensors,)
     for tensor in tensors:
         node = getattr(tensor, "grad_fn", None)
-        if node is not None and hasattr(node, "register_prehook"):
+        if node is not None:
             _waiting.armed = True
-            return node.register_prehook(_pass_begins)
+            # Nodes have none before PyTorch 2; tensors always.
+            return getattr(node, "register_prehook", tensor.register_hook)(_pass_begins)
     return None
 
 

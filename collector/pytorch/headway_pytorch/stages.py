@@ -61,12 +61,22 @@ class _Making(threading.local):
         self.wall = time.monotonic_ns()
         self.busy = self.clock.now_ns()
 
+    def end_stage(self, kind):
+        """What it was is known now: a thread that mostly waited was reading."""
+        wall, busy = self.wall, self.busy
+        self.wall = time.monotonic_ns()
+        self.busy = self.clock.now_ns()
+        waited = self.wall - wall > 2 * (self.busy - busy)
+        nvtx.pop_as(READ if waited else kind, INPUT, -1, self.batch)
+
     def end_samples(self):
-        """What kind it was is known now: a thread that mostly waited was reading."""
         self.reading = False
-        wall = time.monotonic_ns() - self.wall
-        busy = self.clock.now_ns() - self.busy
-        nvtx.pop_as(READ if wall > 2 * busy else DECODE, INPUT, -1, self.batch)
+        self.end_stage(DECODE)
+
+    def end_collate(self):
+        if nvtx.open_ranges() >= self.depth + 2:
+            nvtx.pop_to(self.depth + 2)
+            self.end_stage(COLLATE)
 
     def end(self):
         if self.batch is not None:
@@ -132,10 +142,10 @@ def _before_collate(args, kwargs):
 def _after_collate(token, error, result):
     if not _making.active:
         return
+    if _making.batch is not None:
+        _making.end_collate()
     if _worker is not None:
         _making.end()
-    elif _making.batch is not None:
-        nvtx.pop_to(_making.depth + 1)
 
 
 class CollateWrapper(Wrapper):
