@@ -148,6 +148,7 @@ class Collector {
       row.op = r;
       row.time = trace_.ranges.interval(id);
       row.launch = row.time.begin;
+      if (step_of_(row.launch) < 0) continue;  // it sets up, or ends
       row.ranks = trace_.world_size;
       const std::string_view kind = kind_of_(trace_.ranges.name[r]);
       add(row, "", kind.empty() ? kUnknownKind : kind);

@@ -39,7 +39,12 @@ struct Remedy {
   std::string_view knob;
 };
 
-Remedy remedy_of(TimeClass c) {
+Remedy remedy_of(TimeClass c, bool without_device) {
+  if (without_device && info(c).group == TimeGroup::kCompute)
+    return {"compute",
+            "That rank computes longer: it has more work (batches, layers, what only it does), or "
+            "fewer or slower processors.",
+            "equal-length batches; torch.set_num_threads(…), taskset, other programs on its node"};
   switch (info(c).group) {
     case TimeGroup::kInput:
       return {"input",
@@ -187,7 +192,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       host ? dominant_work(context, host->thread, steady_intervals(context, *host, {cause}))
            : HostWork{};
   const bool paused = role.cause && pauses_explain(pauses, *role.cause);
-  Remedy remedy = remedy_of(paused ? TimeClass::kHostOther : cause);
+  Remedy remedy = remedy_of(paused ? TimeClass::kHostOther : cause, host != nullptr);
   Finding finding = found(rule, role.caused_wait, context);
   finding.sub_cause = std::string(remedy.cause);
   std::string rank = rank_label(job.ranks[job.critical]);

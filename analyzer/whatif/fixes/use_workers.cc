@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,30 +25,30 @@ using namespace trace;
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::int64_t kMostWorkers = 16;
 
-/// What a batch from a worker costs the thread that takes it: a wake-up, a message, mapping its memory. PyTorch,
-/// measured with batches that were ready; more on a busy machine.
-constexpr DurationNs kHandOver{300'000};
+/// What a batch from a worker costs the thread that takes it in PyTorch: a wake-up, a message, mapping its memory.
+/// Measured with batches that were ready, on an idle machine and on one whose processors are always wanted.
+constexpr double kHandOverNs = 300e3;
+constexpr double kHandOverBusyNs = 1500e3;
 
-/// Processors' time that the recorded processes use in a step: workers move it, and take none away. A step
-/// cannot be shorter than all processors need for it.
-DurationNs least_of_processors(const RuleContext& context, DurationNs step) {
-  double busy = 0;  // processors
-  for (const CounterSeries& series : context.trace.counters) {
-    if (series.name == counters::kProcessCpu)
-      busy += counters::summarise(series, counters::steady_window(context)).mean / 100;
-  }
+DurationNs hand_over(const RuleContext& context) {
+  if (!context.program.uses(Framework::kPyTorch)) return {};
+  const auto wanted = counters::steady(context, "machine.pressure_cpu");
+  const double busy = wanted ? std::clamp(wanted->mean / 100, 0.0, 1.0) : 0;
+  return {std::llround(kHandOverNs + busy * (kHandOverBusyNs - kHandOverNs))};
+}
+
+/// Time of idle processors in a step, for each rank on the machine: what workers can compute in beside training,
+/// whoever keeps the other processors busy. None where the machine was not sampled.
+std::optional<DurationNs> idle_processors(const RuleContext& context, DurationNs step) {
+  const auto busy = counters::steady(context, counters::kMachineCpu);
   const std::int64_t processors = processor_count(context.trace);
-  if (processors <= 0) return {};
-  // Of a job, the trace may be one rank: the others of its machine compute alike.
-  std::set<ProcessId> training;
-  for (const Step& step : context.steps.all)
-    training.insert(context.trace.threads[step.thread.value].process);
-  double ranks = 0;
+  if (!busy || processors <= 0) return std::nullopt;
+  double ranks = 1;
   const std::string_view text = context.trace.meta_value(meta::kLocalWorldSize);
   std::from_chars(text.data(), text.data() + text.size(), ranks);
-  busy *= std::max(1.0, ranks / static_cast<double>(std::max<std::size_t>(1, training.size())));
-  const double share = std::min(1.0, busy / static_cast<double>(processors));
-  return {std::llround(share * static_cast<double>(step.ns))};
+  const double idle = std::clamp(1 - busy->mean / 100, 0.0, 1.0);
+  return DurationNs{std::llround(idle * static_cast<double>(processors) / std::max(1.0, ranks) *
+                                 static_cast<double>(step.ns))};
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -60,6 +60,7 @@ Proposal propose(const Predictor& predictor) {
                         predictor.recorded(steps.back()).end};
   Editor editor(predictor);
   std::vector<DurationNs> work_of(trains.size());  // threads train side by side
+  std::vector<DurationNs> computed_of(trains.size());
   std::vector<Constraint> made;
   for_each_host_time(predictor, [&](ThreadId thread, Interval where, const Constraint& constraint) {
     const Part& part = predictor.parts()[constraint.part.value];
@@ -67,13 +68,14 @@ Proposal propose(const Predictor& predictor) {
         info(part.time_class).group != TimeGroup::kInput)
       return;
     made.push_back(constraint);
-    if (window.contains(where.begin)) work_of[thread.value] += constraint.lag;
+    if (!window.contains(where.begin)) return;
+    work_of[thread.value] += constraint.lag;
+    if (part.time_class != TimeClass::kIoRead) computed_of[thread.value] += constraint.lag;
   });
   const auto count = static_cast<std::int64_t>(steps.size());
   const DurationNs work = std::ranges::max(work_of) / count;
   if (work.ns <= 0) return not_here("the training thread makes no batches itself");
-  const double stays =
-      context.program.uses(Framework::kPyTorch) ? std::min(1.0, ratio(kHandOver, work)) : 0;
+  const double stays = std::min(1.0, ratio(hand_over(context), work));
   for (const Constraint& constraint : made)
     editor.set_lag(constraint.id, {std::llround(stays * static_cast<double>(constraint.lag.ns))});
   Proposal proposal;
@@ -83,8 +85,12 @@ Proposal propose(const Predictor& predictor) {
   const std::int64_t fitting = workers_that_fit(context);
   const std::int64_t workers =
       std::clamp<std::int64_t>(workers_needed(work, rest), 1, fitting > 0 ? fitting : kMostWorkers);
-  proposal.scenario.at_least =
-      std::max(work / workers, least_of_processors(context, predictor.baseline().recorded));
+  proposal.scenario.at_least = work / workers;
+  const DurationNs step = predictor.baseline().recorded;
+  const DurationNs computed = std::ranges::max(computed_of) / count;
+  if (const auto idle = idle_processors(context, step))  // what does not fit there stays
+    proposal.scenario.at_least = std::max(proposal.scenario.at_least,
+                                          step - work + std::max(DurationNs{}, computed - *idle));
   proposal.text = fmt::format("{} {} the batches beside the step", workers,
                               workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", workers);
@@ -101,8 +107,8 @@ const Fix kUseWorkers{"use-workers",
                       "--workers",
                       "What the training thread does to make batches happens on as many workers as "
                       "hide it, but one processor stays for training; a step takes no less than a "
-                      "batch divided by the workers, and than what the processors compute in it. "
-                      "Taking a batch from a worker costs 0.3 ms in PyTorch.",
+                      "batch divided by the workers, and computing has the idle processors only. "
+                      "Taking a batch from a worker costs 0.3 to 1.5 ms in PyTorch.",
                       "what handing a batch over costs where other frameworks than PyTorch do, and "
                       "whether storage and memory serve several workers",
                       propose};

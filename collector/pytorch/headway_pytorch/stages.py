@@ -48,6 +48,7 @@ class _Making(threading.local):
         self.depth = 0
         self.level = 0  # calls of the dataset inside calls of the dataset
         self.reading = False
+        self.in_memory = False  # samples are tensors already: nothing is read or decoded
         self.clock = None
 
     def begin(self, batch):
@@ -71,7 +72,12 @@ class _Making(threading.local):
 
     def end_samples(self):
         self.reading = False
-        self.end_stage(DECODE)
+        if self.in_memory:
+            self.wall = time.monotonic_ns()
+            self.busy = self.clock.now_ns()
+            nvtx.pop_as(COLLATE, INPUT, -1, self.batch)
+        else:
+            self.end_stage(DECODE)
 
     def end_collate(self):
         if nvtx.open_ranges() >= self.depth + 2:
@@ -111,9 +117,21 @@ class _Worker:
 _worker = None
 
 
-def begin_here(batch):
+def is_in_memory(dataset):
+    """Samples of the dataset are made already, as far as PyTorch's own types tell."""
+    import torch.utils.data as data
+
+    while isinstance(dataset, data.Subset):
+        dataset = dataset.dataset
+    if isinstance(dataset, data.ConcatDataset):
+        return all(is_in_memory(part) for part in dataset.datasets)
+    return type(dataset) in (data.TensorDataset, list, tuple)
+
+
+def begin_here(batch, in_memory):
     """The thread that waits makes the batch itself."""
     _making.active = True
+    _making.in_memory = in_memory
     _making.begin(batch)
 
 
@@ -191,6 +209,7 @@ class WorkerInitWrapper(Wrapper):
             ops.detach()
         nvtx.name_thread("loader %d" % args[0])
         dataset = torch.utils.data.get_worker_info().dataset
+        _making.in_memory = is_in_memory(dataset)
         _watch(type(dataset), isinstance(dataset, torch.utils.data.IterableDataset))
 
 
