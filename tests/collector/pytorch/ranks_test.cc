@@ -47,6 +47,7 @@ nlohmann::json straggler_of(const std::string& slow) {
         0);
   nlohmann::json report = report_of(run.trace);
   CHECK(report["trace"]["ranks"] == 2);
+  CHECK(report["findings"][0]["rule"] == "straggler");
   for (const nlohmann::json& finding : report["findings"])
     if (finding["rule"] == "straggler") return finding;
   return {};
