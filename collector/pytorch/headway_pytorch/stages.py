@@ -10,6 +10,7 @@ import time
 from headway_pytorch import core
 from headway_pytorch.core import BATCH, COLLATE, DECODE, INPUT, READ, Wrapper, name, nvtx
 
+_TICKS_NS = 10_000_000
 _EPOCHS = 1_000_000  # numbers of one pass over an iterable dataset with persistent workers
 
 
@@ -67,7 +68,10 @@ class _Making(threading.local):
         wall, busy = self.wall, self.busy
         self.wall = time.monotonic_ns()
         self.busy = self.clock.now_ns()
-        waited = self.wall - wall > 2 * (self.busy - busy)
+        took = self.wall - wall
+        ran = self.busy - busy
+        # Samples may be short; what is known to be computing must have waited longer than a tick.
+        waited = took > 2 * ran and (kind == DECODE or took - ran > _TICKS_NS)
         nvtx.pop_as(READ if waited else kind, INPUT, -1, self.batch)
 
     def end_samples(self):
