@@ -150,7 +150,8 @@ Analysis analyze(const Trace& trace, const AnalysisOptions& options) {
     result.partitions = partition(trace, *range_names, result.steps, result.attribution);
     result.job = options.job;
     if (result.job)
-      refine_partitions(*result.job, result.job->critical, result.steps, result.partitions);
+      refine_partitions(*result.job, result.job->critical, trace, result.attribution, result.steps,
+                        result.partitions);
     const DevicePartition* slowest = slowest_of(result.partitions);
     result.step_times = step_times_of(result.steps, slowest);
     result.median_step = result.step_times.p50;

@@ -95,8 +95,18 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
 /// Jobs of several files with more events are replayed by their critical rank alone.
 constexpr std::size_t kMostOfWhole = 400'000;
 
+/// Replays know how ranks wait for each other on devices. What training threads communicate
+/// themselves is time of their own to them: then the critical rank, whose waiting is least, tells more.
+bool meet_on_devices(const JobAnalysis& job) {
+  return std::ranges::none_of(job.ranks, [](const RankSummary& rank) {
+    const RankDevice* device = main_device(rank);
+    return device && device->on_host;
+  });
+}
+
 /// The traces of all ranks as one; nothing where they are too many events.
 std::optional<Trace> whole_of(const JobAnalysis& job) {
+  if (!meet_on_devices(job)) return std::nullopt;
   std::size_t events = 0;
   std::vector<std::string> files;
   for (const RankSummary& rank : job.ranks) {
@@ -146,7 +156,7 @@ std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOp
 
 std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
   if (auto job = analyze_ranks_in(trace, options)) {
-    job->whole = std::move(trace);
+    if (meet_on_devices(*job->analysis.job)) job->whole = std::move(trace);
     return job;
   }
   auto report = std::make_unique<JobReport>();

@@ -2,8 +2,8 @@
 #include "analyzer/job/summarise.h"
 
 #include <algorithm>
-#include <numeric>
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/identity.h"
@@ -17,6 +17,23 @@ namespace {
 
 using trace::Trace;
 
+/// Where a training thread computes: what class times do not tell apart.
+void add_phases(const Attribution& attribution, const DevicePartition& partition,
+                std::vector<RankStep>& steps) {
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const DeviceStep& step = partition.steps[s];
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = partition.segments[step.first_segment + i];
+      if (segment.time_class != TimeClass::kComputeOther ||
+          segment.cause.kind != EventRef::Kind::kRange)
+        continue;
+      const trace::Phase phase = attribution.contexts[segment.cause.index].phase;
+      if (phase == trace::Phase::kForward) steps[s].forward += segment.interval.length();
+      if (phase == trace::Phase::kBackward) steps[s].backward += segment.interval.length();
+    }
+  }
+}
+
 std::vector<RankStep> steps_of(const Steps& steps, const DevicePartition& partition) {
   std::vector<RankStep> out;
   for (const DeviceStep& step : partition.steps) {
@@ -29,22 +46,43 @@ std::vector<RankStep> steps_of(const Steps& steps, const DevicePartition& partit
   return out;
 }
 
+using ByEvent = std::map<std::pair<EventRef::Kind, std::uint32_t>, std::uint32_t>;
+
 /// The pieces of communication that the partition charges to one of the rank's collectives.
-std::vector<Exposure> exposures_of(const DevicePartition& partition,
-                                   const std::unordered_map<std::uint32_t, std::uint32_t>& by_op) {
+std::vector<Exposure> exposures_of(const Trace& trace, const Attribution& attribution,
+                                   const DevicePartition& partition, const ByEvent& by_event) {
   std::vector<Exposure> out;
   for (std::uint32_t s = 0; s < partition.steps.size(); ++s) {
     const DeviceStep& step = partition.steps[s];
     for (std::uint32_t i = 0; i < step.segment_count; ++i) {
       const Segment& segment = partition.segments[step.first_segment + i];
-      if (segment.time_class != TimeClass::kCommTransfer ||
-          segment.cause.kind != EventRef::Kind::kDeviceOp)
-        continue;
-      auto found = by_op.find(segment.cause.index);
-      if (found != by_op.end()) out.push_back({found->second, s, segment.interval});
+      if (segment.time_class != TimeClass::kCommTransfer) continue;
+      const EventRef event = collective_of(trace, attribution, segment.cause);
+      auto found = by_event.find({event.kind, event.index});
+      if (found != by_event.end()) out.push_back({found->second, s, segment.interval});
     }
   }
   return out;
+}
+
+void fill(const Analysis& analysis, const DevicePartition& partition, RankDevice& device,
+          RankSummary& summary) {
+  device.steps = steps_of(analysis.steps, partition);
+  device.per_steady_step = partition.per_steady_step;
+  device.hidden_comm = partition.hidden_comm;
+  device.hidden_h2d = partition.hidden_h2d;
+  device.steady_steps = partition.steady_steps;
+  summary.step = std::max(summary.step, partition.per_steady_step.total());
+}
+
+/// The partition of the device; of a training thread for one that stands for it. Null: none.
+const DevicePartition* partition_of(const Analysis& analysis, const RankDevice& device) {
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (device.on_host ? partition.thread.value == device.thread
+                       : partition.device == device.view.device)
+      return &partition;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -64,16 +102,18 @@ RankSummary outline(const Trace& trace, const Analysis& analysis, RankIdentity i
     device.ordinal = trace.devices[view.device.value].ordinal;
     device.name = trace.devices[view.device.value].name;
     device.view = view;
-    for (const DevicePartition& partition : analysis.partitions) {
-      if (partition.device != view.device) continue;
-      device.steps = steps_of(analysis.steps, partition);
-      device.per_steady_step = partition.per_steady_step;
-      device.hidden_comm = partition.hidden_comm;
-      device.hidden_h2d = partition.hidden_h2d;
-      device.steady_steps = partition.steady_steps;
-      summary.step = std::max(summary.step, partition.per_steady_step.total());
-    }
+    if (const DevicePartition* its = partition_of(analysis, device))
+      fill(analysis, *its, device, summary);
     summary.devices.push_back(std::move(device));
+  }
+  for (const DevicePartition& partition : analysis.partitions) {
+    if (!analysis.device_views.empty() || partition.device.valid()) continue;
+    RankDevice host;
+    host.on_host = true;
+    host.thread = partition.thread.value;
+    host.name = partition_label(trace, partition);
+    fill(analysis, partition, host, summary);
+    summary.devices.push_back(std::move(host));
   }
   if (summary.step.ns == 0) summary.step = summary.median_step;
   return summary;
@@ -82,15 +122,19 @@ RankSummary outline(const Trace& trace, const Analysis& analysis, RankIdentity i
 RankSummary summarise(const Trace& trace, const Analysis& analysis, RankIdentity identity) {
   RankSummary summary = outline(trace, analysis, identity);
   summary.collectives = collectives_of(trace, analysis.steps, analysis.attribution);
-  std::unordered_map<std::uint32_t, std::uint32_t> by_op;
-  for (std::uint32_t i = 0; i < summary.collectives.rows.size(); ++i)
-    by_op[summary.collectives.rows[i].op] = i;
+  ByEvent by_event;
+  for (std::uint32_t i = 0; i < summary.collectives.rows.size(); ++i) {
+    const EventRef event = summary.collectives.rows[i].event();
+    by_event[{event.kind, event.index}] = i;
+  }
   for (RankDevice& device : summary.devices) {
-    for (const DevicePartition& partition : analysis.partitions) {
-      if (partition.device != device.view.device) continue;
-      device.exposures = exposures_of(partition, by_op);
-      summary.work_measure = add_work(trace, analysis.attribution, partition, device.steps);
-    }
+    const DevicePartition* partition = partition_of(analysis, device);
+    if (!partition) continue;
+    device.exposures = exposures_of(trace, analysis.attribution, *partition, by_event);
+    if (device.on_host)
+      add_phases(analysis.attribution, *partition, device.steps);
+    else
+      summary.work_measure = add_work(trace, analysis.attribution, *partition, device.steps);
   }
   summary.findings = analysis.findings;
   for (Finding& finding : summary.findings) {
@@ -112,7 +156,7 @@ void archive(A& a, CollectiveGroup& g) {
 template <class A>
 void archive(A& a, RankCollective& c) {
   a(c.group, c.sequence, c.step, c.launch.ns, c.time.begin.ns, c.time.end.ns, c.bytes, c.ranks,
-    c.peer, c.op);
+    c.peer, c.on_host, c.op);
 }
 template <class A>
 void archive(A& a, Collectives& c) {
@@ -120,7 +164,8 @@ void archive(A& a, Collectives& c) {
 }
 template <class A>
 void archive(A& a, RankStep& s) {
-  a(s.number, s.steady, s.time.begin.ns, s.time.end.ns, s.times, s.work);
+  a(s.number, s.steady, s.time.begin.ns, s.time.end.ns, s.times, s.work, s.forward.ns,
+    s.backward.ns);
 }
 template <class A>
 void archive(A& a, Exposure& e) {
@@ -133,8 +178,8 @@ void archive(A& a, DeviceView& v) {
 }
 template <class A>
 void archive(A& a, RankDevice& d) {
-  a(d.ordinal, d.name, d.view, d.steps, d.per_steady_step, d.hidden_comm.ns, d.hidden_h2d.ns,
-    d.steady_steps, d.exposures);
+  a(d.ordinal, d.name, d.on_host, d.thread, d.view, d.steps, d.per_steady_step, d.hidden_comm.ns,
+    d.hidden_h2d.ns, d.steady_steps, d.exposures);
 }
 template <class A>
 void archive(A& a, Evidence& e) {

@@ -169,7 +169,8 @@ class Aligner {
       for (Member m : matching_.of(c)) {
         const RankSummary& rank = ranks_[m.rank];
         std::string name = clock_name(rank);
-        if (name.empty()) continue;
+        // Other threads carry out a training thread's collective: it may come when all is over.
+        if (name.empty() || row(m).on_host) continue;
         double begin = own_time(m.rank, row(m).time.begin);
         double end = own_time(m.rank, row(m).time.end);
         auto [slot, is_new] = last_begin_first_end.try_emplace(name, begin, end);

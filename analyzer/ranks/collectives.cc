@@ -73,11 +73,12 @@ class StepOf {
 class Collector {
  public:
   Collector(const Trace& trace, const Steps& steps, const Attribution& attribution)
-      : trace_(trace), attribution_(attribution), step_of_(steps), kind_of_(trace) {}
+      : trace_(trace), steps_(steps), attribution_(attribution), step_of_(steps), kind_of_(trace) {}
 
   Collectives run() {
     add_declared();
     add_undeclared();
+    if (trace_.device_ops.size() == 0) add_on_host();
     std::stable_sort(result_.rows.begin(), result_.rows.end(),
                      [](const RankCollective& a, const RankCollective& b) {
                        return std::pair(a.launch, a.time.begin) < std::pair(b.launch, b.time.begin);
@@ -91,6 +92,10 @@ class Collector {
     row.op = op.value;
     CallId call = trace_.device_ops.call[op.value];
     row.launch = call.valid() ? trace_.calls.start[call.value] : row.time.begin;
+    add(row, std::move(communicator), kind);
+  }
+
+  void add(RankCollective row, std::string communicator, std::string_view kind) {
     row.step = step_of_(row.launch);
     auto [slot, is_new] = groups_.try_emplace({std::move(communicator), std::string(kind)},
                                               static_cast<std::uint32_t>(groups_.size()));
@@ -128,6 +133,29 @@ class Collector {
     }
   }
 
+  /// What training threads communicate themselves: the outermost ranges, as one may call another.
+  void add_on_host() {
+    std::vector<bool> trains(trace_.threads.size());
+    for (const Step& step : steps_.all) trains[step.thread.value] = true;
+    for (std::uint32_t r = 0; r < trace_.ranges.size(); ++r) {
+      const RangeId id{r};
+      if (!attribution_.contexts[r].communication || trace_.ranges.is(id, Ranges::kMark) ||
+          !trains[trace_.ranges.thread[r].value] ||
+          collective_of(trace_, attribution_, EventRef::of(id)) != EventRef::of(id))
+        continue;
+      RankCollective row;
+      row.on_host = true;
+      row.op = r;
+      row.time = trace_.ranges.interval(id);
+      row.launch = row.time.begin;
+      if (step_of_(row.launch) < 0) continue;  // it sets up, or ends
+      row.ranks = trace_.world_size;
+      const std::string_view kind = kind_of_(trace_.ranges.name[r]);
+      add(row, "", kind.empty() ? kUnknownKind : kind);
+      ++result_.named;
+    }
+  }
+
   /// By the kernel's name, else by the ranges around its launch ("c10d::allreduce_"), innermost
   /// first: RCCL runs every collective in one kernel, ncclDevKernel_Generic.
   std::string_view kind_of_op(DeviceOpId op) {
@@ -139,6 +167,7 @@ class Collector {
   }
 
   const Trace& trace_;
+  const Steps& steps_;
   const Attribution& attribution_;
   StepOf step_of_;
   KindOfName kind_of_;
@@ -148,6 +177,15 @@ class Collector {
 };
 
 }  // namespace
+
+EventRef collective_of(const Trace& trace, const Attribution& attribution, EventRef cause) {
+  if (cause.kind != EventRef::Kind::kRange) return cause;
+  RangeId outermost;
+  for (RangeId range{cause.index}; range.valid(); range = trace.ranges.parent[range.value]) {
+    if (attribution.contexts[range.value].communication) outermost = range;
+  }
+  return outermost.valid() ? EventRef::of(outermost) : EventRef{};
+}
 
 Collectives collectives_of(const Trace& trace, const Steps& steps, const Attribution& attribution) {
   return Collector(trace, steps, attribution).run();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/attribution/attribution.h"
+#include "analyzer/model/event_ref.h"
 #include "analyzer/steps/steps.h"
 #include "common/time.h"
 #include "trace/trace.h"
@@ -30,8 +31,17 @@ struct RankCollective {
   std::int64_t bytes = -1;     ///< full message; -1 unknown
   std::int32_t ranks = 0;      ///< members of the communicator; 0 unknown
   std::int32_t peer = -1;      ///< root, or the other end; -1 none or unknown
+  bool on_host = false;        ///< the host carried it out: `op` is its range
   std::uint32_t op = 0;        ///< its device op in the rank's trace
+
+  EventRef event() const {
+    return on_host ? EventRef::of(trace::RangeId{op}) : EventRef::of(trace::DeviceOpId{op});
+  }
 };
+
+/// The event of the collective that `cause`, the cause of a piece of communication, belongs to: a
+/// device op itself, or the outermost range of communication around a range of the host.
+EventRef collective_of(const trace::Trace& trace, const Attribution& attribution, EventRef cause);
 
 /// The communications of one rank in program order.
 struct Collectives {
@@ -41,7 +51,8 @@ struct Collectives {
 };
 
 /// All collectives of a trace: those that it declares, and the communication kernels that it does
-/// not. Linear in the number of device ops.
+/// not; without devices, the communication that training threads carry out. Linear in the number of
+/// device ops, or of ranges.
 Collectives collectives_of(const trace::Trace& trace, const Steps& steps,
                            const Attribution& attribution);
 

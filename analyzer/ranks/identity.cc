@@ -45,6 +45,25 @@ std::vector<ProcessId> device_processes(const Trace& trace) {
   return out;
 }
 
+/// Processes that train without a device, once each has a rank of its own: a launcher's, on this machine.
+std::vector<ProcessId> host_ranks(const Trace& trace) {
+  std::vector<bool> trains(trace.processes.size());
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (info && info->kind == RangeKind::kStep)
+      trains[trace.threads[trace.ranges.thread[r].value].process.value] = true;
+  }
+  std::set<std::int32_t> said;
+  std::vector<ProcessId> out;
+  for (std::uint32_t p = 0; p < trains.size(); ++p) {
+    if (!trains[p]) continue;
+    out.push_back(ProcessId{p});
+    said.insert(trace.processes[p].rank);
+  }
+  if (said.size() != out.size()) out.clear();
+  return out;
+}
+
 }  // namespace
 
 std::int32_t world_size_of(const Trace& trace) {
@@ -81,6 +100,7 @@ std::optional<std::int32_t> rank_in_name(std::string_view file_name) {
 
 std::vector<RankProcesses> ranks_in(const Trace& trace, std::size_t file_index) {
   std::vector<ProcessId> working = device_processes(trace);
+  if (working.empty()) working = host_ranks(trace);
   std::set<std::int32_t> said;
   for (ProcessId p : working) said.insert(trace.processes[p.value].rank);
   bool several = working.size() > 1 &&

@@ -11,12 +11,14 @@ namespace headway::analyzer {
 
 /// The processes of one rank in a trace; empty: all of them.
 struct RankProcesses {
-  trace::ProcessId main;  ///< the one that works on a device; none for a trace of one rank
+  trace::ProcessId
+      main;  ///< the one that works on a device or trains; none for a trace of one rank
   RankIdentity identity;
 };
 
 /// The ranks of a trace, at least one. Several when several processes work on devices and either
-/// say different ranks or none does. `file_index` numbers ranks that nothing tells.
+/// say different ranks or none does; without devices, when several train and say different ranks.
+/// `file_index` numbers ranks that nothing tells.
 std::vector<RankProcesses> ranks_in(const trace::Trace& trace, std::size_t file_index);
 
 /// Ranks of the job that the trace is part of, as it or the launcher says; 0 unknown.

@@ -31,6 +31,8 @@ struct CollectiveFigures {
 struct LateCause {
   TimeClass time_class = TimeClass::kUnknown;
   DurationNs excess_per_step;
+  /// Of compute on the host: the phase that has most of the excess; else none.
+  trace::Phase phase = trace::Phase::kNone;
 };
 
 /// What a rank does to the others, and they to it.

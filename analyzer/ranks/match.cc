@@ -139,7 +139,8 @@ class Matcher {
     for (const Entry& e : place) {
       MatchedGroup& its = result_.groups[e.group];
       ++its.matched;
-      its.by_order = its.by_order || first.sequence < 0;
+      // A training thread communicates in the order of the program, which is that of all ranks.
+      its.by_order = its.by_order || (first.sequence < 0 && !row(e.member).on_host);
     }
     const MatchedGroup& group = result_.groups[first.group];
     MatchedCollective matched;

@@ -35,6 +35,8 @@ struct RankStep {
   Interval time;           ///< on the device, the rank's own clock
   ClassTimes times;        ///< sums to time.length() exactly
   std::int64_t work = -1;  ///< amount of work in the batch (see WorkMeasure); -1 unknown
+  DurationNs forward;      ///< of the compute, on a training thread only
+  DurationNs backward;
 };
 
 /// What RankStep::work counts.
@@ -47,10 +49,13 @@ struct Exposure {
   Interval time;
 };
 
+/// A device, or the training thread of a rank without any.
 struct RankDevice {
   std::int32_t ordinal = 0;
   std::string name;
-  DeviceView view;  ///< `view.device` is an index into the rank's trace
+  bool on_host = false;      ///< the training thread: `view` is empty
+  std::uint32_t thread = 0;  ///< then: its index in the rank's trace
+  DeviceView view;           ///< `view.device` is an index into the rank's trace
   std::vector<RankStep> steps;
   ClassTimes per_steady_step;  ///< mean over the judged stretch; sums to the step cost
   DurationNs hidden_comm;

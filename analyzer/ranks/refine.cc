@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/ranks/refine.h"
 
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 #include "analyzer/partition/steady_ops.h"
 #include "common/error.h"
@@ -9,15 +10,17 @@
 namespace headway::analyzer {
 namespace {
 
-/// The interval in which each device op of the rank only waited for other ranks.
-std::unordered_map<std::uint32_t, Interval> waits_by_op(const JobAnalysis& job,
-                                                        std::uint32_t rank) {
-  std::unordered_map<std::uint32_t, Interval> waits;
+using WaitsByEvent = std::map<std::pair<EventRef::Kind, std::uint32_t>, Interval>;
+
+/// The interval in which each collective of the rank only waited for other ranks.
+WaitsByEvent waits_by_event(const JobAnalysis& job, std::uint32_t rank) {
+  WaitsByEvent waits;
   const Collectives& collectives = job.ranks[rank].collectives;
   for (std::size_t i = 0; i < collectives.rows.size(); ++i) {
-    DurationNs wait = job.roles[rank].waits[i];
-    TimeNs begin = collectives.rows[i].time.begin;
-    if (wait.ns > 0) waits[collectives.rows[i].op] = {begin, begin + wait};
+    const RankCollective& row = collectives.rows[i];
+    const DurationNs wait = job.roles[rank].waits[i];
+    const EventRef event = row.event();
+    if (wait.ns > 0) waits[{event.kind, event.index}] = {row.time.begin, row.time.begin + wait};
   }
   return waits;
 }
@@ -36,9 +39,10 @@ void append_cut(const Segment& segment, Interval wait, std::vector<Segment>& out
 
 }  // namespace
 
-void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const Steps& steps,
+void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const trace::Trace& trace,
+                       const Attribution& attribution, const Steps& steps,
                        std::vector<DevicePartition>& partitions) {
-  std::unordered_map<std::uint32_t, Interval> waits = waits_by_op(job, rank);
+  const WaitsByEvent waits = waits_by_event(job, rank);
   for (DevicePartition& partition : partitions) {
     std::vector<Segment> segments;
     segments.reserve(partition.segments.size());
@@ -48,9 +52,10 @@ void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const Steps& 
       step.times = {};
       for (std::uint32_t i = 0; i < step.segment_count; ++i) {
         const Segment& segment = partition.segments[step.first_segment + i];
-        bool communication = segment.time_class == TimeClass::kCommTransfer &&
-                             segment.cause.kind == EventRef::Kind::kDeviceOp;
-        auto wait = communication ? waits.find(segment.cause.index) : waits.end();
+        const bool communication = segment.time_class == TimeClass::kCommTransfer;
+        const EventRef event =
+            communication ? collective_of(trace, attribution, segment.cause) : EventRef{};
+        auto wait = communication ? waits.find({event.kind, event.index}) : waits.end();
         append_cut(segment, wait == waits.end() ? Interval{} : wait->second, segments);
       }
       step.first_segment = first;

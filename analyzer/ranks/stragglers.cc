@@ -90,6 +90,32 @@ std::vector<ClassTimes> usual_times(const JobAnalysis& job, const CommonSteps& c
   return usual;
 }
 
+/// What `position` takes more than the usual rank, the lower median again, in a step.
+DurationNs excess_of(const JobAnalysis& job, const CommonSteps& common, std::size_t position,
+                     std::size_t step, DurationNs RankStep::*time) {
+  std::vector<DurationNs> times;
+  for (std::size_t p = 0; p < common.ranks.size(); ++p)
+    times.push_back(main_device(job.ranks[common.ranks[p]])->steps[common.of[step][p]].*time);
+  const DurationNs own = times[position];
+  auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return own - *middle;
+}
+
+/// The phase in which a rank without a device computes longer.
+trace::Phase longer_phase(const JobAnalysis& job, const CommonSteps& common, std::size_t position,
+                          const std::vector<std::size_t>& steps) {
+  if (!main_device(job.ranks[common.ranks[position]])->on_host) return trace::Phase::kNone;
+  DurationNs forward;
+  DurationNs backward;
+  for (std::size_t s : steps) {
+    forward += excess_of(job, common, position, s, &RankStep::forward);
+    backward += excess_of(job, common, position, s, &RankStep::backward);
+  }
+  if (std::max(forward, backward).ns <= 0) return trace::Phase::kNone;
+  return forward > backward ? trace::Phase::kForward : trace::Phase::kBackward;
+}
+
 /// The class of which `position` has most more than the usual rank, over the given common steps.
 LateCause largest_excess(const JobAnalysis& job, const CommonSteps& common, std::size_t position,
                          const std::vector<std::size_t>& steps,
@@ -104,8 +130,11 @@ LateCause largest_excess(const JobAnalysis& job, const CommonSteps& common, std:
     }
   }
   auto most = std::max_element(excess.of.begin(), excess.of.end());
-  return {static_cast<TimeClass>(most - excess.of.begin()),
-          *most / static_cast<std::int64_t>(steps.size())};
+  LateCause cause{static_cast<TimeClass>(most - excess.of.begin()),
+                  *most / static_cast<std::int64_t>(steps.size())};
+  if (cause.time_class == TimeClass::kComputeOther)
+    cause.phase = longer_phase(job, common, position, steps);
+  return cause;
 }
 
 }  // namespace

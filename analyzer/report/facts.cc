@@ -164,6 +164,7 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
     return fmt::format("{} {} ({})", format_duration(time), unit, format_percent(share));
   };
   const std::string most = of_step(finding.recoverable_per_step, finding.share_of_step);
+  if (finding.recoverable_per_step.ns == 0) return "no time yet";
   if (finding.basis == FigureBasis::kExposed) return most + " exposed, not replayed";
   if (!finding.predicted || is_ceiling(*finding.predicted)) return "up to " + most;
   const PredictedGain& gain = finding.fixes.empty() ? *finding.predicted : finding.fixes.front();
@@ -332,14 +333,19 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
   std::int64_t unknown =
       std::count_if(analysis.findings.begin(), analysis.findings.end(),
                     [](const Finding& f) { return f.status == Status::kCannotTell; });
-  std::string rest =
-      unknown ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size()) : "";
+  std::string rest =  // of a run without a device, most rules are not asked
+      unknown && device.device.valid()
+          ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size())
+          : "";
   if (device.steady_steps == 0) return "Cannot tell: no steady step was recorded." + rest;
-  return compute_bound(trace, analysis) +
-         fmt::format("No finding above 5 % of the {0}. The {4} computes {1} of the {2} {0}.{3}",
-                     analysis.steps.all.empty() ? "span" : "step", format_percent(busy),
-                     format_duration(device.per_steady_step.total()), rest,
-                     device.device.valid() ? "device" : "training thread");
+  return compute_bound(trace, analysis) + fmt::format(
+                                              "Nothing worth fixing: no finding above 5 % of the "
+                                              "{0}. The {4} computes {1} of the {2} "
+                                              "{0}.{3}",
+                                              analysis.steps.all.empty() ? "span" : "step",
+                                              format_percent(busy),
+                                              format_duration(device.per_steady_step.total()), rest,
+                                              device.device.valid() ? "device" : "training thread");
 }
 
 }  // namespace headway::analyzer

@@ -32,12 +32,13 @@ Json view_json(const RankSummary& rank, const RankDevice& device) {
 Json partition_json(const RankSummary& rank, const RankDevice& device) {
   DurationNs total = device.per_steady_step.total();
   Json json = {{"rank", rank.identity.rank},
-               {"device", device.ordinal},
                {"steady_steps", device.steady_steps},
                {"ns_per_step", total.ns},
                {"hidden_comm_ns", device.hidden_comm.ns},
                {"hidden_h2d_ns", device.hidden_h2d.ns},
                {"classes", Json::object()}};
+  json["device"] = device.on_host ? Json() : Json(device.ordinal);
+  if (device.on_host) json["of"] = to_valid_utf8(device.name);
   for (const TimeClassInfo& c : time_classes()) {
     DurationNs time = device.per_steady_step[c.time_class];
     json["classes"][std::string(c.id)] = {{"ns_per_step", time.ns}, {"share", ratio(time, total)}};
@@ -89,7 +90,7 @@ void add_ranks(Json& json, const trace::Trace& trace, const Analysis& analysis) 
   for (const RankSummary& rank : job.ranks) {
     files.insert(to_valid_utf8(rank.file));
     for (const RankDevice& device : rank.devices) {
-      json["device_view"].push_back(view_json(rank, device));
+      if (!device.on_host) json["device_view"].push_back(view_json(rank, device));
       if (!device.steps.empty()) json["partition"].push_back(partition_json(rank, device));
     }
   }

@@ -149,8 +149,11 @@ void add_cause(Screen& screen, const Analysis& analysis, const Finding& finding,
                std::size_t number) {
   const std::string gain =
       finding.predicted ? fix_line(*finding.predicted) : gain_label(analysis, finding);
-  screen.paragraph(number == 1 ? "Change" : "",
-                   fmt::format("{}. {}: {}", number, finding_label(finding), gain), 2);
+  const bool costs_time = finding.recoverable_per_step.ns > 0;
+  screen.paragraph(
+      number == 1 ? "Change" : "",
+      fmt::format("{}. {}: {}", number, finding_label(finding), costs_time ? gain : finding.claim),
+      2);
   if (finding.advice.empty()) return;
   const Advice& advice = finding.advice.front();
   std::string knob = advice.knob.empty() ? advice.text : advice.knob;

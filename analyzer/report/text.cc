@@ -154,6 +154,17 @@ std::string_view heading_of(Status status) {
   }
 }
 
+/// The rules that say the same as `finding`, in order; empty when none does.
+std::string rules_with_claim(const Analysis& analysis, const Finding& finding, Status status) {
+  std::string rules;
+  std::size_t count = 0;
+  for (const Finding& other : analysis.findings) {
+    if (other.status != status || other.claim != finding.claim) continue;
+    rules += fmt::format("{}{}", count++ ? ", " : "", other.rule);
+  }
+  return count > 1 ? rules : std::string();
+}
+
 std::string findings_section(const Analysis& analysis, std::size_t width) {
   std::string out = "\nFindings\n";
   std::size_t number = 0;
@@ -172,6 +183,11 @@ std::string findings_section(const Analysis& analysis, std::size_t width) {
       if (finding.status != status) continue;
       if (first) out += fmt::format("\n  {}\n", heading_of(status));
       first = false;
+      if (const std::string rules = rules_with_claim(analysis, finding, status); !rules.empty()) {
+        if (rules.starts_with(fmt::format("{},", finding.rule)))
+          out += wrap(fmt::format("{} ({})", finding.claim, rules), width, "    ", "    ");
+        continue;
+      }
       out += wrap(finding.claim, width, fmt::format("    {:<22} ", finding.rule),
                   std::string(27, ' '));
     }

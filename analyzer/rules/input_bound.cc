@@ -234,11 +234,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const bool on_own_thread = own.time * 2 > input.time;
   Finding finding = found(rule, input.time, context);
   finding.sub_cause = on_own_thread ? "own-thread" : std::string(cause.second);
-  finding.claim =
-      fmt::format("The device waits for input {}{}", of_step(context, input.time, input.step),
-                  input.share() >= kSevereShare ? ". Severe:" : ":");
+  finding.claim = fmt::format(
+      "The {} waits for input {}{}", input.device->device.valid() ? "device" : "training thread",
+      of_step(context, input.time, input.step), input.share() >= kSevereShare ? ". Severe:" : ":");
   if (on_own_thread)
-    finding.claim += fmt::format(" the thread that launches makes the batches itself{}.",
+    finding.claim += fmt::format(" {} makes the batches itself{}.",
+                                 input.device->device.valid() ? "the thread that launches" : "it",
                                  own.work.name.empty()
                                      ? std::string()
                                      : fmt::format(", {} of that time in '{}'",

@@ -44,6 +44,7 @@ std::span<const Rule* const> all_rules() {
       &kClockThrottled,
       &kStepOutlier,
       &kLongStartup,
+      &kMemoryGrowth,
   });
   return kRules;
 }

@@ -21,6 +21,7 @@ extern const Rule kLaunchBound;
 extern const Rule kLayoutTransposes;
 extern const Rule kLongStartup;
 extern const Rule kLowOccupancy;
+extern const Rule kMemoryGrowth;
 extern const Rule kMemoryHeadroom;
 extern const Rule kModuleLoad;
 extern const Rule kNoTensorCores;

@@ -9,6 +9,7 @@
 // is for one rank (never more than 75 % is asked), and the usual other rank's exposed wait for it is
 // over 5 % of the step. Needs no common clock. Its host pauses when the longest stretch without an
 // API call on the training thread is at least half of what that rank takes more than the usual one.
+// Without devices the members are the ranges in which training threads communicate or wait for it.
 // Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
 // Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
 // not count here; a rank that is late for pipeline reasons.
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
 #include "analyzer/rules/registry.h"
@@ -37,7 +39,12 @@ struct Remedy {
   std::string_view knob;
 };
 
-Remedy remedy_of(TimeClass c) {
+Remedy remedy_of(TimeClass c, bool without_device) {
+  if (without_device && info(c).group == TimeGroup::kCompute)
+    return {"compute",
+            "That rank computes longer: it has more work (batches, layers, what only it does), or "
+            "fewer or slower processors.",
+            "equal-length batches; torch.set_num_threads(…), taskset, other programs on its node"};
   switch (info(c).group) {
     case TimeGroup::kInput:
       return {"input",
@@ -103,6 +110,14 @@ Pauses pauses_of(const RuleContext& context) {
   return pauses;
 }
 
+/// The training thread whose steps are judged, where no device is; null otherwise.
+const DevicePartition* without_device(const RuleContext& context) {
+  for (const DevicePartition& partition : context.partitions) {
+    if (!partition.device.valid() && partition.steady_steps > 0) return &partition;
+  }
+  return nullptr;
+}
+
 bool pauses_explain(const Pauses& pauses, const LateCause& cause) {
   const bool idle =
       info(cause.time_class).group == TimeGroup::kHost || cause.time_class == TimeClass::kUnknown;
@@ -110,14 +125,22 @@ bool pauses_explain(const Pauses& pauses, const LateCause& cause) {
 }
 
 /// What that rank does in the steps in which the others wait for it: "its host pauses for 14.0 ms each step".
-std::string doing(const LateCause& cause, const Pauses& pauses) {
+std::string doing(const LateCause& cause, const Pauses& pauses, const HostWork& own) {
   const std::string excess = format_duration(cause.excess_per_step);
   if (pauses_explain(pauses, cause))
     return fmt::format("its host pauses for {} each step", format_duration(pauses.usual));
   switch (info(cause.time_class).group) {
     case TimeGroup::kInput:
+      if (!own.name.empty())
+        return fmt::format("input takes it {} longer, {} of that time in '{}'", excess,
+                           format_percent(own.share), own.name);
       return fmt::format("it waits {} longer for input", excess);
     case TimeGroup::kCompute:
+      if (cause.time_class == TimeClass::kOptimizer)
+        return fmt::format("its optimizer step takes {} longer", excess);
+      if (cause.phase != trace::Phase::kNone)
+        return fmt::format("its {} pass takes {} longer",
+                           cause.phase == trace::Phase::kForward ? "forward" : "backward", excess);
       return fmt::format("it computes {} longer", excess);
     case TimeGroup::kCopy:
       return fmt::format("its copies take {} longer", excess);
@@ -163,9 +186,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));
   TimeClass cause = role.cause ? role.cause->time_class : TimeClass::kUnknown;
-  const Pauses pauses = pauses_of(context);
+  const DevicePartition* host = without_device(context);
+  const Pauses pauses = host ? Pauses{} : pauses_of(context);
+  const HostWork own_work =
+      host ? dominant_work(context, host->thread, steady_intervals(context, *host, {cause}))
+           : HostWork{};
   const bool paused = role.cause && pauses_explain(pauses, *role.cause);
-  Remedy remedy = remedy_of(paused ? TimeClass::kHostOther : cause);
+  Remedy remedy = remedy_of(paused ? TimeClass::kHostOther : cause, host != nullptr);
   Finding finding = found(rule, role.caused_wait, context);
   finding.sub_cause = std::string(remedy.cause);
   std::string rank = rank_label(job.ranks[job.critical]);
@@ -173,7 +200,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.claim = fmt::format(
       "{} holds the others up, {} of the step: {}. {} (by chance: {}); the others wait {}.", rank,
       format_percent(ratio(role.caused_wait, context.step)),
-      role.cause ? doing(*role.cause, pauses)
+      role.cause ? doing(*role.cause, pauses, own_work)
                  : "nothing it does takes longer than on the usual rank",
       who, format_percent(1.0 / static_cast<double>(job.ranks.size())),
       of_step(context, role.caused_wait, context.step));
@@ -181,6 +208,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare own = worst_share(context, {cause});
   if (paused) {
     finding.evidence = evidence_of(pauses);
+  } else if (host) {
+    finding.evidence = longest_segments(context, *host, {cause}, note);
   } else if (own.device) {
     finding.evidence = longest_segments(context, *own.device, {cause}, note);
   }

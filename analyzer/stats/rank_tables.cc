@@ -28,7 +28,7 @@ std::vector<Cell> rank_row(const RankSummary& rank, const RankRole* role) {
   std::vector<Cell> row = {
       static_cast<std::int64_t>(rank.identity.rank),
       rank.host,
-      device ? Cell(static_cast<std::int64_t>(device->ordinal)) : Cell(),
+      device && !device->on_host ? Cell(static_cast<std::int64_t>(device->ordinal)) : Cell(),
       rank.step.ns,
       device ? Cell(device->per_steady_step.of_group(TimeGroup::kCompute).ns) : Cell(),
       of_class(TimeClass::kCommTransfer),

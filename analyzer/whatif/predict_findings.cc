@@ -65,6 +65,12 @@ Scenario without(const std::vector<const ReplayedFix*>& fixes) {
   return all;
 }
 
+/// Steps of a training thread are as noisy as the machine: there a gain must be told from none.
+bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
+  const bool on_device = predictor.trace().device_ops.size() > 0;
+  return gain.share >= kWorthMaking && (on_device || gain.low > 0);
+}
+
 double expected(const PredictedGain& gain) {
   return gain.share * gain.certainty;
 }
@@ -85,12 +91,12 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     if (!best || expected(gain) > expected(*best)) best = gain;
     if (!one->is_real()) continue;
     most = std::max(most, gain.share);
-    if (gain.share >= kWorthMaking) finding.fixes.push_back(gain);
+    if (is_worth_making(predictor, gain)) finding.fixes.push_back(gain);
   }
   if (!finding.predicted) {
     std::swap(finding.predicted, finding.at_most);
     most = finding.predicted->share;
-    if (most >= kWorthMaking) finding.fixes.push_back(*finding.predicted);
+    if (is_worth_making(predictor, *finding.predicted)) finding.fixes.push_back(*finding.predicted);
   }
   put_in_order(finding.fixes);
   if (finding.at_most && finding.at_most->share < most + kSameShare) finding.at_most.reset();
@@ -224,6 +230,20 @@ void group(const Predictor& predictor, std::vector<Finding>& findings,
   }
 }
 
+/// What the slowest rank does is found on that rank, too; why it matters is that all others wait. Where no
+/// replay tells how ranks wait for each other, the straggler comes before what explains it.
+void put_straggler_first(std::vector<Finding>& findings) {
+  const auto straggler = std::ranges::find(findings, "straggler", &Finding::rule);
+  if (straggler == findings.end() || !is_found(*straggler) ||
+      straggler->basis != FigureBasis::kExposed)
+    return;
+  double most = 0;
+  for (const Finding& other : findings)
+    if (is_found(other)) most = std::max(most, other.worth);
+  if (straggler->share_of_step >= most / 2)
+    straggler->worth = std::max(straggler->worth, most + 1e-6);
+}
+
 /// A finding and behind it those of the same time.
 void order(std::vector<Finding>& findings) {
   sort_findings(findings);
@@ -290,9 +310,11 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     set_recoverable(predictor, ceilings[k].gain, finding);
     if (!finding.fixes.empty()) continue;
     finding.status = Status::kNoGain;
-    finding.claim += fmt::format(" With {} the step would take {} of {}: other work takes as long.",
-                                 finding.predicted->fix, format_duration(finding.predicted->step),
-                                 format_duration(finding.predicted->recorded));
+    finding.claim += fmt::format(
+        " With {} the step would take {} of {}: {}.", finding.predicted->fix,
+        format_duration(finding.predicted->step), format_duration(finding.predicted->recorded),
+        finding.predicted->share >= kWorthMaking ? "less than its steps scatter"
+                                                 : "other work takes as long");
     finding.recoverable_per_step = {};
     finding.share_of_step = 0;
     finding.advice.clear();
@@ -306,6 +328,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
                             : kCeilingCounts * finding.share_of_step;
     finding.worth = gain * finding.confidence;
   }
+  put_straggler_first(findings);
   group(predictor, findings, removed);
   for (Finding& finding : findings) {
     if (is_found(finding) && finding.basis == FigureBasis::kReplay) set_advice(finding);
@@ -353,6 +376,7 @@ std::string_view why_unpredictable(std::string_view rule) {
       {"long-startup",
        "it is paid once a run, before the first step, and predictions are about steps; the whole "
        "of that time is what could be gained a run"},
+      {"memory-growth", "it costs memory, and time only once that is full"},
       {"graph-capture", "nothing of a step was recorded"},
       {"unrecorded-device-work", "it is no loss of this program, but a gap in the recording"},
   });

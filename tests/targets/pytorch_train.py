@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
-pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module
+pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module |
+ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
 import sys
 import time
@@ -138,6 +139,42 @@ def odd_module():
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for _ in range(5):
         print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+class SlowOptimizer(torch.optim.SGD):
+    """Computes a second time when it is told to."""
+
+    again = 0
+
+    def step(self, closure=None):
+        super().step(closure)
+        product = torch.ones(256, 256)
+        for _ in range(self.again):
+            product = product @ product * 1e-3
+
+
+def ranks(slow):
+    from torch import distributed
+    from torch.nn.parallel import DistributedDataParallel
+
+    distributed.init_process_group("gloo")
+    late = distributed.get_rank() == 1
+    net = DistributedDataParallel(nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 256)))
+    optimizer = SlowOptimizer(net.parameters(), lr=1e-3)
+    optimizer.again = 60 if late and slow == "optimizer" else 0
+
+    def collate(batch):
+        time.sleep(0.03 if late and slow == "input" else 0)
+        return torch.stack(batch)
+
+    for x in DataLoader([torch.ones(256)] * 640, batch_size=16, collate_fn=collate):
+        loss = fit(net, optimizer, x)
+    total = torch.tensor([loss])
+    distributed.all_reduce(total)
+    distributed.barrier()
+    if distributed.get_rank() == 0:
+        print(repr(total.item()))
+    distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ class Loading:
         # Out of order, who made a batch is not known where it is waited for.
         self.in_order = getattr(loader, "in_order", True)
         self.length = None if self.iterable else _length(loader)
+        self.in_memory = not self.workers and stages.is_in_memory(loader.dataset)
         self.base = _next_base
         short = self.length is not None and not loader.persistent_workers
         end = self.base + self.length if short else self.base + 1
@@ -136,7 +137,7 @@ def _before_next(args, kwargs):
     nvtx.push(name(text), INPUT_WAIT, INPUT, batch)
     depth = nvtx.open_ranges()
     if loading is not None and not loading.workers and not over:
-        stages.begin_here(batch)
+        stages.begin_here(batch, loading.in_memory)
     return loading, depth
 
 

@@ -10,6 +10,7 @@ import time
 from headway_pytorch import core
 from headway_pytorch.core import BATCH, COLLATE, DECODE, INPUT, READ, Wrapper, name, nvtx
 
+_TICKS_NS = 10_000_000
 _EPOCHS = 1_000_000  # numbers of one pass over an iterable dataset with persistent workers
 
 
@@ -48,6 +49,7 @@ class _Making(threading.local):
         self.depth = 0
         self.level = 0  # calls of the dataset inside calls of the dataset
         self.reading = False
+        self.in_memory = False  # samples are tensors already: nothing is read or decoded
         self.clock = None
 
     def begin(self, batch):
@@ -61,12 +63,30 @@ class _Making(threading.local):
         self.wall = time.monotonic_ns()
         self.busy = self.clock.now_ns()
 
+    def end_stage(self, kind):
+        """What it was is known now: a thread that mostly waited was reading."""
+        wall, busy = self.wall, self.busy
+        self.wall = time.monotonic_ns()
+        self.busy = self.clock.now_ns()
+        took = self.wall - wall
+        ran = self.busy - busy
+        # Samples may be short; what is known to be computing must have waited longer than a tick.
+        waited = took > 2 * ran and (kind == DECODE or took - ran > _TICKS_NS)
+        nvtx.pop_as(READ if waited else kind, INPUT, -1, self.batch)
+
     def end_samples(self):
-        """What kind it was is known now: a thread that mostly waited was reading."""
         self.reading = False
-        wall = time.monotonic_ns() - self.wall
-        busy = self.clock.now_ns() - self.busy
-        nvtx.pop_as(READ if wall > 2 * busy else DECODE, INPUT, -1, self.batch)
+        if self.in_memory:
+            self.wall = time.monotonic_ns()
+            self.busy = self.clock.now_ns()
+            nvtx.pop_as(COLLATE, INPUT, -1, self.batch)
+        else:
+            self.end_stage(DECODE)
+
+    def end_collate(self):
+        if nvtx.open_ranges() >= self.depth + 2:
+            nvtx.pop_to(self.depth + 2)
+            self.end_stage(COLLATE)
 
     def end(self):
         if self.batch is not None:
@@ -101,9 +121,21 @@ class _Worker:
 _worker = None
 
 
-def begin_here(batch):
+def is_in_memory(dataset):
+    """Samples of the dataset are made already, as far as PyTorch's own types tell."""
+    import torch.utils.data as data
+
+    while isinstance(dataset, data.Subset):
+        dataset = dataset.dataset
+    if isinstance(dataset, data.ConcatDataset):
+        return all(is_in_memory(part) for part in dataset.datasets)
+    return type(dataset) in (data.TensorDataset, list, tuple)
+
+
+def begin_here(batch, in_memory):
     """The thread that waits makes the batch itself."""
     _making.active = True
+    _making.in_memory = in_memory
     _making.begin(batch)
 
 
@@ -132,10 +164,10 @@ def _before_collate(args, kwargs):
 def _after_collate(token, error, result):
     if not _making.active:
         return
+    if _making.batch is not None:
+        _making.end_collate()
     if _worker is not None:
         _making.end()
-    elif _making.batch is not None:
-        nvtx.pop_to(_making.depth + 1)
 
 
 class CollateWrapper(Wrapper):
@@ -181,6 +213,7 @@ class WorkerInitWrapper(Wrapper):
             ops.detach()
         nvtx.name_thread("loader %d" % args[0])
         dataset = torch.utils.data.get_worker_info().dataset
+        _making.in_memory = is_in_memory(dataset)
         _watch(type(dataset), isinstance(dataset, torch.utils.data.IterableDataset))
 
 

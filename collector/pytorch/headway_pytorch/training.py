@@ -3,7 +3,7 @@
 import importlib
 import weakref
 
-from headway_pytorch import core, steps
+from headway_pytorch import core, distributed, steps
 from headway_pytorch.core import BACKWARD, PHASE, UPDATE, guarded, name, nvtx
 
 _names = {}  # id of a module -> handle of its range's name; read by nvtx.ModuleCall
@@ -19,6 +19,7 @@ def attach(torch):
     core.tell("pytorch_hook", "ops" if core.wants_ops() else "on")
     for part in (_attach_modules, _attach_backward, _attach_optimizers, _attach_compilers):
         guarded(part.__name__.lstrip("_"))(part)()
+    guarded("distributed")(distributed.attach)(torch)
     if core.wants_ops():
         from headway_pytorch import ops
 
@@ -68,11 +69,13 @@ def _attach_modules():
 def _before_backward(args, kwargs):
     steps.backward_begins()
     nvtx.push(name("backward"), PHASE, BACKWARD)
-    return nvtx.open_ranges(), nvtx.enter_backward()
+    tensors = args[0] if args else (kwargs or {}).get("tensors")
+    return nvtx.open_ranges(), nvtx.enter_backward(), distributed.backward_begins(tensors)
 
 
 def _after_backward(token, error, result):
-    depth, phase = token
+    depth, phase, waits = token
+    distributed.backward_ends(waits)
     nvtx.leave_backward(phase)
     nvtx.pop_to(depth - 1)
 
@@ -162,6 +165,7 @@ def _before_compile(args, kwargs):
     if isinstance(module.__call__, nvtx.ModuleCall):
         module.__call__ = _plain_call
         core.tell("pytorch.modules", "only compiled models from the first torch.compile() on")
+    distributed.detach()
     if core.wants_ops():
         from headway_pytorch import ops
 

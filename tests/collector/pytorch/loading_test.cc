@@ -48,8 +48,13 @@ void check_training(const std::string& method, int workers) {
   // Results do not depend on who loads, so the quickest way tells what is right.
   CHECK(run.finished.out == run_alone(pytorch_program({"train", "none", "0"})).out);
   check_makers(run.trace, 52);
-  CHECK(ranges_of_kind(run.trace, kCollate) == 52);
-  CHECK(ranges_of_kind(run.trace, kRead) + ranges_of_kind(run.trace, kDecode) == 52);
+  // On a busy machine either may have waited for most of its time.
+  CHECK(ranges_of_kind(run.trace, kCollate, "s.value='collate'") +
+            ranges_of_kind(run.trace, kRead, "s.value='collate'") ==
+        52);
+  CHECK(ranges_of_kind(run.trace, kRead, "s.value='samples'") +
+            ranges_of_kind(run.trace, kDecode, "s.value='samples'") ==
+        52);
   CHECK(ranges_of_kind(run.trace, kBatch, "s.value='batch'") == 52);
   // Each pass starts its workers anew; of those for validation, two have something to do.
   CHECK(worker_processes(run.trace) == 2 * workers + 2 * std::min(workers, 2));

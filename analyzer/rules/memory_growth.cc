@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// memory-growth: memory in use rises from step to step, without an end in sight.
+//
+// Symptom: resident memory of a process, or memory in use on a device, is larger after every stretch of steps.
+// Mechanism: something keeps what a step made: a list of losses that hold their graph, cached outputs, a
+//   dataset whose Python objects are copied page by page as workers count references to them.
+// Formula: the steady steps' stretch is cut into twelve parts, each with the median of its samples. Growth g =
+//   median slope between any two parts x the stretch. It is one when the last third rises at least half as
+//   much over the middle one as that over the first, and the parts lie within g/8 of the line (median). Fires
+//   when g is over 1 % of the memory in use, and what is left is full within 100,000 steps at that rate; where
+//   nothing tells what is left, when g is over 5 %. It costs no time until then: recoverable = 0.
+// Falsified by: memory that rises at first only, as caches, pools and autotuners fill.
+// Known false positives: files that are mapped and read for the first time count as resident.
+// Source: the usual slow death of long runs; monitors of training warn by thresholds on the same series.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "analyzer/evidence/counters.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+#include "common/statistics.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr std::string_view kResident = "process.rss";
+constexpr std::string_view kAvailable = "machine.memory_available";
+constexpr std::size_t kParts = 12;
+constexpr std::size_t kThird = kParts / 3;
+constexpr double kScatter = 1.0 / 8;
+constexpr double kLeast = 0.01;       ///< of the memory in use
+constexpr double kLeastAlone = 0.05;  ///< where nothing tells what is left
+constexpr double kLongRun = 100'000;  ///< steps
+constexpr std::int64_t kFewestSteps = 12;
+
+using Parts = std::array<double, kParts>;
+
+/// The median of the samples in each part of the window; nothing when a part has none.
+std::optional<Parts> parts_of(const trace::CounterSeries& series, Interval window) {
+  std::array<std::vector<double>, kParts> samples;
+  const double width = static_cast<double>(window.length().ns) / kParts;
+  for (std::size_t i = 0; i < series.time.size(); ++i) {
+    if (!window.contains(series.time[i])) continue;
+    const double at = static_cast<double>((series.time[i] - window.begin).ns) / width;
+    samples[std::min(kParts - 1, static_cast<std::size_t>(at))].push_back(series.value[i]);
+  }
+  Parts parts{};
+  for (std::size_t p = 0; p < kParts; ++p) {
+    if (samples[p].empty()) return std::nullopt;
+    parts[p] = median(samples[p]);
+  }
+  return parts;
+}
+
+double third(const Parts& parts, std::size_t which) {
+  return median(std::span(parts).subspan(which * kThird, kThird));
+}
+
+/// Bytes by which memory grows over the window; 0 when it does not, or ceases to.
+double growth_of(const Parts& parts) {
+  std::vector<double> slopes;
+  for (std::size_t a = 0; a < kParts; ++a)
+    for (std::size_t b = a + 1; b < kParts; ++b)
+      slopes.push_back((parts[b] - parts[a]) / static_cast<double>(b - a));
+  const double slope = median(slopes);
+  const double growth = slope * kParts;
+  const double early = third(parts, 1) - third(parts, 0);
+  const double late = third(parts, 2) - third(parts, 1);
+  if (growth <= 0 || early <= 0 || late * 2 < early) return 0;
+  std::vector<double> off_line;
+  for (std::size_t p = 0; p < kParts; ++p)
+    off_line.push_back(parts[p] - slope * static_cast<double>(p));
+  return median_absolute_deviation(off_line) <= kScatter * growth ? growth : 0;
+}
+
+struct Growth {
+  const trace::CounterSeries* series = nullptr;
+  double per_step = 0;
+  double used = 0;  ///< at the end
+  double left = 0;  ///< 0: unknown
+  double steps_left() const { return left / per_step; }
+};
+
+double memory_left(const RuleContext& context, const trace::CounterSeries& series, double used,
+                   Interval window) {
+  if (series.device) {
+    for (const trace::Device& device : context.trace.devices)
+      if (device.ordinal == *series.device)
+        return std::max(0.0, static_cast<double>(device.memory_bytes) - used);
+    return 0;
+  }
+  const trace::CounterSeries* available = counters::find(context.trace, kAvailable);
+  return available ? counters::summarise(*available, window).low : 0;
+}
+
+std::string label_of(const RuleContext& context, const trace::CounterSeries& series) {
+  if (series.device) return fmt::format("memory in use on device {}", *series.device);
+  const trace::Process& process = context.trace.processes[series.process.value];
+  for (const Step& step : context.steps.all)
+    if (context.trace.threads[step.thread.value].process == series.process)
+      return fmt::format("the memory of training process {}", process.pid);
+  return fmt::format("the memory of process {}, a helper of training", process.pid);
+}
+
+std::vector<Evidence> evidence_of(const Growth& growth, Interval window) {
+  std::vector<Evidence> list;
+  for (std::size_t p = 0; p < 3; ++p) {
+    const DurationNs width = window.length() / 3;
+    const TimeNs begin = window.begin + width * static_cast<std::int64_t>(p);
+    const Interval part{begin, begin + width};
+    const double mean = counters::summarise(*growth.series, part).mean;
+    list.push_back({part, {}, fmt::format("{} on average", format_bytes(std::llround(mean)))});
+  }
+  return list;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  const auto steps = static_cast<std::int64_t>(context.steps.steady.size());
+  if (steps < kFewestSteps)
+    return cannot_tell(rule, "Fewer than twelve steady steps are too few to tell growth by.");
+  const Interval window = counters::steady_window(context);
+  bool sampled = false;
+  Growth worst;
+  for (const trace::CounterSeries& series : context.trace.counters) {
+    const bool resident = series.name == kResident && series.process.valid();
+    if (!resident && (series.name != counters::kGpuMemoryUsed || !series.device)) continue;
+    const std::optional<Parts> parts = parts_of(series, window);
+    if (!parts) continue;
+    sampled = true;
+    const double growth = growth_of(*parts);
+    Growth its{&series, growth / static_cast<double>(steps), parts->back(), 0};
+    its.left = memory_left(context, series, its.used, window);
+    const bool fills = its.left > 0 && growth >= kLeast * its.used && its.steps_left() <= kLongRun;
+    const bool alone = its.left <= 0 && growth >= kLeastAlone * its.used;
+    if ((fills || alone) && (!worst.series || its.per_step > worst.per_step)) worst = its;
+  }
+  if (!sampled)
+    return cannot_tell(rule,
+                       "Memory was not sampled often enough over the steady steps: record a few "
+                       "seconds of them, with --sample-hz of 10 or more.");
+  if (!worst.series) return fine(rule, "Memory in use does not grow from step to step.");
+  Finding finding = found(rule, DurationNs{0}, context);
+  finding.claim = fmt::format(
+      "From step to step, {} grows by {}, to {} at the end.", label_of(context, *worst.series),
+      format_bytes(std::llround(worst.per_step)), format_bytes(std::llround(worst.used)));
+  if (worst.left > 0)
+    finding.claim += fmt::format(" The {} that are left last for {} steps at this rate.",
+                                 format_bytes(std::llround(worst.left)),
+                                 format_count(std::llround(worst.steps_left())));
+  finding.confidence = 0.9;
+  finding.evidence = evidence_of(worst, window);
+  finding.advice = {
+      {"PyTorch",
+       "Look for what keeps tensors of past steps: sums of losses that were not detached, lists of "
+       "outputs, hooks, caches. In workers, for large Python lists in the dataset.",
+       "loss.item() or loss.detach(); tracemalloc, gc.get_objects(), torch.cuda.memory_snapshot(); "
+       "arrays instead of lists of objects",
+       ""},
+      {"TensorFlow/JAX",
+       "Look for what keeps arrays of past steps, and for functions that are compiled anew for "
+       "each shape.",
+       "jax.live_arrays(), jax.clear_caches(), tf.data.Dataset.cache(FILE)", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kMemoryGrowth = {
+    "memory-growth", "Memory grows",
+    "Memory in use rises with every stretch of steps, and would be full within 100,000 of them.",
+    check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Ranges around communication that the host itself carries out or waits for: gloo and MPI, on the processor.
+
+What runs on a GPU is recorded there. DistributedDataParallel communicates in C++, where no Python is called. It waits for its buckets at
+the end of the backward pass, among autograd's final callbacks; one of ours, queued at the begin of the pass, runs before it and opens the
+range that the end of the pass closes.
+"""
+import sys
+import threading
+
+from headway_pytorch import core
+from headway_pytorch.core import COMMUNICATION, PHASE, guarded, name, nvtx
+
+_COLLECTIVES = (
+    "all_reduce all_reduce_coalesced all_gather all_gather_coalesced all_gather_into_tensor all_gather_object"
+    " all_to_all all_to_all_single barrier monitored_barrier broadcast broadcast_object_list _broadcast_coalesced"
+    " gather gather_object reduce reduce_scatter reduce_scatter_tensor scatter scatter_object_list send recv"
+    " send_object_list recv_object_list batch_isend_irecv"
+).split()
+_WAITED_FOR = "c10d::allreduce_ (waited for at the end of backward)"
+
+_torch = None
+_replaced = []  # (module, name, what it was)
+_replicas = False  # a model of DistributedDataParallel exists
+_on_host = False
+
+
+def attach(torch):
+    """Waits for a process group: a program without one pays nothing."""
+    global _torch
+    dist = sys.modules.get("torch.distributed")
+    if dist is None or not dist.is_available():
+        return
+    _torch = torch
+    _wrap_all(dist, "init_process_group", None, _after_init)
+
+
+def _owners(dist, attribute):
+    """The modules under whose name programs find the function."""
+    for module in (dist, sys.modules.get("torch.distributed.distributed_c10d")):
+        if callable(getattr(module, attribute, None)):
+            yield module
+
+
+def _wrap_all(dist, attribute, before, after):
+    for module in _owners(dist, attribute):
+        original = getattr(module, attribute)
+        if core.wrap(module, attribute, before, after, "distributed"):
+            _replaced.append((module, attribute, original))
+
+
+def detach():
+    """torch.compile knows collectives by their identity: the originals come back, for good."""
+    global _replicas
+    for module, attribute, original in reversed(_replaced):
+        setattr(module, attribute, original)
+    del _replaced[:]
+    _replicas = False
+
+
+def _after_init(token, error, result):
+    global _on_host
+    dist = _torch.distributed
+    if error or _on_host or not dist.is_initialized() or dist.get_world_size() < 2:
+        return
+    core.tell("distributed", "backend=%s" % dist.get_backend())
+    # Of a GPU's communication the host sees only the launch.
+    if dist.get_backend() not in ("gloo", "mpi") and _torch.cuda.is_available():
+        return
+    _on_host = True
+    for attribute in _COLLECTIVES:
+        text = name("c10d::" + attribute.lstrip("_"))
+        _wrap_all(dist, attribute, _before_collective(text), _after_collective)
+    parallel = sys.modules.get("torch.nn.parallel")
+    replica = getattr(parallel, "DistributedDataParallel", None)
+    if replica is not None:
+        core.wrap(replica, "__init__", None, _after_replica, "distributed")
+
+
+def _before_collective(text):
+    def before(args, kwargs):
+        nvtx.push(text, PHASE, COMMUNICATION)
+        return nvtx.open_ranges()
+
+    return before
+
+
+def _after_collective(depth, error, result):
+    nvtx.pop_to(depth - 1)
+
+
+def _after_replica(token, error, result):
+    global _replicas
+    if not error:
+        _replicas = True
+
+
+# ---- the wait at the end of the backward pass
+
+
+class _Waiting(threading.local):
+    def __init__(self):
+        self.passes = 0  # backward() inside backward(): a checkpoint computes anew
+        self.armed = False
+
+
+_waiting = _Waiting()
+
+
+def backward_begins(tensors):
+    """Of the tensors that backward() is called on: what backward_ends() needs, or None."""
+    _waiting.passes += 1
+    if not _replicas or _waiting.passes > 1:
+        return None
+    if not isinstance(tensors, (list, tuple)):
+        tensors = (tensors,)
+    for tensor in tensors:
+        node = getattr(tensor, "grad_fn", None)
+        if node is not None:
+            _waiting.armed = True
+            # Nodes have none before PyTorch 2; tensors always.
+            return getattr(node, "register_prehook", tensor.register_hook)(_pass_begins)
+    return None
+
+
+def backward_ends(handle):
+    _waiting.passes -= 1
+    if handle is not None:
+        _waiting.armed = False
+        handle.remove()
+
+
+@guarded("distributed")
+def _pass_begins(gradients):
+    if _waiting.armed:  # else a thread of autograd's own
+        _waiting.armed = False
+        _torch.autograd.Variable._execution_engine.queue_callback(_gradients_done)
+
+
+@guarded("distributed")
+def _gradients_done():
+    nvtx.push(name(_WAITED_FOR), PHASE, COMMUNICATION)

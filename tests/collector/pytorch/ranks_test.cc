@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Several ranks of torchrun over gloo in one recording: what they wait for, and which of them is late.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "collector/record/summary.h"
+#include "tests/collector/pytorch/pytorch_run.h"
+
+namespace headway::test {
+namespace {
+
+constexpr int kPhase = 2;
+constexpr int kSteps = 40;
+
+/// Two ranks on this machine, each on a free port of its own choice.
+std::vector<std::string> two_ranks(const std::string& slow) {
+  std::vector<std::string> program = pytorch_program({"ranks", slow});
+  std::vector<std::string> command(program.begin(), program.end() - 3);
+  for (const char* word : {"-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"})
+    command.emplace_back(word);
+  command.insert(command.end(), program.end() - 3, program.end());
+  return command;
+}
+
+nlohmann::json report_of(const std::filesystem::path& trace) {
+  std::string json = trace.string() + ".json";
+  std::string command = record::shell_word(program("headway")) + " report --json " +
+                        record::shell_word(trace.string()) + " >" + record::shell_word(json);
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::ifstream file(json);
+  return nlohmann::json::parse(file);
+}
+
+nlohmann::json straggler_of(const std::string& slow) {
+  TemporaryFolder folder;
+  Recorded run = record(folder, two_ranks(slow), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  // One wait for the gradients in each step of each rank; the metric and the barrier at the end.
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value LIKE 'c10d::allreduce_ (%' AND r.phase=5") ==
+        2 * kSteps);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='c10d::all_reduce' AND r.phase=5") == 2);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='c10d::barrier' AND r.phase=5") >= 2);
+  CHECK(number(run.trace, "SELECT count(*) FROM HEADWAY_SETTING WHERE name LIKE 'pytorch.off%'") ==
+        0);
+  nlohmann::json report = report_of(run.trace);
+  CHECK(report["trace"]["ranks"] == 2);
+  CHECK(report["findings"][0]["rule"] == "straggler");
+  for (const nlohmann::json& finding : report["findings"])
+    if (finding["rule"] == "straggler") return finding;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the rank whose input is slow is named, with what it does there") {
+  HEADWAY_NEEDS_TORCH();
+  nlohmann::json straggler = straggler_of("input");
+  CHECK(straggler["status"] == "found");
+  CHECK(straggler["sub_cause"] == "input");
+  CHECK(straggler["claim"].get<std::string>().starts_with("Rank 1 "));
+  CHECK(straggler["claim"].get<std::string>().find("'collate'") != std::string::npos);
+}
+
+TEST_CASE("the rank whose optimizer is slow is named, with the optimizer") {
+  HEADWAY_NEEDS_TORCH();
+  nlohmann::json straggler = straggler_of("optimizer");
+  CHECK(straggler["status"] == "found");
+  CHECK(straggler["sub_cause"] == "compute");
+  CHECK(straggler["claim"].get<std::string>().starts_with("Rank 1 "));
+  CHECK(straggler["claim"].get<std::string>().find("optimizer") != std::string::npos);
+}
+
+TEST_CASE("communication is recorded without a trace in the program's results") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, two_ranks("nowhere"), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(two_ranks("nowhere")).out);
+}
+
+}  // namespace headway::test
