@@ -9,6 +9,7 @@
 
 #include "analyzer/evidence/support.h"
 #include "common/format.h"
+#include "trace/meta_keys.h"
 
 namespace headway::analyzer {
 
@@ -38,8 +39,10 @@ int ranks_per_node(const trace::Trace& trace) {
     return value;
   };
   if (const int said = number(trace.setting("ranks_per_node")); said > 0) return said;
-  for (const char* key :
-       {"env.LOCAL_WORLD_SIZE", "env.OMPI_COMM_WORLD_LOCAL_SIZE", "env.MV2_COMM_WORLD_LOCAL_SIZE"})
+  using namespace std::string_view_literals;
+  for (const std::string_view key :
+       {trace::meta::kLocalWorldSize, "env.LOCAL_WORLD_SIZE"sv, "env.OMPI_COMM_WORLD_LOCAL_SIZE"sv,
+        "env.MV2_COMM_WORLD_LOCAL_SIZE"sv})
     if (const int said = number(trace.meta_value(key)); said > 0) return said;
   return 0;
 }

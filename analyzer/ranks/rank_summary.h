@@ -35,8 +35,8 @@ struct RankStep {
   Interval time;           ///< on the device, the rank's own clock
   ClassTimes times;        ///< sums to time.length() exactly
   std::int64_t work = -1;  ///< amount of work in the batch (see WorkMeasure); -1 unknown
-  DurationNs forward;      ///< of the compute, on a training thread only
-  DurationNs backward;
+  DurationNs forward = {};  ///< of the compute, on a training thread only
+  DurationNs backward = {};
 };
 
 /// What RankStep::work counts.
