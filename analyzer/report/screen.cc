@@ -170,8 +170,15 @@ std::string render_screen(const Trace& trace, const Analysis& analysis,
   screen.blank();
   add_partition(screen, analysis, options.width);
   std::vector<const Finding*> causes;
-  for (const Finding& finding : analysis.findings)
-    if (finding.status == Status::kFound && causes.size() < kMostCauses) causes.push_back(&finding);
+  for (const Finding& finding : analysis.findings) {
+    // The same time with the same remedy is said once.
+    const bool said = !finding.part_of.empty() && finding.predicted &&
+                      std::ranges::any_of(causes, [&](const Finding* one) {
+                        return one->predicted && one->predicted->fix == finding.predicted->fix;
+                      });
+    if (finding.status == Status::kFound && !said && causes.size() < kMostCauses)
+      causes.push_back(&finding);
+  }
   if (!causes.empty()) screen.blank();
   for (std::size_t i = 0; i < causes.size(); ++i) add_cause(screen, analysis, *causes[i], i + 1);
   std::vector<const Doubt*> doubts;
