@@ -167,6 +167,17 @@ LoaderWork loader_work(const RuleContext& context) {
   return work;
 }
 
+StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {
+  StageTime all;
+  for (std::uint32_t r = 0; !trace.range_info.empty() && r < trace.ranges.size(); ++r) {
+    const trace::RangeInfo* info = trace.info(trace::RangeId{r});
+    if (!info || info->kind != stage) continue;
+    all.time += trace.ranges.interval(trace::RangeId{r}).length();
+    ++all.ranges;
+  }
+  return all;
+}
+
 std::int64_t trainers_in(const trace::Trace& trace) {
   std::set<std::int32_t> ranks;
   for (const trace::Process& process : trace.processes)

@@ -41,6 +41,13 @@ struct FileCalls {
 void for_each_call_on_file(const trace::Trace& trace,
                            const std::function<void(const FileCalls&)>& visit);
 
+/// All ranges of a stage.
+struct StageTime {
+  DurationNs time;
+  std::int64_t ranges = 0;
+};
+StageTime time_of_stage(const trace::Trace& trace, trace::RangeKind stage);
+
 /// Batches that were made.
 std::int64_t batches_made(const trace::Trace& trace);
 
@@ -60,8 +67,8 @@ std::int64_t trainers_in(const trace::Trace& trace);
 /// Processors that those may use: of machines with other ranks, their part. 0 unknown.
 std::int64_t processor_count(const trace::Trace& trace);
 
-/// How many workers of each loader the processors bear besides the training threads, by what makes the batches now: workers, or that thread;
-/// 0 unknown. One takes a processor while it computes; a read takes one as long as its bytes would take in large pieces, and
+/// How many workers of each loader the processors bear besides the training threads, by what makes the batches now:
+/// workers, or those threads; 0 unknown. One takes a processor while it computes; a read takes one as long as its bytes would take in large pieces, and
 /// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.
 std::int64_t workers_that_fit(const RuleContext& context);
 /// How many hide the making of batches under steps that take `step`: a fifth more than the mean asks for, as batches take

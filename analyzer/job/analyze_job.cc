@@ -95,8 +95,6 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
 /// Jobs of several files with more events are replayed by their critical rank alone.
 constexpr std::size_t kMostOfWhole = 400'000;
 
-/// Replays know how ranks wait for each other on devices. What training threads communicate
-/// themselves is time of their own to them: then the critical rank, whose waiting is least, tells more.
 bool meet_on_devices(const JobAnalysis& job) {
   return std::ranges::none_of(job.ranks, [](const RankSummary& rank) {
     const RankDevice* device = main_device(rank);
@@ -106,7 +104,6 @@ bool meet_on_devices(const JobAnalysis& job) {
 
 /// The traces of all ranks as one; nothing where they are too many events.
 std::optional<Trace> whole_of(const JobAnalysis& job) {
-  if (!meet_on_devices(job)) return std::nullopt;
   std::size_t events = 0;
   std::vector<std::string> files;
   for (const RankSummary& rank : job.ranks) {
@@ -140,7 +137,8 @@ std::unique_ptr<JobReport> join(std::vector<RankSummary> ranks, const AnalysisOp
   }
   report->analysis = analyze(report->trace, with_job);
   if (with_job.job) add_findings_of_ranks(*with_job.job, report->analysis);
-  if (with_job.job && !loaded) report->whole = whole_of(*with_job.job);
+  report->meets_on_devices = with_job.job && meet_on_devices(*with_job.job);
+  if (report->meets_on_devices && !loaded) report->whole = whole_of(*with_job.job);
   return report;
 }
 
@@ -156,7 +154,7 @@ std::unique_ptr<JobReport> analyze_ranks_in(const Trace& trace, const AnalysisOp
 
 std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& options) {
   if (auto job = analyze_ranks_in(trace, options)) {
-    if (meet_on_devices(*job->analysis.job)) job->whole = std::move(trace);
+    if (job->meets_on_devices) job->whole = std::move(trace);
     return job;
   }
   auto report = std::make_unique<JobReport>();

@@ -38,6 +38,9 @@ class Alone final : public Exchange {
 struct JobReport {
   trace::Trace trace;
   Analysis analysis;
+  /// Replays know how ranks wait for each other on devices. Of jobs that meet on training threads, the critical rank
+  /// alone is replayed: its waiting is least.
+  bool meets_on_devices = false;
   /// All ranks on one clock, where there are several: what replays are made of, as the ranks wait for each
   /// other. None for several files with many events.
   std::optional<trace::Trace> whole = std::nullopt;

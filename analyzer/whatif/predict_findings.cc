@@ -27,8 +27,6 @@ constexpr double kWorthMaking = 0.01;
 constexpr double kNeverSilent = 0.05;
 /// Confidence of a finding that only the replay of a fix makes.
 constexpr double kSeenByReplay = 0.6;
-/// Of what cannot be had by a known fix, so much counts.
-constexpr double kCeilingCounts = 0.5;
 /// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
 constexpr double kOtherTrainingNames = 0.25;
 /// A difference of less is none.

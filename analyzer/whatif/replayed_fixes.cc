@@ -22,9 +22,6 @@ Scenario ceiling_of(const Predictor& predictor, const Scenario& scenario) {
   return ceiling;
 }
 
-/// Of what cannot be had by a known fix, so much counts.
-constexpr double kCeilingCounts = 0.5;
-
 PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
   const DurationNs step = predictor.baseline().recorded;
   const auto whole = static_cast<double>(std::max<std::int64_t>(1, step.ns));

@@ -10,6 +10,9 @@
 
 namespace headway::analyzer {
 
+/// Of what cannot be had by a known fix, so much counts.
+inline constexpr double kCeilingCounts = 0.5;
+
 /// A fix and what the recorded steps take with it.
 struct ReplayedFix {
   const Fix* fix = nullptr;

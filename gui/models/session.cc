@@ -44,6 +44,9 @@ analyzer::Analysis unanalysed(const trace::Trace& trace) {
 /// Several ranks in one window: what holds them back is a matter of the job.
 void take_findings_of(const analyzer::JobReport& job, analyzer::Analysis& analysis) {
   analysis.findings = job.analysis.findings;
+  analysis.assumed = job.analysis.assumed;
+  analysis.unexplained = job.analysis.unexplained;
+  analysis.sampled_steps = job.analysis.sampled_steps;
   for (analyzer::Finding& finding : analysis.findings)
     for (analyzer::Evidence& evidence : finding.evidence)
       evidence.event = {};  // it counts in the critical rank's own trace
@@ -65,8 +68,13 @@ analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOp
     report(progress, "Analysing", 0.6 + 0.2 * stage / kStages);
   };
   analyzer::Analysis analysis = analyzer::analyze(trace, with_progress);
-  if (const auto job = analyzer::analyze_ranks_in(trace, options)) take_findings_of(*job, analysis);
-  analyzer::predict_findings(trace, analysis);
+  if (const auto job = analyzer::analyze_ranks_in(trace, options)) {
+    analyzer::predict_findings(job->trace, job->analysis, {},
+                               job->meets_on_devices ? &trace : nullptr);
+    take_findings_of(*job, analysis);
+  } else {
+    analyzer::predict_findings(trace, analysis);
+  }
   return analysis;
 }
 

@@ -13,22 +13,6 @@ namespace {
 
 using namespace trace;
 
-struct Stage {
-  DurationNs time;
-  std::int64_t ranges = 0;
-};
-
-Stage stage(const Trace& trace, RangeKind kind) {
-  Stage all;
-  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
-    const RangeInfo* info = trace.info(RangeId{r});
-    if (!info || info->kind != kind) continue;
-    all.time += trace.ranges.interval(RangeId{r}).length();
-    ++all.ranges;
-  }
-  return all;
-}
-
 /// Copied to the device in a step.
 std::int64_t bytes_of_input(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
@@ -51,12 +35,12 @@ double bytes_by(const Predictor& predictor) {
   const std::int64_t batches = batches_made(trace);
   const std::int64_t read = batches ? sum_reads(trace).bytes / batches : 0;
   const std::int64_t stored = bytes_of_input(predictor) / kBytesOfFloat;
-  if (read == 0 || stored == 0 || stage(trace, RangeKind::kAugment).ranges == 0) return 1;
+  if (read == 0 || stored == 0 || time_of_stage(trace, RangeKind::kAugment).ranges == 0) return 1;
   return static_cast<double>(stored) / static_cast<double>(read);
 }
 
 Proposal propose(const Predictor& predictor) {
-  const Stage decoding = stage(predictor.trace(), RangeKind::kDecode);
+  const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
   if (decoding.ranges == 0) return not_here("no range says where samples are decoded");
   const double bytes = bytes_by(predictor);
   Proposal proposal{

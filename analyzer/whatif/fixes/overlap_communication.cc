@@ -109,18 +109,16 @@ Arrival arrival_of(const Predictor& predictor, const StepWork& work,
   }
   Arrival arrival(over);
   // A gradient is there when the last micro batch has added to it.
-  std::map<GradientBytes::const_iterator, TimeNs,
-           decltype([](auto a, auto b) { return a->first < b->first; })>
-      last;
+  std::map<GradientBytes::key_type, TimeNs> last;
   for (DeviceOpId op : work.backward) {
     const ModelOp& its = attribution.ops[attribution.op_of[op.value].value];
     if (!its.graph_op.valid()) continue;
     const GraphOp& graph = predictor.trace().graph_ops[its.graph_op.value];
-    if (const auto bytes = gradients.find({graph.process.value, graph.op});
-        bytes != gradients.end())
-      last[bytes] = ops.end[op.value];
+    const GradientBytes::key_type gradient(graph.process.value, graph.op);
+    if (gradients.contains(gradient)) last[gradient] = ops.end[op.value];
   }
-  for (const auto& [bytes, time] : last) arrival.add(time, static_cast<double>(bytes->second));
+  for (const auto& [gradient, time] : last)
+    arrival.add(time, static_cast<double>(gradients.at(gradient)));
   arrival.finish();
   return arrival;
 }

@@ -12,22 +12,12 @@
 namespace headway::analyzer {
 namespace {
 
-DurationNs time_of_decoding(const trace::Trace& trace) {
-  DurationNs sum;
-  if (trace.range_info.empty()) return sum;
-  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
-    const trace::RangeInfo* info = trace.info(trace::RangeId{i});
-    if (info && info->kind == trace::RangeKind::kDecode)
-      sum += trace.ranges.interval(trace::RangeId{i}).length();
-  }
-  return sum;
-}
-
 Proposal propose(const Predictor& predictor) {
   const Reads reads = sum_reads(predictor.trace());
   if (reads.count == 0) return not_here("the reads carry no sizes");
   // Neither storage nor files are the cause then, and decode-offline says what decoding costs.
-  if (const DurationNs decoding = time_of_decoding(predictor.trace()); decoding > reads.time)
+  if (const DurationNs decoding = time_of_stage(predictor.trace(), trace::RangeKind::kDecode).time;
+      decoding > reads.time)
     return not_here(fmt::format("decoding takes {}, reading only {}", format_duration(decoding),
                                 format_duration(reads.time)));
   Proposal proposal{true,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/collector/pytorch/pytorch_run.h"
 
+#include <doctest/doctest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -51,6 +52,15 @@ std::int64_t ranges_of_kind(const std::filesystem::path& trace, int kind,
                 "SELECT count(*) FROM HEADWAY_RANGE r JOIN NVTX_EVENTS e ON e.rowid=r.rangeRow "
                 "JOIN StringIds s ON s.id=e.textId WHERE r.kind=" +
                     std::to_string(kind) + " AND e.end IS NOT NULL AND " + where);
+}
+
+nlohmann::json report_of(const std::filesystem::path& trace) {
+  std::string json = trace.string() + ".json";
+  std::string command = record::shell_word(program("headway")) + " report --json " +
+                        record::shell_word(trace.string()) + " >" + record::shell_word(json);
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::ifstream file(json);
+  return nlohmann::json::parse(file);
 }
 
 }  // namespace headway::test

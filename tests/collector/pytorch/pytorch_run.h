@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,9 @@ std::vector<std::string> pytorch_program(const std::vector<std::string>& argumen
 
 /// Runs it without Headway.
 Finished run_alone(const std::vector<std::string>& command);
+
+/// `headway report --json` of it.
+nlohmann::json report_of(const std::filesystem::path& trace);
 
 /// Ranges of a kind (RangeKind), and with `where` those for which the condition holds; `r` is
 /// HEADWAY_RANGE, `e` NVTX_EVENTS, `s.value` the name.

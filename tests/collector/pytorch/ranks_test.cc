@@ -2,11 +2,8 @@
 // Several ranks of torchrun over gloo in one recording: what they wait for, and which of them is late.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "collector/record/summary.h"
 #include "tests/collector/pytorch/pytorch_run.h"
 
 namespace headway::test {
@@ -25,15 +22,6 @@ std::vector<std::string> two_ranks(const std::string& slow) {
     command.emplace_back(word);
   command.insert(command.end(), program.end() - 3, program.end());
   return command;
-}
-
-nlohmann::json report_of(const std::filesystem::path& trace) {
-  std::string json = trace.string() + ".json";
-  std::string command = record::shell_word(program("headway")) + " report --json " +
-                        record::shell_word(trace.string()) + " >" + record::shell_word(json);
-  REQUIRE(std::system(command.c_str()) == 0);
-  std::ifstream file(json);
-  return nlohmann::json::parse(file);
 }
 
 nlohmann::json straggler_of(const std::string& slow) {

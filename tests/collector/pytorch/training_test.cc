@@ -2,11 +2,9 @@
 // Training loops in PyTorch: steps, phases, modules, ops.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "collector/record/summary.h"
 #include "tests/collector/pytorch/pytorch_run.h"
 
 namespace headway::test {
@@ -15,15 +13,6 @@ namespace {
 constexpr int kStep = 1;
 constexpr int kPhase = 2;
 constexpr int kOp = 3;
-
-nlohmann::json report_of(const std::filesystem::path& trace) {
-  std::string json = trace.string() + ".json";
-  std::string command = record::shell_word(program("headway")) + " report --json " +
-                        record::shell_word(trace.string()) + " >" + record::shell_word(json);
-  REQUIRE(std::system(command.c_str()) == 0);
-  std::ifstream file(json);
-  return nlohmann::json::parse(file);
-}
 
 }  // namespace
 

@@ -8,12 +8,15 @@
 #include <fstream>
 #include <limits>
 
+#include "analyzer/job/analyze_job.h"
+#include "analyzer/whatif/predict_findings.h"
 #include "common/error.h"
 #include "gui/models/details.h"
 #include "gui/models/memory_room.h"
 #include "gui/models/row_identity.h"
 #include "gui/models/row_layout.h"
 #include "gui/models/search.h"
+#include "tests/analyzer/ranks/planted_job.h"
 #include "tests/gui/support/sessions.h"
 #include "tests/support/recordings.h"
 #include "tests/support/training_trace.h"
@@ -275,6 +278,39 @@ TEST_CASE("every recording of other tools opens as a timeline") {
     CHECK(!session->timeline.rows.empty());
     CHECK(session->analysed);
     use(*session);
+  }
+}
+
+TEST_CASE("the window's findings of a job are those of the command line") {
+  // Training threads alone: such a job is replayed by its critical rank.
+  const std::string late =
+      "plants: nothing\nexpect: nothing\nranks 4\nthread main\n  steps 20\n"
+      "    on rank=0,2,3\n      range batch kind=batch\n        host 1ms\n"
+      "    on rank=1\n      range batch kind=batch\n        host 13ms\n"
+      "    range backward kind=phase phase=backward\n      host 24ms\n"
+      "      on rank=0,2,3\n        range \"c10d::allreduce_ (waited for)\" kind=phase "
+      "phase=communication\n"
+      "          host 13ms\n"
+      "      on rank=1\n        range \"c10d::allreduce_ (waited for)\" kind=phase "
+      "phase=communication\n"
+      "          host 1ms\n";
+  auto job = analyzer::analyze_ranks(test::planted_trace(late));
+  analyzer::predict_findings(job->trace, job->analysis, {}, job->whole ? &*job->whole : nullptr);
+  const auto first = make_first_look({test::planted_trace(late)}, {});
+  const auto session = complete_session(*first, {}, {});
+  const std::vector<analyzer::Finding>& shown = session->analysis.findings;
+  REQUIRE(!shown.empty());
+  REQUIRE(shown.size() == job->analysis.findings.size());
+  CHECK(shown.front().rule == "straggler");
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const analyzer::Finding& told = job->analysis.findings[i];
+    CAPTURE(std::string(told.rule));
+    CHECK(shown[i].rule == told.rule);
+    CHECK(shown[i].status == told.status);
+    CHECK(shown[i].share_of_step == told.share_of_step);
+    REQUIRE(shown[i].fixes.size() == told.fixes.size());
+    for (std::size_t k = 0; k < told.fixes.size(); ++k)
+      CHECK(shown[i].fixes[k].share == told.fixes[k].share);
   }
 }
 
