@@ -58,8 +58,10 @@ std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
   return reads;
 }
 
-/// Splits each read as the fit has it.
-void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte) {
+/// Splits each read as the fit has it. `own_ns_per_byte`: what a byte takes a reader that others do not disturb; a
+/// connection of its own may be slower than the storage that it shares.
+void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte,
+               double own_ns_per_byte) {
   const std::vector<double> over = turn_ends(model.reads, fit);
   double if_packed = 0;
   double if_fast = 0;
@@ -83,9 +85,12 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte) {
     // What waits for others waits for their transfers, or for all that they do.
     const double by_others = ns_of(time - undisturbed);
     const double transfers = places ? ratio(read.transfer, undisturbed) : 1;
-    if_packed += ns_of(read.transfer) + by_others * transfers;
-    if (read.queued && !places) if_packed += ns_of(read.alone);  // the queue hides requests
-    if_fast += ns_of(undisturbed - read.transfer) + by_others * (1 - transfers);
+    const double moving =
+        std::clamp(own_ns_per_byte * bytes, ns_of(read.transfer), ns_of(undisturbed));
+    if_packed += moving + by_others * transfers;
+    if (read.queued && !places)  // the queue hides requests
+      if_packed += std::max(0.0, ns_of(read.transfer + read.alone) - moving);
+    if_fast += ns_of(undisturbed) - moving + by_others * (1 - transfers);
   }
   const double total = std::max(1.0, ns_of(model.total));
   model.turns = {std::llround(turns)};
@@ -115,7 +120,7 @@ StorageModel storage_model(const trace::Trace& trace, const std::set<trace::Thre
   }
   model.error_ns = fit.error;
   model.bytes_per_s = 1e9 / std::max(ns_per_byte, 1e-6);
-  share_out(model, fit, ns_per_byte);
+  share_out(model, fit, ns_per_byte, std::max(ns_per_byte, by_calls.value_or(0)));
   return model;
 }
 

@@ -60,8 +60,8 @@ void add_launches(EdgeSink& sink);
 void add_event_waits(const ProgramOrder& program, EdgeSink& sink);
 /// D5 and D14: calls that return after device work.
 void add_host_syncs(const ProgramOrder& program, EdgeSink& sink);
-/// D6: launches that the full queue of a stream kept.
-void add_full_queues(EdgeSink& sink);
+/// D6: launches that the full queue of a stream kept. `known`: what ops wait for on other streams.
+void add_full_queues(std::span<const NewEdge> known, EdgeSink& sink);
 /// D7, and waits between streams of which the recording says nothing: an op that starts late, just
 /// when an op of another stream ends. `known`: edges to device ops that explain a start already.
 void add_unrecorded_waits(const Calibration& calibration, std::span<const NewEdge> known,

@@ -119,7 +119,7 @@ DependencyGraph::DependencyGraph(const Trace& trace, const MachineFacts& machine
   add_unrecorded_waits(calibration_, known, sink);
   add_launches(sink);
   add_host_syncs(program, sink);
-  add_full_queues(sink);
+  add_full_queues(known, sink);
   add_driver_locks(sink);
   std::vector<bool> blocked(points_.size());
   add_batches(sink, blocked);

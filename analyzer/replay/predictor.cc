@@ -143,16 +143,19 @@ Scenario Predictor::with_other_formulas(const Scenario& scenario, double by) con
   return other;
 }
 
-Prediction Predictor::predict(const Scenario& scenario, double model_error) const {
+Prediction Predictor::predict(const Scenario& scenario, double model_error,
+                              std::span<const Scenario> otherwise) const {
   Replayer replayer(program_);
   Prediction result = predict_step(replayer, scenario, model_error);
+  auto include = [&](const Prediction& other) {
+    result.gain_ns.low = std::min(result.gain_ns.low, other.gain_ns.low);
+    result.gain_ns.high = std::max(result.gain_ns.high, other.gain_ns.high);
+  };
+  for (const Scenario& other : otherwise) include(predict_step(replayer, other, 0));
   // A formula that is off by little may matter much, or not at all: where other work takes as long.
   if (model_error > 0 && std::ranges::any_of(scenario.edits, &Edit::modelled)) {
-    for (const double by : {1 - model_error, 1 + model_error}) {
-      const Prediction other = predict_step(replayer, with_other_formulas(scenario, by), 0);
-      result.gain_ns.low = std::min(result.gain_ns.low, other.gain_ns.low);
-      result.gain_ns.high = std::max(result.gain_ns.high, other.gain_ns.high);
-    }
+    for (const double by : {1 - model_error, 1 + model_error})
+      include(predict_step(replayer, with_other_formulas(scenario, by), 0));
   }
   double total = 0;
   for (const Replayer::Link& link :

@@ -72,8 +72,10 @@ class Predictor {
   /// The length of a step (index into `steps().steps`) in the replay without any change.
   DurationNs replayed(std::size_t step) const;
 
-  /// `model_error`: how far a formula of the scenario may be off, as a share of the gain.
-  Prediction predict(const Scenario& scenario, double model_error = 0) const;
+  /// `model_error`: how far a formula of the scenario may be off, as a share of the gain. `otherwise`: what it may be
+  /// instead; the interval has their gains, too.
+  Prediction predict(const Scenario& scenario, double model_error = 0,
+                     std::span<const Scenario> otherwise = {}) const;
   /// Several, on all cores; without what their paths rest on.
   std::vector<Prediction> predict(std::span<const Scenario> scenarios) const;
 

@@ -31,6 +31,7 @@ struct Slow {
   DurationNs time;
   double kernels = 0;
   double modelled_ns = 0;  ///< of `time`, what had flops to go by
+  DurationNs bf16;         ///< of `time`
   DurationNs nameless;     ///< of matrix kernels on general cores that do not say their number type
   std::vector<Evidence> evidence;
 };
@@ -41,7 +42,7 @@ bool is_on_general_cores(const KernelTraits& traits) {
 }
 bool is_slow(const KernelTraits& traits) {
   return is_on_general_cores(traits) &&
-         (traits.precision == Precision::kFp32 || traits.precision == Precision::kFp16);
+         (traits.precision == Precision::kFp32 || is_half(traits.precision));
 }
 
 double speedup(const DeviceLimits& limits) {
@@ -65,6 +66,7 @@ Slow measure(const RuleContext& context, const DevicePartition& device, const Ke
     if (!is_slow(traits)) return;
     auto ns = static_cast<double>(duration(context, op).ns);
     slow.time += duration(context, op);
+    if (traits.precision == Precision::kBf16) slow.bf16 += duration(context, op);
     slow.kernels += 1;
     if (ops.flops[op.value] > 0 && limits.easy_tensor_flops > 0) {
       double ideal = static_cast<double>(ops.flops[op.value]) /
@@ -85,6 +87,7 @@ Slow measure(const RuleContext& context, const DevicePartition& device, const Ke
   if (steps == 0) return slow;
   slow.recoverable = {static_cast<std::int64_t>(saved) / steps};
   slow.time = slow.time / steps;
+  slow.bf16 = slow.bf16 / steps;
   slow.nameless = slow.nameless / steps;
   slow.kernels /= static_cast<double>(steps);
   slow.modelled_ns /= static_cast<double>(steps);
@@ -149,10 +152,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   format_duration(slow.recoverable), per_step(context)));
   }
   Finding finding = found(rule, slow.recoverable, context);
+  const bool bf16 = !limits.bf16 && ratio(slow.bf16, slow.time) > 0.5;
   finding.claim = fmt::format(
-      "{:.0f} GEMM and convolution kernels {} take {} in FP32 on general cores, though the device "
-      "has tensor cores; there they would take about {} less.",
+      "{:.0f} GEMM and convolution kernels {} take {} in {} on general cores, though the device "
+      "has tensor cores{}; "
+      "there they would take about {} less.",
       slow.kernels, per_step(context), of_step(context, slow.time, context.step),
+      bf16 ? "BF16" : "FP32", bf16 ? ", which take FP16 and no BF16" : "",
       format_duration(slow.recoverable));
   bool modelled = slow.modelled_ns * 2 > static_cast<double>(slow.time.ns);
   finding.confidence = modelled ? 0.8 : limits.model ? 0.7 : 0.6;

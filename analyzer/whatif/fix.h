@@ -30,6 +30,8 @@ struct Proposal {
   /// How far the recording shows that it can be made and serves the training as well, 0 to 1: findings rank by their
   /// gain times this.
   double certainty = 1;
+  /// The same change where what its formula cannot know is at the ends of its range: the interval has these gains, too.
+  std::vector<Scenario> otherwise = {};
 };
 
 /// A known remedy: one file of analyzer/whatif/fixes/, listed in registry.cc.

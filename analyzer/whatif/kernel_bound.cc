@@ -41,16 +41,28 @@ std::optional<DeviceLimits> limits_of_steps(const Predictor& predictor) {
 }
 
 ProductTime product_time(const Predictor& predictor) {
+  ProductTime time;
   auto time_of = [&](auto&& counts) {
     return per_step(predictor, [&](trace::DeviceOpId op) {
       const KernelTraits traits = predictor.kernels().of(op);
-      return is_matrix_work(traits.family) && counts(traits.precision)
+      return is_matrix_work(traits.family) && counts(traits)
                  ? predictor.trace().device_ops.interval(op).length()
                  : DurationNs{};
     });
   };
-  return {time_of([](Precision) { return true; }), time_of(is_half),
-          time_of([](Precision p) { return p == Precision::kTf32 || p == Precision::kFp32; })};
+  // On general cores 16 bits are no faster than 32.
+  auto on_matrix_units = [](const KernelTraits& traits) {
+    return is_half(traits.precision) && traits.math_unit != trace::MathUnit::kGeneral;
+  };
+  time.all = time_of([](const KernelTraits&) { return true; });
+  time.half = time_of(on_matrix_units);
+  time.single = time_of([&](const KernelTraits& traits) {
+    return traits.precision != Precision::kUnknown && !on_matrix_units(traits);
+  });
+  time.half_on_general = time_of([&](const KernelTraits& traits) {
+    return is_half(traits.precision) && !on_matrix_units(traits);
+  });
+  return time;
 }
 
 }  // namespace headway::analyzer

@@ -37,12 +37,13 @@ double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
 /// `flops_per_s`: what large products reach on the units on which the kernel runs.
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s);
 
-/// The time of matrix kernels in a steady step, by their names: those that compute in 8 or 16 bits and those in
-/// TF32 or FP32. The names of the others do not say.
+/// The time of matrix kernels in a steady step, by their names: those that compute in 8 or 16 bits on matrix units, and
+/// those in TF32 or FP32, or on general cores. The names of the others do not say.
 struct ProductTime {
   DurationNs all;
   DurationNs half;
   DurationNs single;
+  DurationNs half_on_general;  ///< of `single`, in 16 bits, which these matrix units do not take
 };
 ProductTime product_time(const Predictor& predictor);
 

@@ -102,7 +102,8 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
     one.text = std::move(proposal.text);
     one.setting = proposal.setting.empty() ? chosen[i]->trainer_switch : proposal.setting;
     if (!one.applies) return;
-    one.prediction = predictor.predict(proposal.scenario, chosen[i]->model_error);
+    one.prediction =
+        predictor.predict(proposal.scenario, chosen[i]->model_error, proposal.otherwise);
     if (compare) one.usual = usual_methods(predictor, proposal.scenario);
     scenarios[i] = std::move(proposal.scenario);
   });

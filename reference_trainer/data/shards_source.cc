@@ -88,8 +88,11 @@ class ShardsSource final : public SampleSource {
   /// Amortised: a shard is read once for all its samples.
   std::int64_t bytes(std::span<const std::int64_t> samples) const override {
     std::int64_t sum = 0;
-    for (std::int64_t sample : samples)
-      sum += bytes_[static_cast<std::size_t>(sample / Sampler::kBlock)] / Sampler::kBlock;
+    for (std::int64_t sample : samples) {
+      const std::int64_t block = sample / Sampler::kBlock;
+      const std::int64_t in_block = std::min(Sampler::kBlock, count_ - block * Sampler::kBlock);
+      sum += bytes_[static_cast<std::size_t>(block)] / in_block;
+    }
     return sum;
   }
 

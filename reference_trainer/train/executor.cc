@@ -130,6 +130,8 @@ void Executor::run(Phase phase, const LaunchArguments& arguments,
     }
     if (launched) launched(op.node);
     compiled_.free_after(op.node);
+    // What launches nothing is no op of the stream.
+    if (compiled_.kernels(op.node).empty() && !graph_.node(op.node).on_processor) continue;
     if (options_.sync_every == 0 || ++ops_since_sync_ < options_.sync_every) continue;
     ops_since_sync_ = 0;
     device_.synchronize(stream_);

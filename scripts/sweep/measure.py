@@ -245,7 +245,9 @@ class PyTorchTools(Tools):
 def step_cost_ns(metrics, whole):
     """Of a program that tells the length of its epochs, which are all alike: that of its fastest one, unless the whole is asked for."""
     steps = [one["start_s"] for one in metrics["steps"]]
-    first, last = metrics["warm_up_steps"], len(steps) - 1
+    # Before the host has run ahead as far as it may, steps begin sooner than the device ends them.
+    ahead = int(metrics.get("settings", {}).get("run_ahead", 0))
+    first, last = max(metrics["warm_up_steps"], ahead + 1), len(steps) - 1
     if last <= first:
         raise Crashed("too few steps to judge")
     if (length := metrics.get("epoch_steps")) and not whole:

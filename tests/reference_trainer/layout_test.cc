@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <vector>
 
 #include "common/error.h"
 #include "reference_trainer/data/source.h"
@@ -60,6 +62,21 @@ TEST_CASE("shards hold the images") {
   const auto source = open_shards(lay_out_shards(images(), false, folder.path(), ignore), 1500,
                                   grey_shards(28, 28, false), storage, 1);
   check_all(*source);
+}
+
+TEST_CASE(
+    "the bytes of all samples of a shard are those of its file, of one that is not full as well") {
+  TemporaryFolder folder;
+  Storage storage;
+  const fs::path at = lay_out_shards(images(), false, folder.path(), ignore);
+  const auto source = open_shards(at, 1500, grey_shards(28, 28, false), storage, 1);
+  std::vector<std::int64_t> all(1500);
+  std::iota(all.begin(), all.end(), 0);
+  std::int64_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(at))
+    if (entry.is_regular_file()) files += static_cast<std::int64_t>(entry.file_size());
+  CHECK(source->bytes(all) <= files);
+  CHECK(source->bytes(all) > files - 1500);  // each is rounded down
 }
 
 TEST_CASE("an interrupted layout goes on where it stopped, and a finished one is not touched") {

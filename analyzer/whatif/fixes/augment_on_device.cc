@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <utility>
 
+#include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_rates.h"
@@ -61,9 +64,48 @@ Stages read_stages(const Trace& trace) {
   return stages;
 }
 
+/// What crosses, beyond what a batch's pixels take as they were decoded: a loader that shrinks pictures as it decodes
+/// them leaves that to the device, too, and copies them whole.
+struct Crossing {
+  Scenario scenario;
+  std::int64_t copies = 0;
+  DurationNs kernels;  ///< that do it on the device, all copies
+};
+
+Crossing crossing(const Predictor& predictor, const Stages& stages, double rate,
+                  std::int64_t whole_bytes) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const DurationNs least = shortest_kernel(ops);
+  Editor editor(predictor);
+  Crossing result;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
+    const auto found = stages.of_batch.find(ops.batch[i]);
+    if (found == stages.of_batch.end() || ops.bytes[i] != found->second.augmented) continue;
+    const auto decoded = static_cast<double>(std::max(found->second.decoded, whole_bytes));
+    const auto augmented = static_cast<double>(found->second.augmented);
+    // The copy stands for the kernels after it on its stream. Pixels are read; a quarter of the floats' bytes is written at the
+    // size that is trained, read for its mean luma and read again; floats are written.
+    const DurationNs kernels =
+        least * kKernels + DurationNs{std::llround((decoded + 1.75 * augmented) / rate)};
+    const DurationNs now = ops.interval(DeviceOpId{i}).length();
+    editor.set_op(
+        DeviceOpId{i},
+        DurationNs{std::llround(static_cast<double>(now.ns) * decoded / augmented)} + kernels,
+        true);
+    result.kernels += kernels;
+    ++result.copies;
+  }
+  result.scenario = editor.take();
+  scale_stage(predictor, RangeKind::kAugment, 0, result.scenario);
+  scale_stage(predictor, RangeKind::kCollate, stages.share(), result.scenario);
+  return result;
+}
+
 Proposal propose(const Predictor& predictor) {
+  // JPEG at usual qualities: a bit to two a pixel of three bytes; of small or smooth pictures less.
+  constexpr std::int64_t kBytesOfReadByte = 30;
   const Trace& trace = predictor.trace();
-  const DeviceOps& ops = trace.device_ops;
   const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   const Stages stages = read_stages(trace);
   if (stages.time.ns == 0) return not_here("no range says where samples are augmented");
@@ -71,38 +113,17 @@ Proposal propose(const Predictor& predictor) {
     return not_here("the device is the processor");
   const double rate = memory_bytes_per_ns(predictor, partition.device);
   if (rate <= 0) return not_here("nothing says how fast the device's memory is");
-  const DurationNs least = shortest_kernel(ops);
-  Editor editor(predictor);
-  std::int64_t copies = 0;
-  std::int64_t kernels_ns = 0;
-  for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
-    const auto found = stages.of_batch.find(ops.batch[i]);
-    if (found == stages.of_batch.end() || ops.bytes[i] != found->second.augmented) continue;
-    const Sizes& sizes = found->second;
-    // The copy stands for the kernels after it on its stream. Pixels are read; a quarter of the floats' bytes is written at the
-    // size that is trained, read for its mean luma and read again; floats are written.
-    const double moved =
-        static_cast<double>(sizes.decoded) + 1.75 * static_cast<double>(sizes.augmented);
-    const DurationNs kernels = least * kKernels + DurationNs{std::llround(moved / rate)};
-    const double part = static_cast<double>(sizes.decoded) / static_cast<double>(sizes.augmented);
-    const DurationNs now = ops.interval(DeviceOpId{i}).length();
-    editor.set_op(DeviceOpId{i},
-                  DurationNs{std::llround(static_cast<double>(now.ns) * part)} + kernels, true);
-    kernels_ns += kernels.ns;
-    ++copies;
-  }
+  Crossing pixels = crossing(predictor, stages, rate, 0);
   const auto batches = std::max<std::int64_t>(1, std::ssize(stages.of_batch));
-  Proposal proposal{
-      true,
-      copies > 0
-          ? fmt::format("{} of augmenting a batch go away; kernels of {} do it",
-                        format_duration(stages.time / batches),
-                        format_duration(DurationNs{kernels_ns / copies}))
-          : fmt::format("{} of augmenting a batch go away", format_duration(stages.time / batches)),
-      editor.take()};
-  scale_stage(predictor, RangeKind::kAugment, 0, proposal.scenario);
-  scale_stage(predictor, RangeKind::kCollate, stages.share(), proposal.scenario);
+  std::string text =
+      fmt::format("{} of augmenting a batch go away", format_duration(stages.time / batches));
+  if (pixels.copies > 0)
+    text += fmt::format("; kernels of {} do it", format_duration(pixels.kernels / pixels.copies));
+  Proposal proposal{true, std::move(text), std::move(pixels.scenario)};
+  if (const std::int64_t made = batches_made(trace); made > 0)
+    proposal.otherwise.push_back(
+        crossing(predictor, stages, rate, kBytesOfReadByte * sum_reads(trace).bytes / made)
+            .scenario);
   return proposal;
 }
 

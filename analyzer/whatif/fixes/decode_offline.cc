@@ -26,48 +26,58 @@ std::int64_t bytes_of_input(const Predictor& predictor) {
   return steps ? bytes / steps : 0;
 }
 
-/// How many times as many bytes are read where samples are stored decoded. What the host augments is bytes in the
-/// store and floats in the copy to the device. 1 where the device augments: what it gets may be larger than what
-/// would be stored.
+/// How many times as many bytes are read where samples are stored decoded: the bytes that are copied to the device, a
+/// quarter of them where the host augments, because what is a byte in the store is a float in the copy.
 double bytes_by(const Predictor& predictor) {
   constexpr std::int64_t kBytesOfFloat = 4;
   const Trace& trace = predictor.trace();
   const std::int64_t batches = batches_made(trace);
   const std::int64_t read = batches ? sum_reads(trace).bytes / batches : 0;
-  const std::int64_t stored = bytes_of_input(predictor) / kBytesOfFloat;
-  if (read == 0 || stored == 0 || time_of_stage(trace, RangeKind::kAugment).ranges == 0) return 1;
-  return static_cast<double>(stored) / static_cast<double>(read);
+  const bool floats = time_of_stage(trace, RangeKind::kAugment).ranges > 0;
+  const std::int64_t stored = bytes_of_input(predictor) / (floats ? kBytesOfFloat : 1);
+  return read && stored ? static_cast<double>(stored) / static_cast<double>(read) : 1;
+}
+
+Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes) {
+  Scenario scenario;
+  scale_stage(predictor, RangeKind::kDecode, 0, scenario);
+  if (storage.total.ns > 0)
+    scale_stage(predictor, RangeKind::kRead, storage.left_with_bytes(bytes), scenario);
+  return scenario;
 }
 
 Proposal propose(const Predictor& predictor) {
+  // Samples may be kept somewhat larger than they are used, for what crops them, or smaller than they are padded to.
+  constexpr double kOtherSize = 1.5;
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
   if (decoding.ranges == 0) return not_here("no range says where samples are decoded");
   const double bytes = bytes_by(predictor);
+  const StorageModel storage = storage_model(predictor.trace());
   Proposal proposal{
       true,
       fmt::format("{} of decoding in a range go away, and reads bring {:.2g} times the bytes",
                   format_duration(decoding.time / decoding.ranges), bytes),
-      {}};
-  scale_stage(predictor, RangeKind::kDecode, 0, proposal.scenario);
-  if (const StorageModel storage = storage_model(predictor.trace()); storage.total.ns > 0)
-    scale_stage(predictor, RangeKind::kRead, storage.left_with_bytes(bytes), proposal.scenario);
+      decoded(predictor, storage, bytes)};
+  if (storage.total.ns > 0)
+    for (const double by : {1 / kOtherSize, kOtherSize})
+      proposal.otherwise.push_back(decoded(predictor, storage, bytes * by));
   return proposal;
 }
 
 }  // namespace
 
-const Fix kDecodeOffline{
-    "decode-offline",
-    "Decode samples once, before training",
-    "input-bound",
-    FixKind::kModelled,
-    0.1,
-    "--decode offline",
-    "Ranges that decode take no time. Where the host augments, reads bring a quarter of the bytes "
-    "that are copied to the device (bytes become floats), and their transfer takes that much "
-    "longer "
-    "or shorter.",
-    "in which type samples are stored, and what the storage then serves",
-    propose};
+const Fix kDecodeOffline{"decode-offline",
+                         "Decode samples once, before training",
+                         "input-bound",
+                         FixKind::kModelled,
+                         0.1,
+                         "--decode offline",
+                         "Ranges that decode take no time. Reads bring the bytes that are copied "
+                         "to the device, a quarter "
+                         "of them where the host augments (bytes become floats), and their "
+                         "transfer takes that much longer "
+                         "or shorter.",
+                         "in which type samples are stored, and what the storage then serves",
+                         propose};
 
 }  // namespace headway::analyzer

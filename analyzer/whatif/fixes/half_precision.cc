@@ -47,22 +47,26 @@ bool is_mixed(const Predictor& predictor) {
 /// The kernels that 16 bits make shorter, and by how much.
 class Halving {
  public:
-  Halving(const Predictor& predictor, const DeviceLimits& limits)
+  /// `stored`: activations have 16 bits already; products alone move to the matrix units.
+  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored)
       : predictor_(predictor),
         limits_(limits),
+        stored_(stored),
         half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)) {}
 
   /// The share of the kernel's time, beyond what any kernel takes, that is left; 1: it stays as it is.
   double share_left(DeviceOpId op) const {
     const KernelTraits traits = predictor_.kernels().of(op);
-    if (is_half(traits.precision)) return 1;
     const bool matrix = is_matrix_work(traits.family);
+    const bool half = is_half(traits.precision);
+    if (half && !(matrix && traits.math_unit == MathUnit::kGeneral)) return 1;
+    if (stored_ && !half) return 1;
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
     const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
-    const double bytes = share_left_of_half(predictor_, op, limits_.multiprocessors);
+    const double bytes = half ? 1 : share_left_of_half(predictor_, op, limits_.multiprocessors);
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix)
-      return bound.known() ? bound.share_left(half_ / now * kBytes / bytes, bytes)
+      return bound.known() ? bound.share_left(half_ / now * (half ? 1 : kBytes / bytes), bytes)
                            : now / (kShareOfPeaks * half_);
     if (moves_activations(traits.family)) return bytes;
     // A name that says nothing: by its counted bytes.
@@ -81,15 +85,16 @@ class Halving {
 
   const Predictor& predictor_;
   const DeviceLimits& limits_;
+  bool stored_;
   double half_;
 };
 
 /// Kernels take what 16 bits leave of them, and casts go away.
-Editor halve(const Predictor& predictor, const DeviceLimits& limits) {
+Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored) {
   const Trace& trace = predictor.trace();
   const Attribution& attribution = predictor.analysis().attribution;
   const DurationNs least = shortest_kernel(trace.device_ops);
-  const Halving halving(predictor, limits);
+  const Halving halving(predictor, limits, stored);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
@@ -123,16 +128,20 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   if (!mixed && half) return not_here("matrix products are in half precision");
   if (!mixed && ratio(products.single, products.all) < kMost)
     return not_here("the names of most matrix kernels do not say that they are in 32 bits");
-  Editor editor = halve(predictor, *limits);
+  const bool stored = ratio(products.half_on_general, products.all) >= kMost;
+  Editor editor = halve(predictor, *limits, stored);
   if (editor.empty()) return not_here("no kernel would be shorter");
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   Proposal proposal{
       true,
       mixed ? fmt::format("what lies between products is in {}, too: half the bytes, and no casts",
                           type)
-            : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
-                          "half the bytes",
-                          format_duration(products.all), type, limits->model->id),
+      : stored ? fmt::format("{} of matrix kernels per step run in {} on matrix units, which do "
+                             "not take BF16 on {}",
+                             format_duration(products.half_on_general), type, limits->model->id)
+               : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
+                             "half the bytes",
+                             format_duration(products.all), type, limits->model->id),
       editor.take()};
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;

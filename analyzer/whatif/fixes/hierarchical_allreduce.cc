@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "analyzer/evidence/communication.h"
-#include "analyzer/evidence/links.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/node_links.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
@@ -17,48 +17,12 @@ namespace {
 
 using namespace trace;
 
-/// What tests of the library reach of a link, as in rule comm-slow-link.
-constexpr double kReachable = 0.7;
-/// Of a ring over NVLink with the protocol of large messages: to start, and a hop. NCCL's own model of itself
-/// (src/include/tuning.h: baseLat, hwLat).
-constexpr double kStartNs = 8'400;
-constexpr double kHopNs = 3'400;
-
-/// The job's shape and its links.
+/// The job's shape.
 struct Nodes {
   int ranks = 0;
   int per_node = 0;
   int count() const { return ranks / per_node; }
 };
-
-/// A reduce-scatter or an all-gather of the whole message inside a node.
-struct Inside {
-  TransferLine line;
-  std::string text;  ///< "160 GB/s, 70 % of NVLink 4"; empty: not known
-};
-
-/// As calibrated, else by the table of links.
-Inside inside_of(const Predictor& predictor, const Nodes& nodes, const Device& device) {
-  const Trace& trace = predictor.trace();
-  constexpr std::string_view kKind = "reducescatter";
-  const std::string_view link_rate = trace.setting("node_gb_per_s");
-  const bool emulated = !link_rate.empty() && link_rate != "0";
-  const auto fact = device.type != DeviceType::kHost
-                        ? predictor.machine().collective(device, "nccl", kKind, nodes.per_node)
-                    : emulated
-                        ? std::nullopt
-                        : predictor.machine().host_collective(trace, "shm", kKind, nodes.per_node);
-  if (fact) {
-    const TransferLine line = line_of(fact->value, nodes.per_node);
-    return {line, fmt::format("{:.1f} GB/s, {}", 1 / line.per_byte, fact->source)};
-  }
-  const Link* link = link_of(device.name);
-  if (!link) return {};
-  const double bytes_per_ns = kReachable * link->bytes_per_s / 1e9;
-  return {
-      {kStartNs + kHopNs * (nodes.per_node - 1), moved_share(nodes.per_node) / bytes_per_ns},
-      fmt::format("{:.0f} GB/s, {} of {}", bytes_per_ns, format_percent(kReachable), link->label)};
-}
 
 /// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another,
 /// each with the share of the network that it has in the flat ring.
@@ -83,7 +47,7 @@ Proposal propose(const Predictor& predictor) {
   if (nodes.ranks % nodes.per_node != 0)
     return not_here(fmt::format("{} ranks do not fill nodes of {}", nodes.ranks, nodes.per_node));
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
-  const Inside inside = inside_of(predictor, nodes, trace.devices[device.value]);
+  const NodeLinks inside = node_links(predictor, nodes.per_node, trace.devices[device.value]);
   if (inside.text.empty())
     return not_here(
         "the link between the devices of a node is not known, and it was not calibrated");

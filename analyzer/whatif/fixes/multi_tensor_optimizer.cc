@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
 
@@ -24,41 +27,62 @@ constexpr std::size_t kFew = 12;
 /// builds on it 28 of 72 a parameter, of SGD with momentum 20 of 44.
 constexpr double kFusedAdam = 28.0 / 72;
 constexpr double kFusedSgd = 20.0 / 44;
-/// A kernel of so many times the shortest one's time spends it on its bytes.
-constexpr std::int64_t kLarge = 20;
 
-/// Bytes a nanosecond that kernels reach: as calibrated, else near the device's peak; without either what the
-/// largest kernels of the update reach. Zero when that is not known either.
+/// Bytes a nanosecond that kernels reach: what the largest one of the update does where it fills the device or nothing
+/// else is known, at most as calibrated or near the device's peak. Zero when neither is known.
 double bytes_per_ns(const Predictor& predictor, std::span<const DeviceOpId> update,
                     DurationNs shortest) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   const StreamId stream = ops.stream[update.front().value];
   const double known = memory_bytes_per_ns(predictor, trace.streams[stream.value].device);
-  if (known > 0) return known;
-  std::vector<double> rates;
+  const DeviceOpId largest =
+      *std::ranges::max_element(update, {}, [&](DeviceOpId op) { return ops.bytes[op.value]; });
+  const DurationNs moving = ops.interval(largest).length() - shortest;
+  const auto limits = limits_of_steps(predictor);
+  const bool fills =
+      limits && limits->multiprocessors > 0 &&
+      static_cast<std::int64_t>(ops.blocks[largest.value]) >= 2 * limits->multiprocessors;
+  if (moving.ns <= 0 || (known > 0 && !fills)) return known;
+  const double reached =
+      static_cast<double>(ops.bytes[largest.value]) / static_cast<double>(moving.ns);
+  return known > 0 ? std::min(known, reached) : reached;
+}
+
+bool says(std::string_view text, std::string_view word) {
+  return !std::ranges::search(text, word, {}, [](char c) { return c | 0x20; }).empty();
+}
+
+/// Whether one kernel a parameter makes all of its update already, beside those that take norms (LARS, LAMB, which
+/// needs the norm of what it is about to add, too): then a fused one moves as many bytes.
+bool in_one_pass(const Trace& trace, std::span<const DeviceOpId> update) {
+  constexpr double kNearlyAll = 0.8;
+  std::map<StringId, std::size_t> kernels;  // by name
+  std::size_t all = 0;
   for (DeviceOpId op : update) {
-    const DurationNs length = ops.interval(op).length();
-    if (length > shortest * kLarge)
-      rates.push_back(static_cast<double>(ops.bytes[op.value]) / static_cast<double>(length.ns));
+    const StringId name = trace.device_ops.name[op.value];
+    if (says(trace.strings[name], "norm")) continue;
+    ++kernels[name];
+    ++all;
   }
-  if (rates.empty()) return 0;
-  auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  return *middle;
+  std::size_t most = 0;
+  bool lamb = false;
+  for (const auto& [name, count] : kernels) {
+    most = std::max(most, count);
+    lamb = lamb || says(trace.strings[name], "lamb");
+  }
+  return static_cast<double>(most * (lamb ? 2 : 1)) >= kNearlyAll * static_cast<double>(all);
 }
 
 /// By the names of its kernels and of the ranges around them.
-double fused_share(const Predictor& predictor, DeviceOpId op) {
+double fused_share(const Predictor& predictor, std::span<const DeviceOpId> update) {
   const Trace& trace = predictor.trace();
+  if (in_one_pass(trace, update)) return 1;
   auto is_adam = [&](StringId name) {
     const std::string_view text = trace.strings[name];
-    const auto says = [&](std::string_view word) {
-      return std::ranges::search(text, word, {}, [](char c) { return c | 0x20; }).begin() !=
-             text.end();
-    };
-    return says("adam") || says("lamb");
+    return says(text, "adam") || says(text, "lamb");
   };
+  const DeviceOpId op = update.front();
   if (is_adam(trace.device_ops.name[op.value])) return kFusedAdam;
   for (RangeId range = predictor.analysis().attribution.range_of[op.value]; range.valid();
        range = trace.ranges.parent[range.value])
@@ -78,7 +102,7 @@ std::optional<DurationNs> by_bytes(const Predictor& predictor, std::span<const D
   const double rate = bytes_per_ns(predictor, update, shortest);
   if (rate <= 0) return std::nullopt;
   return DurationNs{
-      std::llround(fused_share(predictor, update.front()) * static_cast<double>(bytes) / rate)};
+      std::llround(fused_share(predictor, update) * static_cast<double>(bytes) / rate)};
 }
 
 /// The kernels that update parameters in a step of a device, by start.

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "analyzer/evidence/communication.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/node_links.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
@@ -26,40 +30,85 @@ std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
   return sums;
 }
 
-/// What a ring takes for the message. The root's link carries the message of each other
-/// rank, a ring's the share of one rank, each way as often; but its pieces pass every rank, in slices.
-double ring_ns(const Transfer& sum) {
-  // NCCL: NCCL_BUFFSIZE of 4 MiB in 8 steps; a piece of one slice is sent at half of the rate.
+/// What a ring cannot tell beforehand.
+struct Ring {
+  double small_pieces;  ///< the share of the rate that is lost to them, of what the formula says
+  double connection;    ///< the share of a node's network that a ring's one connection gets
+};
+constexpr Ring kUsual{1, 1};
+constexpr Ring kFast{0, 1};
+constexpr Ring kSlow{4, 0.6};
+
+/// How many times as long small pieces take: a slice of the protocol for large messages goes at half of the rate; the
+/// protocol for small ones has half of the rate whatever they are.
+double times_of(double piece, const Ring& ring) {
+  // NCCL: NCCL_BUFFSIZE of 4 MiB in 8 steps.
   constexpr double kSliceBytes = 512 * 1024;
+  return 1 + ring.small_pieces * std::min(1.0, kSliceBytes / piece);
+}
+
+/// The ranks of the job and of a node; as many where sums inside the nodes come first.
+struct Nodes {
+  int ranks = 0;
+  int per_node = 1;  ///< ranks of a node that sum up first, 1: one ring of all
+  std::optional<NodeLinks> inside;
+};
+
+/// What the message takes without a server. Its node's link carries the message of each other rank, a ring's the share
+/// of one rank, each way as often; with sums inside the nodes first, that of one node.
+double ring_ns(const Transfer& sum, const Nodes& nodes, const Ring& ring) {
   // Over a network, with the protocol of large messages (NCCL src/include/tuning.h: hwLat).
   constexpr double kHopNs = 14'000;
-  const double piece = sum.bytes / sum.ranks;
-  return sum.ns * moved_share(sum.ranks) / (sum.ranks - 1) * (piece + kSliceBytes) / piece +
-         hops_of(sum.ranks, true) * kHopNs;
+  const int members = nodes.ranks / nodes.per_node;
+  const double once = sum.ns / (nodes.ranks - 1);  // the message over the root's link, both ways
+  const double connection = nodes.inside ? 1 : ring.connection;
+  const double across =
+      once * moved_share(members) * times_of(sum.bytes / nodes.ranks, ring) / connection +
+      hops_of(members, true) * kHopNs;
+  return across + (nodes.inside ? 2 * nodes.inside->line.of(sum.bytes) : 0);
+}
+
+Nodes nodes_of(const Predictor& predictor, const Transfer& sum) {
+  const Trace& trace = predictor.trace();
+  const int per_node = ranks_per_node(trace);
+  if (per_node <= 1 || per_node >= sum.ranks || sum.ranks % per_node != 0)
+    return {sum.ranks, 1, {}};
+  const DeviceId device = trace.streams[trace.device_ops.stream[sum.op.value].value].device;
+  NodeLinks inside = node_links(predictor, per_node, trace.devices[device.value]);
+  if (inside.text.empty()) return {sum.ranks, 1, {}};
+  return {sum.ranks, per_node, std::move(inside)};
+}
+
+Scenario without_server(const Predictor& predictor, std::span<const Transfer> sums,
+                        const Nodes& nodes, const Ring& ring) {
+  Editor editor(predictor);
+  for (const Transfer& one : sums)
+    editor.set_transfer(one.op, DurationNs{std::llround(one.wait + ring_ns(one, nodes, ring))},
+                        true);
+  return editor.take();
 }
 
 Proposal propose(const Predictor& predictor) {
   const std::vector<Transfer> sums = sums_at_a_root(predictor);
   if (sums.empty()) return not_here("no sums of gradients go to one of three ranks or more");
-  Editor editor(predictor);
+  const Nodes nodes = nodes_of(predictor, sums.front());
   double before = 0;
   double after = 0;
   for (const Transfer& one : sums) {
-    const double ring = ring_ns(one);
     before += one.ns;
-    after += ring;
-    editor.set_transfer(one.op, DurationNs{std::llround(one.wait + ring)}, true);
+    after += ring_ns(one, nodes, kUsual);
   }
   const auto count = static_cast<double>(sums.size());
   Proposal proposal{
       true,
-      fmt::format("{} sums at one of {} ranks become rings: {} → {} each", sums.size(),
-                  sums.front().ranks, format_duration(DurationNs{std::llround(before / count)}),
+      fmt::format("{} sums at one of {} ranks become {}: {} → {} each", sums.size(), nodes.ranks,
+                  nodes.inside ? "sums inside nodes and rings between them" : "rings",
+                  format_duration(DurationNs{std::llround(before / count)}),
                   format_duration(DurationNs{std::llround(after / count)})),
-      editor.take()};
-  const int per_node = ranks_per_node(predictor.trace());
-  proposal.setting =
-      per_node > 1 && per_node < sums.front().ranks ? "--topology hierarchical" : "--topology flat";
+      without_server(predictor, sums, nodes, kUsual)};
+  proposal.setting = nodes.inside ? "--topology hierarchical" : "--topology flat";
+  for (const Ring& ring : {kFast, kSlow})
+    proposal.otherwise.push_back(without_server(predictor, sums, nodes, ring));
   return proposal;
 }
 
@@ -73,10 +122,11 @@ const Fix kRingAllReduce{
     0.25,
     "--topology flat",
     "A sum that goes to one rank and back takes 1/n of its time as a ring of n ranks: the root's "
-    "link carries n - 1 messages each way, a ring's (n-1)/n of one. A piece of 512 KiB goes at "
-    "half "
-    "of the rate, and a hop takes 14 µs.",
-    "whether the network carries a ring as fast as it carries the root's messages",
+    "link carries n - 1 "
+    "messages each way, a ring's (n-1)/n of one; where several ranks share a node, they sum up "
+    "first. Pieces up to 512 "
+    "KiB go at half of the rate, and a hop takes 14 µs.",
+    "how fast the network carries small pieces, and how much of it one connection gets",
     propose};
 
 }  // namespace headway::analyzer

@@ -39,7 +39,9 @@ class SimGraph final : public CompiledGraph {
     for (const Value& value : graph.values())
       if (value.role != Role::kActivation) memory_bytes_ += value.bytes();
     if (!step_memory_.raw())
-      memory_bytes_ += plan_memory(graph, [&](ValueId id) { return memory_size(id); }).total_bytes;
+      memory_bytes_ += plan_memory(graph, [&](ValueId id) {
+                         return is_stored(id) ? memory_size(id) : 0;
+                       }).total_bytes;
     device_.occupy(memory_bytes_);
   }
 
@@ -56,6 +58,7 @@ class SimGraph final : public CompiledGraph {
   void allocate_for(NodeId node) override {
     if (!step_memory_.raw()) return;
     auto get = [this](ValueId value) {
+      if (!is_stored(value)) return;
       device_.allocate_call(memory_size(value));
       device_.occupy(memory_size(value));
       memory_bytes_ += memory_size(value);
@@ -65,6 +68,7 @@ class SimGraph final : public CompiledGraph {
   void free_after(NodeId node) override {
     if (!step_memory_.raw()) return;
     step_memory_.end(node, [this](ValueId value) {
+      if (!is_stored(value)) return;
       device_.free_call(memory_size(value));
       device_.occupy(-memory_size(value));
       memory_bytes_ -= memory_size(value);
@@ -72,9 +76,23 @@ class SimGraph final : public CompiledGraph {
   }
 
  private:
+  /// Matrix units round what they read to TF32 themselves.
+  bool is_stored(ValueId value) const {
+    const NodeId producer = graph_.value(value).producer;
+    return !producer.valid() || graph_.node(producer).op != &ops::kTf32Round;
+  }
+
+  /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
+  Arithmetic on_gpu(Arithmetic by) const {
+    const GpuModel& gpu = *device_.costs().gpu().model;
+    if (by.operands == "tf32" && gpu.tf32_flops <= 0) return {MathUnit::kGeneral, false, "f32"};
+    if (by.operands == "bf16" && !gpu.bf16) by.unit = MathUnit::kGeneral;
+    return by;
+  }
+
   void add(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
-    const Arithmetic by = arithmetic(graph, node);
+    const Arithmetic by = on_gpu(arithmetic(graph, node));
     const double share = stored_share(graph, node);
     const double divided = divided_share(graph, node);
     for (const KernelPart& part : kernel_parts(graph, node)) {

@@ -18,9 +18,10 @@ constexpr std::int64_t kBytes = 1'000'000;
 
 /// What reads are served by; times in ns.
 struct Storage {
-  std::int64_t own = 0;       ///< of a read, whoever else reads
-  std::int64_t transfer = 0;  ///< of a read; transfers of all readers one after the other
-  int places = 0;             ///< reads that are served at once; 0: all
+  std::int64_t own = 0;         ///< of a read, whoever else reads
+  std::int64_t transfer = 0;    ///< of a read; transfers of all readers one after the other
+  int places = 0;               ///< reads that are served at once; 0: all
+  std::int64_t connection = 0;  ///< for a read's bytes, whoever else reads
 };
 
 /// `readers` read and compute in turns; how long they compute differs a little. With `calls`, opens and
@@ -37,7 +38,8 @@ trace::Trace run_with(const Storage& storage, int readers, int reads_each, bool 
     auto place = std::ranges::min_element(places);
     const std::int64_t served = storage.places > 0 ? std::max(begin, *place) : begin;
     transfer_free = std::max(served, transfer_free) + storage.transfer;
-    const std::int64_t end = std::max(served + storage.own + storage.transfer, transfer_free);
+    const std::int64_t end =
+        std::max(served + storage.own + storage.connection + storage.transfer, transfer_free);
     *place = end;
     builder.range(tid, "read", begin, end, {.kind = trace::RangeKind::kRead, .bytes = kBytes});
     if (calls) {
@@ -72,6 +74,14 @@ TEST_CASE("storage: reads that take equally long however many are open share not
     CHECK(model.bytes_per_s == doctest::Approx(1e8).epsilon(0.01));
     CHECK(model.left_if_packed == doctest::Approx(10.0 / 12).epsilon(0.01));
   }
+}
+
+TEST_CASE("storage: bytes take time on a connection that no other reader shares, too") {
+  // Readers that never met a limit: what they share is hardly anything, and yet more bytes take longer.
+  const StorageModel model = storage_model(run_with({2'000'000, 0, 0, 10'000'000}, 4, 12, true));
+  CHECK(model.basis == Basis::kCalls);
+  CHECK(model.left_with_bytes(2) == doctest::Approx(1 + 10.0 / 12).epsilon(0.02));
+  CHECK(model.left_if_packed == doctest::Approx(10.0 / 12).epsilon(0.02));
 }
 
 TEST_CASE("storage: so many reads are served at once") {

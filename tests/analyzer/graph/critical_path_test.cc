@@ -279,6 +279,27 @@ TEST_CASE(
   CHECK(edges(path_of(t.finish()), EdgeKind::kQueueFull).edges == 5);
 }
 
+TEST_CASE("a launch into a full queue returns when what the stream waits for elsewhere is done") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  StreamId other = t.stream(p);
+  // A wait is at the head of the queue: nothing of this stream starts or ends while the last launch blocks.
+  const CallId sum = t.launch(host, 0, 50);
+  t.op(other, sum, 4'000, 900'000);
+  t.op(s, t.launch(host, 100, 150), 4'000, 5'000);
+  t.call(host, DeviceCallKind::kEventRecord, 160, 190, {.stream = other, .sync_id = 1});
+  t.call(host, DeviceCallKind::kStreamWaitEvent, 200, 250, {.stream = s, .sync_id = 1});
+  std::int64_t start = 902'000;
+  for (std::int64_t i = 0; i < 1025; ++i) {
+    const std::int64_t at = 300 + i * 100;
+    t.op(s, t.launch(host, at, i < 1024 ? at + 50 : 901'000), start, start + 1'000);
+    start += 1'100;
+  }
+  CHECK(edges(path_of(t.finish()), EdgeKind::kQueueFull).edges == 1);
+}
+
 TEST_CASE("the legacy default stream shows by waiting both ways and never running beside others") {
   for (bool alone : {true, false}) {
     GraphTrace t;

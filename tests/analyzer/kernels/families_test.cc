@@ -33,7 +33,7 @@ constexpr auto kFamilyCases = std::to_array<Case>({
     // On a GPU.
     {"attention_mma_forward_d64_bf16", kAttention},
     {"attention_dkv_d32_f32", kAttention},
-    {"bn_relu_backward_sums_f16", kNormalisation},
+    {"bn_relu_backward_sums_f16", kFused},
     {"cast_to_f16", kCast},
     {"layout_tiled_16", kLayoutTransform},
     {"row_program_rows", kFused},

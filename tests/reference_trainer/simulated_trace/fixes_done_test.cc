@@ -67,6 +67,36 @@ TEST_CASE("a sum at one rank becomes a ring") {
              "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, 0.35);
 }
 
+TEST_CASE("a sum at one rank holds the launches behind it up where they fill the stream's queue") {
+  check_done(with(kText, {{"gpu", "rtx-4090"},
+                          {"layers", "12"},
+                          {"batch", "2"},
+                          {"fused_attention", "off"},
+                          {"fused_bias_act", "off"},
+                          {"fused_ln", "off"},
+                          {"fused_optimizer", "off"},
+                          {"ranks", "4"},
+                          {"topology", "parameter-server"}}),
+             "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, 0.35);
+}
+
+TEST_CASE("products in BF16 gain by FP16 on matrix units that take no BF16") {
+  check_done(with(kText, {{"gpu", "v100"}, {"precision", "bf16"}, {"batch", "32"}}),
+             "half-precision", {{"precision", "amp-o2"}}, 0.15);
+}
+
+TEST_CASE("TF32 costs neither memory nor time, and gains nothing where there is none") {
+  const Switches raw = with(kText, {{"gpu", "a100-80gb"}, {"allocator", "raw"}, {"sync", "7"}});
+  CHECK(mean_step_ns(raw, {{"precision", "tf32"}}) < mean_step_ns(raw));
+  const Switches old = with(kText, {{"gpu", "v100"}});
+  CHECK(mean_step_ns(old, {{"precision", "tf32"}}) == doctest::Approx(mean_step_ns(old)));
+}
+
+TEST_CASE("a kernel for each parameter moves as many bytes as one for all") {
+  check_done(with(kText, {{"gpu", "l4"}, {"features", "512"}, {"fused_optimizer", "parameter"}}),
+             "multi-tensor-optimizer", {{"fused_optimizer", "multi-tensor"}}, 0.05);
+}
+
 TEST_CASE("of kernels that become one, the tensors in between are not allocated either") {
   check_done(with(kText, {{"fused_attention", "off"}, {"allocator", "raw"}}), "fused-attention",
              {{"fused_attention", "on"}}, 0.06);
