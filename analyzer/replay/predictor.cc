@@ -45,6 +45,9 @@ Bounds bootstrap_mean(std::span<const double> values) {
 /// same kernels took 4 % less where caches stayed warm, 10 % more beside a thread that spins
 /// (docs/accuracy.md).
 constexpr double kDoubtOfThreads = 0.05;
+/// Of the step: what is reported of a run and what its own clock says differ by so much in one run of ten
+/// (docs/accuracy.md), so no change is known more exactly.
+constexpr double kResolution = 0.005;
 
 DurationNs rounded(double ns) {
   return {static_cast<std::int64_t>(std::llround(ns))};
@@ -121,6 +124,7 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   result.median = std::max(DurationNs{0}, rounded(median(lengths)));
   result.gain_ns = bootstrap_mean(gains);
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
+                       kResolution * static_cast<double>(baseline_.recorded.ns) +
                        (on_threads_ && gain != 0 ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
   // The recorded run and the one with the fix are two samples of what such a run takes.
   const double noise = std::numbers::sqrt2 * run_to_run_;

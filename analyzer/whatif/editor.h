@@ -33,10 +33,10 @@ class Editor {
   void drop_op(trace::DeviceOpId op);
   /// The thread goes on with the call at once, whatever it did before it.
   void drop_pause(trace::CallId call);
-  /// As set_duration for a device op; a collective's is its transfer.
+  /// As set_duration for a device op, at most what it took; a collective's is its transfer.
   void set_op(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
 
-  /// What a collective takes once all ranks have come, shorter or longer than recorded; of one that was not
+  /// What a copy takes, or a collective once all ranks have come, shorter or longer than recorded; of one that was not
   /// matched with other ranks, all that it takes.
   void set_transfer(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
 

@@ -35,8 +35,10 @@ def judge_program(tools, index, values, repeat, keep):
     fixes = {one["id"]: one for one in what_if.get("fixes", [])}
     told = [one for one in report["findings"] if one["status"] == "found"]
     gains = Gains(tools, program, step, repeat)
-    gains.measure(program.single_changes() + [change for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)
-                                              for change in program.realisations(fix["id"], fix["setting"])])
+    # A finding of one rank may advise another setting than the run as a whole.
+    advised = {(fix["id"], fix["setting"]) for fix in fixes.values() if fix["applies"] or any(answers(fix, one) for one in told)}
+    advised |= {(one["fix"], one["setting"]) for finding in told for one in finding["fixes"]}
+    gains.measure(program.single_changes() + [change for fix, setting in sorted(advised) for change in program.realisations(fix, setting)])
     baseline = gains.step if tools.simulated else what_if.get("baseline", {}).get("step_ns")
     predictions = [predicted(one, program, gains, baseline) for one in fixes.values() if one["applies"]]
     findings = [found(one, fixes, program, gains) for one in told]

@@ -89,7 +89,7 @@ Crossing crossing(const Predictor& predictor, const Stages& stages, double rate,
     const DurationNs kernels =
         least * kKernels + DurationNs{std::llround((decoded + 1.75 * augmented) / rate)};
     const DurationNs now = ops.interval(DeviceOpId{i}).length();
-    editor.set_op(
+    editor.set_transfer(
         DeviceOpId{i},
         DurationNs{std::llround(static_cast<double>(now.ns) * decoded / augmented)} + kernels,
         true);

@@ -181,7 +181,7 @@ const Fix kFuseChains{
     "Fuse runs of memory-bound kernels",
     "unfused-elementwise",
     FixKind::kModelled,
-    0.3,
+    0.5,
     "--fused-bn on, --graph-compiler on",
     "A run of at most 16 kernels with one reduction, several of rows or several of columns, is "
     "launched once, reads each tensor once and writes only what other ops read; without an op "

@@ -40,7 +40,7 @@ Proposal propose(const Predictor& predictor) {
       for_each_round_trip(context, device, [&](DeviceOpId to_host, DeviceOpId to_device) {
         ++trips;
         // The copy to the host becomes the kernel, its call the launch.
-        editor.set_op(to_host, kernel, true);
+        editor.set_transfer(to_host, kernel, true);
         const CallId out = ops.call[to_host.value];
         const CallId back = ops.call[to_device.value];
         if (out.valid()) {
