@@ -23,6 +23,10 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
   const std::vector<BatchStart> starts = starts_of(points, loader);
   for (std::size_t i = 0; i < loader.made.size(); ++i) {
     TaskId made = loader.made[i].task;
+    // A thread that makes its own batches waits for no room: what it did before is its own.
+    if (!loader.waited.empty() &&
+        points.thread_of(made) == points.thread_of(loader.waited.front().task))
+      continue;
     TimeNs& free = worker_free[points.thread_of(made).value];
     const PointId room = room_for(points, loader, i, loader.depth);
     if (starts[i].after.valid() &&

@@ -13,7 +13,7 @@ using namespace trace;
 
 /// Outstanding launches per stream at which CUDA 11-12 blocks the caller (docs/design/0022).
 constexpr std::size_t kQueueDepth = 1024;
-/// Of them, what is no op of the recording: events, waits, host functions.
+/// Of them, what is not recorded: host functions, and events of recordings without them.
 constexpr std::size_t kOther = 64;
 
 /// What ops on a stream wait for on others, of a graph's edges so far.
@@ -40,40 +40,109 @@ class StreamWaits {
   std::vector<NewEdge> edges_;  // by the point they lead to
 };
 
-/// What has to happen before the launch of `row[i]` finds room; none when it need not wait.
-/// `ended`: how many of the row had ended when the call returned.
-PointId room_for(const Points& points, const StreamWaits& waits, std::span<const DeviceOpId> row,
-                 std::size_t i, std::size_t ended, Interval call) {
-  const DeviceOps& ops = points.trace().device_ops;
-  auto within = [&](TimeNs time) { return time > call.begin && time <= call.end; };
-  const std::size_t outstanding = i - std::min(ended, i);
-  const bool full = outstanding + kOther >= kQueueDepth;
-  if (ended > 0 && full && within(ops.end[row[ended - 1].value]))
-    return end_of(points.task(row[ended - 1]));
-  if (i >= kQueueDepth && within(ops.start[row[i - kQueueDepth].value]))
-    return start_of(points.task(row[i - kQueueDepth]));
-  // A wait for an event has a place in the queue, too: it is left when the other stream is done.
-  return full && ended < i ? waits.within(points, call, row[ended]) : PointId::none();
+bool is_of_events(DeviceCallKind kind) {
+  return kind == DeviceCallKind::kEventRecord || kind == DeviceCallKind::kStreamWaitEvent;
+}
+
+/// A stream's queue. What is recorded and waited for takes places as ops do.
+class Queue {
+ public:
+  Queue(const Points& points, const StreamWaits& waits, StreamId stream)
+      : points_(points), waits_(waits), row_(points.trace().ops_of_stream[stream]) {}
+
+  std::span<const DeviceOpId> row() const { return row_; }
+  /// In the order of time.
+  void add_event(TimeNs called) { events_.push_back(called); }
+
+  /// What has to happen before a call finds room; none when it need not wait. `i`: ops of the row before it. `ended`:
+  /// how many of the row had ended when the call returned.
+  PointId room_for(std::size_t i, std::size_t ended, Interval call) const {
+    const DeviceOps& ops = points_.trace().device_ops;
+    auto within = [&](TimeNs time) { return time > call.begin && time <= call.end; };
+    if (ended < i && outstanding(i, ended, call.begin) + kOther >= kQueueDepth) {
+      if (ended > 0 && within(ops.end[row_[ended - 1].value]))
+        return end_of(points_.task(row_[ended - 1]));
+      // A wait is left when the other stream is done.
+      if (const PointId elsewhere = waits_.within(points_, call, row_[ended]); elsewhere.valid())
+        return elsewhere;
+    }
+    if (i >= kQueueDepth && within(ops.start[row_[i - kQueueDepth].value]))
+      return start_of(points_.task(row_[i - kQueueDepth]));
+    return PointId::none();
+  }
+
+ private:
+  std::size_t outstanding(std::size_t i, std::size_t ended, TimeNs now) const {
+    if (events_.empty()) return i - ended;
+    const Trace& trace = points_.trace();
+    const CallId next = trace.device_ops.call[row_[ended].value];
+    const TimeNs since = next.valid() ? trace.calls.start[next.value] : now;
+    const auto first = std::ranges::lower_bound(events_, std::min(since, now));
+    return i - ended + static_cast<std::size_t>(std::ranges::lower_bound(events_, now) - first);
+  }
+
+  const Points& points_;
+  const StreamWaits& waits_;
+  std::span<const DeviceOpId> row_;
+  std::vector<TimeNs> events_;
+};
+
+std::vector<Queue> queues_of(const Points& points, const StreamWaits& waits) {
+  const Trace& trace = points.trace();
+  std::vector<Queue> queues;
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s)
+    queues.emplace_back(points, waits, StreamId{s});
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c)
+    if (is_of_events(trace.calls.kind[c]) && trace.calls.stream[c].valid())
+      queues[trace.calls.stream[c].value].add_event(trace.calls.start[c]);
+  return queues;
+}
+
+void add_launches(const Queue& queue, EdgeSink& sink) {
+  const Trace& trace = sink.points.trace();
+  const auto row = queue.row();
+  std::size_t ended = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const CallId call = trace.device_ops.call[row[i].value];
+    if (!call.valid()) continue;
+    const Interval interval = trace.calls.interval(call);
+    while (ended < row.size() && trace.device_ops.end[row[ended].value] <= interval.end) ++ended;
+    if (const PointId room = queue.room_for(i, ended, interval); room.valid())
+      sink.add(room, end_of(sink.points.task(call)), EdgeKind::kQueueFull, true);
+  }
+}
+
+/// Short calls did not block.
+void add_events(const std::vector<Queue>& queues, EdgeSink& sink) {
+  constexpr DurationNs kBlocked{20'000};
+  const Trace& trace = sink.points.trace();
+  const DeviceOps& ops = trace.device_ops;
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const Interval call = trace.calls.interval(CallId{c});
+    const StreamId stream = trace.calls.stream[c];
+    if (!is_of_events(trace.calls.kind[c]) || call.length() < kBlocked || !stream.valid()) continue;
+    const auto row = queues[stream.value].row();
+    const auto before = std::ranges::partition_point(row, [&](DeviceOpId op) {
+      const CallId launch = ops.call[op.value];
+      return (launch.valid() ? trace.calls.start[launch.value] : ops.start[op.value]) < call.begin;
+    });
+    const auto ended = std::ranges::partition_point(
+        row, [&](DeviceOpId op) { return ops.end[op.value] <= call.end; });
+    const PointId room =
+        queues[stream.value].room_for(static_cast<std::size_t>(before - row.begin()),
+                                      static_cast<std::size_t>(ended - row.begin()), call);
+    if (room.valid())
+      sink.add(room, end_of(sink.points.task(CallId{c})), EdgeKind::kQueueFull, true);
+  }
 }
 
 }  // namespace
 
 void add_full_queues(std::span<const NewEdge> known, EdgeSink& sink) {
-  const Points& points = sink.points;
   const StreamWaits waits(known);
-  const Trace& trace = points.trace();
-  for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
-    auto row = trace.ops_of_stream[StreamId{s}];
-    std::size_t ended = 0;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      CallId call = trace.device_ops.call[row[i].value];
-      if (!call.valid()) continue;
-      const Interval interval{trace.calls.start[call.value], trace.calls.end[call.value]};
-      while (ended < row.size() && trace.device_ops.end[row[ended].value] <= interval.end) ++ended;
-      PointId room = room_for(points, waits, row, i, ended, interval);
-      if (room.valid()) sink.add(room, end_of(points.task(call)), EdgeKind::kQueueFull, true);
-    }
-  }
+  const std::vector<Queue> queues = queues_of(sink.points, waits);
+  for (const Queue& queue : queues) add_launches(queue, sink);
+  add_events(queues, sink);
 }
 
 }  // namespace headway::analyzer

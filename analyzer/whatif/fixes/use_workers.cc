@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/evidence/counters.h"
@@ -90,6 +91,9 @@ Proposal propose(const Predictor& predictor) {
   proposal.text = fmt::format("{} {} the batches beside the step", workers,
                               workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", workers);
+  // As `more-workers` has it: one batch for each, and one that waits.
+  if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
+    proposal.setting += fmt::format(" --prefetch {}", workers + 1);
   const StorageModel storage = storage_model(predictor.trace());
   proposal.certainty =
       storage.serves(static_cast<double>(workers), ratio(storage.total, work * count));

@@ -80,6 +80,30 @@ TEST_CASE("a sum at one rank holds the launches behind it up where they fill the
              "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, 0.35);
 }
 
+TEST_CASE("a thread that makes its own batches sleeps at no epoch's end") {
+  check_done(with(kImages, {{"gpu", "a100-80gb"},
+                            {"depth", "50"},
+                            {"width", "64"},
+                            {"precision", "tf32"},
+                            {"samples", "256"},
+                            {"workers", "0"},
+                            {"worker_reuse", "off"},
+                            {"ranks", "2"}}),
+             "half-precision", {{"precision", "bf16"}}, 0.15);
+}
+
+TEST_CASE("sums of many small tensors fill a stream's queue with waits for events") {
+  check_done(with(kText, {{"gpu", "rtx-4090"},
+                          {"layers", "12"},
+                          {"features", "1024"},
+                          {"batch", "2"},
+                          {"bucket_mb", "0"},
+                          {"first_bucket_mb", "0"},
+                          {"ranks", "4"},
+                          {"topology", "parameter-server"}}),
+             "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, 0.35);
+}
+
 TEST_CASE("products in BF16 gain by FP16 on matrix units that take no BF16") {
   check_done(with(kText, {{"gpu", "v100"}, {"precision", "bf16"}, {"batch", "32"}}),
              "half-precision", {{"precision", "amp-o2"}}, 0.15);
