@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/stats/nsys_tables.h"
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
@@ -42,6 +43,13 @@ void name_nulls(Table& table) {
   }
 }
 
+std::string names_of(std::span<const TableDeclaration> tables) {
+  std::string list;
+  for (const TableDeclaration& table : tables)
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
+  return list;
+}
+
 class StatsCommand final : public Command {
  public:
   std::string_view name() const override { return "stats"; }
@@ -50,15 +58,15 @@ class StatsCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    std::string list;
-    for (const TableDeclaration& table : analyzer::table_declarations())
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
+    std::string list = names_of(analyzer::table_declarations());
     app.add_option("trace", trace_,
                    "Trace file, or a folder or quoted pattern with those of all ranks")
         ->required()
         ->type_name("TRACE");
     app.add_option("tables", tables_,
-                   fmt::format("Tables to print, all that have rows by default: {}", list))
+                   fmt::format("Tables to print, all that have rows by default: {}. Reports of "
+                               "Nsight Systems, with its columns: {}",
+                               list, names_of(analyzer::nsys_table_declarations())))
         ->type_name("TABLE");
     app.add_option("--steps", steps_, "Only these steps, by number, both included: 10:20, 10:, 7")
         ->type_name("A:B");
@@ -115,6 +123,7 @@ class StatsCommand final : public Command {
     std::vector<Table> tables;
     for (const TableDeclaration* declaration : chosen) {
       Table table = declaration->make(result.trace, result.analysis, selection);
+      if (format_ != "json" && is_nsys(*declaration)) analyzer::print_as_nsys(table);
       if (!table.rows.empty() || !tables_.empty()) tables.push_back(std::move(table));
     }
     if (all_)
@@ -160,22 +169,32 @@ class StatsCommand final : public Command {
   std::vector<const TableDeclaration*> choose() const {
     std::vector<const TableDeclaration*> chosen;
     std::vector<std::string> names;
+    std::vector<const TableDeclaration*> known;
     for (const TableDeclaration& table : analyzer::table_declarations()) {
       names.emplace_back(table.id);
-      if (tables_.empty()) chosen.push_back(&table);
+      known.push_back(&table);
+    }
+    if (tables_.empty()) chosen = known;
+    for (const TableDeclaration& table : analyzer::nsys_table_declarations()) {
+      names.emplace_back(table.id);
+      known.push_back(&table);
     }
     for (const std::string& wanted : tables_) {
-      auto found = std::find(names.begin(), names.end(), wanted);
+      auto found = std::find(names.begin(), names.end(), analyzer::nsys_table_name(wanted));
       if (found == names.end()) {
         std::vector<std::string> near = closest(wanted, names, 1);
         fail_usage("'{}' is not a table.{} Tables: {}.", wanted,
                    near.empty() ? "" : fmt::format(" Did you mean '{}'?", near[0]),
                    fmt::join(names, ", "));
       }
-      chosen.push_back(
-          &analyzer::table_declarations()[static_cast<std::size_t>(found - names.begin())]);
+      chosen.push_back(known[static_cast<std::size_t>(found - names.begin())]);
     }
     return chosen;
+  }
+
+  static bool is_nsys(const TableDeclaration& table) {
+    std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
+    return &table >= all.data() && &table < all.data() + all.size();
   }
 
   /// One file for each table, as CSV unless another format was asked for.
