@@ -153,11 +153,20 @@ void for_each_op(const Trace& trace, const Selection& selection, Each each) {
   }
 }
 
+/// Without the version that CUPTI's names of functions have: "cudaLaunchKernel_v7000".
+std::string call_name(const Trace& trace, std::uint32_t i) {
+  std::string_view name = trace.strings[trace.calls.name[i]];
+  constexpr std::size_t kVersion = 6;
+  bool versioned =
+      name.size() > kVersion && name.substr(name.size() - kVersion, 2) == "_v" &&
+      std::all_of(name.end() - 4, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::string(versioned ? name.substr(0, name.size() - kVersion) : name);
+}
+
 template <class Each>
 void for_each_call(const Trace& trace, const Selection& selection, Each each) {
   for (std::uint32_t i = 0; i < trace.calls.size(); ++i) {
-    if (selection.has(CallId{i}))
-      each(std::string(trace.strings[trace.calls.name[i]]), trace.calls.interval({i}).length().ns);
+    if (selection.has(CallId{i})) each(call_name(trace, i), trace.calls.interval({i}).length().ns);
   }
 }
 
@@ -389,8 +398,7 @@ Table api_trace(const Trace& trace, const Analysis&, const Selection& selection)
     const Thread& thread = trace.threads[trace.calls.thread[i].value];
     std::int64_t correlation = static_cast<std::int64_t>(trace.calls.correlation[i]);
     table.rows.push_back({trace.calls.start[i].ns, trace.calls.interval({i}).length().ns,
-                          std::string(trace.strings[trace.calls.name[i]]), Cell(),
-                          correlation ? Cell(correlation) : Cell(),
+                          call_name(trace, i), Cell(), correlation ? Cell(correlation) : Cell(),
                           static_cast<std::int64_t>(trace.processes[thread.process.value].pid),
                           static_cast<std::int64_t>(thread.tid), Cell(), thread.name});
   }
@@ -454,12 +462,18 @@ std::string_view nsys_table_name(std::string_view name) {
   return name;
 }
 
-void print_as_nsys(Table& table) {
+void round_as_nsys(Table& table, bool as_text) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     int digits = table.columns[c].label.find(kMegabytes) == std::string::npos ? 1 : 3;
+    double scale = digits == 1 ? 10 : 1000;
     for (std::vector<Cell>& row : table.rows) {
-      if (const double* value = std::get_if<double>(&row[c]))
+      const double* value = std::get_if<double>(&row[c]);
+      if (!value) continue;
+      if (as_text) {
         row[c] = fmt::format("{:.{}f}", *value, digits);
+      } else {
+        row[c] = std::round(*value * scale) / scale;
+      }
     }
   }
 }

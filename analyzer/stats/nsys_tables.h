@@ -15,7 +15,8 @@ std::span<const TableDeclaration> nsys_table_declarations();
 /// "cuda_gpu_kern_sum" for "gpukernsum", the name before 2023.1; other names as they are.
 std::string_view nsys_table_name(std::string_view name);
 
-/// Numbers as texts with the digits that Nsight Systems prints: for CSV and for people.
-void print_as_nsys(Table& table);
+/// Numbers with the digits that Nsight Systems prints; as texts, which keep a last zero, for CSV and for
+/// people.
+void round_as_nsys(Table& table, bool as_text);
 
 }  // namespace headway::analyzer

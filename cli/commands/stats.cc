@@ -114,16 +114,20 @@ class StatsCommand final : public Command {
           trace_);
     std::vector<const TableDeclaration*> chosen = choose();
     if (!steps_.empty()) filter_.steps = analyzer::parse_steps(steps_);
+    // Nsight Systems' reports are over the whole file, with all its ranks.
+    const auto nsys = static_cast<std::size_t>(
+        std::count_if(chosen.begin(), chosen.end(), [](auto* one) { return is_nsys(*one); }));
+    std::unique_ptr<Analyzed> whole = nsys > 0 ? input_.load_whole({trace_}) : nullptr;
     int exit_code = 0;
-    std::unique_ptr<Analyzed> loaded = load(exit_code);
-    if (!loaded) return exit_code;
-    const Analyzed& result = *loaded;
-    analyzer::Selection selection(result.trace, result.analysis, filter_);
-    selection.keep_numbers = keep_numbers_;
+    std::unique_ptr<Analyzed> loaded = nsys < chosen.size() ? load(exit_code) : nullptr;
+    if (!loaded && nsys < chosen.size()) return exit_code;
     std::vector<Table> tables;
     for (const TableDeclaration* declaration : chosen) {
+      const Analyzed& result = is_nsys(*declaration) ? *whole : *loaded;
+      analyzer::Selection selection(result.trace, result.analysis, filter_);
+      selection.keep_numbers = keep_numbers_;
       Table table = declaration->make(result.trace, result.analysis, selection);
-      if (format_ != "json" && is_nsys(*declaration)) analyzer::print_as_nsys(table);
+      if (is_nsys(*declaration)) analyzer::round_as_nsys(table, format_ != "json");
       if (!table.rows.empty() || !tables_.empty()) tables.push_back(std::move(table));
     }
     if (all_)
@@ -197,6 +201,14 @@ class StatsCommand final : public Command {
     return &table >= all.data() && &table < all.data() + all.size();
   }
 
+  /// Scripts cut Nsight Systems' tables at spaces, so their names stay whole.
+  static std::size_t width_of(const Table& table) {
+    std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
+    bool nsys = std::any_of(all.begin(), all.end(),
+                            [&](const TableDeclaration& one) { return one.id == table.id; });
+    return nsys ? SIZE_MAX : analyzer::TextOptions{}.width;
+  }
+
   /// One file for each table, as CSV unless another format was asked for.
   void write_all(const std::vector<Table>& tables) {
     std::string extension = format_ == "markdown" ? ".md" : format_ == "json" ? ".json" : ".csv";
@@ -233,8 +245,9 @@ class StatsCommand final : public Command {
         out += fmt::format("### {}\n\n{}\n\n{}\n", table.title, escape_markdown(table.note),
                            analyzer::to_markdown(table, rows));
       } else {
-        out += fmt::format("{}{}{}\n{}", out.empty() ? "" : "\n", table.title, note,
-                           analyzer::to_text(table, {.max_rows = rows, .indent = "  "}));
+        out += fmt::format(
+            "{}{}{}\n{}", out.empty() ? "" : "\n", table.title, note,
+            analyzer::to_text(table, {.max_rows = rows, .width = width_of(table), .indent = "  "}));
       }
     }
     return out;

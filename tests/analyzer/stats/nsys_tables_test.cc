@@ -15,10 +15,20 @@ Table nsys(const test::AnalyzedRun& run, std::string_view name) {
   for (const TableDeclaration& table : nsys_table_declarations()) {
     if (table.id != name) continue;
     Table made = table.make(run.trace, run.analysis, {});
-    print_as_nsys(made);
+    round_as_nsys(made, true);
     return made;
   }
   FAIL("no table " << name);
+  return {};
+}
+
+Table api_sum_numbers(const test::AnalyzedRun& run) {
+  for (const TableDeclaration& table : nsys_table_declarations()) {
+    if (table.id != "cuda_api_sum") continue;
+    Table made = table.make(run.trace, run.analysis, {});
+    round_as_nsys(made, false);
+    return made;
+  }
   return {};
 }
 
@@ -119,7 +129,7 @@ TEST_CASE("ranges are told apart by domain and style, and projected with levels 
   CHECK(line(projected, 1) == ":inner,PushPop,201,490,1,201.0,201.0,201,201,0.0,2,2.0,1.0,0.0");
 }
 
-TEST_CASE("each op is a row of the trace by time; calls on files are the operating system's") {
+TEST_CASE("each op is a row of the trace by time, calls on files are the operating system's") {
   test::TraceBuilder builder;
   add_work(builder);
   builder.io(1, trace::IoOp::kRead, "/data/a", 10, 20, 100);
@@ -137,6 +147,19 @@ TEST_CASE("each op is a row of the trace by time; calls on files are the operati
   REQUIRE(os.rows.size() == 1);
   // Of calls that are known as a sum, the mean is known and the rest is not.
   CHECK(line(os, 0).starts_with("100.0,60,6,10.0,,,,,"));
+}
+
+TEST_CASE("calls have no versions in their names, as numbers figures are rounded alike") {
+  test::TraceBuilder builder;
+  builder.call(1, trace::DeviceCallKind::kOther, 0, 10, 1, 0, "cudaMalloc_v3020");
+  builder.call(1, trace::DeviceCallKind::kOther, 20, 31, 1, 0, "cudaMalloc_v3020");
+  builder.call(1, trace::DeviceCallKind::kOther, 40, 50, 1, 0, "cuMemAlloc_v2");
+  builder.launch(1, 60, 61, 70, 80, {});
+  test::AnalyzedRun run(builder);
+  Table calls = api_sum_numbers(run);
+  CHECK(std::get<std::string>(calls.rows[0].back()) == "cudaMalloc");
+  CHECK(std::get<double>(calls.rows[0][0]) == doctest::Approx(65.6));
+  CHECK(std::get<std::string>(calls.rows[1].back()) == "cuMemAlloc_v2");
 }
 
 TEST_CASE("the names of older versions of Nsight Systems mean the same") {

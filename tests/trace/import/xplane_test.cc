@@ -193,6 +193,19 @@ TEST_CASE("without what the host says of it, a run of a TPU's program begins by 
   CHECK(trace.streams.size() == 2);
 }
 
+TEST_CASE("parts of a TPU have streams of their own and no steps") {
+  XPlane device("/device:TPU:0");
+  device.line(2, "XLA Ops").event("%fusion.1 = f32[8] fusion(%x)", 100, 50);
+  XPlane part("/device:TPU:0 SparseCore 1");
+  part.line(2, "XLA Ops").event("%gather.1 = f32[8] gather(%x)", 110, 100);
+  part.line(3, "Steps").event("5", 100, 400);
+  Trace trace = load_planes({device, part});
+  REQUIRE(trace.device_ops.size() == 2);
+  CHECK(trace.devices.size() == 1);
+  CHECK(trace.device_ops.stream[0] != trace.device_ops.stream[1]);
+  CHECK_FALSE(range_named(trace, "step 5"));
+}
+
 TEST_CASE(
     "on a processor, ops are the device's and were set off by the thread that handed them over") {
   XPlane host("/host:CPU");

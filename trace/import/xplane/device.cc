@@ -15,6 +15,7 @@ using namespace load_detail;
 struct PlaneName {
   std::string_view type;
   std::int32_t ordinal = -1;
+  std::string_view part;  ///< " SparseCore 1"; empty: the device itself
 };
 
 PlaneName parse(std::string_view name) {
@@ -28,6 +29,7 @@ PlaneName parse(std::string_view name) {
   std::string_view rest = name.substr(colon + 1);
   auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), result.ordinal);
   if (error != std::errc{} || result.ordinal < 0) result.ordinal = -1;
+  result.part = rest.substr(static_cast<std::size_t>(end - rest.data()));
   return result;
 }
 
@@ -208,16 +210,21 @@ class DevicePlanes {
 
   void add_programs(const Plane& plane, PlaneName name) {
     std::string prefix = std::string(name.type) + " " + std::to_string(name.ordinal);
+    prefix += name.part;
     runs_.clear();
     for (const Line& line : plane.lines) {
       if (line.name == "XLA Modules") add_runs(plane, line, prefix + " programs");
     }
     std::sort(runs_.begin(), runs_.end(),
               [](const Run& a, const Run& b) { return a.when.begin < b.when.begin; });
+    // A part of the device works beside it, on streams of its own.
+    std::string of_part(name.part);
+    std::int64_t first = name.part.empty() ? 0 : 2 * ++parts_[device_];
     for (const Line& line : plane.lines) {
-      if (line.name == "Steps") add_steps(plane, line, prefix + " steps");
-      if (line.name == "XLA Ops") add_program_ops(plane, line, 0, "XLA ops");
-      if (line.name == "Async XLA Ops") add_program_ops(plane, line, 1, "Asynchronous XLA ops");
+      if (line.name == "Steps" && name.part.empty()) add_steps(plane, line, prefix + " steps");
+      if (line.name == "XLA Ops") add_program_ops(plane, line, first, "XLA ops" + of_part);
+      if (line.name == "Async XLA Ops")
+        add_program_ops(plane, line, first + 1, "Asynchronous XLA ops" + of_part);
     }
   }
 
@@ -272,7 +279,8 @@ class DevicePlanes {
   }
 
   void add_program_ops(const Plane& plane, const Line& line, std::int64_t ordinal,
-                       std::string_view name) {
+                       const std::string& name) {
+    const bool asynchronous = ordinal % 2 == 1;
     StreamId stream = building_.assembly.stream(device_, building_.process, ordinal);
     building_.trace.streams[stream.value].name = name;
     std::vector<Timed> ops;
@@ -294,11 +302,11 @@ class DevicePlanes {
       if (collective.empty()) collective = collective_kind(category);
       if (!collective.empty()) {
         op.row.kind = DeviceOpKind::kCommunication;
-        if (ordinal == 0 && !is_done_half(hlo)) {
+        if (!asynchronous && !is_done_half(hlo)) {
           op.collective = collective;
           op.collective_bytes = result_bytes(kind.name);
         }
-      } else if (ordinal == 1 || without_number(hlo).starts_with("copy-")) {
+      } else if (asynchronous || without_number(hlo).starts_with("copy-")) {
         op.row.kind = DeviceOpKind::kCopyDeviceToDevice;
       }
       const Run* run = run_at(when.begin);
@@ -311,7 +319,7 @@ class DevicePlanes {
     std::stable_sort(ops.begin(), ops.end(), [](const Timed& a, const Timed& b) {
       return a.when.begin != b.when.begin ? a.when.begin < b.when.begin : a.when.end > b.when.end;
     });
-    if (ordinal != 0) {
+    if (asynchronous) {
       for (const Timed& op : ops) add(op, op.when);
       return;
     }
@@ -338,6 +346,7 @@ class DevicePlanes {
   Event event_;
   Stats stats_;
   std::vector<Run> runs_;
+  std::map<DeviceId, std::int64_t> parts_;             ///< planes of parts that were seen
   std::unordered_map<std::int64_t, Launch> launches_;  ///< by run id
   bool launches_found_ = false;
 };
