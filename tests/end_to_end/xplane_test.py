@@ -12,7 +12,10 @@ HEADWAY = str(pathlib.Path(sys.argv[1]).resolve() / "headway")
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-", "ragged-all-to-all")
 
 JAX_PROGRAM = """
-import sys, time, jax, jax.numpy as jnp
+import os, sys, time
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=" + sys.argv[2]
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 @jax.jit
 def train_step(p, x):
     def loss(p):
@@ -20,7 +23,8 @@ def train_step(p, x):
     l, g = jax.value_and_grad(loss)(p)
     return [a - 0.01 * b for a, b in zip(p, g)], l
 p = [jnp.ones((256, 512)) * .01, jnp.ones((512, 64)) * .01]
-x = jnp.ones((128, 256))
+split = NamedSharding(Mesh(np.array(jax.devices()), ("d",)), PartitionSpec("d", None))
+x = jax.device_put(jnp.ones((128, 256)), split)
 p, l = train_step(p, x)
 l.block_until_ready()
 with jax.profiler.trace(sys.argv[1]):
@@ -126,7 +130,8 @@ def expected(path):
                             continue
                     else:
                         continue
-                    devices[found.get("device_ordinal", 0)].append(("compute", begin, end))
+                    what = "comm" if found.get("hlo_op", "").startswith(COLLECTIVES) else "compute"
+                    devices[found.get("device_ordinal", 0)].append((what, begin, end))
                     kernels[op] += 1
     return steps, kernels, devices
 
@@ -162,8 +167,8 @@ def check(path):
     print(f"{path.name}: {steps} steps, {sum(kernels.values())} ops of {len(kernels)} kinds on {len(devices)} devices agree to the ns")
 
 
-def record(program, folder):
-    result = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True, timeout=250)
+def record(program, folder, devices):
+    result = subprocess.run([sys.executable, "-c", program, folder, str(devices)], capture_output=True, text=True, timeout=250)
     assert result.returncode == 0, result.stderr[-2000:]
     files = list(pathlib.Path(folder).glob("plugins/profile/*/*.xplane.pb"))
     assert len(files) == 1, files
@@ -182,12 +187,14 @@ def main():
             import jax  # noqa: F401
         except ImportError as error:
             skip(f"{error} (pip install jax)")
-    with tempfile.TemporaryDirectory() as folder:
-        path = record(JAX_PROGRAM if case == "jax" else TENSORFLOW_PROGRAM, folder)
-        check(path)
-        # The log folder stands for the file.
-        text = subprocess.run([HEADWAY, "report", folder], capture_output=True, text=True, timeout=200)
-        assert text.returncode == 0 and "Verdict" in text.stdout, text.stderr
+    for devices in (1, 2) if case == "jax" else (1,):
+        with tempfile.TemporaryDirectory() as folder:
+            path = record(JAX_PROGRAM if case == "jax" else TENSORFLOW_PROGRAM, folder, devices)
+            check(path)
+            assert len(tables(path, "devices")["devices"]) == devices
+            # The log folder stands for the file, also with what JAX writes beside it.
+            text = subprocess.run([HEADWAY, "report", folder], capture_output=True, text=True, timeout=200)
+            assert text.returncode == 0 and "Verdict" in text.stdout and "ranks" not in text.stdout, text.stdout + text.stderr
 
 
 main()

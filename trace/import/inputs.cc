@@ -88,6 +88,14 @@ std::vector<std::string> traces_in(const std::string& folder) {
            std::find(files.begin(), files.end(), fs::path(file).replace_extension(".sqlite")) !=
                files.end();
   });
+  // JAX's profiler leaves a Chrome trace of the same run beside its profile, with less in it.
+  auto is_profile = [](const std::string& file) {
+    return file.ends_with(".xplane.pb") || file.ends_with(".xplane.pb.gz");
+  };
+  if (std::any_of(files.begin(), files.end(), is_profile))
+    std::erase_if(files, [](const std::string& file) {
+      return file.ends_with(".trace.json.gz") || file.ends_with("perfetto_trace.json.gz");
+    });
   if (files.empty()) {
     std::vector<std::string> runs = profile_runs(folder);
     if (runs.size() == 1) return traces_in(runs.front());

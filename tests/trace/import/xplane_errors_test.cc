@@ -108,6 +108,9 @@ TEST_CASE("a log folder of a profiler stands for its run, with all hosts") {
   std::filesystem::path runs = std::filesystem::path(folder / "log") / "plugins/profile";
   write(runs / "2026_01_01/host0.xplane.pb", bytes);
   write(runs / "2026_01_01/host1.xplane.pb", bytes);
+  // JAX writes what it draws itself beside them.
+  write(runs / "2026_01_01/host0.trace.json.gz", "{}");
+  write(runs / "2026_01_01/perfetto_trace.json.gz", "{}");
   auto files = expand_inputs({(folder / "log").string()});
   REQUIRE(files.size() == 2);
   CHECK(files[0].ends_with("host0.xplane.pb"));
