@@ -10,7 +10,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 /// A profile is minutes long. Rows a week from the others have a broken clock.
 constexpr std::int64_t kReach = 7 * 24 * 3600 * kSecond;
 constexpr std::int64_t kNsOfPs = 1'000;
-/// What a real GPU's kernel may do in one launch; beyond is damage.
+/// Far more ops than a program has; beyond them ops have names only.
 constexpr std::size_t kMostGraphOps = 1'000'000;
 
 /// A time in the middle of the file's.

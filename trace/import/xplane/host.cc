@@ -84,11 +84,10 @@ class HostPlanes {
     std::string_view collective;
   };
 
-  const Kind& known(const Plane& plane, std::int64_t id, const EventKind& kind) {
+  const Kind& known(std::int64_t id, const EventKind& kind) {
     auto [slot, is_new] = kinds_.try_emplace(id);
     Kind& known = slot->second;
     if (!is_new) return known;
-    (void)plane;
     known.role = host_role(kind.name, kind.display_name);
     if (known.role == HostRole::kPython) {
       known.name = building_.string(python_name(kind.name));
@@ -127,7 +126,7 @@ class HostPlanes {
       }
       HostEvent row;
       if (event.aggregated || !building_.times(line, event, row.when)) continue;
-      const Kind& what = known(plane, event.kind, *kind);
+      const Kind& what = known(event.kind, *kind);
       row.name = what.name;
       row.role = what.role;
       row.stage = what.stage;

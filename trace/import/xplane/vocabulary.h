@@ -62,7 +62,7 @@ struct Copy {
   std::int64_t destination_device = -1;
 };
 Copy copy_of(std::string_view name, std::string_view details);
-/// The number behind "size:" in such details; `fallback` when there is none.
+/// The number behind `key` ("size:") in such details; `fallback` when there is none.
 std::int64_t detail(std::string_view details, std::string_view key, std::int64_t fallback);
 /// Product of "x,y,z" behind `key`; 0 when there is none.
 std::uint32_t extent(std::string_view details, std::string_view key);
