@@ -42,10 +42,15 @@ bool enqueues(const Calls& calls, CallId call) {
 /// nothing (queries of a stream's state, event records) are part of issuing.
 DurationNs usual_pause(const Trace& trace, const std::vector<std::vector<CallId>>& enqueues) {
   constexpr std::size_t kSample = 100'000;
+  const Calls& calls = trace.calls;
   std::vector<std::int64_t> pauses;
   for (const std::vector<CallId>& rows : enqueues) {
     for (std::size_t i = 1; i < rows.size() && pauses.size() < kSample; ++i) {
-      DurationNs pause = trace.calls.start[rows[i].value] - trace.calls.end[rows[i - 1].value];
+      // A graph or a compiled program is all that a step issues: what comes before the next is no pause.
+      if (calls.kind[rows[i - 1].value] == DeviceCallKind::kGraphLaunch ||
+          calls.kind[rows[i].value] == DeviceCallKind::kGraphLaunch)
+        continue;
+      DurationNs pause = calls.start[rows[i].value] - calls.end[rows[i - 1].value];
       if (pause.ns > 0) pauses.push_back(pause.ns);
     }
   }

@@ -53,7 +53,8 @@ std::string recorded_line(const Trace& trace) {
 
 std::string device_line(const Trace& trace, trace::DeviceId id) {
   const trace::Device& device = trace.devices[id.value];
-  std::string_view type = device.type == trace::DeviceType::kCuda        ? "CUDA"
+  std::string_view type = device.name.starts_with("TPU")                 ? "device"
+                          : device.type == trace::DeviceType::kCuda      ? "CUDA"
                           : device.type == trace::DeviceType::kHost      ? "host"
                           : device.type == trace::DeviceType::kSimulated ? "simulated"
                                                                          : "unknown";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/stats/labels.h"
+#include "analyzer/stats/projection.h"
 #include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
 
@@ -38,38 +39,6 @@ class RangeGroups {
   NameGroups names_;
   KeyGroups keys_;
 };
-
-/// What the device ops launched inside each range did: a range includes those inside it.
-struct Projection {
-  std::vector<TimeNs> first;
-  std::vector<TimeNs> last;
-  std::vector<std::int64_t> busy_ns;
-  std::vector<std::uint32_t> ops;  ///< 0: launched nothing, the rest means nothing
-};
-
-Projection project(const Trace& trace, const Analysis& analysis) {
-  std::size_t count = trace.ranges.size();
-  Projection p{std::vector<TimeNs>(count, TimeNs::max()), std::vector<TimeNs>(count, TimeNs::min()),
-               std::vector<std::int64_t>(count), std::vector<std::uint32_t>(count)};
-  auto add = [&](std::size_t to, TimeNs first, TimeNs last, std::int64_t busy, std::uint32_t ops) {
-    p.first[to] = std::min(p.first[to], first);
-    p.last[to] = std::max(p.last[to], last);
-    p.busy_ns[to] += busy;
-    p.ops[to] += ops;
-  };
-  for (std::uint32_t i = 0; i < analysis.attribution.range_of.size(); ++i) {
-    RangeId range = analysis.attribution.range_of[i];
-    Interval run = trace.device_ops.interval({i});
-    if (range.valid()) add(range.value, run.begin, run.end, run.length().ns, 1);
-  }
-  // A parent stands before its children, so the last range can be added to its parent first.
-  for (std::size_t i = count; i-- > 0;) {
-    RangeId parent = trace.ranges.parent[i];
-    if (p.ops[i] && parent.valid() && parent.value < i)
-      add(parent.value, p.first[i], p.last[i], p.busy_ns[i], p.ops[i]);
-  }
-  return p;
-}
 
 }  // namespace
 
@@ -120,7 +89,7 @@ Table range_table(const Trace& trace, const Analysis&, const Selection& selectio
 }
 
 Table range_device_table(const Trace& trace, const Analysis& analysis, const Selection& selection) {
-  Projection projection = project(trace, analysis);
+  RangeProjection projection = project_ranges(trace, analysis);
   RangeGroups groups(trace, selection);
   GroupedValues values;
   std::vector<std::pair<std::int64_t, std::int64_t>> work;  // per group: busy ns, ops

@@ -17,7 +17,7 @@ class ExportCommand final : public Command {
  public:
   std::string_view name() const override { return "export"; }
   std::string_view summary() const override {
-    return "Write a trace for other tools: Chrome/Perfetto JSON or CSV tables";
+    return "Write a trace for other tools: Chrome JSON, Perfetto protobuf or CSV tables";
   }
 
   void declare(CLI::App& app) override {
@@ -25,29 +25,33 @@ class ExportCommand final : public Command {
         ->required()
         ->type_name("TRACE");
     app.add_option("--format", format_,
-                   "chrome: one JSON file for Perfetto and tools for PyTorch's traces; csv: a "
-                   "folder with a file per table")
+                   "chrome: one JSON file for Perfetto and tools for PyTorch's traces; perfetto: "
+                   "Perfetto's protobuf, smaller; csv: a folder with a file per table")
         ->required()
         ->type_name("FORMAT")
-        ->check(CLI::IsMember({"chrome", "csv"}));
+        ->check(CLI::IsMember({"chrome", "perfetto", "csv"}));
     app.add_option("-o,--output", output_,
                    "File (\"-\": standard output; a name in .gz is compressed) or folder to write; "
-                   "by default beside TRACE: TRACE.json.gz or TRACE.csv")
+                   "by default beside TRACE: TRACE.json.gz, TRACE.pftrace or TRACE.csv")
         ->type_name("PATH");
     app.add_flag("--force", force_, "Overwrite what is there");
   }
 
   int run() override {
     trace::ExportOptions options{force_};
-    bool chrome = format_ == "chrome";
     std::string output = output_;
     if (output.empty()) {
       std::filesystem::path stem = trace_;
-      output = stem.replace_extension(chrome ? ".json.gz" : ".csv").string();
+      output = stem.replace_extension(format_ == "chrome"     ? ".json.gz"
+                                      : format_ == "perfetto" ? ".pftrace"
+                                                              : ".csv")
+                   .string();
     }
     trace::Trace trace = trace::load(trace_);
-    if (chrome) {
+    if (format_ == "chrome") {
       trace::export_chrome_json(trace, output, options);
+    } else if (format_ == "perfetto") {
+      trace::export_perfetto(trace, output, options);
     } else {
       trace::export_csv(trace, output, options);
     }

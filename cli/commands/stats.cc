@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/stats/nsys_tables.h"
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
@@ -42,6 +43,13 @@ void name_nulls(Table& table) {
   }
 }
 
+std::string names_of(std::span<const TableDeclaration> tables) {
+  std::string list;
+  for (const TableDeclaration& table : tables)
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
+  return list;
+}
+
 class StatsCommand final : public Command {
  public:
   std::string_view name() const override { return "stats"; }
@@ -50,15 +58,15 @@ class StatsCommand final : public Command {
   }
 
   void declare(CLI::App& app) override {
-    std::string list;
-    for (const TableDeclaration& table : analyzer::table_declarations())
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", table.id);
+    std::string list = names_of(analyzer::table_declarations());
     app.add_option("trace", trace_,
                    "Trace file, or a folder or quoted pattern with those of all ranks")
         ->required()
         ->type_name("TRACE");
     app.add_option("tables", tables_,
-                   fmt::format("Tables to print, all that have rows by default: {}", list))
+                   fmt::format("Tables to print, all that have rows by default: {}. Reports of "
+                               "Nsight Systems, with its columns: {}",
+                               list, names_of(analyzer::nsys_table_declarations())))
         ->type_name("TABLE");
     app.add_option("--steps", steps_, "Only these steps, by number, both included: 10:20, 10:, 7")
         ->type_name("A:B");
@@ -106,15 +114,20 @@ class StatsCommand final : public Command {
           trace_);
     std::vector<const TableDeclaration*> chosen = choose();
     if (!steps_.empty()) filter_.steps = analyzer::parse_steps(steps_);
+    // Nsight Systems' reports are over the whole file, with all its ranks.
+    const auto nsys = static_cast<std::size_t>(
+        std::count_if(chosen.begin(), chosen.end(), [](auto* one) { return is_nsys(*one); }));
+    std::unique_ptr<Analyzed> whole = nsys > 0 ? input_.load_whole({trace_}) : nullptr;
     int exit_code = 0;
-    std::unique_ptr<Analyzed> loaded = load(exit_code);
-    if (!loaded) return exit_code;
-    const Analyzed& result = *loaded;
-    analyzer::Selection selection(result.trace, result.analysis, filter_);
-    selection.keep_numbers = keep_numbers_;
+    std::unique_ptr<Analyzed> loaded = nsys < chosen.size() ? load(exit_code) : nullptr;
+    if (!loaded && nsys < chosen.size()) return exit_code;
     std::vector<Table> tables;
     for (const TableDeclaration* declaration : chosen) {
+      const Analyzed& result = is_nsys(*declaration) ? *whole : *loaded;
+      analyzer::Selection selection(result.trace, result.analysis, filter_);
+      selection.keep_numbers = keep_numbers_;
       Table table = declaration->make(result.trace, result.analysis, selection);
+      if (is_nsys(*declaration)) analyzer::round_as_nsys(table, format_ != "json");
       if (!table.rows.empty() || !tables_.empty()) tables.push_back(std::move(table));
     }
     if (all_)
@@ -160,22 +173,40 @@ class StatsCommand final : public Command {
   std::vector<const TableDeclaration*> choose() const {
     std::vector<const TableDeclaration*> chosen;
     std::vector<std::string> names;
+    std::vector<const TableDeclaration*> known;
     for (const TableDeclaration& table : analyzer::table_declarations()) {
       names.emplace_back(table.id);
-      if (tables_.empty()) chosen.push_back(&table);
+      known.push_back(&table);
+    }
+    if (tables_.empty()) chosen = known;
+    for (const TableDeclaration& table : analyzer::nsys_table_declarations()) {
+      names.emplace_back(table.id);
+      known.push_back(&table);
     }
     for (const std::string& wanted : tables_) {
-      auto found = std::find(names.begin(), names.end(), wanted);
+      auto found = std::find(names.begin(), names.end(), analyzer::nsys_table_name(wanted));
       if (found == names.end()) {
         std::vector<std::string> near = closest(wanted, names, 1);
         fail_usage("'{}' is not a table.{} Tables: {}.", wanted,
                    near.empty() ? "" : fmt::format(" Did you mean '{}'?", near[0]),
                    fmt::join(names, ", "));
       }
-      chosen.push_back(
-          &analyzer::table_declarations()[static_cast<std::size_t>(found - names.begin())]);
+      chosen.push_back(known[static_cast<std::size_t>(found - names.begin())]);
     }
     return chosen;
+  }
+
+  static bool is_nsys(const TableDeclaration& table) {
+    std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
+    return &table >= all.data() && &table < all.data() + all.size();
+  }
+
+  /// Scripts cut Nsight Systems' tables at spaces, so their names stay whole.
+  static std::size_t width_of(const Table& table) {
+    std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
+    bool nsys = std::any_of(all.begin(), all.end(),
+                            [&](const TableDeclaration& one) { return one.id == table.id; });
+    return nsys ? SIZE_MAX : analyzer::TextOptions{}.width;
   }
 
   /// One file for each table, as CSV unless another format was asked for.
@@ -214,8 +245,9 @@ class StatsCommand final : public Command {
         out += fmt::format("### {}\n\n{}\n\n{}\n", table.title, escape_markdown(table.note),
                            analyzer::to_markdown(table, rows));
       } else {
-        out += fmt::format("{}{}{}\n{}", out.empty() ? "" : "\n", table.title, note,
-                           analyzer::to_text(table, {.max_rows = rows, .indent = "  "}));
+        out += fmt::format(
+            "{}{}{}\n{}", out.empty() ? "" : "\n", table.title, note,
+            analyzer::to_text(table, {.max_rows = rows, .width = width_of(table), .indent = "  "}));
       }
     }
     return out;

@@ -208,7 +208,8 @@ class Builder {
 
   void add_device(DeviceId id) {
     const trace::Device& device = trace_.devices[id.value];
-    std::string_view type = device.type == trace::DeviceType::kCuda        ? "GPU"
+    std::string_view type = device.name.starts_with("TPU")                 ? "TPU"
+                            : device.type == trace::DeviceType::kCuda      ? "GPU"
                             : device.type == trace::DeviceType::kSimulated ? "Simulated device"
                                                                            : "Host device";
     std::string prefix;

@@ -367,9 +367,11 @@ ComparePage& MainWindow::compare() {
 /// Empty: the user thought better of it.
 QString MainWindow::ask_for_trace(const QString& title) {
   QString folder = path_.isEmpty() ? QString() : QFileInfo(path_).path();
-  return QFileDialog::getOpenFileName(this, title, folder,
-                                      tr("Traces (*.sqlite *.sqlite3 *.db *.json *.json.gz *.zip);;"
-                                         "All files (*)"));
+  return QFileDialog::getOpenFileName(
+      this, title, folder,
+      tr("Traces (*.sqlite *.sqlite3 *.db *.json *.json.gz *.xplane.pb "
+         "*.xplane.pb.gz *.zip);;"
+         "All files (*)"));
 }
 
 void MainWindow::choose_file() {

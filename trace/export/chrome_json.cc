@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/export/autograd_pairs.h"
 #include "trace/export/chrome_rows.h"
 #include "trace/export/export.h"
 #include "trace/export/json_text.h"
@@ -519,27 +520,8 @@ class ChromeWriter {
   /// From the last forward op with a sequence number to the first op on another thread with it.
   void autograd_flows() {
     const Ranges& ranges = trace_.ranges;
-    struct Pair {
-      RangeId forward;
-      RangeId backward;
-    };
-    std::unordered_map<std::int64_t, Pair> pairs;
-    for (std::uint32_t i = 0; i < ranges.size(); ++i) {
-      const RangeInfo* info = trace_.info(RangeId{i});
-      if (!info || info->sequence == conventions::kAbsent) continue;
-      Pair& pair = pairs[info->sequence];
-      if (!pair.forward.valid() || ranges.thread[pair.forward.value] == ranges.thread[i]) {
-        if (!pair.backward.valid()) pair.forward = RangeId{i};
-      } else if (!pair.backward.valid() && ranges.start[i] >= ranges.end[pair.forward.value]) {
-        pair.backward = RangeId{i};
-      }
-    }
-    std::vector<std::pair<std::int64_t, Pair>> sorted(pairs.begin(), pairs.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
     std::int64_t id = 0;
-    for (const auto& [sequence, pair] : sorted) {
-      if (!pair.forward.valid() || !pair.backward.valid()) continue;
+    for (const AutogradPair& pair : autograd_pairs(trace_)) {
       ++id;
       flow_end("s", "fwdbwd", id, rows_.thread[ranges.thread[pair.forward.value].value],
                ranges.start[pair.forward.value]);

@@ -19,6 +19,11 @@ struct ExportOptions {
 void export_chrome_json(const Trace& trace, const std::filesystem::path& path,
                         const ExportOptions& options = {});
 
+/// Writes a trace in Perfetto's protobuf format (docs/user-guide/export.md): tracks of threads,
+/// streams and counters, flows from calls to what they enqueued. Same rules for `path`.
+void export_perfetto(const Trace& trace, const std::filesystem::path& path,
+                     const ExportOptions& options = {});
+
 /// Writes each table of the trace that has rows as `<folder>/<table>.csv` (RFC 4180, a header line,
 /// names instead of StringIds). The folder is made when it is missing. Same errors.
 void export_csv(const Trace& trace, const std::filesystem::path& folder,

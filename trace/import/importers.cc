@@ -10,6 +10,7 @@
 #include "trace/import/kineto/kineto.h"
 #include "trace/import/sqlite/sqlite.h"
 #include "trace/import/trace_files.h"
+#include "trace/import/xplane/xplane.h"
 
 namespace headway::trace {
 namespace import_detail {
@@ -19,17 +20,18 @@ std::span<const Importer> importers() {
   // that need the name.
   static constexpr auto kImporters = std::to_array<Importer>({
       {"Headway or Nsight Systems SQLite", is_sqlite, load_sqlite},
+      {"XPlane of JAX or TensorFlow", is_xplane, load_xplane},
       {"a file of another tool", is_foreign, refuse_foreign},
       {"PyTorch profiler JSON", is_json, load_json},
-      {"PyTorch profiler JSON, gzip", is_gzip, load_gzip},
-      {"PyTorch profiler JSON, zip", is_zip, load_zip},
+      {"PyTorch profiler JSON or XPlane, gzip", is_gzip, load_gzip},
+      {"PyTorch profiler JSON or XPlane, zip", is_zip, load_zip},
   });
   return kImporters;
 }
 
 std::string formats_sentence() {
-  return "Headway's own SQLite file, an SQLite export of Nsight Systems, or the JSON of PyTorch's "
-         "profiler (plain, .gz or in a .zip)";
+  return "Headway's own SQLite file, an SQLite export of Nsight Systems, the JSON of PyTorch's "
+         "profiler or the .xplane.pb of JAX's or TensorFlow's (plain, .gz or in a .zip)";
 }
 
 bool Probe::ends_in(std::string_view extension) const {
@@ -69,9 +71,8 @@ std::vector<std::filesystem::path> trace_files(const std::filesystem::path& path
   if (files.size() == 1) return {path};
   if (files.empty())
     fail_input(
-        "{}: is a zip archive without recordings: expected .json or .json.gz members. Recordings "
-        "in "
-        "archives within it have to be unpacked: unzip '{}'",
+        "{}: is a zip archive without recordings: expected .json, .json.gz or .xplane.pb members. "
+        "Recordings in archives within it have to be unpacked: unzip '{}'",
         path.string(), path.string());
   return files;
 }

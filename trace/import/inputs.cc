@@ -51,12 +51,27 @@ bool natural_less(const std::string& a, const std::string& b) {
 }
 
 bool looks_like_trace(const fs::path& path) {
-  static constexpr auto kEndings = std::to_array<std::string_view>(
-      {".sqlite", ".json", ".json.gz", ".pt.trace.json", ".zip", ".nsys-rep", ".db"});
+  static constexpr auto kEndings =
+      std::to_array<std::string_view>({".sqlite", ".json", ".json.gz", ".pt.trace.json",
+                                       ".xplane.pb", ".xplane.pb.gz", ".zip", ".nsys-rep", ".db"});
   std::string name = path.filename().string();
   return name.front() != '.' &&
          std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// The runs in a log folder of JAX's or TensorFlow's profiler; Keras has one more level.
+std::vector<std::string> profile_runs(const std::string& folder) {
+  std::vector<std::string> runs;
+  for (const char* inside : {"plugins/profile", "train/plugins/profile"}) {
+    std::error_code error;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(fs::path(folder) / inside, error)) {
+      if (entry.is_directory()) runs.push_back(entry.path().string());
+    }
+  }
+  std::sort(runs.begin(), runs.end(), natural_less);
+  return runs;
 }
 
 std::vector<std::string> traces_in(const std::string& folder) {
@@ -73,8 +88,23 @@ std::vector<std::string> traces_in(const std::string& folder) {
            std::find(files.begin(), files.end(), fs::path(file).replace_extension(".sqlite")) !=
                files.end();
   });
-  if (files.empty())
-    fail_usage("{}: is a folder without traces (.sqlite, .json, .json.gz, .zip).", folder);
+  // JAX's profiler leaves a Chrome trace of the same run beside its profile, with less in it.
+  auto is_profile = [](const std::string& file) {
+    return file.ends_with(".xplane.pb") || file.ends_with(".xplane.pb.gz");
+  };
+  if (std::any_of(files.begin(), files.end(), is_profile))
+    std::erase_if(files, [](const std::string& file) {
+      return file.ends_with(".trace.json.gz") || file.ends_with("perfetto_trace.json.gz");
+    });
+  if (files.empty()) {
+    std::vector<std::string> runs = profile_runs(folder);
+    if (runs.size() == 1) return traces_in(runs.front());
+    if (runs.size() > 1)
+      fail_usage("{}: holds {} profiles. Name one of them, for instance the last: {}", folder,
+                 runs.size(), runs.back());
+    fail_usage("{}: is a folder without traces (.sqlite, .json, .json.gz, .xplane.pb, .zip).",
+               folder);
+  }
   std::sort(files.begin(), files.end(), natural_less);
   return files;
 }

@@ -31,8 +31,7 @@ constexpr std::string_view kOfAmd =
 constexpr std::string_view kOfPage =
     "Open it in a browser; Headway reads the recording that it was made from.";
 
-// Names come first where contents are alike: both Perfetto's and XProf's files begin with the tag
-// of a protobuf message.
+// Names come first where contents are alike.
 constexpr auto kForeign = std::to_array<Foreign>({
     {"", ".nsys-rep", "a report of Nsight Systems in its closed format", kExportNsys},
     {"", ".qdrep", "a report of Nsight Systems (before 2021.3) in its closed format", kExportNsys},
@@ -45,9 +44,6 @@ constexpr auto kForeign = std::to_array<Foreign>({
     {"", ".ncu-rep", "a report of Nsight Compute, which holds single kernels and no timeline",
      "Record the whole run instead: nsys profile -o run <command>, then nsys export --type sqlite "
      "-o trace.sqlite run.nsys-rep"},
-    {"", ".xplane.pb", "a profile of TensorFlow or JAX (XProf)",
-     "Record the run with Nsight Systems (nsys profile -o run <command>; nsys export --type sqlite "
-     "-o trace.sqlite run.nsys-rep) or with `headway record -- <command>`."},
     {"", ".pftrace", "a trace in Perfetto's protobuf format",
      "Convert it with Perfetto's own tool: traceconv json '{}' trace.json"},
     {"", ".perfetto-trace", "a trace in Perfetto's protobuf format",
@@ -78,9 +74,8 @@ constexpr auto kForeign = std::to_array<Foreign>({
      "Export the report as SQLite: nsys export --type sqlite -o trace.sqlite <report>.nsys-rep"},
     {"", ".pickle", "a Python pickle (perhaps a memory snapshot of PyTorch), which has no timeline",
      kTorchAgain},
-    {"\x0a", ".pb", "a protobuf file (a profile of TensorFlow or JAX, or a trace of Perfetto)",
-     "A Perfetto trace converts with: traceconv json '{}' trace.json. For a profile of TensorFlow "
-     "or JAX, record the run with Nsight Systems or `headway record -- <command>`."},
+    {"\x0a", ".pb", "a protobuf file, but no profile of TensorFlow or JAX (.xplane.pb)",
+     "A Perfetto trace converts with: traceconv json '{}' trace.json"},
 });
 
 const Foreign* find(const Probe& probe) {

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "trace/import/kineto/kineto.h"
+#include "trace/import/xplane/xplane.h"
 
 namespace headway::trace::import_detail {
 
@@ -38,27 +39,41 @@ Trace load_gzip(const std::filesystem::path& path, const LoadOptions& options) {
                path.string(), path.string());
   if (inner.head.size() > 262 && inner.head.compare(257, 5, "ustar") == 0)
     fail_input("{}: is a tar archive. Unpack it first: tar xzf '{}'", path.string(), path.string());
+  if (is_xplane(inner)) return load_xplane([&] { return open_gzip(path); }, path, options);
   if (!is_json(inner))
     fail_input(
-        "{}: the compressed content is not JSON; expected {}. Decompress it first to see what is "
+        "{}: the compressed content is no recording; expected {}. Decompress it first to see what "
+        "is "
         "in "
         "it: gunzip -k '{}'",
         path.string(), formats_sentence(), path.string());
   return load_kineto([&] { return open_gzip(path); }, path, options);
 }
 
+namespace {
+
+/// What a member of an archive holds decides, as for files of their own.
+Trace load_member(const std::filesystem::path& archive, const std::string& member,
+                  const std::filesystem::path& path, const LoadOptions& options) {
+  OpenSource open = [&] { return open_zip(archive, member); };
+  Probe inner{member, std::string(Probe::kHeadBytes, '\0')};
+  inner.head.resize(open()->read(inner.head.data(), inner.head.size()));
+  return is_xplane(inner) ? load_xplane(open, path, options) : load_kineto(open, path, options);
+}
+
+}  // namespace
+
 Trace load_zip(const std::filesystem::path& path, const LoadOptions& options) {
   std::vector<std::string> members = zip_members(path);
   if (members.empty())
     fail_input(
-        "{}: is a zip archive without recordings: expected .json or .json.gz members. Recordings "
-        "in "
-        "archives within it have to be unpacked: unzip '{}'",
+        "{}: is a zip archive without recordings: expected .json, .json.gz or .xplane.pb members. "
+        "Recordings in archives within it have to be unpacked: unzip '{}'",
         path.string(), path.string());
   if (members.size() > 1)
     fail_input("{}: holds {} recordings. Open one of them by its name: {}", path.string(),
                members.size(), (path / members.front()).string());
-  return load_kineto([&] { return open_zip(path, members.front()); }, path, options);
+  return load_member(path, members.front(), path, options);
 }
 
 namespace {
@@ -87,8 +102,7 @@ bool is_zip_member(const std::filesystem::path& path) {
 
 Trace load_zip_member(const std::filesystem::path& path, const LoadOptions& options) {
   auto [archive, member] = split_zip(path);
-  return load_kineto([&archive = archive, &member = member] { return open_zip(archive, member); },
-                     path, options);
+  return load_member(archive, member, path, options);
 }
 
 }  // namespace headway::trace::import_detail

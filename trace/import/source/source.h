@@ -32,7 +32,7 @@ std::unique_ptr<Source> open_gzip(const std::filesystem::path& path);
 /// One member of a zip archive, itself perhaps a .gz.
 std::unique_ptr<Source> open_zip(const std::filesystem::path& path, const std::string& member);
 
-/// The members of a zip archive that may be recordings (.json, .json.gz), by name.
+/// The members of a zip archive that may be recordings (.json, .json.gz, .xplane.pb, .xplane.pb.gz), by name.
 std::vector<std::string> zip_members(const std::filesystem::path& path);
 
 }  // namespace headway::trace::import_detail

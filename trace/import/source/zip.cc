@@ -95,7 +95,9 @@ std::vector<std::string> zip_members(const std::filesystem::path& path) {
     std::string member = name;
     // macOS packs a shadow of every file.
     if (member.starts_with("__MACOSX/")) continue;
-    if (member.ends_with(".json") || member.ends_with(".json.gz")) members.push_back(member);
+    if (member.ends_with(".json") || member.ends_with(".json.gz") ||
+        member.ends_with(".xplane.pb") || member.ends_with(".xplane.pb.gz"))
+      members.push_back(member);
   }
   std::sort(members.begin(), members.end());
   return members;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "trace/import/importer.h"
+#include "trace/import/source/source.h"
+
+namespace headway::trace::import_detail {
+
+/// A profile of jax.profiler or the TensorFlow profiler (XSpace in protobuf's wire format), by its
+/// name or by the first plane's.
+bool is_xplane(const Probe& probe);
+Trace load_xplane(const std::filesystem::path& path, const LoadOptions& options);
+
+/// Reads the bytes that `open` gives; `path` is for messages and Trace::path.
+Trace load_xplane(const OpenSource& open, const std::filesystem::path& path,
+                  const LoadOptions& options);
+
+}  // namespace headway::trace::import_detail
