@@ -7,6 +7,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_run_command());
   commands.push_back(make_record_command());
+  commands.push_back(make_watch_command());
   commands.push_back(make_report_command());
   commands.push_back(make_stats_command());
   commands.push_back(make_whatif_command());

@@ -23,6 +23,7 @@ std::unique_ptr<Command> make_import_command();
 std::unique_ptr<Command> make_reference_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_view_command();
+std::unique_ptr<Command> make_watch_command();
 std::unique_ptr<Command> make_whatif_command();
 
 }  // namespace headway::cli
