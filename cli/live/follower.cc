@@ -29,8 +29,8 @@ using trace::Recorder;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 /// Of one processor, for reading and for the rules.
-constexpr double kReadingShare = 0.005;
-constexpr double kCauseShare = 0.003;
+constexpr double kReadingShare = 0.0065;
+constexpr double kCauseShare = 0.002;
 constexpr std::int64_t kReadingCredit = 60'000'000;
 constexpr std::int64_t kCauseCredit = 60'000'000;
 /// What reading, rules and replays cost an event, until they have been measured.

@@ -7,9 +7,10 @@ namespace headway::trace::load_detail {
 namespace {
 
 constexpr std::int64_t kMaxDenseIds = std::int64_t{1} << 26;
-/// By how much rows of a recording may be out of order: CUPTI hands its buffers over when they are
-/// full.
-constexpr std::int64_t kLateNs = 3'000'000'000;
+/// By how much rows of a recording may be out of order: rings are emptied every few milliseconds,
+/// CUPTI hands its buffers over when they are full.
+constexpr std::int64_t kLateNs = 250'000'000;
+constexpr std::int64_t kLateOfCuptiNs = 3'000'000'000;
 /// Rows that one look of the bisection takes in.
 constexpr int kRowsALook = 64;
 
@@ -46,11 +47,13 @@ std::int64_t Context::first_row(std::string_view table, std::string_view time) c
   sqlite::Statement newest = db.prepare(fmt::format(
       "SELECT max({0}) FROM (SELECT * FROM {1} WHERE rowid>=?1 ORDER BY rowid LIMIT {2})", time,
       table, kRowsALook));
+  const std::int64_t wanted =
+      stretch->begin.ns - (table.starts_with("CUPTI") ? kLateOfCuptiNs : kLateNs);
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
     newest.reset();
     newest.bind(1, middle);
-    if (newest.step() && !newest.is_null(0) && newest.int64(0) >= stretch->begin.ns - kLateNs)
+    if (newest.step() && !newest.is_null(0) && newest.int64(0) >= wanted)
       high = middle;
     else
       low = middle + 1;
