@@ -21,6 +21,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_export_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_calibrate_command());
+  commands.push_back(make_mcp_command());
   commands.push_back(make_reference_command());
   return commands;
 }

@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/live/follower.h"
+#include "cli/live/metrics.h"
 #include "cli/live/panel.h"
 #include "cli/live/show.h"
 #include "cli/live/terminal.h"
@@ -51,6 +53,10 @@ class Watch final : public Command {
         ->type_name("N")
         ->check(CLI::Range(3, 100000))
         ->capture_default_str();
+    app.add_option("--prometheus", prometheus_,
+                   "Also serve the figures on http://HOST:PORT/metrics in Prometheus' text format, "
+                   "to this machine only unless a host is given; port 0 takes a free one")
+        ->type_name("[HOST:]PORT");
     input_.declare_options(app);
   }
 
@@ -63,6 +69,11 @@ class Watch final : public Command {
     options.steps = input_.options().steps;
     options.last = last_;
     const live::Follower follower(std::move(options));
+    std::optional<live::MetricsServer> server;
+    if (!prometheus_.empty()) {
+      server.emplace(prometheus_, [&] { return live::metrics_text(follower.figures()); });
+      tell(fmt::format("headway: metrics on {}\n", server->address()));
+    }
     const bool draws = live::can_draw(STDOUT_FILENO);
     if (draws) restore_after_crashes();
     live::ShowOptions how;
@@ -80,6 +91,7 @@ class Watch final : public Command {
   std::string trace_;
   double seconds_ = 0;
   std::int64_t last_ = 20;
+  std::string prometheus_;
   AnalysisInput input_;
 };
 
