@@ -80,11 +80,19 @@ class Watch final : public Command {
     how.fd = STDOUT_FILENO;
     how.place = draws ? live::Place::kFullScreen : live::Place::kLines;
     how.seconds = seconds_;
-    if (live::show(follower, how, signals) == live::Ended::kRun)
-      write_output("-", live::closing_line(follower.figures()) + "\n");
+    ExitCode code = ExitCode::kOk;
+    if (live::show(follower, how, signals) == live::Ended::kRun) {
+      const live::Figures figures = follower.figures();
+      if (figures.phase == live::Phase::kFailed) {
+        tell(fmt::format("headway: {}\n", escape_terminal(figures.note)));
+        code = ExitCode::kBadInput;
+      } else {
+        write_output("-", live::closing_line(figures) + "\n");
+      }
+    }
     std::fflush(nullptr);
     // The follower may be in the middle of an analysis, which nobody waits for.
-    ::_exit(exit_status(ExitCode::kOk));
+    ::_exit(exit_status(code));
   }
 
  private:

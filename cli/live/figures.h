@@ -17,6 +17,7 @@ enum class Phase : std::uint8_t {
   kStalled,  ///< nothing new has been written for a while, though the recorder runs
   kEnded,    ///< the recorder has finished the trace
   kCut,      ///< the recorder is gone and has not finished it
+  kFailed,   ///< the file is no trace, or cannot be read
 };
 
 struct RankStep {

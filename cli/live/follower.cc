@@ -120,7 +120,7 @@ struct Follower::Work {
     } catch (const Error& error) {
       if (failing == 0) failing = now;
       if (now - failing > kBecomesATraceWithin) {
-        figures.phase = Phase::kCut;
+        figures.phase = Phase::kFailed;
         figures.note = error.what();
         return false;
       }
@@ -251,7 +251,7 @@ Follower::Follower(FollowOptions options) : options_(std::move(options)) {
       try {
         more = work.look();
       } catch (const std::exception& error) {
-        work.figures.phase = Phase::kCut;
+        work.figures.phase = Phase::kFailed;
         work.figures.note = error.what();
         more = false;
       }

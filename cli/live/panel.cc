@@ -111,13 +111,20 @@ std::string name_of(const Figures& figures) {
   return escape_terminal(figures.file);
 }
 
+/// In whole seconds: it ticks.
+std::string elapsed_text(const Figures& figures) {
+  const std::int64_t seconds = std::max<std::int64_t>(0, figures.elapsed.ns / 1'000'000'000);
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);
+}
+
 std::string title(const Figures& figures, const PanelStyle& style) {
   const std::string processes =
       figures.processes > 1 ? " ─ " + counted(figures.processes, "process", "processes") : "";
   const std::string head = "─ headway ─ ";
-  const std::string tail = figures.phase == Phase::kWaiting
-                               ? ""
-                               : fmt::format(" ─ {}", format_duration(figures.elapsed));
+  const std::string tail =
+      figures.phase == Phase::kWaiting ? "" : fmt::format(" ─ {}", elapsed_text(figures));
   std::string text = head + shorten(name_of(figures), 40) + tail + processes + " ";
   if (count_columns(text) > style.width) text = Lines::cut(head + name_of(figures), style.width);
   while (count_columns(text) < style.width) text += "─";
@@ -138,13 +145,13 @@ void add_step(Lines& out, const Figures& figures) {
     out.add("Span", {format_duration(figures.step_now), "no steps found"});
     return;
   }
-  const std::string now = format_duration(figures.step_now);
-  std::vector<std::string> pieces = {fmt::format("{} now", now)};
+  const std::string whose = figures.rank >= 0 ? fmt::format(" (rank {})", figures.rank) : "";
+  std::vector<std::string> pieces = {
+      fmt::format("{} now{}", format_duration(figures.step_now), whose)};
   if (figures.steps_run > 0)
     pieces.push_back(fmt::format("{} over the run", format_duration(figures.step_run)));
   pieces.push_back(steps_text(figures));
   if (figures.samples_per_s) pieces.push_back(analyzer::samples_per_s_text(*figures.samples_per_s));
-  if (figures.rank >= 0) pieces.push_back(fmt::format("rank {}", figures.rank));
   out.add("Step", pieces);
 }
 
@@ -244,7 +251,7 @@ std::vector<std::string> panel(const Figures& figures, const PanelStyle& style) 
 std::string plain_line(const Figures& figures) {
   if (figures.phase == Phase::kWaiting)
     return fmt::format("headway: waiting for {}", name_of(figures));
-  std::vector<std::string> pieces = {format_duration(figures.elapsed)};
+  std::vector<std::string> pieces = {elapsed_text(figures)};
   if (figures.steps_done > 0) pieces.push_back(steps_text(figures));
   if (figures.step_now.ns > 0 && figures.steps_now > 0)
     pieces.push_back(fmt::format("step {} now", format_duration(figures.step_now)));
@@ -269,10 +276,10 @@ std::string closing_line(const Figures& figures) {
   const std::string next =
       fmt::format("Next: headway report {}", record::shell_word(escape_terminal(figures.file)));
   if (figures.phase == Phase::kEnded)
-    return fmt::format("headway: {}: the run ended after {}{}. {}", file,
-                       format_duration(figures.elapsed), note, next);
+    return fmt::format("headway: {}: the run ended after {}{}. {}", file, elapsed_text(figures),
+                       note, next);
   return fmt::format("headway: {}: the recording was cut after {}{}. {}", file,
-                     format_duration(figures.elapsed), note, next);
+                     elapsed_text(figures), note, next);
 }
 
 }  // namespace headway::cli::live

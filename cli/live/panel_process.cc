@@ -131,10 +131,7 @@ PanelProcess::~PanelProcess() {
 }
 
 void PanelProcess::follow(const std::filesystem::path& file) {
-  std::error_code error;
-  std::string name = std::filesystem::absolute(file, error).string();
-  if (error) name = file.string();
-  name += '\0';
+  const std::string name = file.string() + '\0';
   // It may have died; SIGPIPE is ignored by then.
   if (to_ >= 0) write_all(to_, name);
 }

@@ -80,7 +80,8 @@ std::int64_t period_ns(const ShowOptions& options) {
 }
 
 bool is_over(const Figures& figures) {
-  return figures.phase == Phase::kEnded || figures.phase == Phase::kCut;
+  return figures.phase == Phase::kEnded || figures.phase == Phase::kCut ||
+         figures.phase == Phase::kFailed;
 }
 
 }  // namespace

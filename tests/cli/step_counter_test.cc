@@ -16,7 +16,7 @@ constexpr std::int64_t kStep = 1'000'000;
 struct Run {
   /// `numbered`: the program numbers its steps.
   Run(std::int64_t steps, bool numbered) {
-    test::TraceBuilder builder;
+    headway::test::TraceBuilder builder;
     for (std::int64_t i = 0; i < steps; ++i) {
       trace::RangeInfo info;
       info.kind = trace::RangeKind::kStep;
@@ -68,7 +68,7 @@ TEST_CASE("steps between stretches are counted by their numbers, else by the tim
 }
 
 TEST_CASE("a program that counts anew in each epoch is counted all the same") {
-  test::TraceBuilder builder;
+  headway::test::TraceBuilder builder;
   for (std::int64_t i = 0; i < 40; ++i) {
     trace::RangeInfo info;
     info.kind = trace::RangeKind::kStep;
@@ -83,7 +83,7 @@ TEST_CASE("a program that counts anew in each epoch is counted all the same") {
 }
 
 TEST_CASE("a step that is still open is not done") {
-  test::TraceBuilder builder;
+  headway::test::TraceBuilder builder;
   for (std::int64_t i = 0; i < 5; ++i)
     builder.range(1, "step", i * kStep, i * kStep + kStep - 1000);
   builder.open_range(1, "step", 5 * kStep);
