@@ -16,10 +16,15 @@ namespace {
 
 using test::some_figures;
 
+/// Thin ones, between groups of digits, are hard to see here.
+std::string with_plain_spaces(const std::string& text) {
+  return std::regex_replace(text, std::regex("\u202f"), " ");
+}
+
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
-  return text;
+  return with_plain_spaces(text);
 }
 
 std::string at_width(const Figures& figures, std::size_t width, std::size_t height = 9) {
@@ -38,7 +43,7 @@ std::string without_escapes(const std::string& text) {
 TEST_CASE("the panel at 80 columns") {
   CHECK(at_width(some_figures(), 80) ==
         "─ headway ─ /data/run.sqlite ─ 1 min 23 s ─ 12 processes ───────────────────────\n"
-        "Step      31.2 ms now   30.8 ms over the run   1 240 steps   rank 2\n"
+        "Step      31.2 ms now (rank 2)   30.8 ms over the run   1 240 steps\n"
         "          ██████████████████████████████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒▒░░░\n"
         "          █ Compute 60.0 %  ▓ Input: read 30.0 %  ▒ Launch gap 5.0 %\n"
         "Cause     Workers starved: more workers: step 31.2 → 21.8 ms (−30.0 %)\n"
@@ -50,18 +55,18 @@ TEST_CASE("the panel at 80 columns") {
 TEST_CASE("a narrower panel leaves out the least important, a wider one nothing") {
   CHECK(at_width(some_figures(), 60) ==
         "─ headway ─ /data/run.sqlite ─ 1 min 23 s ─ 12 processes ───\n"
-        "Step      31.2 ms now   30.8 ms over the run   1 240 steps\n"
+        "Step      31.2 ms now (rank 2)   30.8 ms over the run\n"
         "          ██████████████████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒▒░░\n"
         "          █ Compute 60.0 %  ▓ Input: read 30.0 %\n"
         "Cause     Workers starved: more workers: step 31.2 → 21.8 m…\n"
-        "Ranks     30.0 ms to 31.2 ms  slowest rank 2  4 ranks\n"
-        "Machine   GPU 0 83 % 10.2 GB of 80.0 GB   memory 3.10 GB\n"
+        "Ranks     0: 30.1 ms  1: 30.0 ms  2: 31.2 ms  3: 30.2 ms\n"
+        "Machine   GPU 0 83 % 10.2 GB of 80.0 GB   CPU 640 % of 800 %\n"
         "Dropped   no event\n");
   CHECK(
       at_width(some_figures(), 120) ==
       "─ headway ─ /data/run.sqlite ─ 1 min 23 s ─ 12 processes "
       "───────────────────────────────────────────────────────────────\n"
-      "Step      31.2 ms now   30.8 ms over the run   1 240 steps   1,026 samples/s   rank 2\n"
+      "Step      31.2 ms now (rank 2)   30.8 ms over the run   1 240 steps   1 026 samples/s\n"
       "          ████████████████████████████████████████████████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓"
       "▓▓▓▓▓▓▓▓▒▒▒▒▒░░░░░\n"
       "          █ Compute 60.0 %  ▓ Input: read 30.0 %  ▒ Launch gap 5.0 %  ░ All else 5.0 %\n"
@@ -123,8 +128,8 @@ TEST_CASE("before the first step, without steps, and when nothing comes any more
 
 TEST_CASE("the line for logs has the same figures") {
   CHECK(
-      plain_line(some_figures()) ==
-      "headway: 1 min 23 s, 1 240 steps, step 31.2 ms now, 30.8 ms over the run, 1,026 samples/s, "
+      with_plain_spaces(plain_line(some_figures())) ==
+      "headway: 1 min 23 s, 1 240 steps, step 31.2 ms now, 30.8 ms over the run, 1 026 samples/s, "
       "Compute 60.0 %, Input: read 30.0 %, Launch gap 5.0 %, All else 5.0 %, cause: Workers "
       "starved: more workers: step 31.2 → 21.8 ms (−30.0 %)");
 }
