@@ -29,18 +29,23 @@ using trace::Recorder;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 /// Of one processor, for reading and for the rules.
-constexpr double kReadingShare = 0.0065;
-constexpr double kCauseShare = 0.002;
+constexpr double kReadingShare = 0.006;
+constexpr double kCauseShare = 0.0025;
 constexpr std::int64_t kReadingCredit = 60'000'000;
-constexpr std::int64_t kCauseCredit = 60'000'000;
+constexpr std::int64_t kCauseCredit = 150'000'000;
 /// What reading, rules and replays cost an event, until they have been measured.
 constexpr std::int64_t kReadNsAnEvent = 1'000;
 constexpr std::int64_t kCauseNsAnEvent = 4'000;
-/// A stretch has at most about so many events; steps that have more are shown fewer at a time.
-constexpr std::int64_t kMostEvents = 300'000;
+/// A look takes in about so many events: the figures of steps that have more are of fewer steps.
+constexpr std::int64_t kLookEvents = 12'000;
+/// The rules look at about so many, but at no fewer steps than this.
+constexpr double kCauseEvents = 30'000;
 constexpr std::int64_t kFewestSteps = 8;
+/// A file that is so small when it is first seen is read as a whole.
+constexpr std::int64_t kSmallFile = 16'000'000;
+constexpr TimeNs kEnd{std::int64_t{1} << 60};
 /// Without steps, figures are of so much of the run.
-constexpr DurationNs kSpan{10 * kSecond};
+constexpr DurationNs kSpan{5 * kSecond};
 constexpr std::int64_t kStalledAfter = 20 * kSecond;
 /// A recorder writes several times a second; one that does not run here and does not write is gone.
 constexpr std::int64_t kGoneAfter = 3 * kSecond;
@@ -114,7 +119,8 @@ struct Follower::Work {
     }
     if (!reading.allows(now - begun, read_cost)) return true;
     try {
-      read(now);
+      read(now,
+           std::max<std::int64_t>(state.bytes, 0) + std::max<std::int64_t>(state.log_bytes, 0));
       seen = state;
       failing = 0;
     } catch (const Error& error) {
@@ -146,7 +152,7 @@ struct Follower::Work {
     }
   }
 
-  void read(std::int64_t now) {
+  void read(std::int64_t now, std::int64_t bytes) {
     const std::int64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     const trace::RecordingProgress progress = trace::recording_progress(options.file);
     recorder = progress.recorder;
@@ -158,67 +164,87 @@ struct Follower::Work {
     figures.note = ended ? how_it_ended(options.file) : "";
     // The last second of a run that was followed changes nothing any more.
     if (ended && before != 0) return;
-    trace::LoadOptions load;
-    load.threads = 1;
-    if (const std::optional<Interval> stretch = next_stretch(grown)) load.stretch = stretch;
-    trace::Trace trace = trace::load(options.file, load);
+    const std::optional<Interval> stretch = next_stretch(grown, bytes);
+    trace::Trace trace = load(stretch);
     const analyzer::RangeNames names(trace);
     analyzer::StepOptions choice = options.steps;
     // Only the begin of a run has warm-up steps.
-    if (load.stretch && load.stretch->begin.ns > 0) choice.skip = 0;
+    if (stretch) choice.skip = 0;
     const analyzer::Steps steps = analyzer::find_steps(trace, names, choice);
-    learn(trace, steps, load.stretch);
+    learn(trace, steps, stretch);
     analyzer::Steps last = steps;
     keep_last(last, options.last);
     measure(trace, last, names, rank, figures);
     read_once = true;
-    const std::int64_t after_reading = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    // About as much again, unless the first reading was of the whole run.
-    read_cost = before == 0 ? std::min(after_reading - cpu, 4 * read_cost) : after_reading - cpu;
-    reading.spend(after_reading - cpu);
-    const auto events = static_cast<std::int64_t>(trace.event_count());
-    const bool enough = figures.steps_now >= kFewestSteps ||
-                        (steps.all.empty() && figures.elapsed.ns > 20 * kSecond);
-    if (!options.causes || !enough || events == 0 ||
-        !causes.allows(now - begun, events * cause_ns_an_event))
-      return;
+    const std::int64_t cost = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    // The first look may have been at the whole run; the next one costs less.
+    read_cost = before == 0 ? std::min(cost, 4 * read_cost) : cost;
+    reading.spend(cost);
+    if (options.causes && trace.event_count() > 0) ask_rules(now, std::move(trace), choice);
+  }
+
+  trace::Trace load(const std::optional<Interval>& stretch) const {
+    trace::LoadOptions load_options;
+    load_options.threads = 1;
+    load_options.stretch = stretch;
+    return trace::load(options.file, load_options);
+  }
+
+  /// Of the stretch that was just read or, when it has too few steps, of a longer one.
+  void ask_rules(std::int64_t now, trace::Trace trace, const analyzer::StepOptions& choice) {
+    if (figures.steps_now == 0 && figures.elapsed.ns < 20 * kSecond) return;
+    auto events = static_cast<std::int64_t>(trace.event_count());
+    const double events_of_step = events_a_second * figures.step_now.seconds();
+    const std::int64_t wanted =
+        figures.steps_now == 0
+            ? 0
+            : std::clamp(static_cast<std::int64_t>(kCauseEvents / std::max(events_of_step, 1.0)),
+                         kFewestSteps, std::max(options.last, kFewestSteps));
+    const bool longer = figures.steps_now < wanted;
+    // Not before the run has so many.
+    if (longer && figures.steps_done < wanted + 4) return;
+    if (longer)
+      events = static_cast<std::int64_t>(events_of_step * static_cast<double>(wanted + 4));
+    const std::int64_t expected = events * (cause_ns_an_event + (longer ? kReadNsAnEvent : 0));
+    if (!causes.allows(now - begun, expected)) return;
+    const std::int64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (longer) trace = load(Interval{newest - figures.step_now * (wanted + 4), kEnd});
+    events = std::max<std::int64_t>(1, static_cast<std::int64_t>(trace.event_count()));
+    const std::int64_t loaded = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     try {
       figures.cause = find_cause(std::move(trace), choice, rank);
     } catch (const Error&) {  // nothing that the rules could judge yet
     }
-    const std::int64_t cost = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - after_reading;
-    causes.spend(cost);
-    cause_ns_an_event = std::max<std::int64_t>(cost / events, 1);
+    const std::int64_t done = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    causes.spend(done - cpu);
+    cause_ns_an_event = (done - loaded) / events + 1;
   }
 
   /// The stretch that has the last steps and, where steps are not numbered, all since the last one
-  /// that was counted. None: the whole file.
-  std::optional<Interval> next_stretch(DurationNs grown) const {
-    constexpr TimeNs kEnd{std::int64_t{1} << 60};
-    const std::int64_t newest_ns = newest.ns;
-    if (!read_once) {
-      if (newest_ns <= 60 * kSecond) return std::nullopt;
-      return Interval{TimeNs{newest_ns - 30 * kSecond}, kEnd};
-    }
-    const std::int64_t room =
-        events_a_second > 0
-            ? static_cast<std::int64_t>(static_cast<double>(kMostEvents) / events_a_second *
-                                        static_cast<double>(kSecond))
-            : 60 * kSecond;
-    std::int64_t length = kSpan.ns;
-    if (figures.steps_now > 0) {
-      // First and last step of a stretch are left out; one may be under way.
-      length = std::clamp(figures.step_now.ns * (options.last + 4), kSecond,
-                          std::max(room, figures.step_now.ns * 4));
-      if (!counter.is_numbered()) {
-        const std::int64_t since = newest_ns - counter.newest().ns + 3 * figures.step_now.ns;
-        length = std::max(length, std::min({since, room, 2 * grown.ns + length}));
+  /// that was counted, as far as they can be read in one look. None: the whole file.
+  std::optional<Interval> next_stretch(DurationNs grown, std::int64_t bytes) const {
+    const DurationNs recorded = newest - TimeNs{0};
+    // What is known of the run's rate decides how long the next stretch is.
+    if (!read_once && bytes < kSmallFile) return std::nullopt;
+    DurationNs length{3 * kSecond};
+    if (read_once) {
+      DurationNs room{60 * kSecond};
+      if (events_a_second > 0)
+        room = {static_cast<std::int64_t>(static_cast<double>(kLookEvents) / events_a_second *
+                                          static_cast<double>(kSecond))};
+      if (figures.steps_now > 0) {
+        // First and last step of a stretch are left out; one may be under way.
+        length = std::max(figures.step_now * (options.last + 4), DurationNs{kSecond});
+        if (!counter.is_numbered())
+          length =
+              std::max(length, std::max(newest - counter.newest(), grown) + figures.step_now * 3);
+        length = std::min(length, std::max(room, figures.step_now * 6));
+      } else {
+        length = std::max(std::min(recorded, room), kSpan);
       }
-    } else {
-      length = std::min(std::max(newest_ns, kSpan.ns), std::max(room, kSpan.ns));
     }
-    if (newest_ns <= length) return std::nullopt;
-    return Interval{TimeNs{newest_ns - length}, kEnd};
+    if (recorded <= length) return std::nullopt;
+    return Interval{newest - length, kEnd};
   }
 
   void learn(const trace::Trace& trace, const analyzer::Steps& steps,
@@ -229,8 +255,7 @@ struct Follower::Work {
     figures.step_run = count.cost;
     figures.steps_run = count.over;
     figures.steps_are_estimated = count.estimated;
-    const double seconds =
-        (newest - (stretch ? std::max(stretch->begin, TimeNs{0}) : TimeNs{0})).seconds();
+    const double seconds = (newest - (stretch ? stretch->begin : TimeNs{0})).seconds();
     if (seconds > 0) events_a_second = static_cast<double>(trace.event_count()) / seconds;
   }
 
