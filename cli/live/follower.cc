@@ -282,6 +282,7 @@ Follower::Follower(FollowOptions options) : options_(std::move(options)) {
       }
       std::unique_lock lock(mutex_);
       figures_ = work.figures;
+      found_ns_ = clock_ns(CLOCK_MONOTONIC);
       const milliseconds pause(work.figures.phase == Phase::kWaiting ? 300 : 1000);
       if (wait_.wait_for(lock, pause, [&] { return stop_; })) return;
     }
@@ -299,7 +300,11 @@ Follower::~Follower() {
 
 Figures Follower::figures() const {
   std::lock_guard lock(mutex_);
-  return figures_;
+  Figures figures = figures_;
+  // The next look may be under way.
+  if (figures.phase == Phase::kRunning && figures.elapsed.ns > 0)
+    figures.elapsed += DurationNs{clock_ns(CLOCK_MONOTONIC) - found_ns_};
+  return figures;
 }
 
 }  // namespace headway::cli::live

@@ -30,7 +30,7 @@ class Follower {
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  /// As of the last look at the file.
+  /// As of the last look at the file; the time goes on.
   Figures figures() const;
 
  private:
@@ -39,8 +39,9 @@ class Follower {
   FollowOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable wait_;
-  bool stop_ = false;  ///< guarded by `mutex_`
-  Figures figures_;    ///< guarded by `mutex_`
+  bool stop_ = false;          ///< guarded by `mutex_`
+  std::int64_t found_ns_ = 0;  ///< when `figures_` was; guarded by `mutex_`
+  Figures figures_;            ///< guarded by `mutex_`
   std::thread thread_;
 };
 

@@ -77,8 +77,8 @@ void run_panel(int control, int status, double seconds, const analyzer::StepOpti
   leave_descriptors(control, status);
   const DisplaySignals signals;
   ::prctl(PR_SET_NAME, "headway-live");
-  // What is recorded goes first.
-  [[maybe_unused]] const int niceness = ::nice(19);
+  // What is recorded goes first, but a busy machine must not leave the panel far behind.
+  [[maybe_unused]] const int niceness = ::nice(10);
   const std::string file = receive_name(control);
   if (file.empty()) return;
   const std::optional<int> rank = record::launched_self().rank;
