@@ -29,17 +29,17 @@ using trace::Recorder;
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 /// Of one processor, for reading and for the rules.
-constexpr double kReadingShare = 0.006;
-constexpr double kCauseShare = 0.0025;
-constexpr std::int64_t kReadingCredit = 60'000'000;
-constexpr std::int64_t kCauseCredit = 150'000'000;
+constexpr double kReadingShare = 0.0045;
+constexpr double kCauseShare = 0.002;
+constexpr std::int64_t kReadingCredit = 30'000'000;
+constexpr std::int64_t kCauseCredit = 70'000'000;
 /// What reading, rules and replays cost an event, until they have been measured.
 constexpr std::int64_t kReadNsAnEvent = 1'000;
 constexpr std::int64_t kCauseNsAnEvent = 4'000;
 /// A look takes in about so many events: the figures of steps that have more are of fewer steps.
 constexpr std::int64_t kLookEvents = 12'000;
 /// The rules look at about so many, but at no fewer steps than this.
-constexpr double kCauseEvents = 30'000;
+constexpr double kCauseEvents = 15'000;
 constexpr std::int64_t kFewestSteps = 8;
 /// A file that is so small when it is first seen is read as a whole.
 constexpr std::int64_t kSmallFile = 16'000'000;

@@ -105,7 +105,7 @@ TEST_CASE("no line is wider than the terminal, with colour or without, whatever 
   }
 }
 
-TEST_CASE("a low terminal shows the first lines; what was dropped moves up") {
+TEST_CASE("a low terminal shows the first lines, among them what was dropped") {
   Figures figures = some_figures();
   CHECK(at_width(figures, 80, 2).find("Step") != std::string::npos);
   CHECK(at_width(figures, 80, 3).find("Dropped") == std::string::npos);
