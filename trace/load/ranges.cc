@@ -18,7 +18,7 @@ constexpr std::int32_t kEventPushPop = 59;
 constexpr std::int32_t kEventStartEnd = 60;
 constexpr std::int32_t kEventDomain = 75;
 /// A recording that is read from the middle names its domains near its begin.
-constexpr std::int64_t kRowsWithDomains = 20'000;
+constexpr std::int64_t kRowsWithDomains = 2'000;
 
 using DomainKey = std::pair<std::int64_t, std::int64_t>;  ///< globalPid, domainId
 

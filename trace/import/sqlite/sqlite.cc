@@ -48,7 +48,7 @@ std::int64_t newest_sample(const sqlite::Database& db, bool complete) {
   if (!db.has_table("HEADWAY_COUNTER")) return 0;
   return db.int64(complete ? "SELECT max(timestamp) FROM HEADWAY_COUNTER"
                            : "SELECT max(timestamp) FROM (SELECT timestamp FROM HEADWAY_COUNTER "
-                             "ORDER BY rowid DESC LIMIT 10000)");
+                             "ORDER BY rowid DESC LIMIT 1000)");
 }
 
 }  // namespace
