@@ -7,6 +7,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_run_command());
   commands.push_back(make_record_command());
+  commands.push_back(make_watch_command());
   commands.push_back(make_report_command());
   commands.push_back(make_stats_command());
   commands.push_back(make_whatif_command());
@@ -20,6 +21,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_export_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_calibrate_command());
+  commands.push_back(make_mcp_command());
   commands.push_back(make_reference_command());
   return commands;
 }

@@ -43,6 +43,10 @@ class TraceWriter {
   template <class Table>
   std::int64_t add(const typename Table::Row& row);
 
+  /// Removes the rows of a table that have been added so far.
+  template <class Table>
+  void remove_all();
+
   /// Copies bytes to live until the next flush.
   std::string_view keep(std::string_view text);
 
@@ -131,6 +135,14 @@ std::int64_t TraceWriter::add(const typename Table::Row& row) {
   std::int64_t row_id = target.next_row++;
   if (target.rows.size() >= kFlushRows) flush_all();
   return row_id;
+}
+
+template <class Table>
+void TraceWriter::remove_all() {
+  std::vector<typename Table::Row>& rows = batch<Table>().rows;
+  pending_ -= static_cast<std::int64_t>(rows.size());
+  rows.clear();
+  database_.execute("DELETE FROM " + std::string(Table::name));
 }
 
 }  // namespace headway::trace

@@ -20,9 +20,11 @@ std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_history_command();
 std::unique_ptr<Command> make_import_command();
+std::unique_ptr<Command> make_mcp_command();
 std::unique_ptr<Command> make_reference_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_view_command();
+std::unique_ptr<Command> make_watch_command();
 std::unique_ptr<Command> make_whatif_command();
 
 }  // namespace headway::cli

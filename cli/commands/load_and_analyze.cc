@@ -59,6 +59,7 @@ void AnalysisInput::fill_in(const analyzer::AnalysisOptions& options) {
 std::size_t terminal_width() {
   struct winsize size {};
   constexpr std::size_t kWithout = 110;
+  if (CapturedOutput::is_on()) return kWithout;
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWithout;
   return std::clamp<std::size_t>(size.ws_col, 60, 140);
 }
@@ -77,7 +78,29 @@ std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>
   return analyzer::analyze_job(trace::expand_inputs(traces), options_, *exchange, exit_code);
 }
 
+namespace {
+
+std::string* captured = nullptr;
+
+}  // namespace
+
+CapturedOutput::CapturedOutput() {
+  captured = &text_;
+}
+
+CapturedOutput::~CapturedOutput() {
+  captured = nullptr;
+}
+
+bool CapturedOutput::is_on() {
+  return captured != nullptr;
+}
+
 void write_output(const std::string& path, const std::string& text) {
+  if (path == "-" && captured) {
+    *captured += text;
+    return;
+  }
   if (path == "-") {
     // A closed pipe (`headway report … | head`) is no failure of ours.
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/job/analyze_job.h"
@@ -35,6 +36,21 @@ class AnalysisInput {
 
  private:
   analyzer::AnalysisOptions options_;
+};
+
+/// While it lives, what goes to standard output by `write_output` is kept here instead, as for a pipe:
+/// no colour, the same width everywhere. One at a time.
+class CapturedOutput {
+ public:
+  CapturedOutput();
+  ~CapturedOutput();
+  CapturedOutput(const CapturedOutput&) = delete;
+  CapturedOutput& operator=(const CapturedOutput&) = delete;
+  std::string take() { return std::move(text_); }
+  static bool is_on();
+
+ private:
+  std::string text_;
 };
 
 /// Writes `text` to `path` ("-": standard output). Throws Error(kInternal) naming the file.

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/predict_findings.h"
@@ -13,9 +15,11 @@
 #include "cli/commands/past_runs.h"
 #include "cli/commands/record_arguments.h"
 #include "cli/commands/screen_style.h"
+#include "cli/live/panel_process.h"
 #include "cli/version.h"
 #include "collector/record/summary.h"
 #include "common/error.h"
+#include "common/format.h"
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/meta_keys.h"
@@ -35,14 +39,30 @@ class Run final : public Command {
   void declare(CLI::App& app) override {
     arguments_.declare(app, "run");
     app.add_flag("!--no-html", html_, "Write no HTML report beside the trace");
+    app.add_flag("--live{0}", live_,
+                 "Follow the run in a panel at the foot of the terminal, or as a line every 10 s "
+                 "where standard error is no terminal; with a number: refreshed every so many "
+                 "seconds")
+        ->type_name("[=SECONDS]")
+        ->default_str("");
     calibration_.declare(app);
   }
 
   int run() override {
     record::RecordOptions options = arguments_.options();
     options.suggest_report = false;
+    std::optional<live::PanelProcess> panel;
+    if (!live_.empty()) {
+      options.live = true;
+      panel.emplace(refresh_seconds(), analyzer::StepOptions{options.scope.step_range});
+      options.on_begun = [&](const std::filesystem::path& file) { panel->follow(file); };
+      options.on_over = [&] { panel->close(); };
+    }
     const record::RecordResult recorded = record::record(options);
     stop_on_signals();
+    if (panel && panel->cpu_time().ns > 0 && !options.quiet)
+      tell(fmt::format("headway: the panel used {} of processor time\n",
+                       format_duration(panel->cpu_time())));
     try {
       judge(recorded.file);
     } catch (const Error& error) {  // the command's own status says more than ours
@@ -52,6 +72,16 @@ class Run final : public Command {
   }
 
  private:
+  double refresh_seconds() const {
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(live_.data(), live_.data() + live_.size(), seconds);
+    constexpr double kDay = 86'400;
+    if (error != std::errc{} || end != live_.data() + live_.size() || seconds < 0 ||
+        (seconds > 0 && seconds < 0.1) || seconds > kDay)
+      fail_usage("--live={}: expected seconds from 0.1 to 86400.", escape_terminal(live_));
+    return seconds;
+  }
+
   /// The recorder blocks signals to pass them on; with the command gone, Ctrl-C is for us.
   static void stop_on_signals() {
     sigset_t all;
@@ -104,6 +134,7 @@ class Run final : public Command {
   RecordArguments arguments_;
   CalibrationOption calibration_;
   bool html_ = true;
+  std::string live_;  ///< seconds between two refreshes, "0": as usual; empty: no panel
 };
 
 }  // namespace

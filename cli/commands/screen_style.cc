@@ -24,7 +24,8 @@ bool launched_by_mpi() {
 analyzer::ScreenOptions screen_style() {
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
-  const bool plain = (no_colour && *no_colour) || !terminal || std::string_view(terminal) == "dumb";
+  const bool plain = CapturedOutput::is_on() || (no_colour && *no_colour) || !terminal ||
+                     std::string_view(terminal) == "dumb";
   return {terminal_width(), !plain && !launched_by_mpi() && ::isatty(STDOUT_FILENO) == 1};
 }
 

@@ -10,10 +10,10 @@
 
 namespace headway::record {
 
-Display::Display(bool quiet, std::string file)
+Display::Display(bool quiet, bool live, std::string file)
     : quiet_(quiet),
       terminal_(!quiet && ::isatty(STDERR_FILENO) == 1),
-      progress_(terminal_ && ::isatty(STDOUT_FILENO) == 0),
+      progress_(terminal_ && !live && ::isatty(STDOUT_FILENO) == 0),
       file_(escape_terminal(file)) {}
 
 void Display::started() {

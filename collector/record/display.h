@@ -13,7 +13,8 @@ namespace headway::record {
 /// goes elsewhere.
 class Display {
  public:
-  Display(bool quiet, std::string file);
+  /// `live`: somebody else shows how the run goes.
+  Display(bool quiet, bool live, std::string file);
 
   void started();
   void update(const Progress& progress);

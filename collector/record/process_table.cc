@@ -34,6 +34,7 @@ ProcessTable::Process& ProcessTable::process(std::int32_t pid) {
 
 void ProcessTable::seen(const ProcessSeen& message) {
   Process& target = process(message.pid);
+  news_ = true;
   target.row.parent_pid = message.parent_pid;
   target.row.start = std::max<std::int64_t>(0, axis_.from_monotonic(message.start_monotonic_ns).ns);
   // A process that is caught between fork and exec still has its parent's command line; later news
@@ -58,6 +59,7 @@ void ProcessTable::ended(const ProcessEnded& message) {
     return;
   }
   Process& target = process(message.pid);
+  news_ = true;
   if (!target.row.end) target.row.end = axis_.from_monotonic(message.monotonic_ns).ns;
   if (message.exit_code) target.row.exit_code = *message.exit_code;
   if (message.signal) target.row.signal = *message.signal;
@@ -65,6 +67,7 @@ void ProcessTable::ended(const ProcessEnded& message) {
 
 void ProcessTable::injected(std::int32_t pid) {
   process(pid).row.injected = 1;
+  news_ = true;
 }
 
 void ProcessTable::add_records(std::int32_t pid, std::int64_t count) {
@@ -74,7 +77,9 @@ void ProcessTable::add_records(std::int32_t pid, std::int64_t count) {
 void ProcessTable::thread_seen(std::int32_t pid, std::int32_t tid) {
   auto [slot, is_new] = threads_.try_emplace({pid, tid});
   // At once: it may not live until the next refresh.
-  if (is_new) slot->second.name = to_valid_utf8(name_of_thread(pid, tid));
+  if (!is_new) return;
+  slot->second.name = to_valid_utf8(name_of_thread(pid, tid));
+  news_ = true;
 }
 
 void ProcessTable::thread_named(std::int32_t pid, std::int32_t tid, std::string_view name) {
@@ -97,8 +102,25 @@ void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
   }
 }
 
+void ProcessTable::write_news(TraceSink& sink, std::int64_t monotonic_ns) {
+  constexpr std::int64_t kEachProcess = kSecond / 100;
+  if (!news_ || monotonic_ns < next_write_ns_) return;
+  news_ = false;
+  next_write_ns_ = monotonic_ns + kEachProcess * static_cast<std::int64_t>(processes_.size());
+  write(sink);
+}
+
+void ProcessTable::count_losses(TraceSink& sink) const {
+  const auto without = std::count_if(processes_.begin(), processes_.end(), [](const auto& item) {
+    return item.second.row.injected == 0;
+  });
+  if (without > 0) sink.count_loss(trace::Loss::kProcessNotInjected, without);
+}
+
 void ProcessTable::write(TraceSink& sink) const {
-  std::int64_t without = 0;
+  sink.remove_all<trace::tables::Process>();
+  sink.remove_all<trace::tables::Processes>();
+  sink.remove_all<trace::tables::ThreadNames>();
   auto command_line = [&](const std::string& arguments) {
     std::vector<std::string> words;
     for (std::size_t at = 0; at <= arguments.size();) {
@@ -114,7 +136,6 @@ void ProcessTable::write(TraceSink& sink) const {
     row.command_line = sink.keep(command_line(process.command_line));
     sink.add<trace::tables::Process>(row);
     sink.add<trace::tables::Processes>({row.global_pid, pid, sink.keep(process.name)});
-    if (!row.injected) ++without;
   }
   for (const auto& [key, thread] : threads_) {
     std::string_view name = thread.name;
@@ -125,7 +146,6 @@ void ProcessTable::write(TraceSink& sink) const {
     sink.add<trace::tables::ThreadNames>(
         {sink.intern(name), std::nullopt, global_pid(key.first) | key.second});
   }
-  if (without > 0) sink.count_loss(trace::Loss::kProcessNotInjected, without);
 }
 
 std::size_t ProcessTable::injected_count() const {

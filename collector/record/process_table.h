@@ -18,8 +18,8 @@ constexpr std::int64_t global_pid(std::int32_t pid) {
   return std::int64_t{pid} << 24;
 }
 
-/// What is known of the processes and threads of the recorded tree; written when the recording
-/// ends, because only then all of it is known. One thread.
+/// What is known of the processes and threads of the recorded tree; all of it only when the recording
+/// ends, but a trace that is followed or cut needs to know ranks and names. One thread.
 class ProcessTable {
  public:
   explicit ProcessTable(const TimeAxis& axis) : axis_(axis) {}
@@ -37,7 +37,12 @@ class ProcessTable {
   /// Reads the system's names of threads that are new or may have been renamed since.
   void refresh_thread_names(std::int64_t monotonic_ns);
 
+  /// Writes what is known by now, in place of what was written before.
   void write(TraceSink& sink) const;
+  /// The same when something is new; seldom when there are many processes.
+  void write_news(TraceSink& sink, std::int64_t monotonic_ns);
+  /// For the end: counts the processes that did not record.
+  void count_losses(TraceSink& sink) const;
 
   std::size_t process_count() const { return processes_.size(); }
   std::size_t injected_count() const;
@@ -64,6 +69,8 @@ class ProcessTable {
   Process& process(std::int32_t pid);
 
   const TimeAxis& axis_;
+  bool news_ = false;
+  std::int64_t next_write_ns_ = 0;
   Launched launched_;
   std::map<std::int32_t, Process> processes_;
   std::map<std::int32_t, ProcessEnded> early_ends_;  ///< of processes that are not known (yet)

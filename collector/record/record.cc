@@ -217,6 +217,7 @@ class Recording {
     std::thread sampling = guarded_thread(trouble_[2], [this] { sampler_.run(); });
     std::thread asking_gpus = guarded_thread(trouble_[3], [this] { gpu_sampler_.run(); });
     Outcome outcome = supervisor_->run();
+    if (options_.on_over) options_.on_over();
     display_.finishing();
     sampler_.finish();
     gpu_sampler_.finish();
@@ -284,7 +285,7 @@ RecordResult record(const RecordOptions& options) {
   TraceSink& sink = created.sink();
   if (options.keep_arguments) sink.keep_arguments();
   std::filesystem::path output = sink.path();
-  Display display(options.quiet, output.string());
+  Display display(options.quiet, options.live, output.string());
   describe_run(sink, options, origin, clock);
   sink.commit();
 
@@ -300,6 +301,7 @@ RecordResult record(const RecordOptions& options) {
   const pid_t primary = launch(program, options.command, environment.variables(), signals);
   created.keep();
   display.started();
+  if (options.on_begun) options.on_begun(output);
   raise_descriptor_limit();  // not before: the program keeps the limit it has
 
   Recording recording(options, scope, origin, clock, arriving_signals, sink, socket, display);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct RecordOptions {
   bool force = false;                ///< overwrite `output`
   bool keep_arguments = false;       ///< store secrets on command lines as they are
   bool quiet = false;                ///< only errors on stderr
+  bool live = false;                 ///< somebody else shows how the run goes
   bool suggest_report = true;        ///< the closing summary names the command that comes next
   bool nvtx = true;
   bool io = false;  ///< calls on files
@@ -43,6 +45,10 @@ struct RecordOptions {
   ScopeTexts scope;  ///< what of the run is recorded
   int kill = 0;      ///< signal for the command when the recording ends before it; 0: none
   std::string tool_version;
+  /// Called once the command runs and its trace is there; may be empty.
+  std::function<void(const std::filesystem::path& trace)> on_begun = {};
+  /// Called when the run is over, before anything is said about it; may be empty.
+  std::function<void()> on_over = {};
 };
 
 struct RecordResult {

@@ -214,12 +214,14 @@ void TraceAssembler::handle(ClockTick& message) {
   if (reading.tsc != 0) row.tsc = static_cast<std::int64_t>(reading.tsc);
   sink_.add<trace::tables::ClockAnchor>(row);
   processes_.refresh_thread_names(reading.monotonic_ns);
+  processes_.write_news(sink_, reading.monotonic_ns);
 }
 
 void TraceAssembler::finish() {
   for (auto& [id, decoder] : segments_) decoder->finish();  // none, unless a drain never ended
   if (axis_.clock_steps() > 0) sink_.count_loss(Loss::kClockStep, axis_.clock_steps());
   processes_.write(sink_);
+  processes_.count_losses(sink_);
 }
 
 double TraceAssembler::event_cost_ns() const {

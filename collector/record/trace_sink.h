@@ -26,6 +26,10 @@ class TraceSink {
     indexed_ += Table::indexes.size();
     return id;
   }
+  template <class Table>
+  void remove_all() {
+    guarded(0, [&] { writer_.remove_all<Table>(); });
+  }
   trace::StringId intern(std::string_view text) {
     trace::StringId id{0};
     guarded(0, [&] { id = writer_.intern(text); });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/trace_loader.h"
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -12,12 +10,14 @@
 
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
+#include "trace/load/live.h"
 
 namespace headway::gui {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using trace::FileState;
 
 struct Cancelled {};
 
@@ -29,29 +29,6 @@ constexpr int kPeriodsPerRead = 5;
 constexpr milliseconds kStalledAfter{20'000};
 /// A file that is there but no trace yet may be one that is being made.
 constexpr milliseconds kBecomesATraceWithin{10'000};
-
-/// Changes when the recorder has written.
-struct FileState {
-  std::int64_t bytes = -1;
-  std::int64_t modified_ns = 0;
-  std::int64_t log_bytes = -1;
-  std::int64_t log_modified_ns = 0;
-
-  explicit FileState(const std::filesystem::path& path) {
-    look(path.string(), bytes, modified_ns);
-    look(path.string() + "-wal", log_bytes, log_modified_ns);
-  }
-  bool exists() const { return bytes > 0; }
-  bool operator==(const FileState&) const = default;
-
- private:
-  static void look(const std::string& path, std::int64_t& bytes, std::int64_t& modified_ns) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return;
-    bytes = info.st_size;
-    modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-  }
-};
 
 }  // namespace
 

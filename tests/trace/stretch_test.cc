@@ -8,7 +8,10 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/trace_builder.h"
 #include "trace/load/extent.h"
+#include "trace/load/live.h"
 #include "trace/load/load.h"
+#include "trace/meta_keys.h"
+#include "trace/sqlite/database.h"
 
 namespace headway::trace {
 namespace {
@@ -51,6 +54,43 @@ TEST_CASE("a stretch holds the events that touch it and one line that says so") 
   CHECK(part.losses[0].name == "loaded_in_part");
   CHECK(part.losses[0].text.find("20.0 µs") != std::string::npos);
   CHECK(all.losses.empty());
+}
+
+TEST_CASE(
+    "the end of a long recording that still runs is the same, found without reading the rest") {
+  test::TraceBuilder builder;
+  builder.domain("late");
+  constexpr std::int64_t kStep = 10'000'000;
+  for (std::int64_t i = 0; i < 3000; ++i) {
+    builder.range(1, "step", i * kStep, i * kStep + kStep - 1);
+    builder.launch(1, i * kStep + 10, i * kStep + 20, i * kStep + 1500, i * kStep + 1700, {});
+    builder.counter("process.cpu", "%", i * kStep, 50);
+  }
+  builder.io(1, IoOp::kRead, "/data/x", 2990 * kStep, 2990 * kStep + 5, 100);
+  const std::filesystem::path file = builder.save();
+  LoadOptions options;
+  options.stretch = Interval{{2900 * kStep}, {std::int64_t{1} << 60}};
+  const Trace ended = load(file, options);
+  CHECK(recording_progress(file).recorder == Recorder::kFinished);
+  {
+    sqlite::Database database = sqlite::Database::open(file);
+    database.execute("UPDATE HEADWAY_META SET value='recording' WHERE name='state'");
+    database.execute("INSERT INTO HEADWAY_META VALUES('recorder', '" + this_process() + "')");
+  }
+  CHECK(recording_progress(file).recorder == Recorder::kRuns);
+  CHECK(recording_progress(file).newest.ns == 3000 * kStep - 1);
+  const Trace live = load(file, options);
+  REQUIRE(live.meta_value(meta::kLive) == "1");
+  CHECK(live.ranges.size() == 100);
+  CHECK(live.ranges.start == ended.ranges.start);
+  CHECK(live.domains == ended.domains);
+  CHECK(live.strings[live.ranges.name[0]] == "step");
+  CHECK(live.domains.at(live.ranges.domain[0].value) == "late");
+  CHECK(live.device_ops.start == ended.device_ops.start);
+  CHECK(live.calls.start == ended.calls.start);
+  CHECK(live.calls.op == ended.calls.op);
+  CHECK(live.io.start == ended.io.start);
+  CHECK(live.counters.at(0).time == ended.counters.at(0).time);
 }
 
 TEST_CASE("a stretch in which nothing happened is a trace without events") {

@@ -68,7 +68,7 @@ std::vector<Part> read_own(Context& context) {
                        row.bytes,
                        {global_pid_of(row.global_tid), row.device_id, row.stream_id}});
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::DeviceCall::name));
 }
 
 std::vector<Part> read_cuda(Context& context) {
@@ -87,7 +87,7 @@ std::vector<Part> read_cuda(Context& context) {
                        row.correlation_id.value_or(0)});
             if (part.calls.size() > before) part.tracker.saw(map, id, before);
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::Runtime::name));
 }
 
 void merge(Context& context, DeviceType type, std::vector<Part> parts) {

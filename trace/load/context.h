@@ -43,6 +43,11 @@ struct Context : Assembly {
   DeviceId cuda_device(ProcessId process, std::int64_t cuda_id);
   /// SQL for the rows of an event table that touch the stretch to read; empty: all of them.
   std::string in_stretch() const;
+  /// The rowid from which an event table that is still being recorded is read for the stretch; all
+  /// of it otherwise. Found by bisection: a recorder writes events about in the order in which they
+  /// end. `time`: SQL for when the event of a row ended.
+  std::int64_t first_row(std::string_view table,
+                         std::string_view time = "coalesce(\"end\",start)") const;
   RowMap& row_map(RowTable table) { return row_maps[static_cast<std::size_t>(table)]; }
 };
 

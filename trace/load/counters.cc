@@ -50,7 +50,8 @@ void load_counters(Context& context) {
   });
   using Sample = tables::Counter::Row;
   sqlite::Select<tables::Counter, &Sample::series_id, &Sample::timestamp, &Sample::value>::run(
-      context.db, [&](std::int64_t, const Sample& row) {
+      context.db, context.first_row(tables::Counter::name, "timestamp"), INT64_MAX,
+      [&](std::int64_t, const Sample& row) {
         auto series = index.find(row.series_id);
         if (series == index.end() || !usable(context.losses, row.timestamp, row.timestamp)) return;
         if (context.stretch && !context.stretch->contains({row.timestamp})) return;

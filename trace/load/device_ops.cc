@@ -124,7 +124,7 @@ std::vector<Part> read_kernels(Context& context) {
             op.block_threads = product<std::uint16_t>(row.block_x, row.block_y, row.block_z);
             add(part, map, id, op);
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::Kernel::name));
 }
 
 std::vector<Part> read_copies(Context& context, const std::array<StringId, 9>& names) {
@@ -148,7 +148,7 @@ std::vector<Part> read_copies(Context& context, const std::array<StringId, 9>& n
             op.destination = memory_kind(row.dst_kind);
             add(part, map, id, op);
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::Memcpy::name));
 }
 
 std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& names) {
@@ -170,7 +170,7 @@ std::vector<Part> read_sets(Context& context, const std::array<StringId, 9>& nam
             op.destination = memory_kind(row.mem_kind);
             add(part, map, id, op);
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::Memset::name));
 }
 
 /// CUDA graphs that were traced as a whole (nsys --cuda-graph-trace=graph, its default): one op per
@@ -199,7 +199,7 @@ std::vector<Part> read_graphs(Context& context) {
                      DeviceOpKind::kKernel};
             add(part, kNothingWanted, id, op);
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::GraphTrace::name));
 }
 
 std::vector<Part> read_own(Context& context) {
@@ -234,7 +234,7 @@ std::vector<Part> read_own(Context& context) {
             if (row.unfinished.value_or(0) != 0) op.flags = DeviceOps::kUnfinished | kCut;
             add(part, map, id, op);
           },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::DeviceOp::name));
 }
 
 void merge(Context& context, DeviceType type, RowTable table, std::vector<Part> parts) {

@@ -49,7 +49,7 @@ void load_io(Context& context) {
       run_parallel<Part>(
           context.db, context.threads,
           [&](Part& part, std::int64_t, const Row& row) { add(context, part, row); },
-          context.in_stretch());
+          context.in_stretch(), context.first_row(tables::Io::name));
   for (Part& part : parts) {
     std::vector<ThreadId> threads;
     for (std::int64_t global_tid : part.threads.keys) threads.push_back(context.thread(global_tid));

@@ -98,11 +98,12 @@ std::unordered_map<std::int64_t, NcclPayload> read_nccl_payloads(const Context& 
     return std::find(columns.begin(), columns.end(), name) != columns.end();
   };
   if (!has("domainId")) return payloads;
+  const std::int64_t first = context.first_row("NVTX_EVENTS");
   if (has("binaryData")) {
     sqlite::Statement statement = context.db.prepare(
         fmt::format("SELECT rowid, CAST(binaryData AS BLOB) FROM NVTX_EVENTS WHERE domainId IN "
-                    "({}) AND binaryData IS NOT NULL",
-                    domains));
+                    "({}) AND binaryData IS NOT NULL AND rowid>={}",
+                    domains, first));
     while (statement.step()) {
       std::string_view bytes = statement.blob(1);
       if (auto payload = decode(schemas, std::as_bytes(std::span(bytes.data(), bytes.size()))))
@@ -115,9 +116,10 @@ std::unordered_map<std::int64_t, NcclPayload> read_nccl_payloads(const Context& 
     if (!has(text.starts_with('(') ? "jsonTextId" : "jsonText")) continue;
     sqlite::Statement statement = context.db.prepare(fmt::format(
         "SELECT e.id, j.key, j.value FROM (SELECT rowid AS id, {} AS text FROM NVTX_EVENTS WHERE "
-        "domainId IN ({})) e, json_tree(CASE WHEN json_valid(e.text) THEN e.text ELSE '{{}}' END) "
+        "domainId IN ({}) AND rowid>={}) e, json_tree(CASE WHEN json_valid(e.text) THEN e.text "
+        "ELSE '{{}}' END) "
         "j WHERE j.key IS NOT NULL AND j.type IN ('integer','text','real')",
-        text, domains));
+        text, domains, first));
     while (statement.step())
       set_field(payloads[statement.int64(0)], statement.text(1), statement.int64(2));
   }

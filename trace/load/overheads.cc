@@ -26,9 +26,10 @@ void add(Context& context, const Row& row, Overhead::Kind kind) {
 void load_overheads(Context& context) {
   using Cupti = tables::Overhead::Row;
   sqlite::Select<tables::Overhead, &Cupti::start, &Cupti::end, &Cupti::global_tid, &Cupti::name_id,
-                 &Cupti::overhead_type>::run(context.db, [&](std::int64_t, const Cupti& row) {
-    add(context, row, overhead_kind(row.overhead_type));
-  });
+                 &Cupti::overhead_type>::run(context.db, context.first_row(tables::Overhead::name),
+                                             INT64_MAX, [&](std::int64_t, const Cupti& row) {
+                                               add(context, row, overhead_kind(row.overhead_type));
+                                             });
   using Nsys = tables::ProfilerOverhead::Row;
   sqlite::Select<tables::ProfilerOverhead, &Nsys::start, &Nsys::end, &Nsys::global_tid,
                  &Nsys::name_id>::run(context.db, [&](std::int64_t, const Nsys& row) {

@@ -17,6 +17,8 @@ constexpr std::int32_t kEventMark = 34;
 constexpr std::int32_t kEventPushPop = 59;
 constexpr std::int32_t kEventStartEnd = 60;
 constexpr std::int32_t kEventDomain = 75;
+/// A recording that is read from the middle names its domains near its begin.
+constexpr std::int64_t kRowsWithDomains = 2'000;
 
 using DomainKey = std::pair<std::int64_t, std::int64_t>;  ///< globalPid, domainId
 
@@ -143,7 +145,7 @@ void close_unfinished(Trace& trace) {
 }
 
 /// `rows`: rowid of each range, ascending, as HEADWAY_RANGE is; so one pass over both joins them.
-void load_info(Context& context, const std::vector<std::int64_t>& rows) {
+void load_info(Context& context, const std::vector<std::int64_t>& rows, std::int64_t first) {
   Trace& trace = context.trace;
   trace.ranges.info.assign(trace.ranges.size(), RangeInfoId::none());
   std::size_t next = 0;
@@ -151,7 +153,7 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
   using R = Info::Row;
   sqlite::Select<Info, &R::range_row, &R::kind, &R::phase, &R::op, &R::batch, &R::step, &R::bytes,
                  &R::flops, &R::sequence, &R::shapes, &R::dtypes,
-                 &R::cut_at>::run(context.db, [&](std::int64_t, const R& row) {
+                 &R::cut_at>::run(context.db, first, INT64_MAX, [&](std::int64_t, const R& row) {
     while (next < rows.size() && rows[next] < row.range_row) ++next;
     if (next == rows.size() || rows[next] != row.range_row) return;
     if (row.cut_at && possible(*row.cut_at) && *row.cut_at >= trace.ranges.start[next].ns)
@@ -175,17 +177,23 @@ void load_info(Context& context, const std::vector<std::int64_t>& rows) {
 }  // namespace
 
 void load_ranges(Context& context) {
+  const std::int64_t first = context.first_row(Table::name);
+  const std::string domains = fmt::format("eventType={}", kEventDomain);
+  std::vector<Part> parts = Columns::run_parallel<Part>(
+      context.db, context.threads,
+      [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); },
+      context.stretch ? fmt::format("({} OR ({}))", domains, context.in_stretch()) : "", first);
+  if (first > INT64_MIN) {
+    Part named;
+    Columns::run(
+        context.db, INT64_MIN, std::min(first - 1, kRowsWithDomains),
+        [&](std::int64_t id, const Row& row) { collect(context, named, id, row); }, domains);
+    parts.insert(parts.begin(), std::move(named));
+  }
   std::vector<std::int64_t> rows;
-  merge(context,
-        Columns::run_parallel<Part>(
-            context.db, context.threads,
-            [&](Part& part, std::int64_t id, const Row& row) { collect(context, part, id, row); },
-            context.stretch
-                ? fmt::format("(eventType={} OR ({}))", kEventDomain, context.in_stretch())
-                : ""),
-        rows);
+  merge(context, std::move(parts), rows);
   close_unfinished(context.trace);
-  load_info(context, rows);
+  load_info(context, rows, first);
   RowMap& map = context.row_map(RowTable::kRange);
   RowTracker tracker;
   for (std::size_t i = 0; i < rows.size() && !map.rows.empty(); ++i) tracker.saw(map, rows[i], i);

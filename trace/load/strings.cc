@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "trace/load/context.h"
+#include "trace/meta_keys.h"
 #include "trace/tables/string_ids.h"
 
 namespace headway::trace::load_detail {
 namespace {
 
 constexpr std::int64_t kMaxDenseIds = std::int64_t{1} << 26;
+/// By how much rows of a recording may be out of order: rings are emptied every few milliseconds,
+/// CUPTI hands its buffers over when they are full.
+constexpr std::int64_t kLateNs = 250'000'000;
+constexpr std::int64_t kLateOfCuptiNs = 3'000'000'000;
+/// Rows that one look of the bisection takes in.
+constexpr int kRowsALook = 64;
 
 }  // namespace
 
@@ -31,6 +38,27 @@ std::string Context::in_stretch() const {
   // No end: it lasts until the recording ends.
   return fmt::format("start < {} AND (\"end\" IS NULL OR \"end\" > {} OR start >= {})",
                      stretch->end.ns, stretch->begin.ns, stretch->begin.ns);
+}
+
+std::int64_t Context::first_row(std::string_view table, std::string_view time) const {
+  if (!stretch || trace.meta_value(meta::kLive).empty() || !db.has_table(table)) return INT64_MIN;
+  std::int64_t low = db.int64(fmt::format("SELECT min(rowid) FROM {}", table));
+  std::int64_t high = db.int64(fmt::format("SELECT max(rowid) FROM {}", table)) + 1;
+  sqlite::Statement newest = db.prepare(fmt::format(
+      "SELECT max({0}) FROM (SELECT * FROM {1} WHERE rowid>=?1 ORDER BY rowid LIMIT {2})", time,
+      table, kRowsALook));
+  const std::int64_t wanted =
+      stretch->begin.ns - (table.starts_with("CUPTI") ? kLateOfCuptiNs : kLateNs);
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    newest.reset();
+    newest.bind(1, middle);
+    if (newest.step() && !newest.is_null(0) && newest.int64(0) >= wanted)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
 }
 
 StringId Context::string(std::int64_t id, LossCounts& part_losses) const {

@@ -106,10 +106,14 @@ void load_synchronization(Context& context) {
                                                                    });
   using Wait = tables::Synchronization::Row;
   sqlite::Select<tables::Synchronization, &Wait::device_id, &Wait::stream_id, &Wait::correlation_id,
-                 &Wait::global_pid, &Wait::event_sync_id>::run(context.db, [&](std::int64_t,
-                                                                               const Wait& row) {
-    complete(context, calls, streams, row);
-  });
+                 &Wait::global_pid, &Wait::event_sync_id>::run(context.db,
+                                                               context.first_row(
+                                                                   tables::Synchronization::name),
+                                                               INT64_MAX,
+                                                               [&](std::int64_t, const Wait& row) {
+                                                                 complete(context, calls, streams,
+                                                                          row);
+                                                               });
 }
 
 }  // namespace headway::trace::load_detail

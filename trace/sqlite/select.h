@@ -146,14 +146,18 @@ class Select {
 
   /// Splits the table into rowid ranges, more than `threads` so that no thread waits for the slowest
   /// one, each read over its thread's own connection into its own `Part`; `visit(part, row_id, row)`
-  /// runs concurrently for different parts. Returns the parts in rowid order.
+  /// runs concurrently for different parts. Returns the parts in rowid order. Rows before `from` are
+  /// not looked at.
   template <class Part, class Visit>
   static std::vector<Part> run_parallel(const Database& db, int threads, Visit visit,
-                                        const std::string& where = {}) {
+                                        const std::string& where = {},
+                                        std::int64_t from = INT64_MIN) {
     std::vector<Part> parts;
     if (!db.has_table(Table::name)) return parts;
     std::int64_t first = db.int64(fmt::format("SELECT min(rowid) FROM {}", Table::name));
     std::int64_t last = db.int64(fmt::format("SELECT max(rowid) FROM {}", Table::name));
+    if (from > last) return parts;
+    first = std::max(first, from);
     constexpr std::int64_t kRowsWorthAPart = 50000;
     constexpr std::int64_t kPartsAThread = 8;
     // Row ids of a file from elsewhere may be anything, and those of a damaged one are in no order;

@@ -43,6 +43,14 @@ void check_format(const sqlite::Database& db) {
       name);
 }
 
+/// The last samples are the newest. A recording that is under way has no index that says so.
+std::int64_t newest_sample(const sqlite::Database& db, bool complete) {
+  if (!db.has_table("HEADWAY_COUNTER")) return 0;
+  return db.int64(complete ? "SELECT max(timestamp) FROM HEADWAY_COUNTER"
+                           : "SELECT max(timestamp) FROM (SELECT timestamp FROM HEADWAY_COUNTER "
+                             "ORDER BY rowid DESC LIMIT 1000)");
+}
+
 }  // namespace
 
 bool is_sqlite(const Probe& probe) {
@@ -62,10 +70,7 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
   load_detail::load_strings(context);
   load_detail::load_inventory(context);
   trace.end = {std::max<std::int64_t>(0, number_or(trace.meta_value(meta::kDurationNs), 0))};
-  if (trace.end.ns == 0)
-    trace.end = {db.has_table("HEADWAY_COUNTER")
-                     ? db.int64("SELECT max(timestamp) FROM HEADWAY_COUNTER")
-                     : 0};
+  if (trace.end.ns == 0) trace.end = {newest_sample(db, trace.complete)};
   if (!load_detail::possible(trace.end.ns)) trace.end = {0};
   if (options.stretch) trace.end = std::min(trace.end, options.stretch->end);
   load_detail::want_rows(context);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/live/figures.h"
+
+namespace headway::cli::live {
+
+struct PanelStyle {
+  std::size_t width = 80;
+  std::size_t height = 8;  ///< most lines
+  bool colour = false;     ///< ANSI escapes: bold, and the colours of the time classes
+};
+
+/// The panel: each line at most `width` columns, without line ends. What does not fit is left out,
+/// the least important first. Names of the recorded program are made inert for a terminal.
+std::vector<std::string> panel(const Figures& figures, const PanelStyle& style);
+
+/// The same in one plain line, for logs.
+std::string plain_line(const Figures& figures);
+
+/// How the run ended, as a sentence with the command that comes next.
+std::string closing_line(const Figures& figures);
+
+}  // namespace headway::cli::live
