@@ -43,8 +43,8 @@ std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {
     one.fix = all[i];
     one.proposal = all[i]->propose(predictor);
     if (!one.applies()) return;
-    one.prediction = predictor.predict(one.proposal.scenario, one.fix->model_error,
-                                       one.proposal.otherwise);
+    one.prediction =
+        predictor.predict(one.proposal.scenario, one.fix->model_error, one.proposal.otherwise);
     one.ceiling = !one.is_real() || one.proposal.is_ceiling
                       ? one.proposal.scenario
                       : ceiling_of(predictor, one.proposal.scenario);

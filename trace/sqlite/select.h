@@ -178,11 +178,11 @@ class Select {
     }
     std::int64_t stride = sane ? (last - first + 1) / count : 0;
     auto read_part = [&](std::int64_t i, const Database& connection) {
-      std::int64_t from = sane ? first + stride * i : INT64_MIN;
-      std::int64_t to = !sane ? INT64_MAX : i + 1 == count ? last : from + stride - 1;
+      std::int64_t begin = sane ? first + stride * i : INT64_MIN;
+      std::int64_t to = !sane ? INT64_MAX : i + 1 == count ? last : begin + stride - 1;
       Part& part = parts[static_cast<std::size_t>(i)];
       run(
-          connection, from, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); },
+          connection, begin, to, [&](std::int64_t id, const Row& row) { visit(part, id, row); },
           where);
     };
     std::atomic<std::int64_t> next = 0;
