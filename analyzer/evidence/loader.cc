@@ -197,6 +197,32 @@ std::int64_t processor_count(const trace::Trace& trace) {
              std::min<std::int64_t>(of_machine, std::max<std::int64_t>(here, trace.world_size)));
 }
 
+namespace {
+
+/// Of a processor, while a worker makes a batch: by the processor time of the processes that do nothing else. Nothing
+/// where that is not sampled.
+std::optional<double> share_of_processor(const RuleContext& context) {
+  const trace::Trace& trace = context.trace;
+  const LoaderWork work = loader_work(context);
+  std::set<trace::ProcessId> makers;
+  for (trace::ThreadId worker : work.workers)
+    makers.insert(trace.threads[worker.value].process);
+  for (const Step& step : context.steps.all)
+    if (makers.contains(trace.threads[step.thread.value].process)) return std::nullopt;
+  const Interval window = counters::steady_window(context);
+  double taken = 0;  // processors
+  for (const trace::CounterSeries& series : trace.counters) {
+    if (series.name != counters::kProcessCpu || makers.erase(series.process) == 0) continue;
+    const counters::Summary summary = counters::summarise(series, window);
+    if (summary.count == 0) return std::nullopt;
+    taken += summary.mean / 100;
+  }
+  if (!makers.empty() || work.making <= 0) return std::nullopt;
+  return std::min(1.0, taken / work.making);
+}
+
+}  // namespace
+
 std::int64_t workers_that_fit(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
   const std::int64_t processors = processor_count(trace);
@@ -216,7 +242,9 @@ std::int64_t workers_that_fit(const RuleContext& context) {
   }
   const Reads reads = sum_reads(trace);
   double share = 1;
-  if (making.ns > 0 && (reads.count > 0 || reading.ns > 0)) {
+  if (const auto sampled = share_of_processor(context)) {
+    share = *sampled;
+  } else if (making.ns > 0 && (reads.count > 0 || reading.ns > 0)) {
     const double computes = std::min(1.0, ratio(computing, making));
     const double copies =
         reads.count > 0 ? std::min(1.0, static_cast<double>(reads.bytes) / reads.large_read_rate /

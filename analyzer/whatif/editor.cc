@@ -58,6 +58,32 @@ void Editor::change_pause(CallId call, auto goes) {
 void Editor::drop_op(DeviceOpId op) {
   set_op(op, {0});
   drop_launch(op);
+  if (const CallId call = trace_.device_ops.call[op.value]; call.valid()) drop_memory_of(call);
+}
+
+/// What is allocated right before a launch is for its results, and as much is freed some time later. What one such
+/// call frees takes as long as another.
+void Editor::drop_memory_of(CallId launch) {
+  constexpr int kFar = 256;  // calls
+  const auto calls = trace_.calls_of_thread[trace_.calls.thread[launch.value]];
+  const auto at =
+      std::ranges::lower_bound(calls, trace_.calls.start[launch.value], {},
+                               [&](CallId one) { return trace_.calls.start[one.value]; });
+  auto drop = [&](CallId call) {
+    if (!without_memory_.insert(call).second) return false;
+    remove_edges(end_of(points_.task(call)), EdgeKind::kHostSync);
+    drop_call(call);
+    return true;
+  };
+  int left = 0;
+  for (auto before = at; before != calls.begin();) {
+    const DeviceCallKind kind = trace_.calls.kind[(--before)->value];
+    if (kind == DeviceCallKind::kAllocate) left += drop(*before);
+    if (kind != DeviceCallKind::kAllocate && kind != DeviceCallKind::kFree) break;
+  }
+  auto after = at;
+  for (int i = 0; left > 0 && i < kFar && after != calls.end(); ++i, ++after)
+    if (trace_.calls.kind[after->value] == DeviceCallKind::kFree) left -= drop(*after);
 }
 
 void Editor::drop_launch(DeviceOpId op) {

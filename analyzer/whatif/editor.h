@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <set>
 #include <span>
 
 #include "analyzer/evidence/rule.h"
@@ -29,7 +30,8 @@ class Editor {
   /// does the host do what it did for the tensors inside: allocate and free them, wait for the
   /// kernel before.
   void join(std::span<const trace::DeviceOpId> kernels);
-  /// The op is not run, nor is it launched; what waited for it waits for what it waited for.
+  /// The op is not run, nor is it launched, nor has it results to allocate and free; what waited for it waits for what
+  /// it waited for.
   void drop_op(trace::DeviceOpId op);
   /// The thread goes on with the call at once, whatever it did before it.
   void drop_pause(trace::CallId call);
@@ -45,6 +47,7 @@ class Editor {
 
  private:
   void drop_inner_calls(trace::CallId first, trace::CallId last, std::size_t tensors);
+  void drop_memory_of(trace::CallId launch);
   void change_pause(trace::CallId call, auto goes);
 
   const Program& program_;
@@ -52,6 +55,8 @@ class Editor {
   const trace::Trace& trace_;
   const std::vector<Part>& parts_;
   Scenario scenario_;
+  std::set<trace::CallId>
+      without_memory_;  ///< allocations and frees that ops without results do not make
 };
 
 /// What the rules see of the predictor's trace.

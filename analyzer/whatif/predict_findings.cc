@@ -91,8 +91,11 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     most = std::max(most, gain.share);
     if (is_worth_making(predictor, gain)) finding.fixes.push_back(gain);
   }
-  if (!finding.predicted) {
-    std::swap(finding.predicted, finding.at_most);
+  // A cause is none the less one where no fix of it that is known would help here.
+  const bool by_ceiling = !finding.predicted || (finding.fixes.empty() && finding.at_most &&
+                                                 is_worth_making(predictor, *finding.at_most));
+  if (by_ceiling) {
+    finding.predicted = std::exchange(finding.at_most, std::nullopt);
     most = finding.predicted->share;
     if (is_worth_making(predictor, *finding.predicted)) finding.fixes.push_back(*finding.predicted);
   }

@@ -26,25 +26,26 @@ double longer(std::int64_t blocks, std::int64_t times, std::int32_t multiprocess
   return waves(blocks * times) / waves(blocks);
 }
 
-Proposal propose(const Predictor& predictor) {
-  const RuleContext context = rule_context(predictor);
-  const DevicePartition& device = context.partitions[predictor.steps().partition];
-  if (!device.device.valid()) return not_here("the steps are a host thread's");
+struct Repeats {
+  std::size_t most = 0;      ///< rounds in a row
+  std::int64_t dropped = 0;  ///< kernels per step
+};
+
+Repeats batch(const Predictor& predictor, const RuleContext& context, const DevicePartition& device,
+              Editor& editor) {
   const DeviceOps& ops = context.trace.device_ops;
   const Points& points = predictor.program().graph().points();
   const std::int32_t processors = limits_of(context, device).multiprocessors;
   const DurationNs least = shortest_kernel(ops);
-  Editor editor(predictor);
-  std::size_t most = 0;
-  std::int64_t dropped = 0;
+  Repeats repeats;
   const std::int64_t steps =
       for_each_serial_repeat(context, device, [&](const SerialRepeat& repeat) {
-        most = std::max(most, repeat.count);
+        repeats.most = std::max(repeats.most, repeat.count);
         for (std::size_t i = 0; i < repeat.ops.size(); ++i) {
           const DeviceOpId op = repeat.ops[i];
           if (i >= repeat.period) {
             editor.drop_op(op);
-            ++dropped;
+            ++repeats.dropped;
             continue;
           }
           const auto working = static_cast<double>((ops.interval(op).length() - least).ns);
@@ -54,10 +55,26 @@ Proposal propose(const Predictor& predictor) {
                               true);
         }
       });
-  if (dropped == 0) return not_here("no few kernels run many times in a row");
+  repeats.dropped /= std::max<std::int64_t>(1, steps);
+  return repeats;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const RuleContext context = rule_context(predictor);
+  const std::size_t at = predictor.steps().partition;
+  if (!context.partitions[at].device.valid()) return not_here("the steps are a host thread's");
+  Editor editor(predictor);
+  Repeats told;
+  // Every rank is changed alike: one that is not would hold the others up.
+  for (std::size_t i = 0; i < context.partitions.size(); ++i) {
+    if (!context.partitions[i].device.valid()) continue;
+    const Repeats repeats = batch(predictor, context, context.partitions[i], editor);
+    if (i == at) told = repeats;
+  }
+  if (told.most == 0) return not_here("no few kernels run many times in a row");
   return {true,
           fmt::format("{} kernels per step go away: what ran {} times in a row runs once",
-                      dropped / std::max<std::int64_t>(1, steps), most),
+                      told.dropped, told.most),
           editor.take()};
 }
 

@@ -16,21 +16,29 @@ Proposal propose(const Predictor& predictor) {
   const RuleContext context = rule_context(predictor);
   const std::size_t at = predictor.steps().partition;
   if (!context.partitions[at].device.valid()) return not_here("the steps are a host thread's");
-  const Gradients gradients = measure_gradients(context, context.partitions[at], context.work[at]);
-  if (gradients.kernels.empty())
-    return not_here("no data gradient is known to take far longer than its forward pass");
   Editor editor(predictor);
   double sum = 0;
-  for (const auto& [op, share] : gradients.kernels) {
-    const auto own = static_cast<double>(context.trace.device_ops.interval(op).length().ns);
-    editor.set_op(op, {std::llround(own * share)}, true);
-    sum += share;
+  std::size_t count = 0;
+  bool by_name = false;
+  // Every rank is changed alike: one that is not would hold the others up.
+  for (std::size_t i = 0; i < context.partitions.size(); ++i) {
+    if (!context.partitions[i].device.valid()) continue;
+    const Gradients gradients = measure_gradients(context, context.partitions[i], context.work[i]);
+    for (const auto& [op, share] : gradients.kernels) {
+      const auto own = static_cast<double>(context.trace.device_ops.interval(op).length().ns);
+      editor.set_op(op, {std::llround(own * share)}, true);
+      sum += share;
+      ++count;
+    }
+    if (i == at) by_name = gradients.by_name;
   }
-  const double mean = sum / static_cast<double>(gradients.kernels.size());
-  return {true,
-          fmt::format("data gradients take {:.0f} % of their time{}", 100 * mean,
-                      gradients.by_name ? ", by a rule of thumb" : ""),
-          editor.take()};
+  if (count == 0)
+    return not_here("no data gradient is known to take far longer than its forward pass");
+  return {
+      true,
+      fmt::format("data gradients take {:.0f} % of their time{}",
+                  100 * sum / static_cast<double>(count), by_name ? ", by a rule of thumb" : ""),
+      editor.take()};
 }
 
 }  // namespace

@@ -27,14 +27,12 @@ std::vector<CallId> calls_between(const Trace& trace, CallId out, CallId back) {
   return result;
 }
 
-Proposal propose(const Predictor& predictor) {
-  const RuleContext context = rule_context(predictor);
-  const DevicePartition& device = context.partitions[predictor.steps().partition];
-  if (!device.device.valid()) return not_here("the steps are a host thread's");
+/// How many round trips a step of the device makes no longer.
+double stay(const Predictor& predictor, const RuleContext& context, const DevicePartition& device,
+            Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const DeviceOps& ops = context.trace.device_ops;
   const DurationNs kernel = shortest_kernel(ops);
-  Editor editor(predictor);
   double trips = 0;
   const std::int64_t steps =
       for_each_round_trip(context, device, [&](DeviceOpId to_host, DeviceOpId to_device) {
@@ -56,10 +54,24 @@ Proposal propose(const Predictor& predictor) {
         editor.drop_pause(back);
         editor.drop_op(to_device);
       });
-  if (trips == 0) return not_here("no data goes to the host and right back");
+  return trips / static_cast<double>(std::max<std::int64_t>(1, steps));
+}
+
+Proposal propose(const Predictor& predictor) {
+  const RuleContext context = rule_context(predictor);
+  const std::size_t at = predictor.steps().partition;
+  if (!context.partitions[at].device.valid()) return not_here("the steps are a host thread's");
+  Editor editor(predictor);
+  double told = 0;
+  // Every rank is changed alike: one that is not would hold the others up.
+  for (std::size_t i = 0; i < context.partitions.size(); ++i) {
+    if (!context.partitions[i].device.valid()) continue;
+    const double trips = stay(predictor, context, context.partitions[i], editor);
+    if (i == at) told = trips;
+  }
+  if (told == 0) return not_here("no data goes to the host and right back");
   return {true,
-          fmt::format("{:.1f} round trips per step through the host become a kernel each",
-                      trips / static_cast<double>(std::max<std::int64_t>(1, steps))),
+          fmt::format("{:.1f} round trips per step through the host become a kernel each", told),
           editor.take()};
 }
 

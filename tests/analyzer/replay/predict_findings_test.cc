@@ -61,6 +61,17 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
   CHECK(static_cast<double>(finding.predicted->step.ns) / 1e6 == doctest::Approx(12).epsilon(0.02));
 }
 
+TEST_CASE("a cause that no known fix mends here keeps its ceiling") {
+  TextRun run(
+      "meta cpu_count 2\nloader 1\n  collate 36ms\nthread main\n  steps 60\n    input\n" +
+      test::healthy_step());
+  const Finding& finding = predicted_finding(run, "input-bound");
+  REQUIRE(finding.predicted);
+  CHECK(finding.predicted->fix == "free-input");
+  CHECK(finding.predicted->share > 0.5);
+  CHECK_FALSE(finding.at_most);
+}
+
 TEST_CASE("a ceiling that gains no more than the fix is not named") {
   TextRun run = input_bound("16");
   const Finding& finding = predicted_finding(run, "input-bound");

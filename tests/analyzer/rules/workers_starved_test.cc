@@ -77,4 +77,32 @@ TEST_CASE("workers-starved cannot tell without samples of the processors or sigh
   CHECK(run.finding("workers-starved").status == Status::kCannotTell);
 }
 
+TEST_CASE("workers that sleep leave their processors to more workers") {
+  auto starved = [](double percent) {
+    TextRun run(
+        "meta cpu_count 3\ncounter machine.cpu 10 unit=%\nloader 2 processes\n  read 60ms\n"
+        "thread main\n  steps 20\n    input\n" +
+        healthy_step());
+    // What each worker's process was sampled to take.
+    for (std::uint32_t p = 0; p < run.trace.processes.size(); ++p) {
+      if (trace::ProcessId{p} == run.trace.threads[run.analysis.steps.all[0].thread.value].process)
+        continue;
+      trace::CounterSeries series;
+      series.name = "process.cpu";
+      series.unit = "%";
+      series.process = trace::ProcessId{p};
+      for (std::int64_t at = 0; at < 2'000; at += 10) {
+        series.time.push_back(TimeNs{at * 1'000'000});
+        series.value.push_back(percent);
+      }
+      run.trace.counters.push_back(std::move(series));
+    }
+    run.analysis = analyze(run.trace);
+    return run.finding("workers-starved").claim;
+  };
+  // Eight batches' times are a step's: two processors for workers that take 5 % of one each.
+  CHECK(starved(5).find("With 8 workers") != std::string::npos);
+  CHECK(starved(95).find("2 would fit") != std::string::npos);
+}
+
 }  // namespace headway::analyzer

@@ -189,4 +189,27 @@ TEST_CASE("activations between products in 16 bits need no casts") {
              "half-throughout", {{"precision", "bf16"}}, 0.1);
 }
 
+TEST_CASE("casts that go away are not allocated either") {
+  check_done(with(kText, {{"gpu", "a100-80gb"},
+                          {"precision", "amp-o1"},
+                          {"batch", "16"},
+                          {"allocator", "raw"}}),
+             "half-throughout", {{"precision", "bf16"}}, 0.1);
+}
+
+TEST_CASE("every rank of a file assigns all its samples at once") {
+  check_done({{"device", "sim"},
+              {"model", "ssd"},
+              {"depth", "8"},
+              {"width", "8"},
+              {"batch", "32"},
+              {"eval", "off"},
+              {"ranks", "2"},
+              {"launch_us", "8"},
+              {"workers", "64"},
+              {"host_cores", "128"},
+              {"assign", "per-sample"}},
+             "batch-samples", {{"assign", "batched"}}, 0.1);
+}
+
 }  // namespace headway::trainer
