@@ -205,8 +205,7 @@ std::optional<double> share_of_processor(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
   const LoaderWork work = loader_work(context);
   std::set<trace::ProcessId> makers;
-  for (trace::ThreadId worker : work.workers)
-    makers.insert(trace.threads[worker.value].process);
+  for (trace::ThreadId worker : work.workers) makers.insert(trace.threads[worker.value].process);
   for (const Step& step : context.steps.all)
     if (makers.contains(trace.threads[step.thread.value].process)) return std::nullopt;
   const Interval window = counters::steady_window(context);

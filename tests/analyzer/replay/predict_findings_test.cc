@@ -62,9 +62,8 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
 }
 
 TEST_CASE("a cause that no known fix mends here keeps its ceiling") {
-  TextRun run(
-      "meta cpu_count 2\nloader 1\n  collate 36ms\nthread main\n  steps 60\n    input\n" +
-      test::healthy_step());
+  TextRun run("meta cpu_count 2\nloader 1\n  collate 36ms\nthread main\n  steps 60\n    input\n" +
+              test::healthy_step());
   const Finding& finding = predicted_finding(run, "input-bound");
   REQUIRE(finding.predicted);
   CHECK(finding.predicted->fix == "free-input");
