@@ -19,11 +19,14 @@ Forecast predict(const analyzer::Fix& fix, const analyzer::Predictor& predictor)
   forecast.applies = proposal.applies;
   forecast.text = proposal.text;
   if (!proposal.applies) return forecast;
-  const analyzer::Prediction prediction = predictor.predict(proposal.scenario, fix.model_error);
+  const analyzer::Prediction prediction =
+      predictor.predict(proposal.scenario, fix.model_error, proposal.otherwise);
   const auto step =
       static_cast<double>(std::max<std::int64_t>(1, predictor.baseline().recorded.ns));
   forecast.gain = static_cast<double>(prediction.gain.ns) / step;
-  forecast.interval = {prediction.gain_ns.low / step, prediction.gain_ns.high / step};
+  // Not what no replay can resolve: trials measure more exactly.
+  forecast.interval = {prediction.gain_ns.low / step + analyzer::Predictor::kResolution,
+                       prediction.gain_ns.high / step - analyzer::Predictor::kResolution};
   return forecast;
 }
 

@@ -45,9 +45,6 @@ Bounds bootstrap_mean(std::span<const double> values) {
 /// same kernels took 4 % less where caches stayed warm, 10 % more beside a thread that spins
 /// (docs/accuracy.md).
 constexpr double kDoubtOfThreads = 0.05;
-/// Of the step: what is reported of a run and what its own clock says differ by so much in one run of ten
-/// (docs/accuracy.md), so no change is known more exactly.
-constexpr double kResolution = 0.005;
 
 DurationNs rounded(double ns) {
   return {static_cast<std::int64_t>(std::llround(ns))};

@@ -72,6 +72,10 @@ class Predictor {
   /// The length of a step (index into `steps().steps`) in the replay without any change.
   DurationNs replayed(std::size_t step) const;
 
+  /// Of the step: what is reported of a run and what its own clock says differ by so much in one run of ten
+  /// (docs/accuracy.md), so no change is known more exactly. Every interval has it on both sides.
+  static constexpr double kResolution = 0.005;
+
   /// `model_error`: how far a formula of the scenario may be off, as a share of the gain. `otherwise`: what it may be
   /// instead; the interval has their gains, too.
   Prediction predict(const Scenario& scenario, double model_error = 0,

@@ -161,7 +161,7 @@ def ranks(slow):
     late = distributed.get_rank() == 1
     net = DistributedDataParallel(nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 256)))
     optimizer = SlowOptimizer(net.parameters(), lr=1e-3)
-    optimizer.again = 60 if late and slow == "optimizer" else 0
+    optimizer.again = 12 if late and slow == "optimizer" else 0
 
     def collate(batch):
         time.sleep(0.03 if late and slow == "input" else 0)

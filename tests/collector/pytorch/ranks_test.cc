@@ -16,9 +16,11 @@ constexpr int kSteps = 40;
 std::vector<std::string> two_ranks(const std::string& slow) {
   std::vector<std::string> program = pytorch_program({"ranks", slow});
   std::vector<std::string> command(program.begin(), program.end() - 3);
-  // PyTorch 1.13 with Python 3.11 does not know its own defaults of the last two.
-  for (const char* word : {"-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2",
-                           "--redirects=1", "--tee=1"})
+  // PyTorch 1.13 with Python 3.11 does not know its own defaults of the last two, and its --standalone takes one port
+  // for all runs of a machine.
+  for (const char* word :
+       {"-m", "torch.distributed.run", "--nnodes=1", "--rdzv_backend=c10d",
+        "--rdzv_endpoint=localhost:0", "--nproc_per_node=2", "--redirects=1", "--tee=1"})
     command.emplace_back(word);
   command.insert(command.end(), program.end() - 3, program.end());
   return command;

@@ -190,11 +190,10 @@ TEST_CASE("activations between products in 16 bits need no casts") {
 }
 
 TEST_CASE("casts that go away are not allocated either") {
-  check_done(with(kText, {{"gpu", "a100-80gb"},
-                          {"precision", "amp-o1"},
-                          {"batch", "16"},
-                          {"allocator", "raw"}}),
-             "half-throughout", {{"precision", "bf16"}}, 0.1);
+  check_done(
+      with(kText,
+           {{"gpu", "a100-80gb"}, {"precision", "amp-o1"}, {"batch", "16"}, {"allocator", "raw"}}),
+      "half-throughout", {{"precision", "bf16"}}, 0.1);
 }
 
 TEST_CASE("every rank of a file assigns all its samples at once") {
