@@ -12,6 +12,7 @@ import argparse
 import concurrent.futures
 import json
 import pathlib
+import shutil
 import sys
 import time
 
@@ -49,7 +50,12 @@ def arguments():
     parser.add_argument("--measured", type=pathlib.Path, metavar="DIR", help="keeps what was measured there, and takes it from there")
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--check", action="store_true", help="fail on violated invariants, too")
-    return parser.parse_args()
+    given = parser.parse_args()
+    for option, program in {"--headway": given.headway, "--train": given.train, "--python": given.python}.items():
+        if (option == "--python") == (given.device == "pytorch") or option == "--headway":
+            if not shutil.which(program):
+                parser.error(f"{option} {program}: no such program; build it, or name another one")
+    return given
 
 
 def main():

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "analyzer/evidence/communication.h"
 #include "analyzer/evidence/counters.h"
@@ -131,7 +133,7 @@ LoaderWork loader_work(const RuleContext& context) {
   if (trace.range_info.empty()) return work;
   std::vector<bool> trains(trace.threads.size());
   for (const Step& step : context.steps.all) trains[step.thread.value] = true;
-  std::vector<bool> makes(trace.threads.size());
+  std::map<trace::ThreadId, Interval> lives;  // of those that make batches
   Interval window = counters::steady_window(context);
   DurationNs making;
   DurationNs computing;
@@ -146,7 +148,8 @@ LoaderWork loader_work(const RuleContext& context) {
       work.on_training_thread = true;
       continue;
     }
-    makes[thread.value] = true;
+    Interval& life = lives.emplace(thread, interval).first->second;
+    life = {std::min(life.begin, interval.begin), std::max(life.end, interval.end)};
     DurationNs inside = intersect(interval, window).length();
     if (info->kind == RangeKind::kBatch) {
       making += inside;
@@ -158,13 +161,61 @@ LoaderWork loader_work(const RuleContext& context) {
       computing += inside;
     }
   }
-  for (std::uint32_t t = 0; t < makes.size(); ++t) {
-    if (makes[t]) work.workers.push_back(trace::ThreadId{t});
+  std::vector<Interval> together;
+  for (const auto& [thread, life] : lives) {
+    work.workers.push_back(thread);
+    together.push_back(life);
   }
+  work.at_once = most_at_once(together);
   work.making = ratio(making, window.length());
   work.computing = ratio(computing, window.length());
   if (batches) work.per_batch = batch_time / batches;
   return work;
+}
+
+std::size_t most_at_once(std::span<const Interval> lives) {
+  std::vector<std::pair<TimeNs, int>> changes;  // at one moment those that end come first
+  for (const Interval& life : lives) {
+    changes.emplace_back(life.begin, 1);
+    changes.emplace_back(life.end, -1);
+  }
+  std::ranges::sort(changes);
+  int now = 0;
+  int most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return static_cast<std::size_t>(most);
+}
+
+namespace {
+
+/// What the text begins with; 0 where that is no number.
+std::int64_t number(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+std::int64_t tensors_of_batch(const trace::Trace& trace) {
+  const std::int64_t tensors = number(trace.setting("DataLoader.batch_tensors"));
+  return tensors > 0 ? tensors : 2;
+}
+
+std::optional<DataSet> data_set(const trace::Trace& trace) {
+  const std::string_view loader = trace.setting("DataLoader");
+  const auto value_of = [&](std::string_view key) -> std::int64_t {
+    const std::size_t at = loader.find(key);
+    return at == std::string_view::npos ? 0 : number(loader.substr(at + key.size()));
+  };
+  const std::int64_t samples = value_of(" samples=");
+  const std::int64_t of_batch = value_of(" batch_size=");
+  const std::int64_t bytes = number(trace.setting("DataLoader.batch_bytes"));
+  if (samples <= 0 || of_batch <= 0 || bytes <= 0) return std::nullopt;
+  const double all =
+      static_cast<double>(samples) / static_cast<double>(of_batch) * static_cast<double>(bytes);
+  if (!(all < 1e18)) return std::nullopt;
+  return DataSet{samples, static_cast<std::int64_t>(all)};
 }
 
 StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {
@@ -172,6 +223,8 @@ StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {
   for (std::uint32_t r = 0; !trace.range_info.empty() && r < trace.ranges.size(); ++r) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{r});
     if (!info || info->kind != stage) continue;
+    if (stage == RangeKind::kDecode && trace.strings[trace.ranges.name[r]] == kWholeSamples)
+      continue;
     all.time += trace.ranges.interval(trace::RangeId{r}).length();
     ++all.ranges;
   }

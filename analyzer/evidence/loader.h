@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/evidence/rule.h"
@@ -41,7 +44,22 @@ struct FileCalls {
 void for_each_call_on_file(const trace::Trace& trace,
                            const std::function<void(const FileCalls&)>& visit);
 
-/// All ranges of a stage.
+/// What the PyTorch hook calls all that a data set does for a batch: it reads, decodes and transforms, and only what
+/// lies inside tells how much of it is decoding.
+inline constexpr std::string_view kWholeSamples = "samples";
+
+/// A data set of known length whose batches were seen: as large as its samples are when they reach the program.
+struct DataSet {
+  std::int64_t samples = 0;
+  std::int64_t bytes = 0;
+};
+/// Of the program's first PyTorch loader; none where its length or its batches' size is not known.
+std::optional<DataSet> data_set(const trace::Trace& trace);
+
+/// In a batch of it; 2, inputs and targets, where that is not known.
+std::int64_t tensors_of_batch(const trace::Trace& trace);
+
+/// All ranges of a stage, without those of whole samples.
 struct StageTime {
   DurationNs time;
   std::int64_t ranges = 0;
@@ -54,12 +72,17 @@ std::int64_t batches_made(const trace::Trace& trace);
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {
   std::vector<trace::ThreadId> workers;  ///< threads that make batches, not the training thread
+  /// The most of them that worked side by side: each epoch may have started others.
+  std::size_t at_once = 0;
   double making = 0;                     ///< mean number of them that make a batch
   double computing = 0;                  ///< mean number of them that decode, augment or collate
   DurationNs per_batch;                  ///< mean time one worker takes for a batch; 0 unknown
   bool on_training_thread = false;       ///< batches are made by the training thread itself
 };
 LoaderWork loader_work(const RuleContext& context);
+
+/// The most of these that have a moment in common.
+std::size_t most_at_once(std::span<const Interval> lives);
 
 /// Ranks of the job that the trace has, at least one: each trains and has a loader of its own.
 std::int64_t trainers_in(const trace::Trace& trace);

@@ -168,7 +168,13 @@ DurationNs DependencyGraph::base(TaskId task) const {
     StringId name = trace().calls.name[call.value];
     return std::min(recorded, calibration_.base_of_name[name.value]);
   }
-  if (points_.range_of(task).valid()) return std::min(recorded, calibration_.batch.p50);
+  if (points_.range_of(task).valid()) {
+    // Of a batch that was there already, all that the wait took was taking it.
+    const bool was_there = std::ranges::any_of(edges_to(end_of(task)), [&](const Edge& edge) {
+      return edge.kind == EdgeKind::kBatch && points_.time(edge.from) <= interval.begin;
+    });
+    return was_there ? recorded : std::min(recorded, calibration_.batch.p50);
+  }
   return {0};  // a collective: its time is the transfer, which the edge from the rendezvous has
 }
 

@@ -133,7 +133,11 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
                       loader.made_before;
     if (made == 0 || made > loader.waited.size()) continue;
     const PointId taken = end_of(loader.waited[made - 1].task);
-    if (points.before(taken, begin)) starts[i].after = taken;
+    if (!points.before(taken, begin)) continue;
+    starts[i].after = starts[i].asked = taken;
+    if (made == loader.waited.size()) continue;
+    const PointId asked = start_of(loader.waited[made].task);
+    if (points.before(asked, begin)) starts[i].asked = asked;
   }
   return starts;
 }

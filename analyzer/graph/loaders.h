@@ -44,6 +44,9 @@ struct BatchStart {
   /// Of a late one that began when all made batches were taken: the end of the wait for the last of them. The end of
   /// an epoch, after which the worker began.
   PointId after;
+  /// Of such a one: where the epoch's first batch is asked for at the latest, the begin of the wait for it; `after`
+  /// where the batch was begun before.
+  PointId asked;
 };
 
 /// Of each batch in `made`.

@@ -76,6 +76,14 @@ std::vector<Advice> advice(const RuleContext& context, TimeClass cause) {
     add("TensorFlow/JAX", "Decode in parallel, and cache what was decoded if it fits.",
         "dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()");
   }
+  if (cause == TimeClass::kInputOther) {
+    add("PyTorch",
+        "Taking a batch from a worker costs a message and a connection for each tensor: make small "
+        "batches on the training thread, hand over fewer and larger tensors, and start workers "
+        "once.",
+        "DataLoader(num_workers=0), or persistent_workers=True and one tensor for all fields",
+        std::string(trace.setting("DataLoader")));
+  }
   add("headway-train", "More workers make more batches at once; more prefetch rides out slow ones.",
       "--workers N --prefetch N", settings(trace, {"workers", "prefetch"}));
   add("PyTorch", "More workers (up to the number of cores less one), kept alive and prefetching.",
@@ -245,14 +253,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                      : fmt::format(", {} of that time in '{}'",
                                                    format_percent(own.work.share), own.work.name));
   else
-    finding.claim +=
-        cause.second == "unseen"
-            ? std::string(" what the loader does meanwhile is not recorded.")
-            : fmt::format(
-                  " {} while the worker reads, {} while it decodes or augments, {} otherwise.",
-                  format_duration(times[TimeClass::kIoRead]),
-                  format_duration(times[TimeClass::kDecode]),
-                  format_duration(times[TimeClass::kInputOther]));
+    finding.claim += cause.second == "unseen"
+                         ? std::string(" what the loader does meanwhile is not recorded.")
+                         : fmt::format(
+                               " {} while the worker reads, {} while it decodes or augments, {} "
+                               "while none makes "
+                               "the batch: it is handed over, or not begun.",
+                               format_duration(times[TimeClass::kIoRead]),
+                               format_duration(times[TimeClass::kDecode]),
+                               format_duration(times[TimeClass::kInputOther]));
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
   finding.confidence =
       0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);

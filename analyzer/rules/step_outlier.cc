@@ -99,7 +99,7 @@ std::int64_t period(const RuleContext& context, const Outliers& outliers) {
 
 /// Workers that begin together deliver together: then one step in as many as there are workers waits.
 bool is_rhythm_of_workers(const RuleContext& context, std::size_t outliers, std::size_t steps) {
-  std::size_t workers = loader_work(context).workers.size();
+  std::size_t workers = loader_work(context).at_once;
   return workers > 1 && outliers * workers + workers >= steps;
 }
 

@@ -70,7 +70,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "{} workers and the trainer want {:.1f} processors and there are {}; the device waits for "
       "the "
       "host {}, of which up to {} because the training thread has no processor.",
-      work.workers.size(), demand, processors, of_step(context, host.time, host.step),
+      work.at_once, demand, processors, of_step(context, host.time, host.step),
       format_duration(recoverable));
   finding.confidence = cpu ? 0.75 : 0.55;
   finding.evidence = longest_segments(context, *host.device, kHostGaps, note);

@@ -57,7 +57,7 @@ DurationNs scaled(DurationNs time, double factor) {
 Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs turn,
                   std::int64_t fitting, std::optional<double> idle) {
   Estimate result;
-  if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.workers.size());
+  if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.at_once);
   result.possible = fitting;
   DurationNs rest = input.step - input.time;
   if (result.workers > 0 && idle && *idle > 0) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/whatif/editor.h"
 
+#include "analyzer/evidence/loader.h"
+
 #include <set>
 #include <utility>
 
@@ -165,12 +167,17 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
   std::set<StringId> names;
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const RangeInfo* info = trace.info(RangeId{r});
-    if (info && info->kind == stage) names.insert(trace.ranges.name[r]);
+    if (!info || info->kind != stage) continue;
+    if (stage == RangeKind::kDecode && trace.strings[trace.ranges.name[r]] == kWholeSamples)
+      continue;
+    names.insert(trace.ranges.name[r]);
   }
+  // A hook may name what reads and what decodes alike.
+  const bool reads = stage == RangeKind::kRead;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
     const Part& part = predictor.parts()[p];
     if (part.kind == Part::Kind::kHost && info(part.time_class).group == TimeGroup::kInput &&
-        names.contains(part.name))
+        (part.time_class == TimeClass::kIoRead) == reads && names.contains(part.name))
       scenario.scale(PartId::from(p), by);
   }
 }

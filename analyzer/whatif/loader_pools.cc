@@ -5,35 +5,14 @@
 #include <cmath>
 #include <map>
 
+#include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/loader.h"
+#include "analyzer/steps/range_names.h"
+#include "analyzer/whatif/host_time.h"
 
 namespace headway::analyzer {
 
 using namespace trace;
-
-namespace {
-
-/// The most workers between whose first and last batch some moment lies: those of later epochs replace them.
-std::size_t workers_at_once(const Points& points, const Loader& loader) {
-  std::map<ThreadId, Interval> lives;
-  for (const BatchTask& made : loader.made) {
-    const Interval task = points.interval(made.task);
-    Interval& life = lives.emplace(points.thread_of(made.task), task).first->second;
-    life.begin = std::min(life.begin, task.begin);
-    life.end = std::max(life.end, task.end);
-  }
-  std::map<TimeNs, int> changes;
-  for (const auto& [thread, life] : lives) {
-    ++changes[life.begin];
-    --changes[life.end];
-  }
-  int now = 0;
-  int most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, now += change);
-  return static_cast<std::size_t>(std::max(most, 1));
-}
-
-}  // namespace
 
 DurationNs least_for_processors(const Predictor& predictor) {
   const std::int64_t processors = processor_count(predictor.trace());
@@ -52,6 +31,29 @@ std::set<ThreadId> workers_of(const Points& points, const Loader& loader) {
   std::set<ThreadId> workers;
   for (const BatchTask& made : loader.made) workers.insert(points.thread_of(made.task));
   return workers;
+}
+
+std::size_t workers_at_once(const Points& points, const Loader& loader) {
+  std::map<ThreadId, Interval> lives;
+  for (const BatchTask& made : loader.made) {
+    const Interval task = points.interval(made.task);
+    Interval& life = lives.emplace(points.thread_of(made.task), task).first->second;
+    life = {std::min(life.begin, task.begin), std::max(life.end, task.end)};
+  }
+  std::vector<Interval> together;
+  for (const auto& [thread, life] : lives) together.push_back(life);
+  return std::max<std::size_t>(1, most_at_once(together));
+}
+
+void drop_restarts(const Predictor& predictor, Editor& editor) {
+  const Trace& trace = predictor.trace();
+  const std::vector<bool> trains = training_threads(rule_context(predictor));
+  for_each_host_time(predictor, [&](ThreadId thread, Interval, const Constraint& constraint) {
+    const Part& part = predictor.parts()[constraint.part.value];
+    if (trains[thread.value] && part.kind == Part::Kind::kHost && part.name.valid() &&
+        between_cause_of_name(trace.strings[part.name]) == BetweenCause::kLoaderRestart)
+      editor.set_lag(constraint.id, {0});
+  });
 }
 
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers) {
@@ -97,7 +99,8 @@ std::uint32_t LoaderPools::server_of(const Loader& loader) const {
 void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t depth, bool in_turns,
                       bool persistent) {
   const std::uint32_t server = server_of(loader);
-  Pool pool{{}, workers, in_turns, persistent || workers == workers_of(points_, loader).size()};
+  const bool as_many = persistent || workers == workers_at_once(points_, loader);
+  Pool pool{{}, workers, in_turns, as_many, persistent};
   const std::vector<BatchStart> starts = starts_of(points_, loader);
   PointId epoch;                                           // what began the one that a batch is of
   std::vector<Slot> last(points_.trace().threads.size());  // by worker: where its task before ended
@@ -107,10 +110,10 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
     Slot& before = last[points_.thread_of(made).value];
     Pool::Task task = first_slot(made, before);
     task.end = program_.slot_of(end_of(made));
-    if (persistent)
-      editor_.remove_edges(start_of(made), EdgeKind::kHandOver);
-    else if (starts[i].after.valid())
-      epoch = starts[i].after;
+    if (persistent) editor_.remove_edges(start_of(made), EdgeKind::kHandOver);
+    // Workers that are given their batches ahead are given those of an epoch when it begins.
+    if (!persistent && starts[i].after.valid()) epoch = starts[i].after;
+    if (persistent && in_turns && starts[i].asked.valid()) epoch = starts[i].asked;
     PointId room = room_for(points_, loader, i, depth);
     if (epoch.valid() && (!room.valid() || points_.before(room, epoch))) room = epoch;
     if (room.valid() && program_.slot_of(room) < task.begin) task.room = program_.slot_of(room);
@@ -123,7 +126,7 @@ void LoaderPools::add(const Loader& loader, std::size_t workers, std::size_t dep
 }
 
 void LoaderPools::add_as_recorded(const Loader& loader) {
-  const std::size_t workers = workers_of(points_, loader).size();
+  const std::size_t workers = workers_at_once(points_, loader);
   add(loader, workers, loader.depth, is_in_turns(points_, loader, workers));
 }
 

@@ -16,6 +16,12 @@ bool has_workers(const Points& points, const Loader& loader);
 /// The threads that make a loader's batches.
 std::set<trace::ThreadId> workers_of(const Points& points, const Loader& loader);
 
+/// The most workers between whose first and last batch some moment lies: those of later epochs replace them.
+std::size_t workers_at_once(const Points& points, const Loader& loader);
+
+/// The training threads' time in which a loader starts its workers anew goes away.
+void drop_restarts(const Predictor& predictor, Editor& editor);
+
 /// What the processors need for the batches of a step at least, whoever makes them and when: the recorded
 /// step, as far as workers computed on all processors in it. Zero where that is not known.
 DurationNs least_for_processors(const Predictor& predictor);

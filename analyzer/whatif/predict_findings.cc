@@ -91,9 +91,13 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     most = std::max(most, gain.share);
     if (is_worth_making(predictor, gain)) finding.fixes.push_back(gain);
   }
-  // A cause is none the less one where no fix of it that is known would help here.
-  const bool by_ceiling = !finding.predicted || (finding.fixes.empty() && finding.at_most &&
-                                                 is_worth_making(predictor, *finding.at_most));
+  // A cause is none the less one where no fix of it that is known would help here; one that takes most of it away does,
+  // though it may be less than steps scatter.
+  const bool is_cause =
+      finding.fixes.empty() && finding.at_most && is_worth_making(predictor, *finding.at_most);
+  if (is_cause && finding.predicted && expected(*finding.predicted) > finding.at_most->share / 2)
+    finding.fixes.push_back(*finding.predicted);
+  const bool by_ceiling = !finding.predicted || (is_cause && finding.fixes.empty());
   if (by_ceiling) {
     finding.predicted = std::exchange(finding.at_most, std::nullopt);
     most = finding.predicted->share;

@@ -20,6 +20,7 @@ PYTORCH_REALISED_BY = {
     "use-workers": [{"workers": "1"}, {"workers": "2"}],
     "more-workers": [{"workers": "2"}, {"workers": "4"}],
     "fewer-workers": [{"workers": "-1"}],
+    "no-workers": [{"workers": "0"}],
     "free-input": [{"workers": "*"}, {"prefetch": "*"}, {"source": "*"}, {"decode": "*"}, {"collate": "*"}],
     "deeper-prefetch": [{"prefetch": "x2"}],
     "persistent-workers": [{"persistent_workers": "on"}],

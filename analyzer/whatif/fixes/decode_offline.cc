@@ -50,7 +50,7 @@ Proposal propose(const Predictor& predictor) {
   // Samples may be kept somewhat larger than they are used, for what crops them, or smaller than they are padded to.
   constexpr double kOtherSize = 1.5;
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
-  if (decoding.ranges == 0) return not_here("no range says where samples are decoded");
+  if (decoding.ranges == 0) return not_here("no range says what of making samples is decoding");
   const double bytes = bytes_by(predictor);
   const StorageModel storage = storage_model(predictor.trace());
   Proposal proposal{

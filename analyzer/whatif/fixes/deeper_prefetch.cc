@@ -22,7 +22,7 @@ Proposal propose(const Predictor& predictor) {
   double certainty = 1;
   for (const Loader& loader : find_loaders(points)) {
     if (!has_workers(points, loader)) continue;
-    const std::size_t workers = workers_of(points, loader).size();
+    const std::size_t workers = workers_at_once(points, loader);
     // Twice as many: the bursts of a loader are as long as its queue.
     const std::size_t depth = std::max(2 * loader.depth, workers + 1);
     pools.add(loader, workers, depth, is_in_turns(points, loader, workers));

@@ -44,14 +44,15 @@ Proposal propose(const Predictor& predictor) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::set<ThreadId> workers = workers_of(points, loader);
     // No more of them have a batch at once than are made ahead.
-    if (std::min(workers.size(), loader.depth) <= left) continue;
+    const std::size_t now = workers_at_once(points, loader);
+    if (std::min(now, loader.depth) <= left) continue;
     stretched.insert(workers.begin(), workers.end());
     stretched.insert(points.thread_of(loader.waited.front().task));
-    const bool in_turns = is_in_turns(points, loader, workers.size());
+    const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth =
-        in_turns ? std::max<std::size_t>(1, loader.depth * left / workers.size()) : loader.depth;
+        in_turns ? std::max<std::size_t>(1, loader.depth * left / now) : loader.depth;
     pools.add(loader, left, depth, in_turns);
-    before = std::max(before, workers.size());
+    before = std::max(before, now);
     ahead = std::max(ahead, depth);
   }
   if (before == 0) return not_here("the workers are fewer than the processors");

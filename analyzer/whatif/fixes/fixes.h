@@ -45,6 +45,7 @@ extern const Fix kSamplesInMemory;
 extern const Fix kStayOnDevice;
 extern const Fix kTensorCores;
 extern const Fix kUseWorkers;
+extern const Fix kNoWorkers;
 extern const Fix kUsualSteps;
 
 }  // namespace headway::analyzer

@@ -22,6 +22,7 @@ Proposal propose(const Predictor& predictor) {
     const TaskId task = points.range_task(i);
     if (!predictor.program().graph().is_waiting(task)) continue;
     editor.remove_edges(end_of(task), EdgeKind::kBatch);
+    editor.set_duration(task, {0});
     ++waits;
   }
   Scenario scenario = editor.take();
@@ -35,7 +36,7 @@ Proposal propose(const Predictor& predictor) {
   }
   if (waits == 0 && !own) return not_here("no thread waits for input");
   return {true,
-          waits > 0 ? fmt::format("{} waits for a batch end at once", waits)
+          waits > 0 ? fmt::format("{} waits for a batch take no time", waits)
                     : std::string("loading on the training thread takes no time"),
           std::move(scenario)};
 }
@@ -48,7 +49,7 @@ const Fix kFreeInput{"free-input",
                      FixKind::kCeiling,
                      0.02,
                      "--workers, --prefetch, --source, --decode",
-                     "Waits for batches end at once, and loading on the training thread takes no "
+                     "Waits for batches take no time, and loading on the training thread takes no "
                      "time.",
                      "whether processors and storage can make batches that fast",
                      propose};

@@ -46,7 +46,7 @@ Proposal propose(const Predictor& predictor) {
   bool storage_full = false;
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
-    const std::size_t now = workers_of(points, loader).size();
+    const std::size_t now = workers_at_once(points, loader);
     const DurationNs making = mean_length(points, loader);
     const StorageModel& storage = pools.storage_of(loader);
     turn = storage.shared() ? storage.turns / static_cast<std::int64_t>(loader.made.size())

@@ -20,6 +20,7 @@ Proposal propose(const Predictor& predictor) {
     if (has_workers(points, loader)) any |= pools.add_persistent(loader);
   }
   if (!any) return not_here("no worker is seen that starts late");
+  drop_restarts(predictor, editor);
   Proposal proposal{true, "workers go on with the next epoch's batches at once", editor.take()};
   pools.move_into(proposal.scenario);
   proposal.scenario.at_least = least_for_processors(predictor);

@@ -11,6 +11,7 @@ std::span<const Fix* const> all_fixes() {
       &kUseWorkers,
       &kMoreWorkers,
       &kFewerWorkers,
+      &kNoWorkers,
       &kDeeperPrefetch,
       &kPersistentWorkers,
       &kDecodeOffline,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -12,9 +13,54 @@
 namespace headway::analyzer {
 namespace {
 
+/// A data set that would take more than this of the memory that is left is not kept there.
+constexpr double kShareOfMemory = 0.5;
+/// That samples are the same each time they are asked for: nothing says whether they are changed at random.
+constexpr double kSameEachTime = 0.8;
+
+/// Parts that make whole samples, or read them.
+Scenario without_samples(const Predictor& predictor) {
+  const trace::Trace& trace = predictor.trace();
+  Scenario scenario;
+  for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
+    const Part& part = predictor.parts()[p];
+    if (part.kind == Part::Kind::kHost && part.name.valid() &&
+        info(part.time_class).group == TimeGroup::kInput &&
+        trace.strings[part.name] == kWholeSamples)
+      scenario.scale(PartId::from(p), 0);
+  }
+  return scenario;
+}
+
+/// Of a PyTorch data set, whose length and batches are known, but not its reads.
+Proposal keep_whole(const Predictor& predictor) {
+  const trace::Trace& trace = predictor.trace();
+  const std::optional<DataSet> data = data_set(trace);
+  if (!data) return not_here("the reads carry no sizes");
+  const auto left = counters::steady(rule_context(predictor), "machine.memory_available");
+  if (!left) return not_here("how much memory is left was not sampled");
+  const double bytes = static_cast<double>(data->bytes) * static_cast<double>(trainers_in(trace));
+  if (bytes > kShareOfMemory * left->low)
+    return not_here(fmt::format("{} samples take {}, and {} of memory are left", data->samples,
+                                format_bytes(data->bytes),
+                                format_bytes(static_cast<std::int64_t>(left->low))));
+  Proposal proposal{
+      true,
+      fmt::format("the {} samples, {}, stay in memory", data->samples, format_bytes(data->bytes)),
+      without_samples(predictor)};
+  // Where they are changed at random each time, only reading and decoding go away.
+  Scenario stored;
+  for (trace::RangeKind stage : {trace::RangeKind::kRead, trace::RangeKind::kDecode})
+    scale_stage(predictor, stage, 0, stored);
+  scale_stage(predictor, trace::RangeKind::kDecode, 0, proposal.scenario);
+  proposal.otherwise.push_back(std::move(stored));
+  proposal.certainty = kSameEachTime;
+  return proposal;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Reads reads = sum_reads(predictor.trace());
-  if (reads.count == 0) return not_here("the reads carry no sizes");
+  if (reads.count == 0) return keep_whole(predictor);
   // Neither storage nor files are the cause then, and decode-offline says what decoding costs.
   if (const DurationNs decoding = time_of_stage(predictor.trace(), trace::RangeKind::kDecode).time;
       decoding > reads.time)
@@ -34,13 +80,15 @@ Proposal propose(const Predictor& predictor) {
 const Fix kSamplesInMemory{
     "samples-in-memory",
     "Keep decoded samples in memory",
-    "slow-storage, small-files",
+    "slow-storage, small-files, input-bound",
     FixKind::kModelled,
     0.1,
     "--source memory",
     "Ranges that read and decode take no time: samples were read and decoded once, before "
     "training or in its first epoch.",
-    "whether the data set fits into memory, and what it takes to copy a sample from there",
+    "whether the data set fits into memory, whether its samples are the same each time, and what "
+    "it "
+    "takes to copy one from there",
     propose};
 
 }  // namespace headway::analyzer

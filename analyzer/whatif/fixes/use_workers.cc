@@ -24,16 +24,36 @@ using namespace trace;
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::int64_t kMostWorkers = 16;
 
-/// What a batch from a worker costs the thread that takes it in PyTorch: a wake-up, a message, mapping its memory.
-/// Measured with batches that were ready, on an idle machine and on one whose processors are always wanted.
+/// What a batch from a worker costs the thread that takes it in PyTorch: a wake-up and a message, and for each tensor
+/// a connection that its memory is mapped through. Measured with batches that were ready, on an idle machine and on one
+/// whose processors are always wanted (docs/accuracy.md).
 constexpr double kHandOverNs = 300e3;
-constexpr double kHandOverBusyNs = 1500e3;
+constexpr double kHandOverBusyNs = 1400e3;
+constexpr double kTensorNs = 150e3;
+constexpr double kTensorBusyNs = 450e3;
+/// Where threads are woken slowly, as in virtual machines, it takes so many times as long.
+constexpr double kSlowWaking = 3;
 
 DurationNs hand_over(const RuleContext& context) {
   if (!context.program.uses(Framework::kPyTorch)) return {};
   const auto wanted = counters::steady(context, "machine.pressure_cpu");
   const double busy = wanted ? std::clamp(wanted->mean / 100, 0.0, 1.0) : 0;
-  return {std::llround(kHandOverNs + busy * (kHandOverBusyNs - kHandOverNs))};
+  const auto tensors = static_cast<double>(tensors_of_batch(context.trace));
+  return {std::llround(std::lerp(kHandOverNs, kHandOverBusyNs, busy) +
+                       tensors * std::lerp(kTensorNs, kTensorBusyNs, busy))};
+}
+
+/// That one of these threads makes for a step itself, as far as ranges tell; 1 where none does.
+double batches_of_step(const Trace& trace, const std::vector<bool>& trains, Interval window,
+                       std::int64_t steps) {
+  std::vector<std::int64_t> made(trains.size());
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (!info || info->kind != RangeKind::kBatch) continue;
+    const ThreadId thread = trace.ranges.thread[r];
+    made[thread.value] += trains[thread.value] && window.contains(trace.ranges.start[r]);
+  }
+  return std::max(1.0, static_cast<double>(std::ranges::max(made)) / static_cast<double>(steps));
 }
 
 /// Time of idle processors in a step, for each rank on the machine: what workers can compute in beside training,
@@ -72,12 +92,17 @@ Proposal propose(const Predictor& predictor) {
   const auto count = static_cast<std::int64_t>(steps.size());
   const DurationNs work = std::ranges::max(work_of) / count;
   if (work.ns <= 0) return not_here("the training thread makes no batches itself");
-  const double stays = std::min(1.0, ratio(hand_over(context), work));
-  for (const Constraint& constraint : made)
-    editor.set_lag(constraint.id, {std::llround(stays * static_cast<double>(constraint.lag.ns))});
+  const double batches = batches_of_step(predictor.trace(), trains, window, count);
+  const auto handing_over = [&](DurationNs batch) {
+    const double stays = batches * ratio(batch, work);
+    for (const Constraint& constraint : made)
+      editor.set_lag(constraint.id, {std::llround(stays * static_cast<double>(constraint.lag.ns))});
+    return editor.take();
+  };
+  const DurationNs batch = hand_over(context);
   Proposal proposal;
   proposal.applies = true;
-  proposal.scenario = editor.take();
+  proposal.scenario = handing_over(batch);
   const DurationNs rest = predictor.predict(proposal.scenario).step;
   const std::int64_t fitting = workers_that_fit(context);
   const std::int64_t workers =
@@ -88,6 +113,11 @@ Proposal propose(const Predictor& predictor) {
   if (const auto idle = idle_processors(context, step))  // what does not fit there stays
     proposal.scenario.at_least = std::max(proposal.scenario.at_least,
                                           step - work + std::max(DurationNs{}, computed - *idle));
+  if (batch.ns > 0) {
+    const auto slowly = static_cast<double>(batch.ns) * kSlowWaking;
+    proposal.otherwise.push_back(handing_over({std::llround(slowly)}));
+    proposal.otherwise.back().at_least = proposal.scenario.at_least;
+  }
   proposal.text = fmt::format("{} {} the batches beside the step", workers,
                               workers == 1 ? "worker makes" : "workers make");
   proposal.setting = fmt::format("--workers {}", workers);
@@ -111,7 +141,9 @@ const Fix kUseWorkers{"use-workers",
                       "What the training thread does to make batches happens on as many workers as "
                       "hide it, but one processor stays for training; a step takes no less than a "
                       "batch divided by the workers, and computing has the idle processors only. "
-                      "Taking a batch from a worker costs 0.3 to 1.5 ms in PyTorch.",
+                      "Taking a batch from a worker costs 0.3 to 1.4 ms in PyTorch, and 0.15 to "
+                      "0.45 ms for each tensor in it; three times as much where threads wake "
+                      "slowly.",
                       "what handing a batch over costs where other frameworks than PyTorch do, and "
                       "whether storage and memory serve several workers",
                       propose};

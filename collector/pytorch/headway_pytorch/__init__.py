@@ -4,10 +4,17 @@
 Only public interfaces of PyTorch are used. A hook that fails switches itself off, says so in the trace,
 and the program runs on.
 """
+import sys
 
 
 def attach(part, module):
-    """Called once `part` ("torch", "torch.utils.data") has been imported as `module`."""
+    """Called once `part` (PARTS of sitecustomize.py) has been imported as `module`."""
+    if part not in ("torch", "torch.utils.data"):
+        if "torch.utils.data" in sys.modules:  # else that finds it imported
+            from headway_pytorch import decoders
+
+            decoders.attach(part, module)
+        return
     from headway_pytorch import core
 
     if not core.start():

@@ -5,12 +5,13 @@ import os
 import threading
 import weakref
 
-from headway_pytorch import core, stages, steps
+from headway_pytorch import core, decoders, stages, steps
 from headway_pytorch.core import INPUT, INPUT_WAIT, PHASE, name, nvtx
 
 _data = None
 _loadings = weakref.WeakKeyDictionary()  # iterator -> Loading
 _described = weakref.WeakSet()
+_batch_is_described = False
 _lock = threading.RLock()
 
 # Numbers of batches are unique in a process. A loader whose length is not known, or whose workers live
@@ -83,7 +84,28 @@ def _describe(loader):
     for key in ("prefetch_factor", "persistent_workers", "pin_memory"):
         if getattr(loader, key, None):
             values.append("%s=%s" % (key, getattr(loader, key)))
+    if not isinstance(loader.dataset, _data.IterableDataset) and hasattr(loader.dataset, "__len__"):
+        values.append("samples=%d" % len(loader.dataset))
     core.tell("DataLoader" if number == 1 else "DataLoader %d" % number, " ".join(values))
+
+
+def _tensors_of(batch):
+    """And its arrays."""
+    if isinstance(batch, dict):
+        batch = list(batch.values())
+    if isinstance(batch, (list, tuple)):
+        return [tensor for part in batch for tensor in _tensors_of(part)]
+    return [batch] if hasattr(batch, "nbytes") else []
+
+
+def _describe_batch(batch):
+    """Once: what a batch of the first loader has."""
+    global _batch_is_described
+    if not _batch_is_described:
+        _batch_is_described = True
+        tensors = _tensors_of(batch)
+        core.tell("DataLoader.batch_bytes", sum(tensor.nbytes for tensor in tensors))
+        core.tell("DataLoader.batch_tensors", len(tensors))
 
 
 def _before_iter(args, kwargs):
@@ -149,6 +171,7 @@ def _after_next(token, error, result):
         steps.fetch_failed()
     elif loading is not None:
         loading.yielded += 1
+        _describe_batch(result)
 
 
 def _data_torch():
@@ -166,4 +189,5 @@ def attach(data):
     global _data
     _data = data
     os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while it is held
+    decoders.attach_imported()
     core.wrap(data.DataLoader, "__iter__", _before_iter, _after_iter, "DataLoader")

@@ -49,6 +49,7 @@ class _Making(threading.local):
         self.depth = 0
         self.level = 0  # calls of the dataset inside calls of the dataset
         self.reading = False
+        self.decoding = False
         self.in_memory = False  # samples are tensors already: nothing is read or decoded
         self.clock = None
 
@@ -58,6 +59,7 @@ class _Making(threading.local):
         nvtx.push(name("batch"), BATCH, INPUT, batch)
         nvtx.push(name("samples"), DECODE, INPUT, batch)
         self.reading = True
+        self.decoding = False
         if self.clock is None:
             self.clock = _Busy()
         self.wall = time.monotonic_ns()
@@ -143,6 +145,21 @@ def end_here():
     if _making.active and _worker is None:
         _making.end()
         _making.active = False
+
+
+def begin_decoding():
+    """A range inside the samples of a batch, or None elsewhere and inside of such a one."""
+    if not _making.reading or _making.decoding:
+        return None
+    _making.decoding = True
+    nvtx.push(name("decode"), DECODE, INPUT, _making.batch)
+    return nvtx.open_ranges()
+
+
+def end_decoding(depth):
+    if depth is not None:
+        _making.decoding = False
+        nvtx.pop_to(depth - 1)
 
 
 # ---- collate

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Batches that were ready when they were asked for, and what taking them costs.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "analyzer/evidence/loader.h"
+#include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/predict_findings.h"
+#include "tests/support/trace_builder.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr int kSteps = 48;
+constexpr int kOfEpoch = 12;
+
+/// Steps of 10 ms on a training thread: taking a batch, then computing. Worker threads make each batch in 1 ms, two
+/// steps before it is taken; `epochs` of them have a worker of their own each, which takes 20 ms to start.
+trace::Trace taking(std::int64_t taking_ns, bool epochs) {
+  test::TraceBuilder builder;
+  std::int64_t now = 100 * kMs;
+  for (int i = 0; i < kSteps; ++i) {
+    if (epochs && i % kOfEpoch == 0) {
+      builder.range(1, "DataLoader.__iter__", now, now + 20 * kMs,
+                    {.kind = trace::RangeKind::kPhase});
+      now += 20 * kMs;
+    }
+    const std::int64_t worker = epochs ? 2 + i / kOfEpoch : 2;
+    const std::int64_t made = epochs ? now - 2 * kMs : now - 20 * kMs;
+    builder.range(static_cast<std::int32_t>(worker), "batch", made, made + kMs,
+                  {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(1, "step", now, now + 10 * kMs, {.kind = trace::RangeKind::kStep, .op = i});
+    builder.range(1, "next", now, now + taking_ns,
+                  {.kind = trace::RangeKind::kInputWait, .batch = i});
+    builder.range(1, "forward", now + taking_ns, now + 10 * kMs,
+                  {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+    now += 10 * kMs;
+  }
+  return builder.load();
+}
+
+double step_ms(const Predictor& predictor, std::string_view fix) {
+  const Proposal proposal = find_fix(fix)->propose(predictor);
+  REQUIRE(proposal.applies);
+  return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("taking ready batches from a worker costs more than making them") {
+  trace::Trace trace = taking(4 * kMs, false);
+  Analysis analysis = analyze(trace);
+  const Predictor predictor(trace, analysis);
+  CHECK(predictor.baseline().residual == doctest::Approx(0).epsilon(0.01));
+  CHECK(step_ms(predictor, "free-input") == doctest::Approx(6).epsilon(0.01));
+  CHECK(step_ms(predictor, "no-workers") == doctest::Approx(7).epsilon(0.01));
+  predict_findings(trace, analysis);
+  REQUIRE_FALSE(analysis.findings.empty());
+  const Finding& first = analysis.findings.front();
+  CHECK(first.rule == "input-bound");
+  CHECK(first.sub_cause == "hand-over");
+  REQUIRE(first.predicted);
+  CHECK(first.predicted->fix == "no-workers");
+}
+
+TEST_CASE("workers stay where taking a batch is quicker than making it") {
+  const trace::Trace trace = taking(kMs / 2, false);
+  const Analysis analysis = analyze(trace);
+  const Predictor predictor(trace, analysis);
+  CHECK_FALSE(find_fix("no-workers")->propose(predictor).applies);
+}
+
+TEST_CASE("workers of one epoch after the other are one worker, which may live on") {
+  const trace::Trace trace = taking(4 * kMs, true);
+  const Analysis analysis = analyze(trace);
+  const Predictor predictor(trace, analysis);
+  const LoaderWork work = loader_work(rule_context(predictor));
+  CHECK(work.workers.size() == kSteps / kOfEpoch);
+  CHECK(work.at_once == 1);
+  // 20 ms an epoch of 12 steps.
+  const auto now = static_cast<double>(predictor.baseline().recorded.ns) / 1e6;
+  CHECK(now - step_ms(predictor, "persistent-workers") > 1);
+}
+
+}  // namespace headway::analyzer
