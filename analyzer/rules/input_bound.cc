@@ -161,7 +161,7 @@ struct OwnWork {
 OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
   const trace::Trace& trace = context.trace;
   OwnWork own;
-  own.from_loader = loads_on_training_thread(trace);
+  const bool any_loader = loads_on_training_thread(trace);
   const std::vector<bool> trains = training_threads(context);
   std::vector<Interval> intervals;
   trace::ThreadId thread;
@@ -174,10 +174,13 @@ OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
         continue;
       const trace::RangeId range{segment.cause.index};
       const bool waits = context.attribution.contexts[range.value].input_wait;
+      // Another loader of the program, that of the evaluation perhaps, may have no workers.
+      const bool here = loads_where_it_waits(trace.strings[trace.ranges.name[range.value]]);
       const trace::RangeInfo* info = trace.info(range);
       const bool stage = info && (info->kind == trace::RangeKind::kBatch || is_stage(info->kind));
-      if (!trains[trace.ranges.thread[range.value].value] || (waits && !own.from_loader && !stage))
+      if (!trains[trace.ranges.thread[range.value].value] || (waits && !here && !stage))
         continue;
+      own.from_loader = own.from_loader || here || (stage && any_loader);
       thread = trace.ranges.thread[range.value];
       own.time += segment.interval.length();
       if (!intervals.empty() && intervals.back().end == segment.interval.begin)

@@ -22,6 +22,7 @@
 #include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
+#include "analyzer/steps/range_names.h"
 #include "common/format.h"
 #include "common/statistics.h"
 
@@ -86,6 +87,27 @@ TimeClass grown_class(const Outliers& outliers, DurationNs& growth) {
   return grown;
 }
 
+BetweenCause cause_between(const RangeNames& names, const Segment& segment) {
+  return segment.cause.kind == EventRef::Kind::kRange
+             ? names[trace::RangeId{segment.cause.index}].between
+             : BetweenCause::kOther;
+}
+
+/// What the program does in the time between steps that the outliers have, most of all.
+const BetweenCauseInfo& main_between_cause(const RuleContext& context, const Outliers& outliers) {
+  const RangeNames names(context.trace);
+  BetweenTimes times;
+  for (const DeviceStep* step : outliers.steps) {
+    for (std::uint32_t i = 0; i < step->segment_count; ++i) {
+      const Segment& segment = outliers.device->segments[step->first_segment + i];
+      if (segment.time_class == TimeClass::kBetweenSteps)
+        times[cause_between(names, segment)] += segment.interval.length();
+    }
+  }
+  auto most = std::max_element(times.of.begin(), times.of.end());
+  return between_causes()[static_cast<std::size_t>(most - times.of.begin())];
+}
+
 /// Steps from one outlier to the next when that is always the same; 0 otherwise.
 std::int64_t period(const RuleContext& context, const Outliers& outliers) {
   if (outliers.steps.size() < 3) return 0;
@@ -120,15 +142,40 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
   return list;
 }
 
-std::vector<Advice> advice(TimeGroup group) {
-  if (group == TimeGroup::kInput) {
-    constexpr const char* kText =
-        "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
-        "make batches across it.";
-    return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
-            {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
-            {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
+std::vector<Advice> advice_for_input() {
+  constexpr const char* kText =
+      "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
+      "make batches across it.";
+  return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
+          {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
+          {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
+}
+
+std::vector<Advice> advice_between(BetweenCause cause) {
+  switch (cause) {
+    case BetweenCause::kEvaluation: {
+      constexpr const char* kText =
+          "Evaluate less often or on fewer batches, or in a process beside the training.";
+      return {{"PyTorch", kText, "the program's own interval and number of evaluation batches", ""},
+              {"TensorFlow/JAX", kText, "model.fit(validation_freq=n, validation_steps=m)", ""}};
+    }
+    case BetweenCause::kCheckpoint: {
+      constexpr const char* kText = "Write checkpoints beside the training, or less often.";
+      return {{"PyTorch", kText, "torch.distributed.checkpoint.async_save(…)", ""},
+              {"TensorFlow/JAX", kText, "orbax AsyncCheckpointer", ""}};
+    }
+    case BetweenCause::kGarbageCollection: {
+      constexpr const char* kText = "Collect garbage at a time of your choice.";
+      return {{"PyTorch", kText, "gc.freeze(), gc.disable() with gc.collect() every n steps", ""},
+              {"TensorFlow/JAX", kText, "gc.freeze(), gc.disable()", ""}};
+    }
+    case BetweenCause::kLoaderRestart: return advice_for_input();
+    default: return {};
   }
+}
+
+std::vector<Advice> advice(TimeGroup group) {
+  if (group == TimeGroup::kInput) return advice_for_input();
   if (group == TimeGroup::kCommunication) {
     constexpr const char* kText =
         "Look at the network and at the rank that comes last in these steps.";
@@ -183,17 +230,22 @@ Finding check(const Rule& rule, const RuleContext& context) {
                 "Steps wait for input as often as all workers have delivered: they deliver "
                 "together. See input-bound.");
   }
+  const BetweenCauseInfo* between = grown.time_class == TimeClass::kBetweenSteps
+                                        ? &main_between_cause(context, worst)
+                                        : nullptr;
+  if (between && between->cause == BetweenCause::kOther) between = nullptr;
   Finding finding = found(rule, worst.per_step, context);
-  finding.sub_cause = grown.id;
+  finding.sub_cause = between ? between->id : grown.id;
   finding.claim = fmt::format(
       "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
       "What grows is '{}', by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
-      of_step(context, worst.per_step, context.step), grown.label, format_duration(growth));
+      of_step(context, worst.per_step, context.step), between ? between->label : grown.label, format_duration(growth));
   finding.confidence = 0.85;
   finding.evidence = evidence(context, worst);
-  finding.advice = advice(grown.group);
+  if (between) finding.advice = advice_between(between->cause);
+  if (finding.advice.empty()) finding.advice = advice(grown.group);
   return finding;
 }
 
