@@ -6,8 +6,9 @@
 //   a slow file, a network pause, new shapes.
 // Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
 //   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
-//   The cause is the class that grew most against its median over the other steps. More than a tenth of the
-//   steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
+//   The cause is the class that grew most against its median over the other steps; of the time between steps, what
+//   the program does there. More than a tenth of the steps are no outliers but a second mode; neither is every
+//   n-th step that waits for n workers.
 // Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
 //   nothing is an outlier).
 // Known false positives: outliers at the start, where the automatic warm-up trimming stops too early.
@@ -17,12 +18,12 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/evidence/between_steps.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/rules/registry.h"
-#include "analyzer/steps/range_names.h"
 #include "common/format.h"
 #include "common/statistics.h"
 
@@ -87,27 +88,6 @@ TimeClass grown_class(const Outliers& outliers, DurationNs& growth) {
   return grown;
 }
 
-BetweenCause cause_between(const RangeNames& names, const Segment& segment) {
-  return segment.cause.kind == EventRef::Kind::kRange
-             ? names[trace::RangeId{segment.cause.index}].between
-             : BetweenCause::kOther;
-}
-
-/// What the program does in the time between steps that the outliers have, most of all.
-const BetweenCauseInfo& main_between_cause(const RuleContext& context, const Outliers& outliers) {
-  const RangeNames names(context.trace);
-  BetweenTimes times;
-  for (const DeviceStep* step : outliers.steps) {
-    for (std::uint32_t i = 0; i < step->segment_count; ++i) {
-      const Segment& segment = outliers.device->segments[step->first_segment + i];
-      if (segment.time_class == TimeClass::kBetweenSteps)
-        times[cause_between(names, segment)] += segment.interval.length();
-    }
-  }
-  auto most = std::max_element(times.of.begin(), times.of.end());
-  return between_causes()[static_cast<std::size_t>(most - times.of.begin())];
-}
-
 /// Steps from one outlier to the next when that is always the same; 0 otherwise.
 std::int64_t period(const RuleContext& context, const Outliers& outliers) {
   if (outliers.steps.size() < 3) return 0;
@@ -169,8 +149,10 @@ std::vector<Advice> advice_between(BetweenCause cause) {
       return {{"PyTorch", kText, "gc.freeze(), gc.disable() with gc.collect() every n steps", ""},
               {"TensorFlow/JAX", kText, "gc.freeze(), gc.disable()", ""}};
     }
-    case BetweenCause::kLoaderRestart: return advice_for_input();
-    default: return {};
+    case BetweenCause::kLoaderRestart:
+      return advice_for_input();
+    default:
+      return {};
   }
 }
 
@@ -230,9 +212,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
                 "Steps wait for input as often as all workers have delivered: they deliver "
                 "together. See input-bound.");
   }
-  const BetweenCauseInfo* between = grown.time_class == TimeClass::kBetweenSteps
-                                        ? &main_between_cause(context, worst)
-                                        : nullptr;
+  const BetweenCauseInfo* between =
+      grown.time_class == TimeClass::kBetweenSteps
+          ? &main_between_cause(context.trace, *worst.device, worst.steps)
+          : nullptr;
   if (between && between->cause == BetweenCause::kOther) between = nullptr;
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = between ? between->id : grown.id;
@@ -241,7 +224,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
       "What grows is '{}', by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
-      of_step(context, worst.per_step, context.step), between ? between->label : grown.label, format_duration(growth));
+      of_step(context, worst.per_step, context.step), between ? between->label : grown.label,
+      format_duration(growth));
   finding.confidence = 0.85;
   finding.evidence = evidence(context, worst);
   if (between) finding.advice = advice_between(between->cause);
