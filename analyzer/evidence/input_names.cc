@@ -20,11 +20,13 @@ bool names_an_input_wait(const trace::Trace& trace) {
   return any_name(trace, means_input_wait);
 }
 
+bool loads_where_it_waits(std::string_view name) {
+  return name.find("_SingleProcessDataLoaderIter") != std::string_view::npos &&
+         name.find("__next__") != std::string_view::npos;
+}
+
 bool loads_on_training_thread(const trace::Trace& trace) {
-  return any_name(trace, [](std::string_view name) {
-    return name.find("_SingleProcessDataLoaderIter") != std::string_view::npos &&
-           name.find("__next__") != std::string_view::npos;
-  });
+  return any_name(trace, loads_where_it_waits);
 }
 
 }  // namespace headway::analyzer

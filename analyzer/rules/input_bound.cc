@@ -166,10 +166,20 @@ struct OwnWork {
   bool from_loader = false;  ///< a loader without workers
 };
 
+/// Whether the range is part of a batch that its own thread makes.
+bool is_made_here(const trace::Trace& trace, trace::RangeId range) {
+  for (; range.valid(); range = trace.ranges.parent[range.value]) {
+    const trace::RangeInfo* info = trace.info(range);
+    if (info && (info->kind == trace::RangeKind::kBatch || is_stage(info->kind))) return true;
+    if (loads_where_it_waits(trace.strings[trace.ranges.name[range.value]])) return true;
+  }
+  return false;
+}
+
 OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
   const trace::Trace& trace = context.trace;
   OwnWork own;
-  own.from_loader = loads_on_training_thread(trace);
+  const bool any_loader = loads_on_training_thread(trace);
   const std::vector<bool> trains = training_threads(context);
   std::vector<Interval> intervals;
   trace::ThreadId thread;
@@ -181,11 +191,12 @@ OwnWork own_work(const RuleContext& context, const DevicePartition& device) {
           segment.cause.kind != EventRef::Kind::kRange)
         continue;
       const trace::RangeId range{segment.cause.index};
-      const bool waits = context.attribution.contexts[range.value].input_wait;
-      const trace::RangeInfo* info = trace.info(range);
-      const bool stage = info && (info->kind == trace::RangeKind::kBatch || is_stage(info->kind));
-      if (!trains[trace.ranges.thread[range.value].value] || (waits && !own.from_loader && !stage))
+      // Another loader of the program, that of the evaluation perhaps, may have no workers.
+      const bool here = is_made_here(trace, range);
+      if (!trains[trace.ranges.thread[range.value].value] ||
+          (context.attribution.contexts[range.value].input_wait && !here))
         continue;
+      own.from_loader = own.from_loader || (here && any_loader);
       thread = trace.ranges.thread[range.value];
       own.time += segment.interval.length();
       if (!intervals.empty() && intervals.back().end == segment.interval.begin)

@@ -9,6 +9,8 @@
 //   much over the middle one as that over the first, and the parts lie within g/8 of the line (median). Fires
 //   when g is over 1 % of the memory in use, and what is left is full within 100,000 steps at that rate; where
 //   nothing tells what is left, when g is over 5 %. It costs no time until then: recoverable = 0.
+//   A process forked from another one starts with that one's pages, which count as resident once they are touched:
+//   what it has below its parent's memory at the fork is no growth.
 // Falsified by: memory that rises at first only, as caches, pools and autotuners fill.
 // Known false positives: files that are mapped and read for the first time count as resident.
 // Source: the usual slow death of long runs; monitors of training warn by thresholds on the same series.
@@ -108,6 +110,19 @@ std::string label_of(const RuleContext& context, const trace::CounterSeries& ser
   return fmt::format("the memory of process {}, a helper of training", process.pid);
 }
 
+/// What the parent had in memory when it forked this process; 0 for one that runs a program of its own.
+double shared_at_fork(const trace::Trace& trace, const trace::Process& process) {
+  for (const trace::CounterSeries& series : trace.counters) {
+    if (series.name != kResident || !series.process.valid()) continue;
+    const trace::Process& parent = trace.processes[series.process.value];
+    if (parent.pid != process.parent_pid || parent.command_line != process.command_line) continue;
+    const auto after = std::upper_bound(series.time.begin(), series.time.end(), process.start);
+    if (after != series.time.begin())
+      return series.value[static_cast<std::size_t>(after - series.time.begin()) - 1];
+  }
+  return 0;
+}
+
 std::vector<Evidence> evidence_of(const Growth& growth, Interval window) {
   std::vector<Evidence> list;
   for (std::size_t p = 0; p < 3; ++p) {
@@ -138,6 +153,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
     its.left = memory_left(context, series, its.used, window);
     const bool fills = its.left > 0 && growth >= kLeast * its.used && its.steps_left() <= kLongRun;
     const bool alone = its.left <= 0 && growth >= kLeastAlone * its.used;
+    if (resident &&
+        its.used <= shared_at_fork(context.trace, context.trace.processes[series.process.value]))
+      continue;
     if ((fills || alone) && (!worst.series || its.per_step > worst.per_step)) worst = its;
   }
   if (!sampled)

@@ -6,8 +6,9 @@
 //   a slow file, a network pause, new shapes.
 // Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
 //   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
-//   The cause is the class that grew most against its median over the other steps. More than a tenth of the
-//   steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
+//   The cause is the class that grew most against its median over the other steps; of the time between steps, what
+//   the program does there. More than a tenth of the steps are no outliers but a second mode; neither is every
+//   n-th step that waits for n workers.
 // Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
 //   nothing is an outlier).
 // Known false positives: outliers at the start, where the automatic warm-up trimming stops too early.
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/evidence/between_steps.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/support.h"
@@ -120,15 +122,42 @@ std::vector<Evidence> evidence(const RuleContext& context, const Outliers& outli
   return list;
 }
 
-std::vector<Advice> advice(TimeGroup group) {
-  if (group == TimeGroup::kInput) {
-    constexpr const char* kText =
-        "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
-        "make batches across it.";
-    return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
-            {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
-            {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
+std::vector<Advice> advice_for_input() {
+  constexpr const char* kText =
+      "More prefetched batches ride out a slow file; workers that live on from epoch to epoch "
+      "make batches across it.";
+  return {{"headway-train", kText, "--worker-reuse on --prefetch N", ""},
+          {"PyTorch", kText, "DataLoader(prefetch_factor=8, persistent_workers=True)", ""},
+          {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
+}
+
+std::vector<Advice> advice_between(BetweenCause cause) {
+  switch (cause) {
+    case BetweenCause::kEvaluation: {
+      constexpr const char* kText =
+          "Evaluate less often or on fewer batches, or in a process beside the training.";
+      return {{"PyTorch", kText, "the program's own interval and number of evaluation batches", ""},
+              {"TensorFlow/JAX", kText, "model.fit(validation_freq=n, validation_steps=m)", ""}};
+    }
+    case BetweenCause::kCheckpoint: {
+      constexpr const char* kText = "Write checkpoints beside the training, or less often.";
+      return {{"PyTorch", kText, "torch.distributed.checkpoint.async_save(…)", ""},
+              {"TensorFlow/JAX", kText, "orbax AsyncCheckpointer", ""}};
+    }
+    case BetweenCause::kGarbageCollection: {
+      constexpr const char* kText = "Collect garbage at a time of your choice.";
+      return {{"PyTorch", kText, "gc.freeze(), gc.disable() with gc.collect() every n steps", ""},
+              {"TensorFlow/JAX", kText, "gc.freeze(), gc.disable()", ""}};
+    }
+    case BetweenCause::kLoaderRestart:
+      return advice_for_input();
+    default:
+      return {};
   }
+}
+
+std::vector<Advice> advice(TimeGroup group) {
+  if (group == TimeGroup::kInput) return advice_for_input();
   if (group == TimeGroup::kCommunication) {
     constexpr const char* kText =
         "Look at the network and at the rank that comes last in these steps.";
@@ -183,17 +212,24 @@ Finding check(const Rule& rule, const RuleContext& context) {
                 "Steps wait for input as often as all workers have delivered: they deliver "
                 "together. See input-bound.");
   }
+  const BetweenCauseInfo* between =
+      grown.time_class == TimeClass::kBetweenSteps
+          ? &main_between_cause(context.trace, *worst.device, worst.steps)
+          : nullptr;
+  if (between && between->cause == BetweenCause::kOther) between = nullptr;
   Finding finding = found(rule, worst.per_step, context);
-  finding.sub_cause = grown.id;
+  finding.sub_cause = between ? between->id : grown.id;
   finding.claim = fmt::format(
       "{} of {} steps take far more than the median of {}{}; averaged over all steps they cost {}. "
       "What grows is '{}', by {} in each.",
       worst.steps.size(), all, format_duration(worst.median),
       every > 1 ? fmt::format(", one every {} steps", every) : "",
-      of_step(context, worst.per_step, context.step), grown.label, format_duration(growth));
+      of_step(context, worst.per_step, context.step), between ? between->label : grown.label,
+      format_duration(growth));
   finding.confidence = 0.85;
   finding.evidence = evidence(context, worst);
-  finding.advice = advice(grown.group);
+  if (between) finding.advice = advice_between(between->cause);
+  if (finding.advice.empty()) finding.advice = advice(grown.group);
   return finding;
 }
 

@@ -26,18 +26,26 @@ class _AfterImport:
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader, self.callbacks.pop(name), self)
+                    spec.loader = _Loader(spec.loader, name, self)
                 return spec
         return None
 
 
 class _Loader:
-    """Stands in for a loader until the module is executed; the module never sees it."""
+    """Stands in for a loader until the module is executed; the module never sees it.
 
-    def __init__(self, loader, callback, waiting):
+    Many programs only ask for the spec first, to learn whether torch is installed.
+    """
+
+    def __init__(self, loader, name, waiting):
         self.loader = loader
-        self.callback = callback
+        self.name = name
         self.waiting = waiting
+
+    def __getattr__(self, name):
+        if name == "loader":  # a copy that is being made has none yet
+            raise AttributeError(name)
+        return getattr(self.loader, name)
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
@@ -45,8 +53,10 @@ class _Loader:
     def exec_module(self, module):
         module.__spec__.loader = self.loader
         module.__loader__ = self.loader
+        callback = self.waiting.callbacks.pop(self.name, None)
         self.loader.exec_module(module)
-        self.callback(module)
+        if callback:
+            callback(module)
         if not self.waiting.callbacks and self.waiting in sys.meta_path:
             sys.meta_path.remove(self.waiting)
 

@@ -2,6 +2,7 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module |
+transforms | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
 import sys
@@ -139,6 +140,109 @@ def odd_module():
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for _ in range(5):
         print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+class Transformed(Dataset):
+    """Prepares its samples with a module, as torchvision's transforms are."""
+
+    def __init__(self):
+        self.transform = nn.Softmax(0)
+
+    def __len__(self):
+        return 80
+
+    def __getitem__(self, i):
+        return self.transform(torch.ones(4) * i)
+
+
+def transforms():
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in DataLoader(Transformed(), batch_size=8, num_workers=2):
+        print(repr(fit(net, optimizer, x)))
+
+
+def ahead(loader):
+    """Asks for a batch before the one before is used, to copy it meanwhile."""
+    batches = iter(loader)
+    current = next(batches)
+    for following in batches:
+        yield current
+        current = following
+    yield current
+
+
+def reads_ahead():
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(2):
+        net.train()
+        for x in ahead(DataLoader([torch.ones(4)] * 80, batch_size=8)):
+            print(repr(fit(net, optimizer, x)))
+        net.eval()
+        with torch.no_grad():
+            print(sum(net(x).sum().item() for x in DataLoader([torch.ones(4)] * 80, batch_size=40)))
+
+
+def own_evaluation():
+    """No loader; a look at held-out data every fifth step."""
+    net, held_out = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.ones(64, 4)
+    optimizer = torch.optim.AdamW(net.parameters())
+    for i in range(20):
+        if i % 5 == 0:
+            net.eval()
+            with torch.no_grad():
+                print(repr(sum(net(held_out).sum().item() for _ in range(50))))
+            time.sleep(0.02)
+            net.train()
+        print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+def frozen():
+    """A part stays in evaluation mode and the whole is trained."""
+    net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(10):
+        net.train()
+        net[1].eval()
+        print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+def no_optimizer():
+    """The program updates its weights itself."""
+    net = nn.Linear(4, 4)
+    for _ in range(12):
+        net.zero_grad()
+        loss = (net(torch.ones(8, 4)) - 1).pow(2).mean()
+        loss.backward()
+        with torch.no_grad():
+            for weight in net.parameters():
+                weight -= 0.1 * weight.grad
+        print(repr(loss.item()))
+
+
+def closure():
+    """The optimizer calls the batch's work, as some frameworks have it."""
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    solver = torch.optim.LBFGS(net.parameters(), max_iter=3)
+
+    def work():
+        time.sleep(0.005)
+        net.zero_grad()
+        loss = (net(torch.ones(8, 4)) - 1).pow(2).mean()
+        loss.backward()
+        return loss
+
+    for _ in range(10):
+        print(repr(optimizer.step(work).item()))
+    print(repr(solver.step(work).item()))
+
+
+def lazy_compile():
+    """A library's function that is compiled if it is ever called; it is not."""
+    getattr(torch, "compile", lambda function: function)(fit)
+    no_loader()
 
 
 class SlowOptimizer(torch.optim.SGD):

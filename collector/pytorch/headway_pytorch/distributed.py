@@ -130,6 +130,10 @@ def backward_ends(handle):
         handle.remove()
 
 
+def is_in_backward():
+    return _waiting.passes > 0
+
+
 @guarded("distributed")
 def _pass_begins(gradients):
     if _waiting.armed:  # else a thread of autograd's own

@@ -3,10 +3,13 @@
 
 A step begins with the fetch of a batch and ends with the first fetch after an optimizer has stepped. What
 a range was is said at its end: only one in which an optimizer stepped is a step. Without any fetch, steps
-are from one optimizer step to the next. docs/design/0040-pytorch-hook.md has the cases.
+are from one optimizer step to the next, and what lies between model.eval() and model.train() is evaluation.
+In a program that never made an optimizer, a step ends with its backward pass.
+docs/design/0040-pytorch-hook.md has the cases.
 """
 import atexit
 import os
+import sys
 import threading
 import weakref
 
@@ -22,6 +25,8 @@ class _Cycle:
         self.updates = 0
         self.anchor_updates = 0
         self.backwards = 0
+        self.is_last = False  # no fetch will end it: the epoch's last batch, read ahead
+        self.by_mode = False  # opened by model.eval(): what follows may still turn out to train
         self.source = None  # the iterator of the latest fetch, weakly
         self.depth = nvtx.open_ranges()
         self.calls = nvtx.outermost_calls()
@@ -29,7 +34,10 @@ class _Cycle:
             nvtx.push(name("step"), STEP)
         else:
             nvtx.push(name("evaluation batch"), PHASE, EVALUATION)
-        nvtx.set_phase(FORWARD if trains else EVALUATION)
+        if by_update:  # the gradient mode tells: an evaluation may lie in it
+            nvtx.set_phase(NO_PHASE)
+        else:
+            nvtx.set_phase(FORWARD if trains else EVALUATION)
 
     def has_forward_only(self):
         return not self.updates and not self.backwards and nvtx.outermost_calls() > self.calls
@@ -42,9 +50,11 @@ class _Thread(threading.local):
         self.optimizers = set()
         self.anchor = None  # the optimizer that was seen last for the first time
         self.fetches = 0
+        self.reads_ahead = False  # the loop asks for a batch before it uses the one before
 
 
 _thread = _Thread()
+_has_optimizer = False  # one was made, on whatever thread
 
 
 def _close():
@@ -82,6 +92,8 @@ def fetch_begins(iterator, trains, is_last):
         and not cycle.has_forward_only()
         and not is_last
     )
+    if goes_on and not cycle.backwards and cycle.source is not None and cycle.source() is iterator:
+        _thread.reads_ahead = True
     if not goes_on:
         _close()
         if is_last:
@@ -95,6 +107,10 @@ def fetch_failed():
     cycle = _thread.cycle
     if cycle is not None and not cycle.updates and not cycle.backwards:
         _close()
+    if _thread.cycle is None and _thread.reads_ahead:  # the last batch is yet to be used
+        _thread.reads_ahead = False
+        _open(True)
+        _thread.cycle.is_last = True
 
 
 def _source_gone(thread):
@@ -110,13 +126,67 @@ def _source_gone(thread):
 
 def forward_begins(trains):
     """An outermost module is called for the first time: where there is no loader, a step begins."""
-    if trains and _thread.cycle is None and not _thread.fetches:
+    if trains and _thread.cycle is None and not _thread.fetches and not _is_loader_worker():
         _open(True, by_update=True)
 
 
+def _is_loader_worker():
+    """Modules that a worker calls are transforms of its samples."""
+    data = sys.modules.get("torch.utils.data")
+    return data is not None and data.get_worker_info() is not None
+
+
+def mode_changed(trains):
+    """model.eval() or model.train() was called on a module that the program calls itself."""
+    cycle = _thread.cycle
+    if _thread.fetches or _is_loader_worker():
+        return
+    if cycle is None:
+        if trains and _has_optimizer:
+            _open(True, by_update=True)
+        return
+    if cycle.updates or cycle.backwards:
+        return
+    if not trains and cycle.by_update and _thread.steps and nvtx.outermost_calls() == cycle.calls:
+        _close()
+        _open(False)
+        _thread.cycle.by_mode = True
+        nvtx.set_phase(NO_PHASE)  # the gradient mode tells
+    elif trains and cycle.by_mode:
+        _close()
+        _open(True, by_update=True)
+
+
+def _trains_after_all(cycle):
+    """After model.eval() there was no evaluation: parts that stay frozen, say."""
+    if cycle.by_mode:
+        cycle.by_mode = False
+        cycle.trains = cycle.by_update = True
+
+
 def backward_begins():
-    if _thread.cycle is not None:
-        _thread.cycle.backwards += 1
+    cycle = _thread.cycle
+    if cycle is not None:
+        _trains_after_all(cycle)
+        cycle.backwards += 1
+
+
+def backward_ended():
+    """Without any optimizer the program updates its weights itself, after the pass."""
+    if _has_optimizer:
+        return
+    cycle = _thread.cycle
+    if cycle is not None:
+        cycle.updates += 1
+        if cycle.by_update:
+            _close()
+    if _thread.cycle is None and not _thread.fetches:
+        _open(True, by_update=True)
+
+
+def optimizer_made():
+    global _has_optimizer
+    _has_optimizer = True
 
 
 def updated(optimizer):
@@ -130,11 +200,14 @@ def updated(optimizer):
         if not _thread.fetches:
             _open(True, by_update=True)
         return
+    _trains_after_all(cycle)
     cycle.updates += 1
     if key != _thread.anchor:
         return
     cycle.anchor_updates += 1
-    if cycle.by_update or cycle.anchor_updates > 1:
+    if cycle.is_last:
+        _close()
+    elif cycle.by_update or cycle.anchor_updates > 1:
         _close()
         _open(True, by_update=True)
 

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Ranges around calls of modules, backward passes and optimizers; attached once torch is imported."""
 import importlib
+import threading
 import weakref
 
 from headway_pytorch import core, distributed, steps
 from headway_pytorch.core import BACKWARD, PHASE, UPDATE, guarded, name, nvtx
 
 _names = {}  # id of a module -> handle of its range's name; read by nvtx.ModuleCall
-_alive = {}  # id of a module -> weak reference that removes it from _names
+_alive = {}  # id of a module -> weak reference that removes it from _names and _outermost
+_outermost = set()  # ids of the modules that the program calls itself
 _torch = None
 _plain_call = None  # torch.nn.Module.__call__ as it was
+_plain_train = None  # and torch.nn.Module.train
+_waits = False  # for the compiler to begin
 
 
 def attach(torch):
@@ -17,7 +21,7 @@ def attach(torch):
     _torch = torch
     core.tell("torch", torch.__version__)
     core.tell("pytorch_hook", "ops" if core.wants_ops() else "on")
-    for part in (_attach_modules, _attach_backward, _attach_optimizers, _attach_compilers):
+    for part in (_attach_modules, _attach_modes, _attach_backward, _attach_optimizers, _attach_compilers):
         guarded(part.__name__.lstrip("_"))(part)()
     guarded("distributed")(distributed.attach)(torch)
     if core.wants_ops():
@@ -35,6 +39,7 @@ def _remember(module, text):
 
     def forget(_, key=key):
         _names.pop(key, None)
+        _outermost.discard(key)
         _alive.pop(key, None)
 
     _alive[key] = weakref.ref(module, forget)
@@ -43,6 +48,7 @@ def _remember(module, text):
 def _resolve(module, outermost):
     """The name of a module that was not called before: qualified in the model it is called through."""
     if module is outermost:
+        _outermost.add(id(module))
         steps.forward_begins(_torch.is_grad_enabled())
     if module is outermost or id(module) not in _names:
         for path, part in outermost.named_modules():
@@ -63,6 +69,36 @@ def _attach_modules():
     module.__call__ = _with_ranges(_plain_call)
 
 
+# ---- model.train() and model.eval(), which calls the former
+
+
+class _Mode(threading.local):
+    def __init__(self):
+        self.calls = 0  # a module hands the call on to those in it
+
+
+_mode = _Mode()
+
+
+def _before_mode(args, kwargs):
+    _mode.calls += 1
+    return id(args[0]), args[1] if len(args) > 1 else (kwargs or {}).get("mode", True)
+
+
+def _after_mode(token, error, result):
+    _mode.calls -= 1
+    module, trains = token
+    # Parts of a model may stay in evaluation mode while it is trained.
+    if not _mode.calls and not error and module in _outermost:
+        steps.mode_changed(trains)
+
+
+def _attach_modes():
+    global _plain_train
+    _plain_train = _torch.nn.Module.train
+    core.wrap(_torch.nn.Module, "train", _before_mode, _after_mode, "modes")
+
+
 # ---- backward
 
 
@@ -78,27 +114,69 @@ def _after_backward(token, error, result):
     distributed.backward_ends(waits)
     nvtx.leave_backward(phase)
     nvtx.pop_to(depth - 1)
+    if _closures:
+        _closure_ends()
+
+
+def _after_whole_backward(token, error, result):
+    _after_backward(token, error, result)
+    if not error and not distributed.is_in_backward():
+        steps.backward_ended()
 
 
 def _attach_backward():
     # Tensor.backward() calls this one.
-    core.wrap(_torch.autograd, "backward", _before_backward, _after_backward, "backward")
+    core.wrap(_torch.autograd, "backward", _before_backward, _after_whole_backward, "backward")
     core.wrap(_torch.autograd, "grad", _before_backward, _after_backward, "backward")
 
 
 # ---- optimizers
 
 
+_closures = []  # steps that have yet to compute their gradients
+
+
+class _Step:
+    """An optimizer at work, and where its range is among those that are open."""
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+        self.thread = threading.get_ident()
+        self.before = nvtx.open_ranges()
+        self.depth = None
+
+    def push(self):
+        nvtx.push(name("Optimizer.step#%s.step" % type(self.optimizer).__name__), PHASE, UPDATE)
+        self.depth = nvtx.open_ranges()
+
+
 def _before_step(args, kwargs):
-    nvtx.push(name("Optimizer.step#%s.step" % type(args[0]).__name__), PHASE, UPDATE)
-    return nvtx.open_ranges(), args[0]
+    """What a closure does beside its passes is no update: frameworks run a whole batch in it."""
+    token = _Step(args[0])
+    closure = args[1] if len(args) > 1 else (kwargs or {}).get("closure")
+    if closure is None:
+        token.push()
+    else:
+        _closures.append(token)
+    return token
+
+
+def _closure_ends():
+    """A backward pass has ended. The first one in a step ends its closure; solvers call it again in their own work."""
+    token = _closures[-1]
+    # The closure's first call of a module may have opened the range of the whole step.
+    if token.thread == threading.get_ident() and nvtx.open_ranges() - token.before in (0, 1):
+        _closures.pop()
+        token.push()
 
 
 def _after_step(token, error, result):
-    depth, optimizer = token
-    nvtx.pop_to(depth - 1)
+    if token in _closures:
+        _closures.remove(token)
+    if token.depth is not None:
+        nvtx.pop_to(token.depth - 1)
     if not error:
-        steps.updated(optimizer)
+        steps.updated(token.optimizer)
 
 
 def _before_zero_grad(args, kwargs):
@@ -116,9 +194,11 @@ def _attach_optimizers():
     hooks = importlib.import_module("torch.optim.optimizer")  # not an attribute in all versions
     if hasattr(hooks, "register_optimizer_step_post_hook"):
         _attach_step_hooks(hooks)
+        core.wrap(optimizer, "__init__", None, lambda token, error, result: steps.optimizer_made(), "optimizer")
         return
 
     def after_init(token, error, result):
+        steps.optimizer_made()
         # The class is known only now; before PyTorch 2 there are no hooks around step().
         for owner in type(token[0]).__mro__:
             if "step" in vars(owner):
@@ -135,7 +215,8 @@ def _attach_step_hooks(hooks):
     @guarded("optimizer")
     def before(optimizer, args, kwargs):
         if not is_compiling():
-            open_steps.append(_before_step((optimizer,), None))
+            given = args if args and args[0] is optimizer else (optimizer, *args)
+            open_steps.append(_before_step(given, kwargs))
 
     @guarded("optimizer")
     def after(optimizer, args, kwargs):
@@ -143,7 +224,7 @@ def _attach_step_hooks(hooks):
             return
         while open_steps:
             token = open_steps.pop()
-            if token[1] is optimizer:  # others were left by an exception
+            if token.optimizer is optimizer:  # others were left by an exception
                 _after_step(token, False, None)
                 break
 
@@ -159,11 +240,12 @@ def _is_compiling():
 # ---- compilers
 
 
-def _before_compile(args, kwargs):
+def _make_way():
     """torch.compile traces through calls of modules and would stop at ours: they go, from here on."""
     module = _torch.nn.Module
     if isinstance(module.__call__, nvtx.ModuleCall):
         module.__call__ = _plain_call
+        module.train = _plain_train
         core.tell("pytorch.modules", "only compiled models from the first torch.compile() on")
     distributed.detach()
     if core.wants_ops():
@@ -172,12 +254,40 @@ def _before_compile(args, kwargs):
         ops.detach()
 
 
+def _before_export(args, kwargs):
+    _make_way()
+
+
+def _before_compile(args, kwargs):
+    """A compiled function may never be called: libraries decorate some. One that is waits for the compiler to begin."""
+    model = args[0] if args else (kwargs or {}).get("model")
+    if not callable(model):  # a decorator is asked for; it will call again
+        return
+    if isinstance(model, _torch.nn.Module) or core.wants_ops() or not _tells_begin():
+        _make_way()
+
+
+def _tells_begin():
+    """Whether PyTorch calls back when it begins to compile: from 2.4 on."""
+    global _waits
+    if not _waits:
+        try:
+            dynamo = importlib.import_module("torch._dynamo")
+            dynamo.on_compile_start(guarded("compile")(lambda *_: _make_way()))
+        except (ImportError, AttributeError):
+            return False
+        _waits = True
+        core.wrap(dynamo, "reset", _before_export, None, "compile")  # it forgets who is to be called
+    return True
+
+
 def _after_compile(token, error, result):
     """A compiled model still has its range, as a whole."""
     kind = type(result)
     if not isinstance(result, _torch.nn.Module) or isinstance(kind.__call__, nvtx.ModuleCall):
         return
     kind.__call__ = _with_ranges(kind.__call__)
+    core.wrap(kind, "train", _before_mode, _after_mode, "modes")
 
 
 def _attach_compilers():
@@ -185,4 +295,4 @@ def _attach_compilers():
         core.wrap(_torch, "compile", _before_compile, _after_compile, "compile")
     export = getattr(_torch, "export", None)
     if hasattr(export, "export"):
-        core.wrap(export, "export", _before_compile, None, "compile")
+        core.wrap(export, "export", _before_export, None, "compile")

@@ -81,6 +81,19 @@ TEST_CASE("input-bound knows PyTorch's wait by its name, and says what it cannot
   CHECK(finding.claim.find("is not recorded") != std::string::npos);
 }
 
+TEST_CASE("input-bound does not say that a loop makes its batches because another one does") {
+  // The evaluation after the last step has a loader without workers.
+  test::TextRun run(
+      "loader 2 processes hidden\n  decode 60ms\nthread main\n"
+      "  steps 12 name=ProfilerStep#% named\n"
+      "    input undeclared name=enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__\n" +
+      test::healthy_step() +
+      "  range enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\n    host 1ms\n");
+  const Finding& finding = run.finding("input-bound");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "unseen");
+}
+
 TEST_CASE("input-bound is fine when ranges and calls explain the idle time") {
   test::TextRun run(
       "thread main\n  steps 12\n    repeat 30\n      range aten::add domain=cpu_op\n"

@@ -3,7 +3,11 @@
 
 #include <string>
 
+#include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
+#include "trace/tables/counter.h"
+#include "trace/tables/counter_series.h"
+#include "trace/tables/process.h"
 
 namespace headway::analyzer {
 namespace {
@@ -37,6 +41,36 @@ TEST_CASE("memory-growth asks for growth that matters in a long run") {
   CHECK(test::TextRun(run_of(1000, 4, "")).finding("memory-growth").status == Status::kFine);
   CHECK(test::TextRun(run_of(1000, 20, "")).finding("memory-growth").status == Status::kFound);
   CHECK(test::TextRun(run_of(2000, -50)).finding("memory-growth").status == Status::kFine);
+}
+
+TEST_CASE("memory-growth takes what a forked worker touches of its parent's memory for no growth") {
+  auto status = [](const char* command_of_worker) {
+    test::TraceBuilder builder;
+    auto series = [&](std::int64_t id, std::int64_t pid, const char* command) {
+      trace::tables::Process::Row process;
+      process.global_pid = pid << 24;
+      process.parent_pid = pid == 300 ? 1 : 300;
+      process.start = pid == 300 ? 0 : 1'000'000;
+      process.command_line = command;
+      builder.writer().add<trace::tables::Process>(process);
+      builder.writer().add<trace::tables::CounterSeries>({id, builder.writer().keep("process.rss"),
+                                                          builder.writer().keep("bytes"), pid << 24,
+                                                          std::nullopt, ""});
+    };
+    series(100, 300, "python train.py");
+    series(101, 301, command_of_worker);
+    std::int64_t t = 0;
+    for (int i = 0; i < 40; ++i, t += 100'000'000) {
+      builder.range(1, "step", t, t + 100'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "conv2d", t, t + 90'000'000);
+      builder.writer().add<trace::tables::Counter>({100, t, 900e6});
+      builder.writer().add<trace::tables::Counter>({101, t + 1, 400e6 + 5e6 * i});
+      builder.counter("machine.memory_available", "bytes", t, 20e9);
+    }
+    return test::AnalyzedRun(builder).finding("memory-growth").status;
+  };
+  CHECK(status("python train.py") == Status::kFine);
+  CHECK(status("python -c from multiprocessing.spawn import spawn_main") == Status::kFound);
 }
 
 TEST_CASE("memory-growth cannot tell without samples or with few steps") {

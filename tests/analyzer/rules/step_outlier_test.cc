@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "common/format.h"
+#include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
@@ -20,6 +21,34 @@ TEST_CASE("step-outlier fires on checkpoints, names the class that grew and the 
   // One share of one step, in the claim as in the finding.
   CHECK(finding.claim.find("step (" + format_percent(finding.share_of_step) + ")") !=
         std::string::npos);
+}
+
+TEST_CASE("step-outlier names what the program does between the steps, and advises on that") {
+  auto finding_with = [](const char* name) {
+    test::TraceBuilder builder;
+    std::int64_t t = 0;
+    for (int i = 0; i < 82; ++i) {
+      builder.range(1, "step", t, t + 600'000, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "conv2d", t, t + 500'000);
+      t += 600'000;
+      if (i % 20 != 10) continue;
+      if (name) builder.range(1, name, t, t + 9'000'000);
+      t += 9'000'000;
+    }
+    return test::AnalyzedRun(builder).finding("step-outlier");
+  };
+  const Finding evaluation = finding_with("evaluation batch");
+  REQUIRE(evaluation.status == Status::kFound);
+  CHECK(evaluation.sub_cause == "evaluation");
+  const Finding checkpoint = finding_with("save_checkpoint");
+  CHECK(checkpoint.sub_cause == "checkpoint");
+  CHECK(finding_with(nullptr).sub_cause == "between_steps");
+  auto knob = [](const Finding& finding) {
+    for (const Advice& advice : finding.advice)
+      if (advice.framework == "PyTorch") return advice.knob;
+    return std::string("none");
+  };
+  CHECK(knob(evaluation) != knob(checkpoint));
 }
 
 TEST_CASE("step-outlier names input when a batch is late") {

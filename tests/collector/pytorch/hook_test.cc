@@ -76,6 +76,27 @@ TEST_CASE("torch looks as it does without the hook: its loader, its specificatio
   CHECK(record_python(look).out == run_alone(alone).out);
 }
 
+TEST_CASE("a program that looks whether torch is installed before it imports it is recorded") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder,
+                        {python_with_torch(), "-W", "ignore", "-c",
+                         "import copy, importlib.util\n"
+                         "found = importlib.util.find_spec('torch')\n"
+                         "assert copy.copy(found).loader.get_filename('torch') == found.origin\n"
+                         "import torch, torch.utils.data\n"
+                         "net = torch.nn.Linear(2, 2)\n"
+                         "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+                         "for x in torch.utils.data.DataLoader([torch.ones(2)] * 6):\n"
+                         "    net(x).sum().backward()\n"
+                         "    optimizer.step()\n"},
+                        {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.err.find(kNoReport) == std::string::npos);
+  CHECK(ranges_of_kind(run.trace, 1) == 6);
+  CHECK(ranges_of_kind(run.trace, 2, "s.value='backward'") == 6);
+}
+
 TEST_CASE("--pytorch refuses what cannot work, and names the remedy") {
   TemporaryFolder folder;
   auto refused = [&](const std::vector<std::string>& options) {

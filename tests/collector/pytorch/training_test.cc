@@ -84,6 +84,84 @@ TEST_CASE("with several optimizers, steps end with the one that was seen last") 
                "s.value LIKE 'Optimizer.step%' WHERE r.kind=1 GROUP BY 1 HAVING count(*)=3)") == 9);
 }
 
+TEST_CASE("transforms that are modules make no step of a loader worker") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"transforms"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  REQUIRE(ranges(run.trace, "nn.Module: Softmax") == 80);  // so the workers are recorded
+  CHECK(ranges_of_kind(run.trace, kStep) == 10);
+  CHECK(number(run.trace,
+               "SELECT count(DISTINCT e.globalTid) FROM HEADWAY_RANGE r JOIN NVTX_EVENTS e ON "
+               "e.rowid=r.rangeRow WHERE r.kind=1") == 1);
+  CHECK(report_of(run.trace)["partition"].size() == 1);
+}
+
+TEST_CASE("a loop that reads one batch ahead has its last step in each epoch, too") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"reads_ahead"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kStep) == 20);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='evaluation batch'") == 4);
+}
+
+TEST_CASE("without a loader, what lies between eval() and train() is evaluation and in no step") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"own_evaluation"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kStep) == 20);
+  // The first one comes before the first step.
+  CHECK(ranges_of_kind(run.trace, kPhase, "r.phase=6 AND s.value='evaluation batch'") == 3);
+  CHECK(ranges_of_kind(run.trace, kStep, "e.end-e.start>20000000") == 0);
+  nlohmann::json between = report_of(run.trace)["partition"][0]["between_steps"];
+  CHECK(between["evaluation"] > 2'000'000);
+}
+
+TEST_CASE("parts that stay in evaluation mode are trained all the same") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"frozen"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(ranges_of_kind(run.trace, kStep) == 10);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='nn.Module: Sequential' AND r.phase=2") == 10);
+}
+
+TEST_CASE("a program without an optimizer has a step for each backward pass") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"no_optimizer"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(ranges_of_kind(run.trace, kStep) == 12);
+}
+
+TEST_CASE("what an optimizer's closure does is no update") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"closure"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='Optimizer.step#SGD.step' AND r.phase=4") == 10);
+  CHECK(ranges_of_kind(run.trace, kPhase,
+                       "s.value='Optimizer.step#SGD.step' AND e.end-e.start>4000000") == 0);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='Optimizer.step#LBFGS.step'") == 1);
+  CHECK(intact(run.trace));
+}
+
+TEST_CASE("a function that is compiled when it is called, and is not, hides no module") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"lazy_compile"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='nn.Module: Linear' AND r.phase=2") == 10);
+}
+
 TEST_CASE("ops are recorded when asked for, a backward op with the number of its forward op") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
