@@ -18,11 +18,12 @@ constexpr std::int64_t kMs = 1'000'000;
 constexpr int kSteps = 48;
 constexpr int kOfEpoch = 12;
 
-/// Steps of 10 ms on a training thread: taking a batch, then computing. Worker threads make each batch in 1 ms, two
-/// steps before it is taken; `epochs` of them have a worker of their own each, which takes 20 ms to start.
+/// Steps of 10 ms on a training thread: taking a batch, then computing. Worker threads make each batch in 1 ms
+/// during the step before; with `epochs`, twelve steps have a worker of their own, which takes 20 ms to start.
 trace::Trace taking(std::int64_t taking_ns, bool epochs) {
   test::TraceBuilder builder;
   std::int64_t now = 100 * kMs;
+  std::int64_t before = now;  // the step before this one
   for (int i = 0; i < kSteps; ++i) {
     if (epochs && i % kOfEpoch == 0) {
       builder.range(1, "DataLoader.__iter__", now, now + 20 * kMs,
@@ -30,7 +31,7 @@ trace::Trace taking(std::int64_t taking_ns, bool epochs) {
       now += 20 * kMs;
     }
     const std::int64_t worker = epochs ? 2 + i / kOfEpoch : 2;
-    const std::int64_t made = epochs ? now - 2 * kMs : now - 20 * kMs;
+    const std::int64_t made = i % kOfEpoch == 0 ? now - 2 * kMs : before + kMs / 10;
     builder.range(static_cast<std::int32_t>(worker), "batch", made, made + kMs,
                   {.kind = trace::RangeKind::kBatch, .batch = i});
     builder.range(1, "step", now, now + 10 * kMs, {.kind = trace::RangeKind::kStep, .op = i});
@@ -38,6 +39,7 @@ trace::Trace taking(std::int64_t taking_ns, bool epochs) {
                   {.kind = trace::RangeKind::kInputWait, .batch = i});
     builder.range(1, "forward", now + taking_ns, now + 10 * kMs,
                   {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+    before = now;
     now += 10 * kMs;
   }
   return builder.load();
