@@ -226,6 +226,20 @@ std::pair<TimeClass, std::string_view> main_cause(const RuleContext& context,
   return {cause.first, seen ? "hand-over" : "unseen"};
 }
 
+/// What happens meanwhile, with what takes no time left out.
+std::string while_it_waits(const ClassTimes& times) {
+  static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kMeanwhile = {
+      {{TimeClass::kIoRead, "while the worker reads"},
+       {TimeClass::kDecode, "while it decodes or augments"},
+       {TimeClass::kInputOther, "while nobody makes the batch: it is handed over, or not begun"}}};
+  std::string text;
+  for (const auto& [its, words] : kMeanwhile) {
+    if (times[its].ns <= 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_duration(times[its]), words);
+  }
+  return text;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   ClassShare input =
       worst_share(context, {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther});
@@ -266,13 +280,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   else
     finding.claim += cause.second == "unseen"
                          ? std::string(" what the loader does meanwhile is not recorded.")
-                         : fmt::format(
-                               " {} while the worker reads, {} while it decodes or augments, {} "
-                               "while none makes "
-                               "the batch: it is handed over, or not begun.",
-                               format_duration(times[TimeClass::kIoRead]),
-                               format_duration(times[TimeClass::kDecode]),
-                               format_duration(times[TimeClass::kInputOther]));
+                         : " " + while_it_waits(times) + ".";
   // Time whose worker was seen at work is evidence; the rest is inferred from the wait alone.
   finding.confidence =
       0.6 + 0.4 * ratio(times[TimeClass::kIoRead] + times[TimeClass::kDecode], input.time);
