@@ -68,7 +68,7 @@ std::string next_value(const TrainerSwitch& of, const std::string& value, bool u
   const auto least = static_cast<double>(of.least);
   const auto most = static_cast<double>(of.most);
   const double next =
-      up ? std::min(most, std::max(least, 2 * now)) : std::max(least, std::floor(now / 2));
+      up ? std::min(most, std::max({1.0, least, 2 * now})) : std::max(least, std::floor(now / 2));
   if (up ? next <= now : next >= now) return {};
   return std::to_string(static_cast<std::int64_t>(next));
 }

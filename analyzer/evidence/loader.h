@@ -74,10 +74,10 @@ struct LoaderWork {
   std::vector<trace::ThreadId> workers;  ///< threads that make batches, not the training thread
   /// The most of them that worked side by side: each epoch may have started others.
   std::size_t at_once = 0;
-  double making = 0;                     ///< mean number of them that make a batch
-  double computing = 0;                  ///< mean number of them that decode, augment or collate
-  DurationNs per_batch;                  ///< mean time one worker takes for a batch; 0 unknown
-  bool on_training_thread = false;       ///< batches are made by the training thread itself
+  double making = 0;                ///< mean number of them that make a batch
+  double computing = 0;             ///< mean number of them that decode, augment or collate
+  DurationNs per_batch;             ///< mean time one worker takes for a batch; 0 unknown
+  bool on_training_thread = false;  ///< batches are made by the training thread itself
 };
 LoaderWork loader_work(const RuleContext& context);
 

@@ -164,9 +164,7 @@ std::unique_ptr<JobReport> analyze_ranks(Trace trace, const AnalysisOptions& opt
 }
 
 std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
-                                       const AnalysisOptions& options, Exchange& exchange,
-                                       int& failed) {
-  failed = 0;
+                                       const AnalysisOptions& options, Exchange& exchange) {
   if (files.size() == 1 && exchange.count() == 1)  // loaded once only
     return analyze_ranks(trace::load(files[0]), options);
   Share share = summarise_share(files, options, exchange);
@@ -174,17 +172,7 @@ std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
   writer(share);
   share = {};
   std::vector<std::string> shares = exchange.gather(writer.take());
-  std::unique_ptr<JobReport> report;
-  if (exchange.index() == 0) {
-    try {
-      report = join(unpack(std::move(shares)), options, nullptr);
-    } catch (const Error& error) {
-      exchange.broadcast(std::to_string(static_cast<int>(error.code())));
-      throw;
-    }
-  }
-  failed = std::stoi(exchange.broadcast("0"));
-  return report;
+  return exchange.index() == 0 ? join(unpack(std::move(shares)), options, nullptr) : nullptr;
 }
 
 }  // namespace headway::analyzer

@@ -20,8 +20,6 @@ class Exchange {
   virtual int count() const = 0;
   /// The bytes of all processes in order on process 0; empty elsewhere.
   virtual std::vector<std::string> gather(std::string bytes) = 0;
-  /// What process 0 passed, on all.
-  virtual std::string broadcast(std::string bytes) = 0;
 };
 
 /// No others.
@@ -30,7 +28,6 @@ class Alone final : public Exchange {
   int index() const override { return 0; }
   int count() const override { return 1; }
   std::vector<std::string> gather(std::string bytes) override { return {std::move(bytes)}; }
-  std::string broadcast(std::string bytes) override { return bytes; }
 };
 
 /// The trace of the rank to look at, and its analysis, which knows of the job (`analysis.job`) when
@@ -49,10 +46,10 @@ struct JobReport {
 /// Loads, analyses and drops each file in turn, process i those with index i modulo the number of
 /// processes; then joins the summaries on process 0 and looks at the critical rank once more.
 /// Memory: one file, and the summaries. On other processes the result is null. The first bad file
-/// in the order of `files` throws Error on process 0; `failed` becomes its exit code on the others.
+/// in the order of `files` throws Error on process 0 alone: a launcher ends the job with the code of
+/// the process that speaks, and would kill it before it has spoken if another one failed first.
 std::unique_ptr<JobReport> analyze_job(const std::vector<std::string>& files,
-                                       const AnalysisOptions& options, Exchange& exchange,
-                                       int& failed);
+                                       const AnalysisOptions& options, Exchange& exchange);
 
 /// The same for the ranks of one trace that is in memory already; of a trace of one rank, its
 /// analysis alone.

@@ -229,13 +229,14 @@ std::pair<TimeClass, std::string_view> main_cause(const RuleContext& context,
 /// What happens meanwhile, with what takes no time left out.
 std::string while_it_waits(const ClassTimes& times) {
   static constexpr std::array<std::pair<TimeClass, std::string_view>, 3> kMeanwhile = {
-      {{TimeClass::kIoRead, "while the worker reads"},
-       {TimeClass::kDecode, "while it decodes or augments"},
+      {{TimeClass::kIoRead, "while {} reads"},
+       {TimeClass::kDecode, "while {} decodes or augments"},
        {TimeClass::kInputOther, "while nobody makes the batch: it is handed over, or not begun"}}};
   std::string text;
   for (const auto& [its, words] : kMeanwhile) {
     if (times[its].ns <= 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_duration(times[its]), words);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_duration(times[its]),
+                        fmt::format(fmt::runtime(words), text.empty() ? "the worker" : "it"));
   }
   return text;
 }

@@ -7,7 +7,6 @@
 
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/loader.h"
-#include "analyzer/steps/range_names.h"
 #include "analyzer/whatif/host_time.h"
 
 namespace headway::analyzer {

@@ -72,10 +72,9 @@ void make_folder(const std::string& path) {
                error ? error.message() : std::string("a file of that name is in the way"));
 }
 
-std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
-                                                  int& exit_code) const {
+std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces) const {
   std::unique_ptr<analyzer::Exchange> exchange = make_exchange();
-  return analyzer::analyze_job(trace::expand_inputs(traces), options_, *exchange, exit_code);
+  return analyzer::analyze_job(trace::expand_inputs(traces), options_, *exchange);
 }
 
 namespace {

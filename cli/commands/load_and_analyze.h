@@ -31,8 +31,8 @@ class AnalysisInput {
   void fill_in(const analyzer::AnalysisOptions& options);
   const analyzer::AnalysisOptions& options() const { return options_; }
   /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
-  /// first, which have nothing to print; `exit_code` is theirs.
-  std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces, int& exit_code) const;
+  /// first, which have nothing to print and are done.
+  std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces) const;
 
  private:
   analyzer::AnalysisOptions options_;

@@ -71,9 +71,8 @@ class ReportCommand final : public Command {
     options_.text_width = width_ ? std::max<std::size_t>(40, width_) : terminal_width();
     for (const std::string& output : outputs_)
       if (!is_folder(output)) format_of(output);  // wrong names are refused before the work
-    int exit_code = 0;
-    auto analyzed = input_.load_job(traces_, exit_code);
-    if (!analyzed) return exit_code;
+    auto analyzed = input_.load_job(traces_);
+    if (!analyzed) return exit_status(ExitCode::kOk);
     options_.tool_version = kVersion;
     if (predict_ != "no")
       analyzer::predict_findings(analyzed->trace, analyzed->analysis,

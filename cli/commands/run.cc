@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "analyzer/job/analyze_job.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "cli/commands/calibration_option.h"
@@ -17,11 +18,13 @@
 #include "cli/commands/screen_style.h"
 #include "cli/live/panel_process.h"
 #include "cli/version.h"
+#include "collector/record/launched_rank.h"
 #include "collector/record/summary.h"
 #include "common/error.h"
 #include "common/format.h"
 #include "common/tell.h"
 #include "common/text.h"
+#include "trace/load/load.h"
 #include "trace/meta_keys.h"
 
 namespace headway::cli {
@@ -89,10 +92,13 @@ class Run final : public Command {
     ::sigprocmask(SIG_UNBLOCK, &all, nullptr);
   }
 
+  /// Under mpirun each process records its own rank, and the first one speaks for all. MPI is the
+  /// program's: it was begun and ended once and cannot be again, so nothing is exchanged here.
   void judge(const std::filesystem::path& file) {
-    int exit_code = 0;
-    auto analyzed = AnalysisInput().load_job({file.string()}, exit_code);
-    if (!analyzed) return;
+    const record::Launched job = record::launched_self();
+    const bool one_of_many = job.world_size.value_or(1) > 1 && job.launcher != "environment";
+    if (one_of_many && job.rank != 0) return;
+    auto analyzed = analyzer::analyze_ranks(trace::load(file));
     analyzer::predict_findings(analyzed->trace, analyzed->analysis,
                                calibration_.load(analyzed->trace),
                                analyzed->whole ? &*analyzed->whole : nullptr);
@@ -112,6 +118,10 @@ class Run final : public Command {
                                   escape_terminal(file.string()), page.empty() ? "" : "  ",
                                   escape_terminal(page),
                                   record::shell_word(escape_terminal(file.string()))));
+    if (one_of_many)
+      write_output("-", fmt::format("Ranks     this is one of {}: give `headway report` the files "
+                                    "of all to compare them\n",
+                                    *job.world_size));
   }
 
   /// How the run compares with those of the same name beside it; empty when there are none.

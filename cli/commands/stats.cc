@@ -118,9 +118,8 @@ class StatsCommand final : public Command {
     const auto nsys = static_cast<std::size_t>(
         std::count_if(chosen.begin(), chosen.end(), [](auto* one) { return is_nsys(*one); }));
     std::unique_ptr<Analyzed> whole = nsys > 0 ? input_.load_whole({trace_}) : nullptr;
-    int exit_code = 0;
-    std::unique_ptr<Analyzed> loaded = nsys < chosen.size() ? load(exit_code) : nullptr;
-    if (!loaded && nsys < chosen.size()) return exit_code;
+    std::unique_ptr<Analyzed> loaded = nsys < chosen.size() ? load() : nullptr;
+    if (!loaded && nsys < chosen.size()) return exit_status(ExitCode::kOk);
     std::vector<Table> tables;
     for (const TableDeclaration* declaration : chosen) {
       const Analyzed& result = is_nsys(*declaration) ? *whole : *loaded;
@@ -159,7 +158,7 @@ class StatsCommand final : public Command {
     }
   }
 
-  std::unique_ptr<Analyzed> load(int& exit_code) const {
+  std::unique_ptr<Analyzed> load() const {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(trace_, ignored)) {
       auto loaded = std::make_unique<Analyzed>();
@@ -167,7 +166,7 @@ class StatsCommand final : public Command {
       // A trace without events has no verdict, but its counters and processes are worth seeing.
       if (loaded->trace.event_count() == 0) return loaded;
     }
-    return input_.load_job({trace_}, exit_code);
+    return input_.load_job({trace_});
   }
 
   std::vector<const TableDeclaration*> choose() const {

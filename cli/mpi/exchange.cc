@@ -46,17 +46,6 @@ class MpiExchange final : public analyzer::Exchange {
     return all;
   }
 
-  std::string broadcast(std::string bytes) override {
-    unsigned long long size = bytes.size();
-    check(MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD), "MPI_Bcast");
-    bytes.resize(size);
-    for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
-      auto length = static_cast<int>(std::min(kPiece, bytes.size() - at));
-      check(MPI_Bcast(bytes.data() + at, length, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
-    }
-    return bytes;
-  }
-
  private:
   void send(const std::string& bytes, int to) const {
     unsigned long long size = bytes.size();

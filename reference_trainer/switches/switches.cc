@@ -276,7 +276,7 @@ std::vector<Switch> make_switches() {
           &S::worker_reuse),
       number({"worker_start_ms", kInput, "Emulated: what starting a worker takes.", "step-outlier"},
              &S::worker_start_ms, 0, 100000, "nothing"),
-      integer({"workers", kInput, "Threads that make batches.", "input-bound", try_doubling(1, 64)},
+      integer({"workers", kInput, "Threads that make batches.", "input-bound", try_doubling(0, 64)},
               &S::workers, 0, 256, "the training thread makes them"),
       integer({"prefetch", kInput, "Batches made ahead of the one being asked for.", "input-bound",
                try_doubling(1, 64)},

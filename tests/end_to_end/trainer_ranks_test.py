@@ -74,6 +74,10 @@ def mpirun(folder):
     # Rank 0's loss is that of its own quarter: the first micro batch's, not the mean of all four.
     assert all(abs(a - b) < 1.0 for a, b in zip(*losses)), losses
     assert losses[0][-1] < losses[0][0], losses
+    # Each process records its rank, and the first one speaks, though the program has ended MPI by then.
+    told = run(*launch, HEADWAY, "run", "--no-html", "-o", folder / "rank%r.sqlite", "--", TRAIN, *TINY, "--steps", "10", "--comm", "mpi")
+    assert told.stdout.count("Verdict ") == 1 and "this is one of 4" in told.stdout, told.stdout
+    assert len(list(folder.glob("rank?.sqlite"))) == 4, list(folder.iterdir())
 
 
 with tempfile.TemporaryDirectory(prefix="headway trainer ranks ") as temporary:

@@ -144,6 +144,9 @@ TEST_CASE("numbers double and halve within their bounds") {
   CHECK(next_value(one, "5", false) == "2");
   CHECK(next_value(one, "1", false) == "");
   CHECK(next_value(one, "auto", true) == "");
+  one.least = 0;
+  CHECK(next_value(one, "0", true) == "1");
+  CHECK(next_value(one, "1", false) == "0");
 }
 
 }  // namespace
