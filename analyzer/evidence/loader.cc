@@ -215,7 +215,13 @@ std::optional<DataSet> data_set(const trace::Trace& trace) {
   const double all =
       static_cast<double>(samples) / static_cast<double>(of_batch) * static_cast<double>(bytes);
   if (!(all < 1e18)) return std::nullopt;
-  return DataSet{samples, static_cast<std::int64_t>(all)};
+  return DataSet{samples, static_cast<std::int64_t>(all), of_batch, bytes};
+}
+
+std::optional<bool> samples_are_random(const trace::Trace& trace) {
+  if (!trace.setting("DataLoader.samples_draw_from").empty()) return true;
+  if (!trace.setting("DataLoader.samples_draw_nothing").empty()) return false;
+  return std::nullopt;
 }
 
 StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {

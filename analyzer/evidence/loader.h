@@ -52,9 +52,13 @@ inline constexpr std::string_view kWholeSamples = "samples";
 struct DataSet {
   std::int64_t samples = 0;
   std::int64_t bytes = 0;
+  std::int64_t batch = 0;  ///< samples of one
+  std::int64_t batch_bytes = 0;
 };
 /// Of the program's first PyTorch loader; none where its length or its batches' size is not known.
 std::optional<DataSet> data_set(const trace::Trace& trace);
+/// Whether making its samples drew from the process' generators of random numbers; none where nobody looked.
+std::optional<bool> samples_are_random(const trace::Trace& trace);
 
 /// In a batch of it; 2, inputs and targets, where that is not known.
 std::int64_t tensors_of_batch(const trace::Trace& trace);

@@ -163,7 +163,7 @@ class Aligner {
     std::int64_t checked = 0;
     std::int64_t broken = 0;
     for (const MatchedCollective& c : matching_.all) {
-      if (!c.synchronising || c.message) continue;
+      if (!c.tells_waits || c.one_sided) continue;
       std::map<std::string, std::pair<double, double>> last_begin_first_end;
       std::map<std::string, int> members;
       for (Member m : matching_.of(c)) {
@@ -190,7 +190,7 @@ class Aligner {
   std::vector<Point> points_to(std::uint32_t host) const {
     std::vector<Point> points;
     for (const MatchedCollective& c : matching_.all) {
-      if (!c.synchronising || c.message) continue;
+      if (!c.tells_waits || c.one_sided) continue;
       struct Side {
         double begin = -INFINITY;
         double end = INFINITY;

@@ -197,6 +197,10 @@ bool is_synchronising(std::string_view kind) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
+bool is_one_sided(std::string_view kind) {
+  return kind == "broadcast" || kind == "reduce";
+}
+
 double bus_factor(std::string_view kind, int ranks) {
   if (ranks < 2) return 0;
   double n = ranks;

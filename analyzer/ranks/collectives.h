@@ -57,9 +57,11 @@ Collectives collectives_of(const trace::Trace& trace, const Steps& steps,
                            const Attribution& attribution);
 
 /// True when no member can end before the last has begun, so that time up to the last arrival is
-/// waiting: all-reduce, all-gather, reduce-scatter, all-to-all, barrier. A broadcast's root, for
-/// one, may leave early.
+/// waiting: all-reduce, all-gather, reduce-scatter, all-to-all, barrier.
 bool is_synchronising(std::string_view kind);
+/// True when data go from one member to all or from all to one: a broadcast's root may leave before the others come,
+/// or wait for them until there is room for what it sends.
+bool is_one_sided(std::string_view kind);
 
 /// Bytes over the slowest link per byte of message, as NCCL's tests define bus bandwidth: 2(n-1)/n
 /// for all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, 1 for what moves once

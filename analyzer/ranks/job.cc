@@ -39,7 +39,7 @@ void add_waits(JobAnalysis& job) {
   std::vector<DurationNs> waited_for(job.ranks.size());
   DurationNs waited;
   for (const MatchedCollective& c : job.matching.all) {
-    if (!c.synchronising) continue;
+    if (!c.tells_waits) continue;
     bool late = is_late(c);
     for (Member m : job.matching.of(c)) {
       RankRole& role = job.roles[m.rank];
@@ -60,7 +60,7 @@ void add_untold(JobAnalysis& job) {
   for (std::size_t r = 0; r < job.ranks.size(); ++r)
     told[r].resize(job.ranks[r].collectives.rows.size());
   for (const MatchedCollective& c : job.matching.all) {
-    if (!c.synchronising) continue;
+    if (!c.tells_waits) continue;
     for (Member m : job.matching.of(c)) told[m.rank][m.row] = true;
   }
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
@@ -144,7 +144,7 @@ void add_lateness(JobAnalysis& job) {
   };
   std::vector<Sum> sums(job.ranks.size());
   for (const MatchedCollective& c : job.matching.all) {
-    if (!c.synchronising || c.message) continue;
+    if (!c.tells_waits || c.one_sided) continue;
     std::span<const Member> members = job.matching.of(c);
     TimeNs earliest = TimeNs::max();
     auto start = [&](Member m) {

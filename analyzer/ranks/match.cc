@@ -149,8 +149,8 @@ class Matcher {
     matched.member_count = static_cast<std::uint32_t>(place.size());
     matched.ranks = size > 0 && !message ? size : static_cast<std::int32_t>(place.size());
     matched.bytes = row(first.member).bytes;
-    matched.message = message;
-    matched.synchronising = message || is_synchronising(group.group.kind);
+    matched.one_sided = message || is_one_sided(group.group.kind);
+    matched.tells_waits = matched.one_sided || is_synchronising(group.group.kind);
     matched.transfer = row(first.member).time.length();
     matched.last = first.member.rank;
     for (const Entry& e : place) {
@@ -163,7 +163,7 @@ class Matcher {
       matched.longest_wait = std::max(matched.longest_wait, own);
     }
     matched.longest_wait =
-        matched.synchronising ? matched.longest_wait - matched.transfer : DurationNs{};
+        matched.tells_waits ? matched.longest_wait - matched.transfer : DurationNs{};
     result_.all.push_back(matched);
   }
 
@@ -182,7 +182,7 @@ Matching match_collectives(std::span<const RankSummary> ranks) {
 }
 
 DurationNs wait_of(const MatchedCollective& collective, const RankCollective& row) {
-  if (!collective.synchronising) return {};
+  if (!collective.tells_waits) return {};
   return std::max(DurationNs{}, row.time.length() - collective.transfer);
 }
 

@@ -23,8 +23,10 @@ struct MatchedCollective {
   std::uint32_t member_count = 0;  ///< at least 2, in the order of ranks
   std::int32_t ranks = 0;          ///< members of the communicator, loaded or not
   std::int64_t bytes = -1;
-  bool synchronising = false;  ///< nobody's part is over before the last member is there
-  bool message = false;     ///< from one rank to another: the sender may leave before the receiver
+  bool tells_waits = false;  ///< a member takes longer than the shortest one as it waits for others
+  /// One end may leave before another is there (a message, a broadcast): then it has waited for nobody, and where the
+  /// members begin and end says nothing of their clocks.
+  bool one_sided = false;
   DurationNs transfer;      ///< least duration of all members: what is left without waiting
   std::uint32_t last = 0;   ///< the member that arrived last: the one with the least duration
   DurationNs longest_wait;  ///< of the member that arrived first
@@ -54,8 +56,8 @@ struct Matching {
 /// than most leaves only that rank's out; nothing else is lost by it.
 Matching match_collectives(std::span<const RankSummary> ranks);
 
-/// A member's time spent waiting for the last to arrive; 0 for kinds that do not synchronise. Of a
-/// message both ends may wait: it moves when the later one is there.
+/// A member's time spent waiting for the last to arrive; 0 for kinds of which that is not known. Of
+/// a message or a broadcast any end may wait: it moves when the later one is there.
 DurationNs wait_of(const MatchedCollective& collective, const RankCollective& row);
 
 }  // namespace headway::analyzer

@@ -36,7 +36,7 @@ void add_caused_waits(JobAnalysis& job) {
   // [last rank][waiting rank]
   std::map<std::pair<std::uint32_t, std::uint32_t>, DurationNs> caused;
   for (const MatchedCollective& c : job.matching.all) {
-    if (!c.synchronising || !is_late(c)) continue;
+    if (!c.tells_waits || !is_late(c)) continue;
     for (Member m : job.matching.of(c)) {
       if (m.rank != c.last) caused[{c.last, m.rank}] += exposed[m.rank][m.row];
     }
@@ -56,7 +56,7 @@ std::vector<std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>> waits
     const JobAnalysis& job) {
   std::vector<std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>> out(job.ranks.size());
   for (const MatchedCollective& c : job.matching.all) {
-    if (!c.synchronising || !is_late(c)) continue;
+    if (!c.tells_waits || !is_late(c)) continue;
     for (Member m : job.matching.of(c)) {
       auto& [last, all] = out[m.rank][job.ranks[m.rank].collectives.rows[m.row].step];
       all += c.longest_wait.ns;

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "analyzer/replay/replayer.h"
+#include "common/block_bootstrap.h"
 #include "common/parallel.h"
 
 namespace headway::analyzer {
@@ -20,12 +21,15 @@ double mean(std::span<const double> values) {
 
 /// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what
 /// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
-/// mean better than they do.
+/// mean better than they do. Where long steps come regularly, as with each epoch, blocks are whole periods: how many
+/// of them a run has is no chance.
 Bounds bootstrap_mean(std::span<const double> values) {
   constexpr int kResamples = 1000;
   const std::size_t count = values.size();
   if (count < 2) return {mean(values), mean(values)};
-  const auto block = static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
+  const BlockPlan plan = plan_blocks(values);
+  const std::size_t block =
+      plan.periodic ? plan.length : static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
   std::mt19937_64 random(1);
   std::vector<double> means(kResamples);
   for (double& one : means) {

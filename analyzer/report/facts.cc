@@ -313,6 +313,21 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
                      utilisation(trace, work, step));
 }
 
+/// What would gain so much of the step, if its steps did not scatter as much, leaves open whether all is well.
+constexpr double kMayMatter = 0.1;
+
+/// The cause that would gain most of those that cannot be told from how steps scatter; null: none gains much.
+const Finding* undecided(const Analysis& analysis) {
+  const Finding* most = nullptr;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.status != Status::kNoGain || !finding.predicted ||
+        finding.predicted->share < (most ? most->predicted->share : kMayMatter))
+      continue;
+    most = &finding;
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string verdict(const Trace& trace, const Analysis& analysis) {
@@ -339,6 +354,13 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
           ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size())
           : "";
   if (device.steady_steps == 0) return "Cannot tell: no steady step was recorded." + rest;
+  if (const Finding* open = undecided(analysis))
+    return compute_bound(trace, analysis) + fmt::format(
+                                                "Cannot tell what is worth fixing: {} ({}) may "
+                                                "gain {} of the step, but steps scatter as "
+                                                "much. Record more steps.{}",
+                                                open->predicted->fix, open->rule,
+                                                format_percent(open->predicted->share), rest);
   return compute_bound(trace, analysis) + fmt::format(
                                               "Nothing worth fixing: no finding above 5 % of the "
                                               "{0}. The {4} computes {1} of the {2} "

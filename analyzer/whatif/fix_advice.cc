@@ -40,6 +40,8 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"persistent-workers", kFlow, "dataset.repeat() instead of an iterator for each epoch"},
     {"decode-offline", kTorch, "store decoded samples as arrays; webdataset.WebDataset(…)"},
     {"decode-offline", kFlow, "dataset.map(decode).save(…)"},
+    {"tensor-collate", kTorch,
+     "torch.utils.data.default_collate, or torch.stack() of tensors instead of lists of numbers"},
     {"samples-in-memory", kTorch,
      "keep what __getitem__ returns in a list; torch.utils.data.TensorDataset"},
     {"samples-in-memory", kFlow, "dataset.cache()"},

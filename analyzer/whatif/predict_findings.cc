@@ -73,9 +73,11 @@ double expected(const PredictedGain& gain) {
   return gain.share * gain.certainty;
 }
 
-void put_in_order(std::vector<PredictedGain>& fixes) {
-  std::ranges::stable_sort(fixes, [](const PredictedGain& a, const PredictedGain& b) {
-    return expected(a) > expected(b);
+/// What may be none comes last.
+void put_in_order(const Predictor& predictor, std::vector<PredictedGain>& fixes) {
+  std::ranges::stable_sort(fixes, [&](const PredictedGain& a, const PredictedGain& b) {
+    const bool sure = is_worth_making(predictor, a);
+    return sure != is_worth_making(predictor, b) ? sure : expected(a) > expected(b);
   });
 }
 
@@ -103,7 +105,15 @@ void choose_fixes(const Predictor& predictor, const std::vector<const ReplayedFi
     most = finding.predicted->share;
     if (is_worth_making(predictor, *finding.predicted)) finding.fixes.push_back(*finding.predicted);
   }
-  put_in_order(finding.fixes);
+  // A cause that stands names what may well help, too.
+  for (const ReplayedFix* one : its) {
+    const PredictedGain gain = one->gain(predictor);
+    const bool known =
+        std::ranges::find(finding.fixes, gain.fix, &PredictedGain::fix) != finding.fixes.end();
+    if (!finding.fixes.empty() && one->is_real() && !known && expected(gain) >= kNeverSilent)
+      finding.fixes.push_back(gain);
+  }
+  put_in_order(predictor, finding.fixes);
   if (finding.at_most && finding.at_most->share < most + kSameShare) finding.at_most.reset();
 }
 
@@ -204,13 +214,13 @@ void set_advice(Finding& finding) {
 }
 
 /// The lead of a group shows the fixes of all of it, and what the group costs.
-void take_over_fixes(const Finding& from, Finding& lead) {
+void take_over_fixes(const Predictor& predictor, const Finding& from, Finding& lead) {
   lead.recoverable_per_step = std::max(lead.recoverable_per_step, from.recoverable_per_step);
   lead.share_of_step = std::max(lead.share_of_step, from.share_of_step);
   for (const PredictedGain& gain : from.fixes)
     if (std::ranges::find(lead.fixes, gain.fix, &PredictedGain::fix) == lead.fixes.end())
       lead.fixes.push_back(gain);
-  put_in_order(lead.fixes);
+  put_in_order(predictor, lead.fixes);
 }
 
 /// Findings of the same time follow the one that stands for them.
@@ -341,7 +351,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   for (const Finding& other : findings) {
     if (other.part_of.empty()) continue;
     Finding& lead = *std::ranges::find(findings, other.part_of, &Finding::rule);
-    take_over_fixes(other, lead);
+    take_over_fixes(predictor, other, lead);
     for (const Advice& one : other.advice) {
       const bool known = std::ranges::any_of(lead.advice, [&](const Advice& its) {
         return its.fix == one.fix && its.framework == one.framework;

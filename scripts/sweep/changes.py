@@ -26,6 +26,7 @@ PYTORCH_REALISED_BY = {
     "persistent-workers": [{"persistent_workers": "on"}],
     "decode-offline": [{"decode": "offline"}],
     "samples-in-memory": [{"source": "memory"}],
+    "tensor-collate": [{"collate": "fast"}],
     "remove-syncs": [{"loss_read": "deferred"}],
     "deferred-read": [{"loss_read": "deferred"}],
     "multi-tensor-optimizer": [{"update": "foreach"}, {"update": "fused"}],

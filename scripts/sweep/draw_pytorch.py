@@ -26,8 +26,8 @@ def draw(seed, index, attempt):
     loading(d)
     if ranks == "2":
         distributed(d)
-    d.one("epoch_steps", [8, 16])
-    d.set("epochs", 48 // int(d.values["epoch_steps"]))
+    d.one("epoch_steps", [16, 32, 64])
+    d.set("epochs", 192 // int(d.values["epoch_steps"]))
     if d.random.random() < d.flaw:
         d.one("eval_every", [4, 8])
     if d.random.random() < d.flaw:

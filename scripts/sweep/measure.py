@@ -179,7 +179,7 @@ class Tools:
             else:
                 self.run_program(words)
             with open(metrics) as file:
-                return step_cost_ns(json.load(file), whole=trace is not None)
+                return step_cost_ns(json.load(file))
 
     def run_program(self, words):
         run([*self.train, *words], may_refuse=True)
@@ -242,15 +242,13 @@ class PyTorchTools(Tools):
         return None
 
 
-def step_cost_ns(metrics, whole):
-    """Of a program that tells the length of its epochs, which are all alike: that of its fastest one, unless the whole is asked for."""
+def step_cost_ns(metrics):
+    """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well."""
     steps = [one["start_s"] for one in metrics["steps"]]
     # Before the host has run ahead as far as it may, steps begin sooner than the device ends them.
     ahead = int(metrics.get("settings", {}).get("run_ahead", 0))
-    first, last = max(metrics["warm_up_steps"], ahead + 1), len(steps) - 1
-    if last <= first:
+    first = max(metrics["warm_up_steps"], ahead + 1)
+    ends = [*steps[1:], *([metrics["end_s"]] if "end_s" in metrics else [])]
+    if len(ends) <= first:
         raise Crashed("too few steps to judge")
-    if (length := metrics.get("epoch_steps")) and not whole:
-        begins = [*steps[first::length], metrics["end_s"]]
-        return min(after - begin for begin, after in zip(begins, begins[1:])) / length * 1e9
-    return (steps[last] - steps[first]) / (last - first) * 1e9
+    return (ends[-1] - steps[first]) / (len(ends) - first) * 1e9

@@ -77,10 +77,8 @@ def test_judgement():
     assert not is_false({**first, "advised": []}), "nothing can be done here"
     assert quantile([3, 1, 2, 4, 5, 6, 7, 8, 9, 10], 0.9) == 9
     steps = [{"start_s": start} for start in (0, 1, 2, 3, 5)]
-    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}, False) == 4e9 / 3
-    epochs = {"warm_up_steps": 1, "epoch_steps": 2, "end_s": 5.5, "steps": steps}
-    assert step_cost_ns(epochs, False) == 1e9, "epochs of 2 s and of 2.5 s"
-    assert step_cost_ns(epochs, True) == 4e9 / 3
+    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}) == 4e9 / 3
+    assert step_cost_ns({"warm_up_steps": 1, "end_s": 5.5, "steps": steps}) == 4.5e9 / 4, "and what comes after the last step began"
 
 
 def test_case():

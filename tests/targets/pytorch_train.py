@@ -2,9 +2,10 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module |
-transforms | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile |
+transforms | draws GENERATOR WORKERS | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
+import random
 import sys
 import time
 
@@ -76,6 +77,30 @@ def train(method, workers):
         with torch.no_grad():
             right = sum((net(images).argmax(1) == labels).sum().item() for images, labels in held_out)
         print(epoch, repr(loss.item()), right)
+
+
+class Drawn(Dataset):
+    """Samples that are changed at random, as the generator of that name has it: random, torch, or own."""
+
+    def __init__(self, generator):
+        self.generator = generator
+        self.own = torch.Generator().manual_seed(0)
+
+    def __len__(self):
+        return 96
+
+    def __getitem__(self, i):
+        if self.generator == "random":
+            return torch.ones(4) * random.random()
+        return torch.rand(4, generator=self.own if self.generator == "own" else None)
+
+
+def draws(generator, workers):
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for x in DataLoader(Drawn(generator), batch_size=8, shuffle=True, num_workers=workers):
+        fit(net, optimizer, x)
+    print(repr(torch.rand(1).item()), repr(random.random()))
 
 
 def fit(net, optimizer, x):
@@ -283,6 +308,7 @@ def ranks(slow):
 
 if __name__ == "__main__":
     torch.manual_seed(0)
+    random.seed(0)
     torch.set_num_threads(1)
     what, arguments = sys.argv[1], [int(a) if a.isdigit() else a for a in sys.argv[2:]]
     globals()[what](*arguments)

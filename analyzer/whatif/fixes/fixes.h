@@ -43,6 +43,7 @@ extern const Fix kRingAllReduce;
 extern const Fix kRunAhead;
 extern const Fix kSamplesInMemory;
 extern const Fix kStayOnDevice;
+extern const Fix kTensorCollate;
 extern const Fix kTensorCores;
 extern const Fix kUseWorkers;
 extern const Fix kNoWorkers;

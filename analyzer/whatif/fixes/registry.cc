@@ -18,6 +18,7 @@ std::span<const Fix* const> all_fixes() {
       &kAugmentOnDevice,
       &kPackFiles,
       &kSamplesInMemory,
+      &kTensorCollate,
       &kOverlapCopies,
       &kPinnedCopies,
       &kRemoveSyncs,

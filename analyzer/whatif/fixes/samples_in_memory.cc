@@ -15,9 +15,10 @@ namespace {
 
 /// A data set that would take more than this of the memory that is left is not kept there.
 constexpr double kShareOfMemory = 0.5;
-/// That samples are the same each time they are asked for: as often as not they are changed at random, and nothing in
-/// a recording says so.
+/// That samples are the same each time they are asked for: as often as not they are changed at random. Where nothing
+/// was drawn from the generators of the process, it would have to be from one of the data set's own.
 constexpr double kSameEachTime = 0.5;
+constexpr double kDrawsNothing = 0.9;
 
 /// Parts that make whole samples, or read them.
 Scenario without_samples(const Predictor& predictor) {
@@ -45,17 +46,35 @@ Proposal keep_whole(const Predictor& predictor) {
     return not_here(fmt::format("{} samples take {}, and {} of memory are left", data->samples,
                                 format_bytes(data->bytes),
                                 format_bytes(static_cast<std::int64_t>(left->low))));
-  Proposal proposal{
-      true,
-      fmt::format("the {} samples, {}, stay in memory", data->samples, format_bytes(data->bytes)),
-      without_samples(predictor)};
+  const std::optional<bool> random = samples_are_random(trace);
   // Where they are changed at random each time, only reading and decoding go away.
   Scenario stored;
   for (trace::RangeKind stage : {trace::RangeKind::kRead, trace::RangeKind::kDecode})
     scale_stage(predictor, stage, 0, stored);
+  if (random.value_or(false)) {
+    if (time_of_stage(trace, trace::RangeKind::kDecode).ranges == 0)
+      return not_here(
+          "samples are changed at random each time, and no range says what of making them is "
+          "decoding");
+    Proposal decoded{
+        true,
+        fmt::format("the {} samples stay in memory as decoded, and are changed at random each time",
+                    data->samples),
+        std::move(stored)};
+    decoded.certainty = kSameEachTime;
+    return decoded;
+  }
+  Proposal proposal{
+      true,
+      fmt::format("the {} samples, {}, stay in memory", data->samples, format_bytes(data->bytes)),
+      without_samples(predictor)};
   scale_stage(predictor, trace::RangeKind::kDecode, 0, proposal.scenario);
-  proposal.otherwise.push_back(std::move(stored));
-  proposal.certainty = kSameEachTime;
+  if (random) {
+    proposal.certainty = kDrawsNothing;
+  } else {
+    proposal.certainty = kSameEachTime;
+    proposal.otherwise.push_back(std::move(stored));
+  }
   return proposal;
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/hand_over.h"
 #include "analyzer/whatif/host_time.h"
 
 namespace headway::analyzer {
@@ -24,23 +25,14 @@ using namespace trace;
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::int64_t kMostWorkers = 16;
 
-/// What a batch from a worker costs the thread that takes it in PyTorch: a wake-up and a message, and for each tensor
-/// a connection that its memory is mapped through. Measured with batches that were ready, on an idle machine and on one
-/// whose processors are always wanted (docs/accuracy.md).
-constexpr double kHandOverNs = 300e3;
-constexpr double kHandOverBusyNs = 1400e3;
-constexpr double kTensorNs = 150e3;
-constexpr double kTensorBusyNs = 450e3;
-/// Where threads are woken slowly, as in virtual machines, it takes so many times as long.
-constexpr double kSlowWaking = 3;
-
-DurationNs hand_over(const RuleContext& context) {
-  if (!context.program.uses(Framework::kPyTorch)) return {};
+/// How far the processors will be wanted. `shorter`: the step with workers as a share of the recorded one; they do the
+/// same work in it, so they are busier.
+double wanted_then(const RuleContext& context, double shorter) {
   const auto wanted = counters::steady(context, "machine.pressure_cpu");
-  const double busy = wanted ? std::clamp(wanted->mean / 100, 0.0, 1.0) : 0;
-  const auto tensors = static_cast<double>(tensors_of_batch(context.trace));
-  return {std::llround(std::lerp(kHandOverNs, kHandOverBusyNs, busy) +
-                       tensors * std::lerp(kTensorNs, kTensorBusyNs, busy))};
+  const auto used = counters::steady(context, counters::kMachineCpu);
+  return std::clamp(std::max(wanted ? wanted->mean / 100 : 0.0,
+                             used ? used->mean / 100 / std::max(shorter, 0.01) : 0.0),
+                    0.0, 1.0);
 }
 
 /// That one of these threads makes for a step itself, as far as ranges tell; 1 where none does.
@@ -99,7 +91,10 @@ Proposal propose(const Predictor& predictor) {
       editor.set_lag(constraint.id, {std::llround(stays * static_cast<double>(constraint.lag.ns))});
     return editor.take();
   };
-  const DurationNs batch = hand_over(context);
+  const DurationNs step = predictor.baseline().recorded;
+  const DurationNs hidden = predictor.predict(handing_over({})).step;
+  const DurationNs batch =
+      hand_over(context, wanted_then(context, ratio(hidden, step))) + beside_hand_over(context);
   Proposal proposal;
   proposal.applies = true;
   proposal.scenario = handing_over(batch);
@@ -108,7 +103,6 @@ Proposal propose(const Predictor& predictor) {
   const std::int64_t workers =
       std::clamp<std::int64_t>(workers_needed(work, rest), 1, fitting > 0 ? fitting : kMostWorkers);
   proposal.scenario.at_least = work / workers;
-  const DurationNs step = predictor.baseline().recorded;
   const DurationNs computed = std::ranges::max(computed_of) / count;
   if (const auto idle = idle_processors(context, step))  // what does not fit there stays
     proposal.scenario.at_least = std::max(proposal.scenario.at_least,
@@ -132,20 +126,21 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kUseWorkers{"use-workers",
-                      "Let workers make the batches",
-                      "input-bound",
-                      FixKind::kStructural,
-                      0.1,
-                      "--workers",
-                      "What the training thread does to make batches happens on as many workers as "
-                      "hide it, but one processor stays for training; a step takes no less than a "
-                      "batch divided by the workers, and computing has the idle processors only. "
-                      "Taking a batch from a worker costs 0.3 to 1.4 ms in PyTorch, and 0.15 to "
-                      "0.45 ms for each tensor in it; three times as much where threads wake "
-                      "slowly.",
-                      "what handing a batch over costs where other frameworks than PyTorch do, and "
-                      "whether storage and memory serve several workers",
-                      propose};
+const Fix kUseWorkers{
+    "use-workers",
+    "Let workers make the batches",
+    "input-bound",
+    FixKind::kStructural,
+    0.1,
+    "--workers",
+    "What the training thread does to make batches happens on as many workers as "
+    "hide it, but one processor stays for training; a step takes no less than a "
+    "batch divided by the workers, and computing has the idle processors only. "
+    "Taking a batch from a worker costs 0.3 to 1.4 ms in PyTorch, 0.15 to "
+    "0.45 ms for each tensor in it, and 0.45 ms of the computing beside it; three times as "
+    "much where threads wake slowly.",
+    "what handing a batch over costs where other frameworks than PyTorch do, and "
+    "whether storage and memory serve several workers",
+    propose};
 
 }  // namespace headway::analyzer

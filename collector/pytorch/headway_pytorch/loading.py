@@ -154,12 +154,14 @@ def _before_next(args, kwargs):
     over = loading is not None and loading.is_over()
     steps.fetch_begins(iterator, _data_torch().is_grad_enabled(), over)
     batch = -1 if loading is None or over else loading.batch()
-    # PyTorch's own name for it, which its profiler shows.
-    text = "enumerate(DataLoader)#%s.__next__" % type(iterator).__name__
-    nvtx.push(name(text), INPUT_WAIT, INPUT, batch)
+    if over:  # nothing to wait for: the iterator ends, and its workers with it
+        nvtx.push(name("DataLoader shutdown"), PHASE, INPUT)
+    else:  # PyTorch's own name for it, which its profiler shows
+        text = "enumerate(DataLoader)#%s.__next__" % type(iterator).__name__
+        nvtx.push(name(text), INPUT_WAIT, INPUT, batch)
     depth = nvtx.open_ranges()
     if loading is not None and not loading.workers and not over:
-        stages.begin_here(batch, loading.in_memory)
+        stages.begin_here(batch, loading.in_memory, loading.yielded > 0)
     return loading, depth
 
 

@@ -9,6 +9,7 @@ import time
 
 from headway_pytorch import core
 from headway_pytorch.core import BATCH, COLLATE, DECODE, INPUT, READ, Wrapper, name, nvtx
+from headway_pytorch.draws import Draws
 
 _TICKS_NS = 10_000_000
 _EPOCHS = 1_000_000  # numbers of one pass over an iterable dataset with persistent workers
@@ -52,8 +53,10 @@ class _Making(threading.local):
         self.decoding = False
         self.in_memory = False  # samples are tensors already: nothing is read or decoded
         self.clock = None
+        self.draws = Draws()
 
-    def begin(self, batch):
+    def begin(self, batch, alone=True):
+        """`alone`: nothing but samples is made; a sampler draws where its first batch begins."""
         self.batch = batch
         self.depth = nvtx.open_ranges()
         nvtx.push(name("batch"), BATCH, INPUT, batch)
@@ -62,6 +65,8 @@ class _Making(threading.local):
         self.decoding = False
         if self.clock is None:
             self.clock = _Busy()
+        if alone and not self.in_memory:
+            self.draws.begin()
         self.wall = time.monotonic_ns()
         self.busy = self.clock.now_ns()
 
@@ -84,6 +89,7 @@ class _Making(threading.local):
             nvtx.pop_as(COLLATE, INPUT, -1, self.batch)
         else:
             self.end_stage(DECODE)
+        self.draws.end()
 
     def end_collate(self):
         if nvtx.open_ranges() >= self.depth + 2:
@@ -134,11 +140,11 @@ def is_in_memory(dataset):
     return type(dataset) in (data.TensorDataset, list, tuple)
 
 
-def begin_here(batch, in_memory):
+def begin_here(batch, in_memory, alone):
     """The thread that waits makes the batch itself."""
     _making.active = True
     _making.in_memory = in_memory
-    _making.begin(batch)
+    _making.begin(batch, alone)
 
 
 def end_here():

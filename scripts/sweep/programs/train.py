@@ -102,9 +102,10 @@ def train(values, others, rank):
                 if checkpoint_every and len(starts) % checkpoint_every == 0 and rank == 0:
                     torch.save({"model": plain.state_dict(), "optimizer": optimizer.state_dict()}, os.path.join(others["scratch"], "checkpoint.pt"))
             start = time.perf_counter() - begun
+    end = time.perf_counter() - begun
     if ranks > 1:
         torch.distributed.destroy_process_group()
-    return starts, start
+    return starts, end
 
 
 def train_rank(values, others, rank):
@@ -112,7 +113,7 @@ def train_rank(values, others, rank):
     if rank == 0 and "metrics" in others:
         length = len(starts) // int(values["epochs"])
         with open(others["metrics"], "w") as file:
-            json.dump({"warm_up_steps": length, "epoch_steps": length, "end_s": end, "steps": [{"start_s": start} for start in starts]}, file)
+            json.dump({"warm_up_steps": length, "end_s": end, "steps": [{"start_s": start} for start in starts]}, file)
 
 
 def start_rank(words, values, others, rank, served):

@@ -80,14 +80,21 @@ TEST_CASE("a communicator with more users than members is several groups: none i
   CHECK(matching.ambiguous[0] == "tp");
 }
 
-TEST_CASE("a broadcast's members wait for nobody that could be told") {
+TEST_CASE(
+    "of a broadcast any member may wait for another: the root until there is room, the others for "
+    "its data") {
   std::vector<RankSummary> ranks = {bare_rank(0), bare_rank(1)};
-  add_collective(ranks[0], "dp", "broadcast", 0, 10, 1, 1);
+  add_collective(ranks[0], "dp", "broadcast", 0, 10, 1, 1);  // the root comes late
   add_collective(ranks[1], "dp", "broadcast", 0, 100, 1, 1);
+  add_collective(ranks[0], "dp", "broadcast", 200, 320, 1, 2);  // the root waits for the other
+  add_collective(ranks[1], "dp", "broadcast", 300, 320, 1, 2);
   Matching matching = match_collectives(ranks);
-  REQUIRE(matching.all.size() == 1);
-  CHECK(matching.all[0].longest_wait.ns == 0);
-  CHECK(wait_of(matching.all[0], ranks[1].collectives.rows[0]).ns == 0);
+  REQUIRE(matching.all.size() == 2);
+  CHECK(matching.all[0].one_sided);
+  CHECK(matching.all[0].last == 0);
+  CHECK(wait_of(matching.all[0], ranks[1].collectives.rows[0]).ns == 90);
+  CHECK(matching.all[1].last == 1);
+  CHECK(wait_of(matching.all[1], ranks[0].collectives.rows[1]).ns == 100);
 }
 
 TEST_CASE("outside the steps nothing but a sequence number matches") {
@@ -113,8 +120,8 @@ TEST_CASE("a send finds its receive where each end names the other, and either e
   REQUIRE(matching.all.size() == 2);
   std::int64_t waited[2] = {};
   for (const MatchedCollective& one : matching.all) {
-    CHECK(one.message);
-    CHECK(one.synchronising);
+    CHECK(one.one_sided);
+    CHECK(one.tells_waits);
     CHECK(one.member_count == 2);
     CHECK(one.last == 1);
     CHECK(one.transfer.ns == 100);

@@ -123,4 +123,25 @@ TEST_CASE("an error in the program's own functions looks the same with and witho
   }
 }
 
+TEST_CASE("which random numbers samples are made with is told, and none are used up by asking") {
+  HEADWAY_NEEDS_TORCH();
+  auto told = [&](const std::string& generator, const std::string& workers) {
+    TemporaryFolder folder;
+    const std::vector<std::string> command = pytorch_program({"draws", generator, workers});
+    Recorded run = record(folder, command, {"--pytorch"});
+    REQUIRE(run.finished.status == 0);
+    CHECK(run.finished.out == run_alone(command).out);
+    CHECK(intact(run.trace));
+    return query(run.trace,
+                 "SELECT group_concat(DISTINCT name||'='||value) FROM HEADWAY_SETTING WHERE name "
+                 "LIKE "
+                 "'DataLoader.samples_draw%'")
+        .at(0)
+        .at(0);
+  };
+  CHECK(told("torch", "0") == "DataLoader.samples_draw_from=torch");
+  CHECK(told("random", "2") == "DataLoader.samples_draw_from=random");
+  CHECK(told("own", "0") == "DataLoader.samples_draw_nothing=in 4 batches");
+}
+
 }  // namespace headway::test
