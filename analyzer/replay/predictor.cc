@@ -45,11 +45,6 @@ Bounds bootstrap_mean(std::span<const double> values) {
   return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
 }
 
-/// Kernels of a device of threads share caches and cores with the program: without its waits the
-/// same kernels took 4 % less where caches stayed warm, 10 % more beside a thread that spins
-/// (docs/accuracy.md).
-constexpr double kDoubtOfThreads = 0.05;
-
 DurationNs rounded(double ns) {
   return {static_cast<std::int64_t>(std::llround(ns))};
 }
@@ -69,7 +64,7 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
   if (!marked_.missing.empty()) return;
   const trace::DeviceId device = analysis.partitions[marked_.partition].device;
-  on_threads_ = device.valid() && trace.devices[device.value].type == trace::DeviceType::kHost;
+  on_threads_ = !device.valid() || trace.devices[device.value].type == trace::DeviceType::kHost;
   for (const MarkedStep& step : marked_.steps)
     recorded_.push_back(static_cast<double>(recorded(step).length().ns));
   Replayer replayer(program_);
@@ -126,7 +121,7 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   result.gain_ns = bootstrap_mean(gains);
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
                        kResolution * static_cast<double>(baseline_.recorded.ns) +
-                       (on_threads_ && gain != 0 ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
+                       (on_threads_ ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
   // The recorded run and the one with the fix are two samples of what such a run takes.
   const double noise = std::numbers::sqrt2 * run_to_run_;
   result.gain_ns.low = gain - std::hypot(std::max(0.0, gain - result.gain_ns.low), noise) - doubt;

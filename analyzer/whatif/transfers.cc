@@ -79,14 +79,15 @@ bool differ_in_size(std::span<const Transfer> transfers) {
       transfers, [&](const Transfer& one) { return one.bytes != transfers.front().bytes; });
 }
 
-std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
-  std::vector<Transfer> all = transfers_of(predictor);
+namespace {
+
+/// Of one kind, and of the communicators of one size that which moved most bytes. Matched ones where there are any.
+std::vector<Transfer> main_transfers(std::vector<Transfer> all, std::string_view kind) {
   const bool matched = std::ranges::any_of(
-      all, [](const Transfer& one) { return one.kind == "allreduce" && one.matched; });
+      all, [&](const Transfer& one) { return one.kind == kind && one.matched; });
   std::map<std::int32_t, double> bytes;
-  std::erase_if(all, [&](const Transfer& one) {
-    return one.kind != "allreduce" || (matched && !one.matched);
-  });
+  std::erase_if(all,
+                [&](const Transfer& one) { return one.kind != kind || (matched && !one.matched); });
   for (const Transfer& one : all) bytes[one.ranks] += one.bytes;
   const auto most = std::ranges::max_element(
       bytes, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -95,7 +96,9 @@ std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
   return all;
 }
 
-namespace {
+bool is_gather(const Transfer& one) {
+  return one.kind == "allgather";
+}
 
 /// Whether each stream has the stages in turns: they are of one sum then. The first and the last may be cut off.
 bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
@@ -117,6 +120,10 @@ bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
 
 }  // namespace
 
+std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
+  return main_transfers(transfers_of(predictor), "allreduce");
+}
+
 std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor) {
   std::vector<Transfer> all = transfers_of(predictor);
   std::erase_if(all, [](const Transfer& one) {
@@ -132,7 +139,10 @@ std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor
     }
     return stages;
   }
-  std::vector<Transfer> sums = main_all_reduces(predictor);
+  // Gradients that are sent as their largest values, or as signs, are gathered, and each rank sums them up: where nothing
+  // else is exchanged, gathers are that.
+  const bool gathers = std::ranges::all_of(all, &is_gather);
+  std::vector<Transfer> sums = main_transfers(std::move(all), gathers ? "allgather" : "allreduce");
   if (sums.empty()) return {};
   return {std::move(sums)};
 }

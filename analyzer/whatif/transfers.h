@@ -49,7 +49,7 @@ std::vector<Transfer> main_all_reduces(const Predictor& predictor);
 
 /// The collectives that exchange gradients, one list for each stage, by their start: all-reduces alone; or, where
 /// sums are made in stages, reduce-scatters inside the nodes, all-reduces between them (where there are several), and
-/// all-gathers, the i-th of each for one bucket. Empty where the recording has none of known size.
+/// all-gathers, the i-th of each for one bucket; or, of compressed gradients, all-gathers alone. Empty where the recording has none of known size.
 std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor);
 
 /// A calibrated collective among `ranks`, by the hops and shares of rings and trees.

@@ -90,7 +90,7 @@ class Tensors {
 /// By the tensors that are left to move, beyond what a kernel takes at least; where they are not known, as
 /// long as the longest kernel of the chain: that one reads and writes the data once.
 void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
-          std::span<const DeviceOpId> chain, Editor& editor, Sums& sums) {
+          std::span<const DeviceOpId> chain, Editor& editor, Sums& sums, bool last_apart = false) {
   if (chain.size() < 2) return;
   DurationNs longest;
   DurationNs sum;
@@ -101,9 +101,10 @@ void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
   DurationNs fused = longest;
   if (const auto left = tensors.share_left(chain)) {
     const DurationNs moving = sum - least * static_cast<std::int64_t>(chain.size());
-    fused = least + DurationNs{std::llround(*left * static_cast<double>(moving.ns))};
+    fused = least * (last_apart ? 2 : 1) +
+            DurationNs{std::llround(*left * static_cast<double>(moving.ns))};
   }
-  editor.join(chain);
+  editor.join(chain.first(chain.size() - (last_apart ? 1 : 0)));
   for (DeviceOpId op : chain) {
     const double own = static_cast<double>(ops.interval(op).length().ns);
     editor.set_op(op, {std::llround(own * ratio(fused, sum))}, true);
@@ -115,9 +116,10 @@ void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
 /// A run that is being read off a stream.
 struct Chain {
   std::vector<DeviceOpId> ops;
-  bool rows = false;        ///< one of them reduces rows
-  bool reduced = false;     ///< one of them reduces, nothing tells how
-  std::size_t columns = 0;  ///< so many of them up to and with the last one that sums columns
+  bool rows = false;         ///< one of them reduces rows
+  bool reduced = false;      ///< one of them reduces, nothing tells how
+  std::size_t columns = 0;   ///< so many of them up to and with the last one that sums columns
+  bool by_compiler = false;  ///< then comes one that a compiler made
 };
 
 Proposal propose(const Predictor& predictor) {
@@ -131,7 +133,8 @@ Proposal propose(const Predictor& predictor) {
   Chain chain;
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
     auto close_columns = [&] {
-      fuse(ops, tensors, least, std::span(chain.ops).first(chain.columns), editor, sums);
+      fuse(ops, tensors, least, std::span(chain.ops).first(chain.columns), editor, sums,
+           chain.by_compiler);
       chain.ops.erase(chain.ops.begin(),
                       chain.ops.begin() + static_cast<std::ptrdiff_t>(chain.columns));
       chain.columns = 0;
@@ -147,6 +150,15 @@ Proposal propose(const Predictor& predictor) {
       bool moves = traits.family == KernelFamily::kLayoutTransform ||
                    traits.family == KernelFamily::kCast || traits.family == KernelFamily::kFillCopy;
       Phase phase = attribution.phase_of[op.value];
+      // What a compiler left apart, kernels written for the layer share: sums for a normalisation's scale and shift
+      // read what the gradient of its input is made of. They stay two, of columns and of rows.
+      if (traits.family == KernelFamily::kFused && chain.columns > 0 &&
+          chain.columns == chain.ops.size() &&
+          attribution.phase_of[chain.ops.front().value] == phase) {
+        chain.ops.push_back(op);
+        chain.columns = chain.ops.size();
+        chain.by_compiler = true;
+      }
       if (!is_fusible(traits.family) || (moves && !traits.framework) || phase == Phase::kUpdate) {
         close();
         continue;
@@ -184,9 +196,10 @@ const Fix kFuseChains{
     0.5,
     "--fused-bn on, --graph-compiler on",
     "A run of at most 16 kernels with one reduction, several of rows or several of columns, is "
-    "launched once, reads each tensor once and writes only what other ops read; without an op "
-    "graph it "
-    "takes as long as its longest kernel.",
+    "launched once, reads each tensor once and writes only what other ops read; a compiler's "
+    "kernel that follows sums "
+    "of columns shares what it reads with them; without an op graph a run takes as long as its "
+    "longest kernel.",
     "whether a compiler finds the same runs",
     propose};
 

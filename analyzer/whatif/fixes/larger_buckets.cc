@@ -186,7 +186,7 @@ std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
-  if (all.empty()) return not_here("no all-reduce of known size was recorded");
+  if (all.empty()) return not_here("no exchange of gradients of known size was recorded");
   std::vector<TransferModel> models;
   for (const std::vector<Transfer>& stage : all) {
     const bool alone = stage.front().ranks == 1;  // between the nodes of a job that has one
@@ -223,7 +223,9 @@ Proposal propose(const Predictor& predictor) {
     return not_here("no two messages of a step fit into one bucket of 25 MiB (the first: 1 MiB)");
   return {true,
           fmt::format("{} {} per step become {}: {}", before / steps,
-                      all.size() > 1 ? "sums in stages" : "all-reduces",
+                      all.size() > 1                            ? "sums in stages"
+                      : all.front().front().kind == "allgather" ? "all-gathers"
+                                                                : "all-reduces",
                       (merger.messages() + steps - 1) / steps, models.front().text),
           merger.take()};
 }

@@ -82,8 +82,21 @@ TEST_CASE(
       why_not(job("    collective allreduce 30MB 340us\n    collective allreduce 60MB 640us\n"),
               "larger-buckets"),
       "fit into one bucket"));
-  CHECK(contains(why_not(job("    collective allgather 30MB 340us\n"), "larger-buckets"),
-                 "no all-reduce"));
+  CHECK(contains(why_not(job("    collective broadcast 30MB 340us\n"), "larger-buckets"),
+                 "no exchange of gradients"));
+}
+
+TEST_CASE(
+    "compressed gradients are gathered: where nothing else is exchanged, gathers fill buckets") {
+  const std::string gathers =
+      "    repeat 20\n      collective allgather 64KB 40640ns\n    collective allgather 10MB "
+      "140us\n";
+  const Asked asked(job(gathers), "larger-buckets");
+  CAPTURE(asked.proposal.text);
+  CHECK(contains(asked.proposal.text, "21 all-gathers per step become 2"));
+  CHECK(asked.gain_us() > 700);
+  CHECK(contains(why_not(job(gathers + "    collective allreduce 30MB 340us\n"), "larger-buckets"),
+                 "one size"));
 }
 
 /// What is known of links between such GPUs: of 2 ranks, whose ring of 4 has three times the hops and moves half
