@@ -202,6 +202,10 @@ std::int64_t tensors_of_batch(const trace::Trace& trace) {
   return tensors > 0 ? tensors : 2;
 }
 
+std::int64_t batches_ahead(const trace::Trace& trace) {
+  return std::max<std::int64_t>(0, number(trace.setting("prefetch")));
+}
+
 std::optional<DataSet> data_set(const trace::Trace& trace) {
   const std::string_view loader = trace.setting("DataLoader");
   const auto value_of = [&](std::string_view key) -> std::int64_t {

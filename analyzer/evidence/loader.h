@@ -60,6 +60,9 @@ std::optional<DataSet> data_set(const trace::Trace& trace);
 /// Whether making its samples drew from the process' generators of random numbers; none where nobody looked.
 std::optional<bool> samples_are_random(const trace::Trace& trace);
 
+/// Made ahead of the one that is asked for, as the program was told; 0 unknown.
+std::int64_t batches_ahead(const trace::Trace& trace);
+
 /// In a batch of it; 2, inputs and targets, where that is not known.
 std::int64_t tensors_of_batch(const trace::Trace& trace);
 

@@ -138,7 +138,9 @@ double LoaderPools::certainty_of(const Loader& loader, double times_readers) con
 
 bool LoaderPools::add_persistent(const Loader& loader) {
   const std::size_t at_once = workers_at_once(points_, loader);
-  add(loader, at_once, loader.depth, is_in_turns(points_, loader, at_once), true);
+  // A short epoch does not show how far ahead batches may be made.
+  const auto ahead = static_cast<std::size_t>(batches_ahead(points_.trace()));
+  add(loader, at_once, std::max(loader.depth, ahead), is_in_turns(points_, loader, at_once), true);
   const Pool& pool = pools_.back();
   std::map<std::uint32_t, ConstraintId> pause;  // before a task, by its end
   for (const Pool::Task& task : pool.tasks) pause[task.end.value] = task.after;

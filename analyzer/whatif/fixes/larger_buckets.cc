@@ -31,12 +31,13 @@ struct Bucket {
   std::size_t end;
 };
 
-std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers) {
+/// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel.
+std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double compressed) {
   std::vector<Bucket> buckets;
   double bytes = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    bytes += transfers[i].bytes;
+    bytes += compressed * transfers[i].bytes;
     if (bytes < (buckets.empty() ? kFirstBucket : kBucket) && i + 1 < transfers.size()) continue;
     buckets.push_back({begin, i + 1});
     begin = i + 1;
@@ -95,6 +96,7 @@ class Merger {
   explicit Merger(const Predictor& predictor)
       : predictor_(predictor),
         least_(shortest_kernel(predictor.trace().device_ops)),
+        compressed_(predictor.trace().setting("compress") == "fp16" ? 2 : 1),
         editor_(predictor) {}
 
   /// The stages of a step on one stream, of as many transfers each, with the line of each stage.
@@ -104,7 +106,7 @@ class Merger {
     const std::vector<Transfer>& first = stages.front();
     const StreamId stream = trace.device_ops.stream[first.front().op.value];
     const auto beside = companions(predictor_, stream, step, first.size());
-    for (const Bucket& bucket : fill_buckets(first)) {
+    for (const Bucket& bucket : fill_buckets(first, compressed_)) {
       ++messages_;
       if (bucket.end - bucket.begin < 2) continue;
       const bool waits = !waits_before(trace, first[bucket.end - 1].op).empty();
@@ -164,6 +166,7 @@ class Merger {
 
   const Predictor& predictor_;
   const DurationNs least_;
+  const double compressed_;
   Editor editor_;
   std::int64_t messages_ = 0;
 };

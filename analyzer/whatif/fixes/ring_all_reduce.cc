@@ -25,7 +25,7 @@ std::vector<Transfer> sums_at_a_root(const Predictor& predictor) {
   constexpr double kLeastBytes = 64 * 1024;
   std::vector<Transfer> sums = transfers_of(predictor);
   std::erase_if(sums, [](const Transfer& one) {
-    return one.kind != "reduce" || one.ranks < 3 || one.bytes < kLeastBytes;
+    return one.kind != "reduce" || one.ranks < 2 || one.bytes < kLeastBytes;
   });
   return sums;
 }
@@ -90,7 +90,7 @@ Scenario without_server(const Predictor& predictor, std::span<const Transfer> su
 
 Proposal propose(const Predictor& predictor) {
   const std::vector<Transfer> sums = sums_at_a_root(predictor);
-  if (sums.empty()) return not_here("no sums of gradients go to one of three ranks or more");
+  if (sums.empty()) return not_here("no sums of gradients go to one rank");
   const Nodes nodes = nodes_of(predictor, sums.front());
   double before = 0;
   double after = 0;

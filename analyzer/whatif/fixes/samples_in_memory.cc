@@ -66,7 +66,8 @@ Proposal keep_whole(const Predictor& predictor) {
   }
   Proposal proposal{
       true,
-      fmt::format("the {} samples, {}, stay in memory", data->samples, format_bytes(data->bytes)),
+      fmt::format("the {} samples, {}, stay in memory{}", data->samples, format_bytes(data->bytes),
+                  random ? "; making them draws no random numbers" : ""),
       without_samples(predictor)};
   scale_stage(predictor, trace::RangeKind::kDecode, 0, proposal.scenario);
   if (random) {

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "analyzer/evidence/loader.h"
 #include "analyzer/replay/predictor.h"
@@ -86,6 +88,49 @@ TEST_CASE("workers of one epoch after the other are one worker, which may live o
   // 20 ms an epoch of 12 steps.
   const auto now = static_cast<double>(predictor.baseline().recorded.ns) / 1e6;
   CHECK(now - step_ms(predictor, "persistent-workers") > 1);
+}
+
+/// Steps of 10 ms whose first 4 are making a batch on the training thread, 1 of them decoding; of a data set of 400
+/// samples of 3 kB, whose samples draw random numbers or not.
+trace::Trace making_here(std::string_view draws) {
+  test::TraceBuilder builder;
+  builder.setting("DataLoader", "num_workers=0 batch_size=4 samples=400");
+  builder.setting("DataLoader.batch_bytes", "12000");
+  if (!draws.empty()) builder.setting(draws, "torch");
+  std::int64_t now = 100 * kMs;
+  for (int i = 0; i < kSteps; ++i, now += 10 * kMs) {
+    builder.counter("machine.memory_available", "bytes", now, 1e9);
+    builder.range(1, "step", now, now + 10 * kMs, {.kind = trace::RangeKind::kStep, .op = i});
+    builder.range(1, "next", now, now + 4 * kMs,
+                  {.kind = trace::RangeKind::kInputWait, .batch = i});
+    builder.range(1, "batch", now, now + 4 * kMs, {.kind = trace::RangeKind::kBatch, .batch = i});
+    builder.range(1, "samples", now, now + 4 * kMs,
+                  {.kind = trace::RangeKind::kDecode, .batch = i});
+    builder.range(1, "decode", now + kMs, now + 2 * kMs,
+                  {.kind = trace::RangeKind::kDecode, .batch = i});
+    builder.range(1, "forward", now + 4 * kMs, now + 10 * kMs,
+                  {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+  }
+  return builder.load();
+}
+
+TEST_CASE("samples that draw no random numbers can be kept whole, those that do as decoded") {
+  const auto asked = [](std::string_view draws, double step) {
+    const trace::Trace trace = making_here(draws);
+    const Analysis analysis = analyze(trace);
+    const Predictor predictor(trace, analysis);
+    const Proposal proposal = find_fix("samples-in-memory")->propose(predictor);
+    REQUIRE(proposal.applies);
+    CHECK(step_ms(predictor, "samples-in-memory") == doctest::Approx(step).epsilon(0.02));
+    return std::pair(proposal.certainty, proposal.otherwise.size());
+  };
+  const auto nothing = asked("DataLoader.samples_draw_nothing", 6);
+  const auto unknown = asked("", 6);
+  const auto random = asked("DataLoader.samples_draw_from", 9);
+  CHECK(nothing.first > unknown.first);
+  CHECK(nothing.second == 0);
+  CHECK(unknown.second == 1);
+  CHECK(random.second == 0);
 }
 
 }  // namespace headway::analyzer
