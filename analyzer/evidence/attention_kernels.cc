@@ -16,6 +16,8 @@ std::size_t product_beside(const KernelNames& kernels, std::span<const trace::De
     if (i >= ops.size()) break;
     const KernelFamily family = kernels.of(ops[i]).family;
     if (family == KernelFamily::kGemm) return i;
+    // A compiler joins scale, mask and their gradients, and leaves the softmax and the products apart.
+    if (family == KernelFamily::kFused) continue;
     if (!is_fusible(family) || family == KernelFamily::kNormalisation) break;
   }
   return ops.size();

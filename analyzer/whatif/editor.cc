@@ -106,14 +106,17 @@ void Editor::join(std::span<const DeviceOpId> kernels) {
   if (!first.valid() || !last.valid() || first == last ||
       trace_.calls.thread[first.value] != trace_.calls.thread[last.value])
     return;
-  drop_inner_calls(first, last, kernels.size() - 1);
+  drop_inner_calls(first, last);
 }
 
-/// Up to the next launch after them: the last of the inner tensors are freed there.
-void Editor::drop_inner_calls(CallId first, CallId last, std::size_t tensors) {
+/// Up to the next launch after them: the last of the inner tensors are freed there. Kernels that work in place have none.
+void Editor::drop_inner_calls(CallId first, CallId last) {
   const auto calls = trace_.calls_of_thread[trace_.calls.thread[first.value]];
   auto at = std::ranges::lower_bound(calls, trace_.calls.start[first.value], {},
                                      [&](CallId one) { return trace_.calls.start[one.value]; });
+  std::size_t tensors = 0;
+  for (auto inner = at; *inner != last; ++inner)
+    tensors += trace_.calls.kind[inner->value] == DeviceCallKind::kAllocate;
   std::size_t freed = 0;
   bool inside = true;
   while (++at != calls.end()) {

@@ -46,7 +46,7 @@ class Editor {
   Scenario take();
 
  private:
-  void drop_inner_calls(trace::CallId first, trace::CallId last, std::size_t tensors);
+  void drop_inner_calls(trace::CallId first, trace::CallId last);
   void drop_memory_of(trace::CallId launch);
   void change_pause(trace::CallId call, auto goes);
 

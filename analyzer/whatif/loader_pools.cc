@@ -55,6 +55,34 @@ void drop_restarts(const Predictor& predictor, Editor& editor) {
   });
 }
 
+void repeat_epochs(const Predictor& predictor, int times, Editor& editor) {
+  const Trace& trace = predictor.trace();
+  const Program& program = predictor.program();
+  const Points& points = program.graph().points();
+  const std::vector<bool> trains = training_threads(rule_context(predictor));
+  auto repeat = [&](const Constraint& constraint) {
+    editor.set_lag(constraint.id, constraint.lag * times);
+  };
+  for_each_host_time(predictor, [&](ThreadId thread, Interval, const Constraint& constraint) {
+    const Part& part = predictor.parts()[constraint.part.value];
+    if (!trains[thread.value] || part.kind != Part::Kind::kHost || !part.name.valid()) return;
+    const BetweenCause cause = between_cause_of_name(trace.strings[part.name]);
+    if (cause == BetweenCause::kLoaderRestart || cause == BetweenCause::kEvaluation)
+      repeat(constraint);
+  });
+  for (const Loader& loader : find_loaders(points)) {
+    const std::vector<BatchStart> starts = starts_of(points, loader);
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      if (!starts[i].late) continue;
+      const EdgeKind pause = starts[i].after.valid() ? EdgeKind::kHandOver : EdgeKind::kThreadOrder;
+      program.for_each(program.slot_of(start_of(loader.made[i].task)),
+                       [&](const Constraint& constraint) {
+                         if (constraint.kind == pause) repeat(constraint);
+                       });
+    }
+  }
+}
+
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers) {
   const Trace& trace = points.trace();
   auto process_of = [&](TaskId task) {

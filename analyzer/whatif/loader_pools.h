@@ -22,6 +22,9 @@ std::size_t workers_at_once(const Points& points, const Loader& loader);
 /// The training threads' time in which a loader starts its workers anew goes away.
 void drop_restarts(const Predictor& predictor, Editor& editor);
 
+/// What comes once an epoch comes so many times as often a step: workers that start anew, and evaluations.
+void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
+
 /// What the processors need for the batches of a step at least, whoever makes them and when: the recorded
 /// step, as far as workers computed on all processors in it. Zero where that is not known.
 DurationNs least_for_processors(const Predictor& predictor);

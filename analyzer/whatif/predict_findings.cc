@@ -296,6 +296,25 @@ void scale_times(Analysis& analysis, DurationNs sampled_step) {
   }
 }
 
+/// How much later batches come than anything recorded explains: a replay without the waits keeps that.
+DurationNs late_input(const Predictor& predictor) {
+  DurationNs late;
+  for (const Unexplained& one : predictor.baseline().late)
+    if (one.after == EdgeKind::kBatch || one.after == EdgeKind::kBatchSlot) late += one.time;
+  return late;
+}
+
+/// Its share of the step stands as recorded: no replay tells what of it could be gained.
+void keep_unexplained(DurationNs late, DurationNs exposed, Finding& finding) {
+  finding.basis = FigureBasis::kExposed;
+  finding.recoverable_per_step = exposed;
+  finding.share_of_step = ratio(exposed, finding.predicted->recorded);
+  finding.unpredicted = fmt::format("batches come {} a step later than anything recorded explains",
+                                    format_duration(late));
+  finding.predicted.reset();
+  finding.at_most.reset();
+}
+
 /// Replays what `predictor` knows and judges the findings by it.
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
@@ -321,10 +340,16 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     scenarios.push_back(removed[i]);
   }
   const std::vector<Prediction> ceilings = predictor.predict(scenarios);
+  const DurationNs late = late_input(predictor);
   for (std::size_t k = 0; k < asked.size(); ++k) {
     Finding& finding = findings[asked[k]];
+    const DurationNs exposed = finding.recoverable_per_step;
     set_recoverable(predictor, ceilings[k].gain, finding);
     if (!finding.fixes.empty()) continue;
+    if (finding.rule == "input-bound" && ratio(late, finding.predicted->recorded) >= kNeverSilent) {
+      keep_unexplained(late, exposed, finding);
+      continue;
+    }
     finding.status = Status::kNoGain;
     finding.claim += fmt::format(
         " With {} the step would take {} of {}: {}.", finding.predicted->fix,

@@ -30,6 +30,7 @@ Json steps_json(const RunResult& result) {
                      {"start_s", step.start_s},
                      {"duration_s", step.duration_s},
                      {"input_wait_s", step.input_wait_s},
+                     {"device_end_s", or_null(step.device_end_s)},
                      {"loss", or_null(step.loss)},
                      {"accuracy", or_null(step.accuracy)}});
   return steps;

@@ -66,21 +66,31 @@ bool Loader::can_claim() const {
          !free_.empty();
 }
 
+/// Of the workers: those that live on have one.
+std::int64_t Loader::epoch_now() const {
+  return options_.reuse_workers ? 0 : next_out_ / per_epoch_;
+}
+
 void Loader::work(int worker) {
   nvtx::name_this_thread(fmt::format("loader {}", worker));
   const std::unique_ptr<BatchMaker> maker = make_batch_maker(source_, options_);
   std::int64_t epoch = -1;
+  // All workers start with the epoch, at the same time, whether there is a batch to make yet or not.
+  const auto starts = [&] { return next_out_ < options_.batches && epoch_now() != epoch; };
   for (;;) {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return stopping_ || can_claim(); });
+    room_.wait(lock, [&] { return stopping_ || starts() || can_claim(); });
     if (stopping_) return;
+    if (starts()) {
+      epoch = epoch_now();
+      lock.unlock();
+      std::this_thread::sleep_for(options_.worker_start);
+      continue;
+    }
     Batch* batch = free_.back();
     free_.pop_back();
     batch->id = next_in_++;
     lock.unlock();
-    const std::int64_t its_epoch = options_.reuse_workers ? 0 : batch->id / per_epoch_;
-    if (epoch != its_epoch) std::this_thread::sleep_for(options_.worker_start);
-    epoch = its_epoch;
     std::exception_ptr error;
     try {
       make(*batch, *maker);

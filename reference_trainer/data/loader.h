@@ -86,6 +86,7 @@ class Loader final : public BatchSource {
   void work(int worker);
   void make(Batch& batch, BatchMaker& maker);
   bool can_claim() const;
+  std::int64_t epoch_now() const;
 
   SampleSource& source_;
   const LoaderOptions options_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -172,6 +174,8 @@ class Device {
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize() = 0;
+  /// When a past event came, by `clock`; none where the device does not tell.
+  virtual std::optional<std::chrono::nanoseconds> time_of(const Event& event) = 0;
 
   virtual std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                                  const CompileOptions& options) = 0;

@@ -15,6 +15,8 @@ struct StepRecord {
   double duration_s =
       0;  ///< until the next step began (for the last one: until the device was done)
   double input_wait_s = 0;  ///< of it, waiting for a batch
+  /// When the device had done the step, where it tells: a host that runs ahead begins steps sooner than they end.
+  std::optional<double> device_end_s;
   std::optional<float> loss;
   std::optional<float> accuracy;  ///< share of the step's images, 0..1
 };

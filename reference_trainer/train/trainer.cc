@@ -90,7 +90,6 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   for (std::size_t i = 0; i < ring_; ++i)
     figures_.push_back(
         device.allocate(micro_batches * std::int64_t{sizeof(LossFigures)}, MemoryKind::kPinned));
-  ends_.resize(ring_);
 }
 
 std::unique_ptr<DeviceImages> Trainer::device_images() const {
@@ -175,6 +174,9 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
     StepRecord& last = result.steps.back();
     last.duration_s = seconds(device_.clock().now() - started_) - last.start_s;
   }
+  for (std::size_t i = 0; i < result.steps.size(); ++i)
+    if (const auto end = device_.time_of(ends_[i]))
+      result.steps[i].device_end_s = seconds(*end - started_);
   for (std::int64_t left = std::max<std::int64_t>(0, step - ahead); left < step; ++left)
     report(left);
   if (settings_.eval && test_count(settings_, data_) > 0 && device_.computes() &&
@@ -211,7 +213,7 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
     executor_->run(Phase::kUpdate, last_arguments_);
   }
   const Event end = device_.record(compute_);
-  ends_[static_cast<std::size_t>(step) % ring_] = end;
+  ends_.push_back(end);
   {
     nvtx::Range input(names().input, range(RangeKind::kPhase, Phase::kInput, step, step));
     feed_->end_step(end);
@@ -227,7 +229,7 @@ void Trainer::pass(std::int64_t step, int micro_batch) {
   {
     nvtx::Range input(names().input, phase(Phase::kInput));
     if (micro_batch == 0 && step >= settings_.run_ahead)
-      device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead) % ring_]);
+      device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead)]);
     const std::optional<InputFeed::Fed> next = feed_->begin_step();
     HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches
     fed = *next;

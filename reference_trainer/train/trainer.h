@@ -133,7 +133,7 @@ class Trainer {
   std::unique_ptr<InputFeed> feed_;
   LaunchArguments last_arguments_;
   std::vector<Memory> figures_;  ///< by step modulo ring; of each micro batch
-  std::vector<Event> ends_;      ///< likewise
+  std::vector<Event> ends_;      ///< of all steps
   std::size_t ring_ = 0;
   std::chrono::nanoseconds started_{0};
 };

@@ -95,6 +95,7 @@ def samples(d):
     if now["worker_reuse"] == "off" and 16 * step <= sizes[-1]:
         d.set("samples", step * d.random.choice([8, 16]))
     else:
+        d.set("worker_reuse", "on")  # an epoch of a few steps is no training
         d.set("samples", next(size for size in sizes if size >= step))
 
 

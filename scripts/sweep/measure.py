@@ -243,7 +243,14 @@ class PyTorchTools(Tools):
 
 
 def step_cost_ns(metrics):
-    """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well."""
+    """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well.
+    A host that gets ahead of the device begins steps sooner than they end, so where the device tells, its ends count."""
+    done = [one.get("device_end_s") for one in metrics["steps"]]
+    if done and None not in done:
+        first = metrics["warm_up_steps"]
+        if len(done) < first + 2:
+            raise Crashed("too few steps to judge")
+        return (done[-1] - done[first]) / (len(done) - 1 - first) * 1e9
     steps = [one["start_s"] for one in metrics["steps"]]
     # Before the host has run ahead as far as it may, steps begin sooner than the device ends them.
     ahead = int(metrics.get("settings", {}).get("run_ahead", 0))

@@ -94,6 +94,7 @@ Proposal propose(const Predictor& predictor) {
   if (editor.empty()) return not_here("no kernels were recorded");
   if (update == 0)
     return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
+  repeat_epochs(predictor, kTimes, editor);
   Scenario input;
   scale_making(predictor, editor, input);
   Proposal proposal{true,
@@ -118,7 +119,8 @@ const Fix kLargerBatch{"larger-batch",
                        "",  // --batch changes the training: nothing to be tried for speed alone
                        "Kernels but those of the update and of communication, copies to the device "
                        "and the making of batches take twice their time beyond the shortest one's, "
-                       "less what their grid fills the multiprocessors better; launches stay. "
+                       "less what their grid fills the multiprocessors better; launches stay, and what comes once an "
+                       "epoch comes twice as often. "
                        "Lengths are per recorded batch.",
                        "whether memory suffices, and what the batch does to the training's quality",
                        propose,

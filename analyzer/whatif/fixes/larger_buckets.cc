@@ -19,7 +19,8 @@ namespace {
 
 using namespace trace;
 
-/// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket starts early.
+/// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket starts early; where the
+/// size is set, PyTorch makes the first bucket as large as the others.
 constexpr double kFirstBucket = 1 << 20;
 constexpr double kBucket = 25 << 20;
 
@@ -32,13 +33,14 @@ struct Bucket {
 };
 
 /// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel.
-std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double compressed) {
+std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double compressed,
+                                 double first) {
   std::vector<Bucket> buckets;
   double bytes = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     bytes += compressed * transfers[i].bytes;
-    if (bytes < (buckets.empty() ? kFirstBucket : kBucket) && i + 1 < transfers.size()) continue;
+    if (bytes < (buckets.empty() ? first : kBucket) && i + 1 < transfers.size()) continue;
     buckets.push_back({begin, i + 1});
     begin = i + 1;
     bytes = 0;
@@ -93,8 +95,9 @@ std::vector<CallId> waits_before(const Trace& trace, DeviceOpId transfer) {
 
 class Merger {
  public:
-  explicit Merger(const Predictor& predictor)
+  Merger(const Predictor& predictor, double first_bucket)
       : predictor_(predictor),
+        first_bucket_(first_bucket),
         least_(shortest_kernel(predictor.trace().device_ops)),
         compressed_(predictor.trace().setting("compress") == "fp16" ? 2 : 1),
         editor_(predictor) {}
@@ -106,7 +109,7 @@ class Merger {
     const std::vector<Transfer>& first = stages.front();
     const StreamId stream = trace.device_ops.stream[first.front().op.value];
     const auto beside = companions(predictor_, stream, step, first.size());
-    for (const Bucket& bucket : fill_buckets(first, compressed_)) {
+    for (const Bucket& bucket : fill_buckets(first, compressed_, first_bucket_)) {
       ++messages_;
       if (bucket.end - bucket.begin < 2) continue;
       const bool waits = !waits_before(trace, first[bucket.end - 1].op).empty();
@@ -165,6 +168,7 @@ class Merger {
   }
 
   const Predictor& predictor_;
+  const double first_bucket_;
   const DurationNs least_;
   const double compressed_;
   Editor editor_;
@@ -186,22 +190,10 @@ std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
   return of_stream;
 }
 
-Proposal propose(const Predictor& predictor) {
+Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
+                    const std::vector<TransferModel>& models, double first_bucket) {
   const Trace& trace = predictor.trace();
-  const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
-  if (all.empty()) return not_here("no exchange of gradients of known size was recorded");
-  std::vector<TransferModel> models;
-  for (const std::vector<Transfer>& stage : all) {
-    const bool alone = stage.front().ranks == 1;  // between the nodes of a job that has one
-    if (!alone && !stage.front().matched)
-      return not_here("the all-reduces were not matched between ranks: record all of them");
-    models.push_back(model_transfers(predictor, stage));
-    if (!alone && !models.back().told_apart)
-      return not_here(
-          "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
-          "calibrate` on that machine measures them");
-  }
-  Merger merger(predictor);
+  Merger merger(predictor, first_bucket);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
@@ -222,8 +214,7 @@ Proposal propose(const Predictor& predictor) {
       }
     }
   }
-  if (merger.empty())
-    return not_here("no two messages of a step fit into one bucket of 25 MiB (the first: 1 MiB)");
+  if (merger.empty()) return not_here("no two messages of a step fit into one bucket of 25 MiB");
   return {true,
           fmt::format("{} {} per step become {}: {}", before / steps,
                       all.size() > 1                            ? "sums in stages"
@@ -231,6 +222,27 @@ Proposal propose(const Predictor& predictor) {
                                                                 : "all-reduces",
                       (merger.messages() + steps - 1) / steps, models.front().text),
           merger.take()};
+}
+
+Proposal propose(const Predictor& predictor) {
+  const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
+  if (all.empty()) return not_here("no exchange of gradients of known size was recorded");
+  std::vector<TransferModel> models;
+  for (const std::vector<Transfer>& stage : all) {
+    const bool alone = stage.front().ranks == 1;  // between the nodes of a job that has one
+    if (!alone && !stage.front().matched)
+      return not_here("the all-reduces were not matched between ranks: record all of them");
+    models.push_back(model_transfers(predictor, stage));
+    if (!alone && !models.back().told_apart)
+      return not_here(
+          "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
+          "calibrate` on that machine measures them");
+  }
+  Proposal proposal = in_buckets(predictor, all, models, kFirstBucket);
+  if (proposal.applies) return proposal;
+  proposal = in_buckets(predictor, all, models, kBucket);
+  proposal.setting = "--bucket-mb 25 --first-bucket-mb 25";
+  return proposal;
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class HostDevice final : public Device {
   void synchronize(const Event& event) override;
   void synchronize(StreamId stream) override;
   void synchronize() override;
+  std::optional<std::chrono::nanoseconds> time_of(const Event&) override { return std::nullopt; }
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
 

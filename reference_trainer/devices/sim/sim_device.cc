@@ -268,6 +268,11 @@ bool SimDevice::done(const Event& event) {
   return timeline_.ended_by(event.stream, event.sequence, now_);
 }
 
+std::optional<std::chrono::nanoseconds> SimDevice::time_of(const Event& event) {
+  if (event.sync_id == 0 || event.sequence == 0) return std::nullopt;
+  return std::chrono::nanoseconds(timeline_.end_of(event.stream, event.sequence));
+}
+
 void SimDevice::synchronize(const Event& event) {
   begin_call(DeviceCallKind::kEventSynchronize, event.stream);
   call_.sync_id = event.sync_id;

@@ -64,6 +64,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   void synchronize(const Event& event) override;
   void synchronize(StreamId stream) override;
   void synchronize() override;
+  std::optional<std::chrono::nanoseconds> time_of(const Event& event) override;
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp&) override;

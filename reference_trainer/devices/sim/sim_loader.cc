@@ -80,6 +80,18 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   }
 }
 
+/// All at once, when the last batch of the epoch before was taken.
+void SimLoader::start_workers(std::int64_t epoch) {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  const std::int64_t begin =
+      epoch == 0 ? 0 : returned_[static_cast<std::size_t>(epoch * per_epoch_ - 1)];
+  for (Worker& worker : workers_)
+    worker.free_at =
+        std::max(worker.free_at, begin) +
+        std::chrono::duration_cast<std::chrono::nanoseconds>(options_.worker_start).count();
+}
+
 Batch* SimLoader::next() {
   if (next_ >= options_.batches) return nullptr;
   const std::int64_t id = next_++;
@@ -88,16 +100,11 @@ Batch* SimLoader::next() {
     device_.rest(std::chrono::nanoseconds(make(id, asked, -1) - asked));
   } else {
     const std::int64_t ahead = std::max(options_.prefetch, 1);
-    std::int64_t room =
+    const std::int64_t room =
         id >= ahead ? returned_[static_cast<std::size_t>(id - ahead)] : std::int64_t{0};
-    const std::int64_t epoch = options_.reuse_workers ? 0 : id / per_epoch_;
-    if (epoch > 0)  // not before the last batch of the epoch before was taken
-      room = std::max(room, returned_[static_cast<std::size_t>(epoch * per_epoch_ - 1)]);
+    start_workers(options_.reuse_workers ? 0 : id / per_epoch_);
     const auto worker = std::ranges::min_element(workers_, {}, &Worker::free_at);
-    std::int64_t start = std::max(room, worker->free_at);
-    if (worker->epoch != epoch)
-      start += std::chrono::duration_cast<std::chrono::nanoseconds>(options_.worker_start).count();
-    worker->epoch = epoch;
+    const std::int64_t start = std::max(room, worker->free_at);
     auto& edges = device_.recording().edges;
     if (device_.options().record_edges) {
       const auto number = static_cast<std::uint64_t>(id);

@@ -54,7 +54,6 @@ class SimLoader final : public BatchSource {
   struct Worker {
     std::int64_t free_at = 0;
     std::int64_t last_batch = -1;
-    std::int64_t epoch = -1;
   };
   /// What a worker does for every batch, one after the other.
   struct Stage {
@@ -72,6 +71,7 @@ class SimLoader final : public BatchSource {
   double storage_ns() const;
   /// How much the page cache shortens what the storage does for this batch, 0..1.
   double cold(std::int64_t batch) const;
+  void start_workers(std::int64_t epoch);
   /// Makes a batch; returns when it is ready.
   std::int64_t make(std::int64_t batch, std::int64_t start, std::int32_t worker);
   std::int64_t read(std::int64_t batch, std::int64_t start, double processor_ns);
@@ -86,6 +86,7 @@ class SimLoader final : public BatchSource {
   const bool one_file_each_;
   const bool decoded_;  ///< samples are pixels already
   std::int64_t per_epoch_ = 1;
+  std::int64_t epoch_ = -1;  ///< that the workers were started for
   std::int64_t bytes_per_batch_ = 0;
   std::vector<Stage> stages_;
   double stretch_ = 1;
