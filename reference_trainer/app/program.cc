@@ -158,16 +158,14 @@ void check_device_settings(const Settings& s) {
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.world > 0 && s.device != DeviceKind::kSim)
     fail_usage("world: only --device sim has a machine that can be drawn. Leave --world out.");
-  if (s.cuda_graph && !cuda)
-    fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
   if (s.cuda_graph && s.raw_allocator)
     fail_usage(
         "cuda_graph: memory cannot be allocated and freed between the kernels of a graph. Use "
         "--allocator caching, or leave --cuda-graph off.");
-  if (s.cuda_graph && (s.sync.ops > 0 || s.launch_us > 0))
+  if (s.cuda_graph && s.sync.ops > 0)
     fail_usage(
-        "cuda_graph: a graph is one launch, so --sync and --launch-us have nothing to come after. "
-        "Leave them out, or --cuda-graph off.");
+        "cuda_graph: a graph is one launch, so --sync has nothing to come after. Leave it out, or "
+        "--cuda-graph off.");
 }
 
 /// On the processor or on a GPU.

@@ -178,8 +178,8 @@ class Device {
   /// A kernel that is no op of a graph. What the op points at must outlive it.
   virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) = 0;
 
-  /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph); null where the
-  /// device has no such thing. It is for launches with the slot of `sample`. The kernels must outlive it, and have run before.
+  /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph). It is for launches
+  /// with the slot of `sample`. The kernels must outlive it, and have run before.
   virtual std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
                                        const std::vector<const Kernel*>& kernels,
                                        const LaunchArguments& sample) = 0;

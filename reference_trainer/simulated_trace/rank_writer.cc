@@ -36,6 +36,10 @@ const char* api_name(DeviceCallKind kind) {
   switch (kind) {
     case DeviceCallKind::kLaunch:
       return "cudaLaunchKernel_v7000";
+    case DeviceCallKind::kGraphLaunch:
+      return "cudaGraphLaunch_v10000";
+    case DeviceCallKind::kOther:
+      return "cudaGraphInstantiate_v12000";
     case DeviceCallKind::kCopy:
       return "cudaMemcpyAsync_v3020";
     case DeviceCallKind::kCopyBlocking:
@@ -289,12 +293,16 @@ std::int64_t RankWriter::write_kernel(const Op& op) {
   row.device_id = gpu_;
   row.context_id = kContext;
   row.stream_id = stream(op.stream);
-  row.correlation_id = static_cast<std::int64_t>(op.correlation);
+  row.correlation_id = static_cast<std::int64_t>(op.call());
   row.global_pid = global_pid_;
   row.demangled_name = text(op.name);
   row.short_name = row.demangled_name;
   row.grid_x = op.blocks;
   row.block_x = op.block_threads;
+  if (op.graph_call != 0) {
+    row.graph_id = op.graph;
+    row.graph_node_id = (op.graph << 32) + op.node;  // as CUPTI numbers them
+  }
   return writer_.add<tables::Kernel>(row);
 }
 

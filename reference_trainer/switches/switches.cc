@@ -32,7 +32,7 @@ bool on_host(const Settings& s) {
 }
 
 bool may_join_launches(const Settings& s) {
-  return s.device == DeviceKind::kCuda && s.sync.ops == 0 && s.launch_us == 0 && !s.raw_allocator;
+  return s.sync.ops == 0 && !s.raw_allocator;
 }
 
 Switch sync_switch() {
@@ -344,8 +344,11 @@ std::vector<Switch> make_switches() {
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
       flag({"cuda_graph", kLaunch,
-            "Device cuda: launch all kernels of a phase with one call, as a CUDA graph, from the "
-            "second step on.",
+            "Launch all kernels of a phase with one call from the second step on, as a CUDA graph; "
+            "on the host "
+            "device as a recorded queue. Buckets that are exchanged during the backward pass, and "
+            "what the "
+            "processor computes, cut it into several.",
             "launch-bound", try_values({"on"}, may_join_launches)},
            &S::cuda_graph),
       choice<DeviceSchedule>(

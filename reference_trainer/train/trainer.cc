@@ -243,10 +243,11 @@ void Trainer::pass(std::int64_t step, int micro_batch) {
   }
   {
     nvtx::Range backward(names().backward, phase(Phase::kBackward));
-    std::function<void(NodeId)> launched;
+    AfterOps after;
     if (gradient_sync_ && gradient_sync_->follows_ops() && last)
-      launched = [&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); };
-    executor_->run(Phase::kBackward, arguments, launched);
+      after = {[&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); },
+               [&](NodeId node) { return gradient_sync_->is_last_of_bucket(node); }};
+    executor_->run(Phase::kBackward, arguments, after);
     if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, fed.batch);
   }
   read_figures(step, micro_batch);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/sim/cost_model.h"
@@ -28,6 +30,20 @@ class SimKernel final : public Kernel {
   CostModel::KernelCost cost_;
   nvtx::Name device_name_;
   std::uint64_t number_;
+};
+
+/// Kernels that one call launches, as a CUDA graph.
+class SimGraphLaunch final : public Kernel {
+ public:
+  SimGraphLaunch(Tag tag, std::vector<const SimKernel*> nodes, std::int64_t number)
+      : Kernel(std::move(tag)), nodes_(std::move(nodes)), number_(number) {}
+
+  const std::vector<const SimKernel*>& nodes() const { return nodes_; }
+  std::int64_t number() const { return number_; }  ///< from 1
+
+ private:
+  std::vector<const SimKernel*> nodes_;
+  std::int64_t number_;
 };
 
 /// A graph on a simulated device: kernels with durations from each op's Work, and no memory.

@@ -58,6 +58,21 @@ TEST_CASE("a host that waits for each step gains by one step ahead") {
              {{"run_ahead", "2"}});
 }
 
+TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
+  SUBCASE("a host that cannot keep up") {
+    check_done(with(kImages, {{"batch", "1"}, {"launch_us", "6"}}), "cuda-graph",
+               {{"cuda_graph", "on"}}, 0.05);
+  }
+  SUBCASE("a device that has enough to do") {
+    check_done(with(kText, {{"gpu", "v100"}, {"features", "128"}, {"fused_ln", "off"}}),
+               "cuda-graph", {{"cuda_graph", "on"}}, 0.05);
+  }
+  SUBCASE("gradients that are exchanged meanwhile") {
+    check_done(with(kText, {{"ranks", "2"}, {"launch_us", "6"}, {"batch", "2"}}), "cuda-graph",
+               {{"cuda_graph", "on"}}, 0.08);
+  }
+}
+
 TEST_CASE("a sum at one rank becomes a ring") {
   // Of a drawn network: those of the tables lose nothing in a ring's pieces.
   check_done(with(kText, {{"world", "11"},
