@@ -107,6 +107,12 @@ void print_summary(const Settings& settings, const RunResult& result) {
                samples_word(settings));
 }
 
+/// What the libraries do against what the switch says.
+void print_tf32(const Settings& s) {
+  if (s.tf32_forbidden && s.precision == Precision::kTf32)
+    fmt::print("NVIDIA_TF32_OVERRIDE is 0: products are in FP32, not in TF32\n");
+}
+
 void print_start(const CommandLine& command, const Device& device, const DataSetup& data,
                  const Trainer& trainer) {
   const Settings& s = command.settings.values();
@@ -121,6 +127,7 @@ void print_start(const CommandLine& command, const Device& device, const DataSet
              format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
   if (!device.info().note.empty()) fmt::print("{}\n", device.info().note);
+  print_tf32(s);
   std::fflush(stdout);
 }
 

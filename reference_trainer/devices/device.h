@@ -82,6 +82,7 @@ struct LaunchArguments {
   int slot = 0;             ///< which buffer of the graph's inputs
   float rate = 0;           ///< learning rate
   std::int64_t batch = -1;  ///< for traces
+  double filled = 1;  ///< share of the graph's length that the batch has, 0..1: the rest is padding
 };
 
 /// Something a stream can run, made by Device::compile. Its tag says what traces call it.

@@ -86,6 +86,27 @@ const AllocatorCosts& allocator_costs() {
   return kAllocator;
 }
 
+double boost_clock_hz(std::string_view model) {
+  struct Clock {
+    std::string_view model;
+    double mhz;
+  };
+  static constexpr auto kClocks = std::to_array<Clock>({{"v100", 1530},
+                                                        {"t4", 1590},
+                                                        {"a100-40gb", 1410},
+                                                        {"a100-80gb", 1410},
+                                                        {"a10", 1695},
+                                                        {"h100-pcie", 1755},
+                                                        {"h100-sxm", 1980},
+                                                        {"h200", 1980},
+                                                        {"b200", 1965},
+                                                        {"l40s", 2520},
+                                                        {"l4", 2040},
+                                                        {"rtx-4090", 2520}});
+  const auto found = std::ranges::find(kClocks, model, &Clock::model);
+  return found == kClocks.end() ? 0 : found->mhz * 1e6;
+}
+
 const GraphCosts& graph_costs() {
   return kGraphs;
 }

@@ -48,7 +48,8 @@ std::string lower(std::string text) {
 SimDevice::SimDevice(const SimOptions& options, SimWorld& world)
     : options_(options),
       drawn_(options.drawn ? *options.drawn : table_world(options.gpu)),
-      costs_(options.gpu, drawn_, options.memory_bytes_per_s, options.link_bytes_per_s),
+      costs_(options.gpu, drawn_, options.memory_bytes_per_s, options.link_bytes_per_s,
+             options.clock),
       world_(world),
       timeline_({options.rank, options.record_events, options.record_edges}, drawn_, world,
                 recording_) {
@@ -183,12 +184,14 @@ void SimDevice::submit(StreamId on, Work work) {
 
 Work SimDevice::work_of(const SimKernel& kernel, const LaunchArguments& arguments) const {
   const Kernel::Tag& tag = kernel.tag();
-  const auto& cost = kernel.cost();
+  // The optimizer's kernels go over parameters, whatever the batch.
+  const bool padded = arguments.filled < 1 && tag.phase != Phase::kUpdate;
+  const CostModel::KernelCost cost = padded ? kernel.cost(arguments.filled) : kernel.cost();
   Work work;
   work.op.name = kernel.device_name();
   work.op.kind = tag.kind;
-  work.op.bytes = tag.work.bytes;
-  work.op.flops = tag.work.flops;
+  work.op.bytes = padded ? kernel.work(arguments.filled).bytes : tag.work.bytes;
+  work.op.flops = padded ? kernel.work(arguments.filled).flops : tag.work.flops;
   work.op.op = tag.op;
   work.op.batch = arguments.batch;
   work.op.phase = tag.phase;

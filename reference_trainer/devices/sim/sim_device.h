@@ -20,6 +20,7 @@ struct SimOptions {
   const DrawnWorld* drawn = nullptr;  ///< outlives the device; null: the tables' machine
   double memory_bytes_per_s = 0;      ///< replaces the table's; 0: the table's
   double link_bytes_per_s = 0;        ///< of pinned copies; likewise
+  double clock = 1;                   ///< of the multiprocessors, as a share of their highest
   double jitter = 0;                  ///< durations vary by this share at most, evenly
   std::uint64_t seed = 1;
   int rank = 0;

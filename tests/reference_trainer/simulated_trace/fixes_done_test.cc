@@ -73,6 +73,15 @@ TEST_CASE("launches of a phase become one, and its kernels follow each other mor
   }
 }
 
+TEST_CASE("data gradients of strided convolutions take as long as those of others") {
+  check_done(with(kImages, {{"width", "64"},
+                            {"batch", "256"},
+                            {"dgrad", "slow"},
+                            {"workers", "16"},
+                            {"source", "memory"}}),
+             "faster-gradients", {{"dgrad", "fast"}}, 0.05);
+}
+
 TEST_CASE("a sum at one rank becomes a ring") {
   // Of a drawn network: those of the tables lose nothing in a ring's pieces.
   check_done(with(kText, {{"world", "11"},
