@@ -90,6 +90,8 @@ SIM = {
     "layout, launch-bound": ([*IMAGES, "--batch", "16"], ["--layout", "nchw"], ["--layout", "nhwc"], "no-layout-changes"),
     "strided gradients": ([*LARGE, "--depth", "8", "--source", "memory", "--workers", "16"], ["--dgrad", "slow"], ["--dgrad", "fast"], "faster-gradients"),
     "strided gradients, BF16": ([*FAST, "--depth", "14", "--precision", "bf16", "--source", "memory", "--workers", "16"], ["--dgrad", "slow"], ["--dgrad", "fast"], "faster-gradients"),
+    "clock": ([*LARGE, "--workers", "16"], ["--clock", "0.6"], ["--clock", "1"], "full-clock"),
+    "code loaded in steps": ([*TEXT, "--load-code-ms", "8"], ["--module-loading", "lazy"], ["--module-loading", "eager"], "eager-loading"),
     "buckets": ([*MESSAGES, "--network-us", "20", "--network-gb-per-s", "100"], SINGLE, BUCKETS, "larger-buckets"),
     "buckets, not overlapped": ([*MESSAGES, "--network-us", "20", "--overlap", "off"], SINGLE, BUCKETS, "larger-buckets"),
     "buckets, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], SINGLE, BUCKETS, "larger-buckets"),
@@ -145,6 +147,7 @@ HOST = {
     "batch norm, fused": ([*IMAGES, "--steps", "80", "--batch", "16", "--memory-gb-per-s", "2", "--launch-us", "2", *SPIN], ["--fused-bn", "off"], ["--fused-bn", "on"], "fuse-chains"),
     "graph compiler": ([*HOST_TEXT, "--batch", "16", "--memory-gb-per-s", "2", "--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"], "fuse-chains"),
     "layout": ([*IMAGES, "--steps", "80", "--batch", "4", "--memory-gb-per-s", "0.5", "--launch-us", "5", "--source", "memory", *SPIN], ["--layout", "nchw"], ["--layout", "nhwc"], "no-layout-changes"),
+    "code loaded in steps": ([*HOST_SMALL, "--load-code-ms", "20"], ["--module-loading", "lazy"], ["--module-loading", "eager"], "eager-loading"),
     "strided gradients": ([*IMAGES, "--steps", "60", "--depth", "8", "--width", "32", "--batch", "8", "--source", "memory", *SPIN], ["--dgrad", "slow"], ["--dgrad", "fast"], "faster-gradients"),
     "workers": ([*IMAGES, "--steps", "80", "--batch", "16", "--storage-latency-ms", "2", "--source", "files", *SPIN], ["--workers", "1"], None, "more-workers"),
     # Asleep: the waits of frees go away with them, and a thread that polls for each takes the other processor from kernels.

@@ -157,16 +157,6 @@ TEST_CASE("batches of sentences of like length take less, and all ranks as long 
   CHECK(spread(sorted) < 0.05);
 }
 
-TEST_CASE("samples of all batches that a step adds up count") {
-  Settings settings = of_preset(find_preset("healthy"));
-  const RunResult one = simulate(settings, false).result;
-  settings.accumulate = 4;
-  const RunResult four = simulate(settings, false).result;
-  CHECK(four.samples_per_step == 4 * one.samples_per_step);
-  CHECK(four.images_per_second() > 0.9 * one.images_per_second());
-  CHECK(four.images_per_second() < 1.3 * one.images_per_second());
-}
-
 TEST_CASE("each preset of a rule loses clearly by what it plants, and is healthy without it") {
   for (const Preset& preset : all_presets()) {
     // What is lost before the first step is in no step.
