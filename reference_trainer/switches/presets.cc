@@ -9,6 +9,10 @@ namespace {
 /// 16 ms); the processor's would leave it waiting for launches.
 const Preset::Values kOnGpu = {{"width", "64"}, {"batch", "256"}, {"workers", "4"}};
 
+/// Likewise, products on matrix units, and a loader that keeps up with them.
+const Preset::Values kMatrixOnGpu = {
+    {"width", "64"}, {"batch", "256"}, {"workers", "16"}, {"precision", "tf32"}};
+
 /// A run with nothing wrong: what each preset of a rule starts from.
 Preset::Values healthy(const char* batch, const char* steps) {
   return {{"batch", batch}, {"steps", steps}, {"eval", "off"}, {"launch_us", "5"}};
@@ -116,8 +120,7 @@ std::span<const Preset> all_presets() {
        kOnGpu,
        {{"allocator", "raw"}}},
       {"unfused",
-       "Batch norm, add and ReLU as separate passes over memory, and four kernels per parameter in "
-       "the update.",
+       "Batch norm, add and ReLU as separate passes over memory.",
        "unfused-elementwise",
        {{"batch", "8"},
         {"width", "8"},
@@ -126,7 +129,7 @@ std::span<const Preset> all_presets() {
         {"launch_us", "2"},
         {"memory_gb_per_s", "6"}},
        kMemoryOnGpu,
-       {{"fused_bn", "off"}, {"fused_optimizer", "off"}}},
+       {{"fused_bn", "off"}}},
       {"unfused-attention",
        "Attention as seven kernels that pass the scores of all heads through memory.",
        "unfused-attention",
@@ -143,6 +146,7 @@ std::span<const Preset> all_presets() {
        {{"features", "256"},
         {"sequence", "512"},
         {"batch", "16"},
+        {"precision", "bf16"},
         {"launch_us", "0"},
         {"memory_gb_per_s", "0"}},
        {{"fused_attention", "off"}}},
@@ -179,7 +183,8 @@ std::span<const Preset> all_presets() {
        "nothing.",
        "serial-per-sample",
        with(detector("32"), {{"assign", "batched"}, {"launch_us", "60"}}),
-       kDetectorOnGpu,
+       with(kDetectorOnGpu,
+            {{"batch", "64"}, {"precision", "bf16"}, {"workers", "64"}, {"host_cores", "80"}}),
        {{"assign", "per-sample"}}},
       {"coords-on-host",
        "The anchors that a detector's loss counts are picked on the processor; the device waits.",
@@ -219,26 +224,34 @@ std::span<const Preset> all_presets() {
        "Data gradients of strided convolutions compute all the places that the stride leaves out.",
        "slow-strided-dgrad",
        with(healthy("8", "40"), {{"depth", "8"}, {"width", "32"}, {"source", "memory"}}),
-       {{"width", "64"}, {"batch", "256"}, {"launch_us", "0"}, {"workers", "16"}},
+       {{"width", "64"},
+        {"batch", "512"},
+        {"precision", "bf16"},
+        {"launch_us", "0"},
+        {"workers", "16"}},
        {{"dgrad", "slow"}}},
       {"copy-not-overlapped",
        "Batches cross a slow link while the device waits.",
        "copy-not-overlapped",
        with(healthy("16", "60"), {{"link_mb_per_s", "2"}}),
-       {{"width", "64"}, {"batch", "256"}, {"workers", "4"}, {"link_mb_per_s", "200"}},
+       {{"width", "64"},
+        {"batch", "256"},
+        {"workers", "16"},
+        {"precision", "tf32"},
+        {"link_mb_per_s", "200"}},
        {{"h2d", "async"}}},
       {"module-load",
        "Every fourth step has a shape whose device code is not loaded yet.",
        "module-load",
        with(healthy("16", "60"), {{"load_code_ms", "60"}}),
-       kOnGpu,
+       kMatrixOnGpu,
        {{"module_loading", "lazy"}}},
       {"long-startup",
        "The whole data set is read before the first step.",
        "long-startup",
        healthy("16", "60"),
-       kOnGpu,
-       {{"read_first_ms", "20000"}}},
+       kMatrixOnGpu,
+       {{"read_first_ms", "2000"}}},
       {"clock-throttled",
        "The power limit holds the clock of the multiprocessors down (simulated GPUs only).",
        "clock-throttled",

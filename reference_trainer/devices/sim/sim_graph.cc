@@ -112,6 +112,8 @@ class SimGraph final : public CompiledGraph {
       kernels_[id.value].push_back(
           std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided,
                                       kernel_name(*device_.costs().gpu().model, node, name)));
+      if (std::holds_alternative<LstmAttributes>(node.attributes))
+        static_cast<SimKernel&>(*kernels_[id.value].back()).repeats_by_step();
     }
   }
 
@@ -135,7 +137,7 @@ SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, const std:
 
 kernels::Work SimKernel::work(double filled) const {
   const kernels::Work& whole = tag().work;
-  const double bytes = 1 - divided_ + divided_ * filled;
+  const double bytes = by_step_ ? filled : 1 - divided_ + divided_ * filled;
   return {std::llround(static_cast<double>(whole.flops) * filled),
           std::llround(static_cast<double>(whole.bytes) * bytes)};
 }

@@ -21,6 +21,8 @@ class SimKernel final : public Kernel {
   SimKernel(Tag tag, const CostModel& costs, double divided = 1, const std::string& name = {});
 
   const CostModel::KernelCost& cost() const { return cost_; }
+  /// Does its work once for every time step: weights are read each time.
+  void repeats_by_step() { by_step_ = true; }
   /// Of a batch that has `filled` of the graph's length: what is divided among blocks is less by as much.
   CostModel::KernelCost cost(double filled) const;
   kernels::Work work(double filled) const;
@@ -32,6 +34,7 @@ class SimKernel final : public Kernel {
  private:
   const CostModel& costs_;
   double divided_;
+  bool by_step_ = false;
   CostModel::KernelCost cost_;
   nvtx::Name device_name_;
   std::uint64_t number_;

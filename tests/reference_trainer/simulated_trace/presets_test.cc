@@ -25,7 +25,7 @@ std::string first_finding(std::string_view preset) {
   analyzer::predict_findings(report->trace, report->analysis);
   const auto& findings = report->analysis.findings;
   if (findings.empty() || findings.front().status != analyzer::Status::kFound) return "nothing";
-  return findings.front().rule;
+  return std::string(findings.front().rule);
 }
 
 }  // namespace
