@@ -92,7 +92,7 @@ TEST_CASE(
     "queue") {
   SimDevice device(h200(), lone_world());
   const StreamId stream = device.create_stream("compute");
-  const auto one = kernel_of(device, 0, 480'000'000);
+  const auto one = kernel_of(device, 0, 48'000'000'000);  // about 11 milliseconds
   const auto two = kernel_of(device, 0, 48'000'000);
   const auto graph = device.join(stream, {}, {one.get(), two.get(), one.get()}, {});
   const std::int64_t before = device.now().count();
