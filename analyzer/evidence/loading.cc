@@ -17,9 +17,10 @@ bool loads_code(std::string_view call) {
 }
 
 bool compiles(std::string_view range) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "entire_frame_compile", "backend_compile", "compile_fx", "async_compile",
-      "CachingAutotuner",     "triton.compile",  "XlaCompile", "LocalExecutable::Compile"};
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "load device code", "entire_frame_compile", "backend_compile",
+      "compile_fx",       "async_compile",        "CachingAutotuner",
+      "triton.compile",   "XlaCompile",           "LocalExecutable::Compile"};
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
     return range.find(name) != std::string_view::npos;
   });

@@ -4,28 +4,44 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <unordered_map>
+#include <vector>
 
 #include "analyzer/evidence/device_streams.h"
 #include "analyzer/evidence/support.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
 
+/// Where the recording has no convolutions to learn from how many times its forward pass a data gradient takes.
 constexpr double kExpected = 1.5;
+constexpr std::size_t kEnough = 3;
 
 struct Convolution {
   DurationNs forward;
   DurationNs gradient;
   trace::DeviceOpId longest;               ///< data gradient
   std::vector<trace::DeviceOpId> kernels;  ///< data gradients
-  DurationNs excess() const {
-    auto f = static_cast<double>(forward.ns);
-    auto d = static_cast<double>(gradient.ns);
-    if (forward.ns == 0 || d <= kSlowGradient * f) return {};
-    return {static_cast<std::int64_t>(d - kExpected * f)};
+  bool is_slow() const {
+    return forward.ns > 0 &&
+           static_cast<double>(gradient.ns) > kSlowGradient * static_cast<double>(forward.ns);
+  }
+  DurationNs excess(double expected) const {
+    return {std::llround(static_cast<double>(gradient.ns) -
+                         expected * static_cast<double>(forward.ns))};
   }
 };
+
+/// How many times their forward passes the other data gradients take.
+double usual_ratio(const std::unordered_map<std::uint64_t, Convolution>& convolutions) {
+  std::vector<double> ratios;
+  for (const auto& [unused, one] : convolutions)
+    if (one.forward.ns > 0 && one.gradient.ns > 0 && !one.is_slow())
+      ratios.push_back(ratio(one.gradient, one.forward));
+  return ratios.size() < kEnough ? kExpected : median(ratios);
+}
 
 /// Autograd's number of a range: recorded, or in the name as PyTorch's emit_nvtx writes it; below 0
 /// when there is none.
@@ -103,10 +119,11 @@ Gradients measure_gradients(const RuleContext& context, const DevicePartition& d
           convolution.longest = op;
       });
   if (steps == 0) return result;
+  const double expected = usual_ratio(convolutions);
   for (const auto& [unused, convolution] : convolutions) {
     if (convolution.forward.ns > 0) result.linked += convolution.gradient;
-    DurationNs excess = convolution.excess();
-    if (excess.ns == 0) continue;
+    if (!convolution.is_slow()) continue;
+    const DurationNs excess = convolution.excess(expected);
     result.recoverable += excess;
     result.time += convolution.gradient;
     ++result.slow;

@@ -48,9 +48,20 @@ bool is_of_events(DeviceCallKind kind) {
 class Queue {
  public:
   Queue(const Points& points, const StreamWaits& waits, StreamId stream)
-      : points_(points), waits_(waits), row_(points.trace().ops_of_stream[stream]) {}
+      : points_(points), waits_(waits), row_(places(points.trace(), stream)) {}
 
   std::span<const DeviceOpId> row() const { return row_; }
+  /// The first op of each call: a graph takes one place, whatever is in it.
+  static std::vector<DeviceOpId> places(const Trace& trace, StreamId stream) {
+    std::vector<DeviceOpId> places;
+    CallId last;
+    for (DeviceOpId op : trace.ops_of_stream[stream]) {
+      const CallId call = trace.device_ops.call[op.value];
+      if (!call.valid() || call != last) places.push_back(op);
+      last = call;
+    }
+    return places;
+  }
   /// In the order of time.
   void add_event(TimeNs called) { events_.push_back(called); }
 
@@ -83,7 +94,7 @@ class Queue {
 
   const Points& points_;
   const StreamWaits& waits_;
-  std::span<const DeviceOpId> row_;
+  std::vector<DeviceOpId> row_;
   std::vector<TimeNs> events_;
 };
 

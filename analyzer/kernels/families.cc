@@ -179,7 +179,8 @@ KernelTraits classify_kernel(std::string_view original) {
       if (row->precision != Precision::kUnknown) traits.precision = row->precision;
     }
   }
-  if (traits.family == KernelFamily::kConvolution) {
+  // Copies may prepare a convolution's operand.
+  if (traits.family == KernelFamily::kConvolution || traits.family == KernelFamily::kFillCopy) {
     if (const PassRow* row = first_match(pass_rows(), name, start)) {
       traits.pass = row->pass;
       traits.strided = row->strided;

@@ -90,6 +90,7 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^nhwc_to_nchw ", kLayoutTransform, kTrainer},
     {"^nchw_to_nhwc ", kLayoutTransform, kTrainer},
     {"^split_rows ", kFillCopy, kTrainer},
+    {"^insert_zeros", kFillCopy, kTrainer},
     {"^join_rows ", kFillCopy, kTrainer},
     {"^layer_norm", kNormalisation, kTrainer},
     {"^add_layer_norm", kFused, kTrainer},
@@ -667,6 +668,10 @@ constexpr auto kPasses = std::to_array<PassRow>({
     {"conv_fwd", ConvPass::kForward, false, kCk},
     {"cudnn*_relu_", ConvPass::kForward, false, "cuDNN: the epilogue of the forward kernel"},
     {"convolve", ConvPass::kForward, false, kCudnn},
+    {"^insert_zeros", ConvPass::kDataGradient, true, kTrainer},
+    {"^conv2d_backward_data", ConvPass::kDataGradient, false, kTrainer},
+    {"^conv2d_backward_weights", ConvPass::kWeightGradient, false, kTrainer},
+    {"^conv2d", ConvPass::kForward, false, kTrainer},
 });
 
 constexpr auto kArchitectures = std::to_array<ArchitectureRow>({

@@ -95,7 +95,19 @@ Slow measure(const RuleContext& context, const DevicePartition& device, const Ke
   return slow;
 }
 
-std::vector<Advice> advice(const DeviceLimits& limits) {
+/// What NVIDIA's libraries obey before what a program says (their documentation of TF32).
+bool tf32_is_forbidden(const RuleContext& context) {
+  return context.trace.meta_value("env.NVIDIA_TF32_OVERRIDE") == "0";
+}
+
+std::vector<Advice> advice(const RuleContext& context, const DeviceLimits& limits) {
+  if (limits.easy_is_tf32 && tf32_is_forbidden(context)) {
+    const std::string why = "Let the libraries use TF32: the environment forbids it.";
+    std::vector<Advice> list;
+    for (const char* framework : {"headway-train", "PyTorch", "TensorFlow/JAX"})
+      list.push_back({framework, why, "unset NVIDIA_TF32_OVERRIDE", ""});
+    return list;
+  }
   std::string torch = "torch.autocast('cuda', dtype=torch.float16) with torch.amp.GradScaler()";
   std::string flow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')";
   std::string why = "Cast matrix products to half precision; FP32 never reaches tensor cores here.";
@@ -163,7 +175,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   bool modelled = slow.modelled_ns * 2 > static_cast<double>(slow.time.ns);
   finding.confidence = modelled ? 0.8 : limits.model ? 0.7 : 0.6;
   finding.evidence = std::move(slow.evidence);
-  finding.advice = advice(limits);
+  if (limits.easy_is_tf32 && tf32_is_forbidden(context))
+    finding.claim += " NVIDIA_TF32_OVERRIDE=0 keeps them there.";
+  finding.advice = advice(context, limits);
   return finding;
 }
 

@@ -4,7 +4,8 @@
 // Symptom: one dgrad kernel several times as long as the forward kernel of the same convolution.
 // Mechanism: a data gradient does exactly the arithmetic of the forward pass; with stride over 1 it scatters into the
 //   gaps between outputs, and older libraries pick an algorithm that computes the gaps too or gathers by index.
-// Formula: d = time of an op's data gradients, f = of its forward kernels. Where d > 2.5 f, recoverable = d - 1.5 f.
+// Formula: d = time of an op's data gradients (zeros inserted for them included), f = of its forward kernels. Where d > 2.5 f,
+//   recoverable = d - r f, with r the median d / f of the other convolutions, 1.5 where there are fewer than three.
 //   Without a link between the passes: half the time of kernels whose name says strided dgrad, a rule of thumb.
 // Falsified by: a forward pass that is fused or runs in another number type; then f is no measure for d.
 // Known false positives: Winograd forward against a plain gradient, which differ by up to 2.25 times.
@@ -55,6 +56,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.confidence = gradients.by_name ? 0.4 : 0.65;
   finding.evidence = std::move(gradients.evidence);
   finding.advice = {
+      {"headway-train", "Compute data gradients of strided convolutions directly.", "--dgrad fast",
+       settings(context.trace, {"dgrad"})},
       {"PyTorch",
        "Let the library search for a faster algorithm, in channels last and half precision, where "
        "newer releases have kernels for strides; update cuDNN.",

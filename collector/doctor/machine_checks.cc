@@ -158,6 +158,9 @@ Finding check_nccl(const System& system) {
       {"NCCL_DEBUG", "TRACE", "it writes a line for every step"},
       {"CUDA_LAUNCH_BLOCKING", "1", "every launch waits for its kernel"},
       {"TORCH_NCCL_BLOCKING_WAIT", "1", "every collective is waited for on the host"},
+      {"NVIDIA_TF32_OVERRIDE", "0",
+       "cuBLAS and cuDNN keep FP32 products off tensor cores, whatever the program allows"},
+      {"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0", "PyTorch's FP32 products stay off tensor cores"},
   });
   std::string text;
   for (const Setting& setting : kSlow) {

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "common/error.h"
@@ -126,6 +128,8 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
     into.settings.apply(find_preset(preset), given.values().device);
   }
   for (const auto& [name, value] : assignments) into.settings.apply(name, value);
+  if (const char* tf32 = std::getenv("NVIDIA_TF32_OVERRIDE"); tf32 && std::string_view(tf32) == "0")
+    into.settings.forbid_tf32();
   return std::nullopt;
 }
 

@@ -107,6 +107,12 @@ void print_summary(const Settings& settings, const RunResult& result) {
                samples_word(settings));
 }
 
+/// What the libraries do against what the switch says.
+void print_tf32(const Settings& s) {
+  if (s.tf32_forbidden && s.precision == Precision::kTf32)
+    fmt::print("NVIDIA_TF32_OVERRIDE is 0: products are in FP32, not in TF32\n");
+}
+
 void print_start(const CommandLine& command, const Device& device, const DataSetup& data,
                  const Trainer& trainer) {
   const Settings& s = command.settings.values();
@@ -121,6 +127,7 @@ void print_start(const CommandLine& command, const Device& device, const DataSet
              format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
   if (!device.info().note.empty()) fmt::print("{}\n", device.info().note);
+  print_tf32(s);
   std::fflush(stdout);
 }
 
@@ -158,16 +165,14 @@ void check_device_settings(const Settings& s) {
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.world > 0 && s.device != DeviceKind::kSim)
     fail_usage("world: only --device sim has a machine that can be drawn. Leave --world out.");
-  if (s.cuda_graph && !cuda)
-    fail_usage("cuda_graph: only --device cuda has CUDA graphs. Leave --cuda-graph off.");
   if (s.cuda_graph && s.raw_allocator)
     fail_usage(
         "cuda_graph: memory cannot be allocated and freed between the kernels of a graph. Use "
         "--allocator caching, or leave --cuda-graph off.");
-  if (s.cuda_graph && (s.sync.ops > 0 || s.launch_us > 0))
+  if (s.cuda_graph && s.sync.ops > 0)
     fail_usage(
-        "cuda_graph: a graph is one launch, so --sync and --launch-us have nothing to come after. "
-        "Leave them out, or --cuda-graph off.");
+        "cuda_graph: a graph is one launch, so --sync has nothing to come after. Leave it out, or "
+        "--cuda-graph off.");
 }
 
 /// On the processor or on a GPU.

@@ -90,6 +90,10 @@ void GradientSync::plan_buckets(const Graph& graph, const Pairs& in_order,
   }
 }
 
+bool GradientSync::is_last_of_bucket(NodeId node) const {
+  return std::ranges::any_of(buckets_, [&](const Planned& each) { return each.last == node; });
+}
+
 void GradientSync::op_launched(NodeId node, std::int64_t batch) {
   if (!follows_ops()) return;
   std::size_t ready = exchanged_;

@@ -40,6 +40,8 @@ class GradientSync {
 
   /// Whether buckets are exchanged between the ops of the backward pass: then it is to be told of each.
   bool follows_ops() const { return communicator_ && options_.overlap; }
+  /// Whether the op makes the last gradient of a bucket: else `op_launched` does nothing after it.
+  bool is_last_of_bucket(NodeId node) const;
   /// After the launches of a backward op of the last micro batch.
   void op_launched(NodeId node, std::int64_t batch);
   /// After the backward pass of each micro batch; the last one starts what has not been exchanged.

@@ -56,7 +56,7 @@ PairLoader::PairLoader(const PairSet& pairs, Device& device, const PairLoaderOpt
   }
 }
 
-/// Sorted: pairs by length, cut into batches, the batches shuffled; pairs of one length are
+/// Sorted: pairs by length, cut into what all ranks take in a step, those shuffled; pairs of one length are
 /// shuffled, too.
 const std::vector<std::size_t>& PairLoader::order(std::int64_t epoch) {
   if (epoch == order_epoch_) return order_;
@@ -69,7 +69,7 @@ const std::vector<std::size_t>& PairLoader::order(std::int64_t epoch) {
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return pairs_.pairs[i].longer(); });
   if (!options_.shuffle) return order_;
   std::vector<std::size_t> starts;
-  const auto batch = static_cast<std::size_t>(options_.batch);
+  const auto batch = static_cast<std::size_t>(options_.batch * options_.ranks);
   for (std::size_t i = 0; i + batch <= order_.size(); i += batch) starts.push_back(i);
   shuffle(starts, random);
   std::vector<std::size_t> mixed;
@@ -104,9 +104,11 @@ void PairLoader::make(Batch& batch) {
   auto* const labels = batch.labels.as<std::int32_t>();
   std::fill_n(source, 2 * length * n, -1);
   std::fill_n(labels, length * n, -1);
+  std::size_t longest = 0;
   for (std::int64_t row = 0; row < batch.rows; ++row) {
     const PairSet::Pair& pair = pairs_.pairs[numbers[static_cast<std::size_t>(first + row)]];
     HEADWAY_INVARIANT(static_cast<std::int64_t>(pair.longer()) < length);
+    longest = std::max(longest, pair.longer() + 1);
     for (std::size_t t = 0; t < pair.source.size(); ++t)
       source[static_cast<std::int64_t>(t) * n + row] = token(pair.source[t]);
     for (std::size_t t = 0; t <= pair.target.size(); ++t) {
@@ -115,6 +117,7 @@ void PairLoader::make(Batch& batch) {
           t < pair.target.size() ? token(pair.target[t]) : 0;
     }
   }
+  batch.filled = static_cast<double>(longest) / static_cast<double>(length);
 }
 
 }  // namespace headway::trainer

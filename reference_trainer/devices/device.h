@@ -84,6 +84,7 @@ struct LaunchArguments {
   int slot = 0;             ///< which buffer of the graph's inputs
   float rate = 0;           ///< learning rate
   std::int64_t batch = -1;  ///< for traces
+  double filled = 1;  ///< share of the graph's length that the batch has, 0..1: the rest is padding
 };
 
 /// Something a stream can run, made by Device::compile. Its tag says what traces call it.
@@ -182,8 +183,8 @@ class Device {
   /// A kernel that is no op of a graph. What the op points at must outlive it.
   virtual std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) = 0;
 
-  /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph); null where the
-  /// device has no such thing. It is for launches with the slot of `sample`. The kernels must outlive it, and have run before.
+  /// One kernel that does what `kernels` do one after the other, for one call of the driver (a CUDA graph). It is for launches
+  /// with the slot of `sample`. The kernels must outlive it, and have run before.
   virtual std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
                                        const std::vector<const Kernel*>& kernels,
                                        const LaunchArguments& sample) = 0;

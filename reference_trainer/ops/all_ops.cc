@@ -10,6 +10,7 @@ std::span<const OpDefinition* const> all_ops() {
   static constexpr std::array kAll = {&kConv2d,
                                       &kConv2dBackwardData,
                                       &kConv2dBackwardWeights,
+                                      &kInsertZeros,
                                       &kNhwcToNchw,
                                       &kNchwToNhwc,
                                       &kBatchNorm,

@@ -230,4 +230,17 @@ ValueId row_mean(Graph& graph, const std::string& name, ValueId x) {
   return row_op(graph, kRowMean, name, {x}, {rows, 1}, {RowOp::kRowMean, 0, 0, {}});
 }
 
+/// A cluster's program rounds; FP32 is what it does not round last.
+kernels::NumberFormat result_format(const Node& node, std::size_t output) {
+  using kernels::NumberFormat;
+  if (const auto* program = std::get_if<kernels::RowProgram>(&node.attributes)) {
+    const auto number = static_cast<std::size_t>(program->outputs[output]) - program->inputs.size();
+    const kernels::RowInstruction& by = program->instructions[number];
+    return by.op == kernels::RowOp::kRound ? by.format : NumberFormat::kFloat32;
+  }
+  if (node.op == &kCast || node.op == &kTf32Round)
+    return std::get<RowAttributes>(node.attributes).format;
+  return node.results;
+}
+
 }  // namespace headway::trainer::ops

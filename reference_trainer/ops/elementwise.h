@@ -26,4 +26,7 @@ kernels::RowKind row_kind(const Graph& graph, ValueId value, RowsAndColumns over
 /// The node alone, or all of a cluster, as a program over its inputs and outputs in their order.
 kernels::RowProgram row_program(const Graph& graph, const Node& node);
 
+/// The number format that an output of any node is rounded to, by what the node says; TF32 is one, too.
+kernels::NumberFormat result_format(const Node& node, std::size_t output);
+
 }  // namespace headway::trainer::ops

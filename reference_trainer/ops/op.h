@@ -36,7 +36,7 @@ std::span<const OpDefinition* const> all_ops();
 
 namespace ops {
 
-extern const OpDefinition kConv2d, kConv2dBackwardData, kConv2dBackwardWeights;
+extern const OpDefinition kConv2d, kConv2dBackwardData, kConv2dBackwardWeights, kInsertZeros;
 extern const OpDefinition kNhwcToNchw, kNchwToNhwc;
 extern const OpDefinition kBatchNorm, kBnRelu, kBnAddRelu;
 extern const OpDefinition kBatchNormBackward, kBnReluBackward, kBnAddReluBackward;

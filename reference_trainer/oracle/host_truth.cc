@@ -39,8 +39,8 @@ HostTruth::HostTruth(const sim::Recording& recording) {
       waits_.push_back({range.start, range.end, TruthClass::kInputOther, batch});
     } else if (kind == RangeKind::kOp || range.nccl) {
       ops_.push_back({range.start, range.end, TruthClass::kLaunchGap});
-    } else if (kind == RangeKind::kRead || kind == RangeKind::kDecode ||
-               kind == RangeKind::kAugment) {
+    } else if (batch >= 0 && (kind == RangeKind::kRead || kind == RangeKind::kDecode ||
+                              kind == RangeKind::kAugment)) {
       if (stages_.size() <= static_cast<std::size_t>(batch)) stages_.resize(batch + 1);
       stages_[static_cast<std::size_t>(batch)].push_back(
           {range.start, range.end,

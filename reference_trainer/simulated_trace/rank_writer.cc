@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "reference_trainer/simulated_trace/write_trace.h"
@@ -36,6 +37,10 @@ const char* api_name(DeviceCallKind kind) {
   switch (kind) {
     case DeviceCallKind::kLaunch:
       return "cudaLaunchKernel_v7000";
+    case DeviceCallKind::kGraphLaunch:
+      return "cudaGraphLaunch_v10000";
+    case DeviceCallKind::kOther:
+      return "cudaGraphInstantiate_v12000";
     case DeviceCallKind::kCopy:
       return "cudaMemcpyAsync_v3020";
     case DeviceCallKind::kCopyBlocking:
@@ -105,6 +110,7 @@ void RankWriter::write() {
   write_process();
   write_device();
   write_memory();
+  write_clock();
   write_graph();
   write_ranges();
   write_files();
@@ -139,6 +145,7 @@ void RankWriter::write_device() {
   gpu.gpu_name = writer_.keep(device_name(run_.gpu));
   gpu.memory_bandwidth = model.memory_bytes_per_second;
   gpu.sm_count = model.multiprocessors;
+  if (run_.clock < 1) gpu.clock_rate = std::llround(boost_clock_hz(model.id));
   gpu.total_memory = run_.gpu.costs->memory_bytes;
   writer_.add<tables::TargetInfoGpu>(gpu);
   tables::CudaDevice::Row device;
@@ -171,6 +178,27 @@ void RankWriter::write_memory() {
   for (const std::int64_t time : {std::int64_t{0}, recording_.end})
     writer_.add<tables::Counter>(
         {row.id, time, static_cast<double>(recording_.memory_bytes + kContextBytes)});
+}
+
+/// As the recorder samples it, where the clock is held down: the clock, and that power is the reason.
+void RankWriter::write_clock() {
+  if (run_.clock >= 1) return;
+  constexpr double kPowerLimit = 0x4;  // NVML's clocks event reasons
+  constexpr std::int64_t kEvery = 100'000'000;
+  auto add = [&](int number, std::string_view name, std::string_view unit, double value) {
+    tables::CounterSeries::Row row;
+    row.id = run_.ranks * number + gpu_ + 1;
+    row.series = name;
+    row.unit = unit;
+    row.device_id = gpu_;
+    row.description = "Simulated.";
+    writer_.add<tables::CounterSeries>(row);
+    for (std::int64_t time = 0; time < recording_.end; time += kEvery)
+      writer_.add<tables::Counter>({row.id, time, value});
+    writer_.add<tables::Counter>({row.id, recording_.end, value});
+  };
+  add(1, "gpu.sm_clock", "Hz", run_.clock * boost_clock_hz(run_.gpu.model->id));
+  add(2, "gpu.throttle_reasons", "", kPowerLimit);
 }
 
 void RankWriter::write_graph() {
@@ -289,12 +317,16 @@ std::int64_t RankWriter::write_kernel(const Op& op) {
   row.device_id = gpu_;
   row.context_id = kContext;
   row.stream_id = stream(op.stream);
-  row.correlation_id = static_cast<std::int64_t>(op.correlation);
+  row.correlation_id = static_cast<std::int64_t>(op.call());
   row.global_pid = global_pid_;
   row.demangled_name = text(op.name);
   row.short_name = row.demangled_name;
   row.grid_x = op.blocks;
   row.block_x = op.block_threads;
+  if (op.graph_call != 0) {
+    row.graph_id = op.graph;
+    row.graph_node_id = (op.graph << 32) + op.node;  // as CUPTI numbers them
+  }
   return writer_.add<tables::Kernel>(row);
 }
 

@@ -24,6 +24,7 @@ class RankWriter {
   void write_process();
   void write_device();
   void write_memory();
+  void write_clock();
   void write_graph();
   void write_calls();
   void write_synchronization(const Call& call);

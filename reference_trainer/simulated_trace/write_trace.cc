@@ -47,6 +47,7 @@ void write_session(trace::TraceWriter& writer, const SimulatedRun& run, std::int
       writer.set_meta("env.WORLD_SIZE", std::to_string(run.ranks));
     }
   }
+  if (run.tf32_forbidden) writer.set_meta("env.NVIDIA_TF32_OVERRIDE", "0");
   for (const auto& [name, value] : run.settings)
     writer.add<trace::tables::Setting>({0, writer.keep(name), writer.keep(value)});
 }

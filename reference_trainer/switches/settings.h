@@ -72,11 +72,14 @@ struct Settings {
   GraphCompiler graph_compiler = GraphCompiler::kOn;
   // layout
   bool channels_first = false;  ///< convolutions on NCHW
+  bool slow_dgrad = false;      ///< data gradients of strided convolutions by inserted zeros
   // placement
   Assign assign = Assign::kLoader;
   bool coords_on_processor = false;
   // precision
   Precision precision = Precision::kFp32;
+  bool tf32_forbidden =
+      false;  ///< no switch: NVIDIA_TF32_OVERRIDE=0, which NVIDIA's libraries obey
   // data
   DataKind data = DataKind::kAuto;
   std::string data_dir = "/usr/share/datasets/fashion-mnist";
@@ -98,6 +101,7 @@ struct Settings {
   Balance balance = Balance::kSorted;
   bool augment = true;
   bool augment_on_device = false;
+  double read_first_ms = 0;  ///< emulated: reading the whole data set before the first step
   double storage_latency_ms = 0;
   double storage_mb_per_s = 0;
   bool pinned = true;
@@ -110,6 +114,8 @@ struct Settings {
   std::int64_t run_ahead = 2;
   double launch_us = 0;
   bool cuda_graph = false;
+  bool lazy_loading = false;  ///< device code of a shape is loaded when a step first has it
+  double load_code_ms = 0;
   DeviceSchedule device_schedule = DeviceSchedule::kBlocking;
   // ranks
   std::int64_t ranks = 1;
@@ -134,6 +140,7 @@ struct Settings {
   DeviceKind device = DeviceKind::kHost;
   std::string gpu = "h200";  ///< simulated
   std::int64_t world = 0;    ///< simulated: seed of a drawn machine; 0: the tables'
+  double clock = 1;          ///< simulated: of the multiprocessors, as a share of the highest
   double jitter = 0;         ///< likewise: durations vary by this share at most
   std::int64_t host_cores = 16;
   double memory_gb_per_s = 0;

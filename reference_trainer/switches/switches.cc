@@ -27,12 +27,15 @@ bool is_ssd(const Settings& s) {
 bool has_convolutions(const Settings& s) {
   return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
+bool loads_code(const Settings& s) {
+  return s.load_code_ms > 0;
+}
 bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
 }
 
 bool may_join_launches(const Settings& s) {
-  return s.device == DeviceKind::kCuda && s.sync.ops == 0 && s.launch_us == 0 && !s.raw_allocator;
+  return s.sync.ops == 0 && !s.raw_allocator;
 }
 
 Switch sync_switch() {
@@ -178,6 +181,14 @@ std::vector<Switch> make_switches() {
            "that has no other kernels, which needs a transpose before and after each of them.",
            "layout-transposes", try_values({"nhwc"}, has_convolutions)},
           &S::channels_first, {{"nhwc", false}, {"nchw", true}}),
+      choice<bool>({"dgrad", kLayout,
+                    "Data gradients of strided convolutions: directly, or the slow way of a "
+                    "library without a "
+                    "kernel for strides, with zeros inserted between the gradients and a "
+                    "convolution over all "
+                    "places (published: up to 25 times for a single one, cuDNN 8.1).",
+                    "slow-strided-dgrad", try_values({"fast"}, has_convolutions)},
+                   &S::slow_dgrad, {{"fast", false}, {"slow", true}}),
       choice<Assign>(
           {"assign", kPlacement,
            "Where ssd finds out which box each anchor is to find: the loader's workers encode it, "
@@ -296,6 +307,11 @@ std::vector<Switch> make_switches() {
                     "to which they cross as 8-bit pixels.",
                     "input-bound", try_values({"device"})},
                    &S::augment_on_device, {{"workers", false}, {"device", true}}),
+      number({"read_first_ms", kInput,
+              "Emulated: reading the whole data set before the first step, instead of while "
+              "training.",
+              "long-startup"},
+             &S::read_first_ms, 0, 1000000, "nothing"),
       number({"storage_latency_ms", kInput,
               "Emulated storage: time that every open and every read takes, overlapping between "
               "workers.",
@@ -344,10 +360,23 @@ std::vector<Switch> make_switches() {
               "launch-bound"},
              &S::launch_us, 0, 100000, "only what our own launch costs"),
       flag({"cuda_graph", kLaunch,
-            "Device cuda: launch all kernels of a phase with one call, as a CUDA graph, from the "
-            "second step on.",
+            "Launch all kernels of a phase with one call from the second step on, as a CUDA graph; "
+            "on the host "
+            "device as a recorded queue. Buckets that are exchanged during the backward pass, and "
+            "what the "
+            "processor computes, cut it into several.",
             "launch-bound", try_values({"on"}, may_join_launches)},
            &S::cuda_graph),
+      choice<bool>(
+          {"module_loading", kLaunch,
+           "When device code is loaded and compiled: for all shapes before the first step, or for "
+           "each when a step first has it. The programs' shapes are emulated: every fourth step "
+           "has a new one, whose code takes load_code_ms.",
+           "module-load", try_values({"eager"}, loads_code)},
+          &S::lazy_loading, {{"eager", false}, {"lazy", true}}),
+      number({"load_code_ms", kLaunch, "Emulated: what loading the code of a shape takes.",
+              "module-load"},
+             &S::load_code_ms, 0, 10000, "nothing"),
       choice<DeviceSchedule>(
           {"device_schedule", kLaunch,
            "How the training thread and the host device wait for each other: asleep, as with "
@@ -444,6 +473,11 @@ std::vector<Switch> make_switches() {
                "down. The GPU's "
                "peaks stay. The oracle tells what was drawn, the trace does not."},
               &S::world, 0, 1000000000, "that of the tables, without noise"),
+      number({"clock", kDevice,
+              "Simulated: clock of the multiprocessors, as a share of the highest; the power limit "
+              "holds it down. Memory keeps its own.",
+              "clock-throttled"},
+             &S::clock, 0.1, 1),
       number({"jitter", kDevice, "Simulated durations vary by this share at most."}, &S::jitter, 0,
              0.9, "not at all"),
       integer(

@@ -73,6 +73,8 @@ class EffectiveSettings {
   /// Replaces "decide for me" by what was decided.
   void resolve_threads(int threads) { settings_.threads = threads; }
   void resolve_ranks(int ranks) { settings_.ranks = ranks; }
+  /// FP32 products stay FP32, whatever `precision` says of TF32.
+  void forbid_tf32() { settings_.tf32_forbidden = true; }
 
   const Settings& values() const { return settings_; }
   std::string preset() const { return preset_; }

@@ -14,6 +14,7 @@
 #include "reference_trainer/passes/fuse_elementwise.h"
 #include "reference_trainer/passes/fuse_layer_norm.h"
 #include "reference_trainer/passes/fuse_loss.h"
+#include "reference_trainer/passes/insert_zeros.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
@@ -140,7 +141,9 @@ Model build_training_model(const Settings& s, const TrainingData& data, Gradient
   optimizer.format = parameter_format(s.precision);
   optimizer.loss_scale = needs_loss_scale(s.precision);
   const ValueId state = optimizer.has_state() ? add_optimizer_state(model.graph) : ValueId::none();
-  apply_precision(model.graph, s.precision, state);
+  if (s.slow_dgrad) insert_zeros(model.graph);
+  const bool plain = s.precision == Precision::kTf32 && s.tf32_forbidden;
+  apply_precision(model.graph, plain ? Precision::kFp32 : s.precision, state);
   add_optimizer(model.graph, gradients, optimizer);
   if (s.graph_compiler != GraphCompiler::kOff) fuse_elementwise(model.graph);
   return model;

@@ -97,29 +97,60 @@ void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
 }
 
 /// The first time they run one by one: libraries load what they need, which a capture would not stand.
-const Kernel* Executor::joined(Phase phase, const LaunchArguments& arguments) {
-  const auto [place, first] = joined_.try_emplace({phase, arguments.slot});
+const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arguments,
+                                         const AfterOps& after) {
+  if (ops_of_phase_[static_cast<std::size_t>(phase)].empty()) return nullptr;
+  const bool followed = static_cast<bool>(after.launched);
+  const auto [place, first] = pieces_.try_emplace({phase, arguments.slot, followed});
   if (first) return nullptr;
-  if (place->second) return place->second.get();
-  std::vector<const Kernel*> kernels;
-  for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
-    if (graph_.node(op.node).on_processor) return nullptr;
-    for (const auto& kernel : compiled_.kernels(op.node)) kernels.push_back(kernel.get());
+  Pieces& pieces = place->second;
+  if (!pieces.empty()) return &pieces;
+  pieces = cut(phase, after);
+  for (Piece& piece : pieces) {
+    if (piece.kernels.size() < 2) continue;
+    Kernel::Tag tag;
+    tag.text = fmt::format("{} kernels as one", piece.kernels.size());
+    tag.name = nvtx::intern(tag.text);
+    tag.phase = phase;
+    piece.joined = device_.join(stream_, std::move(tag), piece.kernels, arguments);
   }
-  if (kernels.empty()) return nullptr;
-  Kernel::Tag tag;
-  tag.text = fmt::format("{} kernels as one", kernels.size());
-  tag.name = nvtx::intern(tag.text);
-  tag.phase = phase;
-  place->second = device_.join(stream_, std::move(tag), kernels, arguments);
-  return place->second.get();
+  return &pieces;
 }
 
-void Executor::run(Phase phase, const LaunchArguments& arguments,
-                   const std::function<void(NodeId)>& launched) {
-  if (options_.join_launches && !launched)
-    if (const Kernel* kernel = joined(phase, arguments))
-      return device_.launch(stream_, *kernel, arguments);
+/// Between what the processor computes, and what the host does after ops.
+Executor::Pieces Executor::cut(Phase phase, const AfterOps& after) const {
+  Pieces pieces;
+  bool open = false;
+  for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
+    if (graph_.node(op.node).on_processor) {
+      pieces.push_back({.last = op.node, .on_processor = true});
+      open = false;
+      continue;
+    }
+    if (!open) pieces.push_back({.last = op.node});
+    Piece& piece = pieces.back();
+    piece.last = op.node;
+    for (const auto& kernel : compiled_.kernels(op.node)) piece.kernels.push_back(kernel.get());
+    open = !after.launched || (after.acts && !after.acts(op.node));
+  }
+  return pieces;
+}
+
+void Executor::run(const Pieces& pieces, const LaunchArguments& arguments, const AfterOps& after) {
+  for (const Piece& piece : pieces) {
+    if (piece.on_processor) run_on_processor(piece.last, arguments);
+    if (!piece.kernels.empty()) {
+      if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
+      device_.launch(stream_, piece.joined ? *piece.joined : *piece.kernels.front(), arguments);
+    }
+    if (after.launched) after.launched(piece.last);
+  }
+}
+
+void Executor::run(Phase phase, const LaunchArguments& arguments, const AfterOps& after) {
+  if (options_.join_launches)
+    if (const Pieces* together = pieces(phase, arguments, after))
+      return run(*together, arguments, after);
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
     nvtx::Range range(op.name, op.payload);
     compiled_.allocate_for(op.node);
@@ -128,7 +159,7 @@ void Executor::run(Phase phase, const LaunchArguments& arguments,
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);
     }
-    if (launched) launched(op.node);
+    if (after.launched) after.launched(op.node);
     compiled_.free_after(op.node);
     // What launches nothing is no op of the stream.
     if (compiled_.kernels(op.node).empty() && !graph_.node(op.node).on_processor) continue;

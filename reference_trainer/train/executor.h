@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,17 @@ namespace headway::trainer {
 struct ExecutorOptions {
   std::chrono::nanoseconds launch_cost{0};  ///< emulated framework time per launch
   std::int64_t sync_every = 0;              ///< wait for the stream after every n-th op; 0: never
-  /// Launch a phase's kernels together from the second time on, where the device can (Device::join).
+  /// Launch a phase's kernels together (Device::join) from the second time on: all of them, or as many as lie between two
+  /// things that the host does among them.
   bool join_launches = false;
+};
+
+/// What comes after the ops of a phase as they are launched.
+struct AfterOps {
+  std::function<void(NodeId)> launched =
+      {};  ///< told of each, or of the last of those that are launched together
+  std::function<bool(NodeId)> acts =
+      {};  ///< whether it does anything after that op; empty: after every one
 };
 
 /// The host side of running a graph: walks its ops in order and launches their kernels, as a
@@ -29,9 +39,8 @@ class Executor {
   Executor(Device& device, StreamId stream, const Graph& graph, CompiledGraph& compiled,
            std::int64_t first_op_id, const ExecutorOptions& options);
 
-  /// Launches all ops of a phase. `launched` is told of each op afterwards.
-  void run(Phase phase, const LaunchArguments& arguments,
-           const std::function<void(NodeId)>& launched = {});
+  /// Launches all ops of a phase.
+  void run(Phase phase, const LaunchArguments& arguments, const AfterOps& after = {});
 
  private:
   struct Op {
@@ -49,8 +58,18 @@ class Executor {
   /// Copies the operands to the host, computes, copies the results back. Blocks for the first copies.
   void run_on_processor(NodeId node, const LaunchArguments& arguments);
 
-  /// The kernels of a phase as one; null while they are launched one by one.
-  const Kernel* joined(Phase phase, const LaunchArguments& arguments);
+  /// Ops that are launched at once: of one kernel or by one call.
+  struct Piece {
+    NodeId last;
+    std::vector<const Kernel*> kernels = {};
+    std::unique_ptr<Kernel> joined = nullptr;
+    bool on_processor = false;
+  };
+  using Pieces = std::vector<Piece>;
+  /// The ops of a phase in pieces; null while they are launched one by one.
+  const Pieces* pieces(Phase phase, const LaunchArguments& arguments, const AfterOps& after);
+  Pieces cut(Phase phase, const AfterOps& after) const;
+  void run(const Pieces& pieces, const LaunchArguments& arguments, const AfterOps& after);
 
   Device& device_;
   const StreamId stream_;
@@ -59,7 +78,8 @@ class Executor {
   const ExecutorOptions options_;
   std::map<NodeId, RoundTrip> round_trips_;
   std::array<std::vector<Op>, 8> ops_of_phase_;
-  std::map<std::pair<Phase, int>, std::unique_ptr<Kernel>> joined_;  // by slot; null: run once
+  /// By phase, slot, and whether something follows the ops; empty: run once.
+  std::map<std::tuple<Phase, int, bool>, Pieces> pieces_;
   std::int64_t ops_since_sync_ = 0;
 };
 

@@ -71,7 +71,7 @@ std::optional<InputFeed::Fed> InputFeed::fetch() {
   const Event copied = device_.record(copy_stream_);
   if (device_images_) device_images_->launch(copy_stream_, slot, batch->id);
   in_copy_.push_back({batch, copied, device_images_ ? device_.record(copy_stream_) : copied});
-  return Fed{batch->id, batch->rows, slot};
+  return Fed{batch->id, batch->rows, slot, batch->filled};
 }
 
 void InputFeed::copy_to_device(const Batch& batch, int slot) {

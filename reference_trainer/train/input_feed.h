@@ -22,7 +22,8 @@ class InputFeed {
   struct Fed {
     std::int64_t batch = 0;
     std::int64_t rows = 0;
-    int slot = 0;  ///< of the graph's inputs
+    int slot = 0;       ///< of the graph's inputs
+    double filled = 1;  ///< LaunchArguments::filled
   };
 
   /// Input slots that the graph must be compiled with.

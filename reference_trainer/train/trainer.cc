@@ -18,6 +18,9 @@ using conventions::RangeKind;
 using conventions::RangePayload;
 using kernels::LossFigures;
 
+/// Every so many steps have a shape of their own (--module-loading).
+constexpr std::int64_t kStepsOfShape = 4;
+
 double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -29,6 +32,8 @@ struct StepNames {
   nvtx::Name forward = nvtx::intern("forward");
   nvtx::Name backward = nvtx::intern("backward");
   nvtx::Name update = nvtx::intern("update");
+  nvtx::Name read_first = nvtx::intern("read data set");
+  nvtx::Name load_code = nvtx::intern("load device code");
 };
 const StepNames& names() {
   static const StepNames kNames;
@@ -155,6 +160,7 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
   for (ValueId parameter : model_.graph.parameters())
     result.parameters += model_.graph.value(parameter).shape.elements();
   const auto ahead = settings_.run_ahead;
+  start_up();
   started_ = device_.clock().now();
   std::int64_t step = 0;
   auto report = [&](std::int64_t finished) {
@@ -185,6 +191,29 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
                                  static_cast<std::int64_t>(model_.graph.node_count()), hooks);
   }
   return result;
+}
+
+/// What is emulated of it: data that is read as a whole, code that is loaded for all shapes.
+void Trainer::start_up() {
+  auto rest = [&](double ms) {
+    device_.clock().rest(std::chrono::nanoseconds(static_cast<std::int64_t>(ms * 1e6)));
+  };
+  if (settings_.read_first_ms > 0) {
+    nvtx::Range reading(names().read_first, range(RangeKind::kRead, Phase::kInput, -1, -1));
+    rest(settings_.read_first_ms);
+  }
+  if (settings_.load_code_ms > 0 && !settings_.lazy_loading) {
+    nvtx::Range loading(names().load_code, range(RangeKind::kOther, Phase::kNone, -1, -1));
+    rest(settings_.load_code_ms *
+         static_cast<double>((steps_ + kStepsOfShape - 1) / kStepsOfShape));
+  }
+}
+
+void Trainer::load_code(std::int64_t step) {
+  if (!settings_.lazy_loading || settings_.load_code_ms <= 0 || step % kStepsOfShape != 0) return;
+  nvtx::Range loading(names().load_code, range(RangeKind::kOther, Phase::kForward, step, step));
+  device_.clock().spend(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.load_code_ms * 1e6)));
 }
 
 /// Ranks must end with the same step. One that is asked to stop proposes a step that no rank has begun:
@@ -237,18 +266,20 @@ void Trainer::pass(std::int64_t step, int micro_batch) {
   if (micro_batch == 0 && rank_ == settings_.slow_rank)
     device_.clock().spend(
         std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.slow_rank_ms * 1e6)));
-  const LaunchArguments arguments{fed.slot, learning_rate_of(settings_), fed.batch};
+  const LaunchArguments arguments{fed.slot, learning_rate_of(settings_), fed.batch, fed.filled};
   last_arguments_ = arguments;
   {
     nvtx::Range forward(names().forward, phase(Phase::kForward));
+    if (micro_batch == 0) load_code(step);
     executor_->run(Phase::kForward, arguments);
   }
   {
     nvtx::Range backward(names().backward, phase(Phase::kBackward));
-    std::function<void(NodeId)> launched;
+    AfterOps after;
     if (gradient_sync_ && gradient_sync_->follows_ops() && last)
-      launched = [&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); };
-    executor_->run(Phase::kBackward, arguments, launched);
+      after = {[&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); },
+               [&](NodeId node) { return gradient_sync_->is_last_of_bucket(node); }};
+    executor_->run(Phase::kBackward, arguments, after);
     if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, fed.batch);
   }
   read_figures(step, micro_batch);

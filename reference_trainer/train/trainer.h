@@ -108,6 +108,9 @@ class Trainer {
   void initialise_values();
   std::unique_ptr<DeviceImages> device_images() const;
   void add_gradient_sync(const TrainerParts& parts);
+  void start_up();
+  /// Loads the device code of a new shape, where steps have one now and then.
+  void load_code(std::int64_t step);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);
   /// Forward and backward pass of one micro batch.

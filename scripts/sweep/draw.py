@@ -17,6 +17,8 @@ NOT_DRAWN = {
     "seed": "decides data, which is laid out once; noise has the seed of the world",
     "device": "an option of the sweep", "threads": "what the machine has",
     "memory_gb_per_s": "the simulated GPU's own; on the host an emulation that would hide the arithmetic",
+    "clock": "a power limit is nobody's change to make", "read_first_ms": "before the steps",
+    "module_loading": "needs load_code_ms", "load_code_ms": "an emulation of code that a simulated program has not",
     "world": "an option of the sweep", "device_schedule": "of the host device's waiting, not of a GPU's",
 }
 
@@ -81,6 +83,7 @@ def draw(seed, index, attempt, device, world=True):
         ranks(d, host)
     if model in ("resnet", "ssd"):
         samples(d)
+        d.flawed("dgrad", "fast", ["slow"])
     return d.values
 
 

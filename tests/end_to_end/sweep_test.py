@@ -48,7 +48,10 @@ def test_changes():
         assert change in changes, change
     assert all(len(change) == 1 for change in changes)
     assert {"pinned": "on"} not in changes, "it is on"
-    assert program.realisations("cuda-graph", "--cuda-graph on") == [], "this device has none"
+    assert program.realisations("cuda-graph", "--cuda-graph on") == [], "the host waits after every op"
+    values["sync"] = "never"
+    graphs = of_trainer(values, tools().switches(values))
+    assert graphs.realisations("cuda-graph", "--cuda-graph on") == [{"cuda_graph": "on"}]
     assert program.realisations("remove-syncs", "--sync never") == [{"sync": "never"}]
     assert program.realisations("half-precision", "--precision bf16") == [{"precision": "bf16"}]
     assert len(program.realisations("no-casts", "")) == 2, "alternatives"

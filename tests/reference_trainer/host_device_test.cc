@@ -64,6 +64,43 @@ TEST_CASE("a launch returns while the kernel still runs, and arguments reach it"
   CHECK(slot == 7);
 }
 
+TEST_CASE(
+    "a recorded queue is submitted by one call and runs in order, each kernel with its arguments") {
+  HostDevice device({1, 0, 0});
+  const StreamId stream = device.create_stream("s");
+  std::vector<std::pair<int, int>> order;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<const Kernel*> all;
+  for (int i = 0; i < 2000; ++i) {  // more than the queue has places
+    kernels.push_back(device.make_kernel(
+        "k", [&order, i](const LaunchArguments& a) { order.emplace_back(i, a.slot); }));
+    all.push_back(kernels.back().get());
+  }
+  const auto recorded = device.join(stream, {}, all, {});
+  Gate gate(device);
+  device.launch(stream, *gate.kernel, {});
+  device.launch(stream, *recorded, {.slot = 1});  // returns, though nothing has run
+  device.launch(stream, *recorded, {.slot = 2});
+  gate.open();
+  device.synchronize(stream);
+  REQUIRE(order.size() == 4000);
+  for (int i = 0; i < 4000; ++i)
+    CHECK(order[static_cast<std::size_t>(i)] == std::pair(i % 2000, 1 + i / 2000));
+}
+
+TEST_CASE("what fails in a recorded queue is told with its op, and what is behind it is left out") {
+  HostDevice device({1, 0, 0});
+  const StreamId stream = device.create_stream("s");
+  int ran = 0;
+  const auto fine = device.make_kernel("fine", [&](auto&) { ++ran; });
+  const auto bad =
+      device.make_kernel("bad", [](auto&) { throw std::runtime_error("no such thing"); });
+  const auto recorded = device.join(stream, {}, {fine.get(), bad.get(), fine.get()}, {});
+  device.launch(stream, *recorded, {});
+  CHECK_THROWS_WITH_AS(device.synchronize(stream), doctest::Contains("'bad'"), Error);
+  CHECK(ran == 1);
+}
+
 TEST_CASE("a launch blocks when 1024 are outstanding") {
   HostDevice device({1, 0, 0});
   const StreamId stream = device.create_stream("s");

@@ -87,6 +87,36 @@ TEST_CASE("the host blocks when 1024 launches are outstanding") {
   CHECK(std::ranges::count(edges, EdgeKind::kQueue, &Edge::kind) == 1);
 }
 
+TEST_CASE(
+    "a graph is launched by one call, its kernels follow more closely and take one place in the "
+    "queue") {
+  SimDevice device(h200(), lone_world());
+  const StreamId stream = device.create_stream("compute");
+  const auto one = kernel_of(device, 0, 48'000'000'000);  // about 11 milliseconds
+  const auto two = kernel_of(device, 0, 48'000'000);
+  const auto graph = device.join(stream, {}, {one.get(), two.get(), one.get()}, {});
+  const std::int64_t before = device.now().count();
+  CHECK(before == 3 * 1500);
+  for (int i = 0; i < 1024; ++i) device.launch(stream, *graph, {.batch = i});
+  CHECK(device.now().count() == before + 1024 * 2503);
+  device.launch(stream, *graph, {});
+  CHECK(device.recording().calls.back().waited > 0);
+  device.synchronize();
+  const auto& ops = device.recording().ops;
+  REQUIRE(ops.size() == 3 * 1025);
+  const auto& call = device.recording().calls.at(1);
+  CHECK(call.kind == DeviceCallKind::kGraphLaunch);
+  CHECK(ops[0].start == call.start + costs().launch_latency_ns);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(ops[i].call() == call.correlation);
+    CHECK(ops[i].node == static_cast<std::int64_t>(i) + 1);
+  }
+  CHECK(ops[1].correlation != ops[2].correlation);
+  const double inside = graph_costs().gap_share * static_cast<double>(costs().kernel_gap_ns);
+  CHECK(static_cast<double>(ops[1].start - ops[0].end) == doctest::Approx(inside));
+  CHECK(ops[3].start == ops[2].end + costs().kernel_gap_ns);
+}
+
 TEST_CASE("an allocation takes its time and waits for nothing, a free waits for all streams") {
   SimDevice device(h200(), lone_world());
   const StreamId one = device.create_stream("one");

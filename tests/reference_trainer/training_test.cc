@@ -56,6 +56,34 @@ TEST_CASE("convolutions on NCHW train to the same losses, in each precision, and
   }
 }
 
+TEST_CASE("data gradients with zeros inserted train to the same losses, in either layout") {
+  Settings settings = tiny_settings();
+  settings.steps = 6;
+  for (bool channels_first : {false, true}) {
+    CAPTURE(channels_first);
+    settings.channels_first = channels_first;
+    settings.slow_dgrad = false;
+    const RunResult direct = train(settings);
+    settings.slow_dgrad = true;
+    check_close(direct, train(settings), 2e-3);
+    settings.precision = Precision::kBf16;
+    CHECK(std::isfinite(*train(settings).steps.back().loss));
+    settings.precision = Precision::kFp32;
+  }
+}
+
+TEST_CASE("phases that are launched at once train to the same losses") {
+  Settings settings = tiny_settings();
+  const RunResult one_by_one = train(settings);
+  settings.cuda_graph = true;
+  CHECK(losses(train(settings)) == losses(one_by_one));
+  settings.launch_us = 3;
+  settings.accumulate = 2;
+  const RunResult at_once = train(settings);
+  settings.cuda_graph = false;
+  CHECK(losses(train(settings)) == losses(at_once));
+}
+
 TEST_CASE("the optimizer gives the same losses in one kernel, per parameter and in four passes") {
   Settings settings = tiny_settings();
   const RunResult multi_tensor = train(settings);

@@ -60,7 +60,7 @@ const Fix kEagerLoading{
     "module-load",
     FixKind::kStructural,
     0.05,
-    "",
+    "--module-loading eager",
     "Calls, ranges of compilers and overheads in which device code is loaded or compiled take no "
     "time in the steps.",
     "whether all shapes are known before",

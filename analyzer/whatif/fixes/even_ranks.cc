@@ -15,6 +15,7 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
 
 namespace headway::analyzer {
 namespace {
@@ -163,15 +164,76 @@ void follow_peers(const std::vector<Piece>& pieces,
   }
 }
 
+/// What the ranks' streams do in the same place of the same step, where all do as much.
+std::vector<std::vector<const std::vector<Piece>*>> same_work(const std::vector<Rows>& rows) {
+  std::vector<const Rows*> ranks;
+  for (const Rows& its : rows)
+    if (!its.empty()) ranks.push_back(&its);
+  std::vector<std::vector<const std::vector<Piece>*>> all;
+  if (ranks.size() < 2) return all;
+  for (const auto& [row, first] : *ranks.front()) {
+    if (row.thread || row.step < 0) continue;
+    std::vector<const std::vector<Piece>*> alike;
+    for (const Rows* its : ranks)
+      if (const auto at = its->find(row); at != its->end() && at->second.size() == first.size())
+        alike.push_back(&at->second);
+    if (alike.size() == ranks.size()) all.push_back(std::move(alike));
+  }
+  return all;
+}
+
+DurationNs total(const std::vector<Piece>& pieces) {
+  DurationNs sum;
+  for (const Piece& piece : pieces) sum += piece.own;
+  return sum;
+}
+
+/// Another rank is the slow one in every step: batches of unequal work. Each piece takes the mean of all ranks.
+Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows) {
+  constexpr double kUneven = 0.02;
+  const auto work = same_work(rows);
+  DurationNs means;
+  DurationNs longest;
+  for (const auto& ranks : work) {
+    DurationNs sum;
+    DurationNs most;
+    for (const std::vector<Piece>* one : ranks) {
+      sum += total(*one);
+      most = std::max(most, total(*one));
+    }
+    means += sum / static_cast<std::int64_t>(ranks.size());
+    longest += most;
+  }
+  if (means.ns == 0 || ratio(longest, means) < 1 + kUneven)
+    return not_here("no rank takes 2 % longer than the one in the middle, over all nor by step");
+  Editor editor(predictor);
+  for (const auto& ranks : work) {
+    for (std::size_t i = 0; i < ranks.front()->size(); ++i) {
+      DurationNs sum;
+      for (const std::vector<Piece>* one : ranks) sum += (*one)[i].own;
+      const DurationNs mean = sum / static_cast<std::int64_t>(ranks.size());
+      for (const std::vector<Piece>* one : ranks)
+        set_piece(editor, predictor.program(), (*one)[i], mean);
+    }
+  }
+  Proposal proposal{true,
+                    fmt::format("in each step all ranks have as much to do as the mean of them, {} "
+                                "less than the one with most",
+                                format_percent(1 - ratio(means, longest))),
+                    editor.take()};
+  proposal.setting = "--balance sorted";
+  return proposal;
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const Pieces pieces(predictor);
   const std::vector<ProcessId> slow = slow_ranks(pieces, trace.processes.size());
-  if (slow.empty()) return not_here("no rank takes 2 % longer than the one in the middle");
   std::vector<Rows> rows(trace.processes.size());
   pieces.for_each([&](ProcessId process, Row row, const Piece& piece) {
     rows[process.value][row].push_back(piece);
   });
+  if (slow.empty()) return even_batches(predictor, rows);
   Editor editor(predictor);
   std::string names;
   for (ProcessId one : slow) {
@@ -201,8 +263,9 @@ const Fix kEvenRanks{
     0.1,
     "",
     "Of a rank whose work takes 2 % longer than that of the rank in the middle, each op, "
-    "call and pause takes what the same one takes on the other ranks.",
-    "why the rank is slow",
+    "call and pause takes what the same one takes on the other ranks. Where another rank has most "
+    "to do in each step, each kernel takes the mean of all ranks.",
+    "why the rank is slow, and whether the work can be divided as evenly",
     propose};
 
 }  // namespace headway::analyzer

@@ -48,9 +48,10 @@ const Fix kFasterGradients{"faster-gradients",
                            "slow-strided-dgrad",
                            FixKind::kModelled,
                            0.4,
-                           "",
+                           "--dgrad fast",
                            "Data gradients of convolutions that take over 2.5 times their forward "
-                           "passes take 1.5 times as long as those; "
+                           "passes take as many times those as the other convolutions' do, or 1.5 "
+                           "where there are fewer than three; "
                            "where the passes are not linked, half.",
                            "which algorithms the installed library has",
                            propose};

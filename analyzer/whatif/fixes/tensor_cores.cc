@@ -86,6 +86,10 @@ Proposal propose(const Predictor& predictor) {
   if (const ProductTime products = product_time(predictor);
       ratio(products.half, products.all) < 0.5)
     proposal.setting = "--precision tf32";
+  if (trace.meta_value("env.NVIDIA_TF32_OVERRIDE") == "0") {
+    proposal.text += "; not while NVIDIA_TF32_OVERRIDE is 0";
+    proposal.setting = "NVIDIA_TF32_OVERRIDE unset, --precision tf32";
+  }
   return proposal;
 }
 

@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: MIT
 // In which number format each value lies on the device (compile.h says which), and which products may round their
 // operands to TF32.
-#include "kernels/row_program.h"
 #include "reference_trainer/devices/cuda/compile.h"
+#include "reference_trainer/ops/elementwise.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/optim/optimizer.h"
 
 namespace headway::trainer {
 namespace {
 
-using kernels::RowOp;
-
 /// Of arrays: TF32 exists in registers only.
 NumberFormat in_memory(NumberFormat format) {
   return format == NumberFormat::kTf32 ? NumberFormat::kFloat32 : format;
-}
-
-/// What an output of a cluster was rounded to last; FP32 where the program does not round it.
-NumberFormat cluster_format(const kernels::RowProgram& program, std::size_t output) {
-  const auto number = static_cast<std::size_t>(program.outputs[output]) - program.inputs.size();
-  const kernels::RowInstruction& by = program.instructions[number];
-  return by.op == RowOp::kRound ? by.format : NumberFormat::kFloat32;
-}
-
-/// The format of an output by what its node says.
-NumberFormat said_format(const Node& node, std::size_t output) {
-  if (const auto* program = std::get_if<kernels::RowProgram>(&node.attributes))
-    return cluster_format(*program, output);
-  if (node.op == &ops::kCast || node.op == &ops::kTf32Round)
-    return std::get<RowAttributes>(node.attributes).format;
-  return node.results;
 }
 
 bool is_float_matrix(const Value& value) {
@@ -49,7 +31,7 @@ void CudaGraph::skip_tf32_rounding() {
       if (!producer.valid()) continue;
       const Node& made = graph_.node(producer);
       for (std::size_t o = 0; o < made.outputs.size(); ++o)
-        if (made.outputs[o] == input && said_format(made, o) == NumberFormat::kTf32)
+        if (made.outputs[o] == input && ops::result_format(made, o) == NumberFormat::kTf32)
           tf32_[i] = true;
       if (made.op == &ops::kTf32Round) input = made.inputs[0];
     }
@@ -62,7 +44,7 @@ void CudaGraph::choose_formats() {
   for (const Node& node : graph_.nodes()) {
     for (std::size_t o = 0; o < node.outputs.size(); ++o)
       if (is_float_matrix(graph_.value(node.outputs[o])) && !keeps_fp32(*node.op, o))
-        formats_[node.outputs[o].value] = in_memory(said_format(node, o));
+        formats_[node.outputs[o].value] = in_memory(ops::result_format(node, o));
     const auto* by = std::get_if<OptimizerAttributes>(&node.attributes);
     if (!by || !by->has_master() || node.op == &ops::kUpdateScale) continue;
     const std::size_t each = operands_per_parameter(*by);

@@ -40,6 +40,7 @@ DeviceOpKind copy_kind(MemoryView to, MemoryView from) {
 
 struct HostDevice::CallNames {
   nvtx::Name launch = nvtx::intern("launch");
+  nvtx::Name graph_launch = nvtx::intern("graph launch");
   nvtx::Name copy = nvtx::intern("copy");
   nvtx::Name copy_blocking = nvtx::intern("copy, blocking");
   nvtx::Name record = nvtx::intern("event record");
@@ -128,30 +129,51 @@ void HostDevice::give_back_pages(void* piece, std::int64_t bytes) noexcept {
   ReservedMemory::give_back(piece, bytes);
 }
 
+RecordedKernel HostDevice::recorded(StreamId on, const Kernel& kernel) const {
+  const Kernel::Tag& tag = kernel.tag();
+  RecordedKernel result{static_cast<const HostKernel*>(&kernel), {}, {}};
+  if (options_.memory_bytes_per_second > 0)
+    result.at_least = std::chrono::nanoseconds(static_cast<std::int64_t>(
+        static_cast<double>(tag.work.bytes) / options_.memory_bytes_per_second * 1e9));
+  result.payload.kind = static_cast<std::uint32_t>(tag.kind);
+  result.payload.device = info_.id;
+  result.payload.stream = on.value;
+  result.payload.phase = static_cast<std::uint32_t>(tag.phase);
+  result.payload.op = tag.op;
+  result.payload.bytes = tag.work.bytes;
+  result.payload.flops = tag.work.flops;
+  result.payload.math_unit = static_cast<std::uint32_t>(tag.math_unit);
+  return result;
+}
+
 void HostDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
   error_.check();
-  const Kernel::Tag& tag = kernel.tag();
-  HostTask task;
-  std::chrono::nanoseconds at_least{0};
-  if (options_.memory_bytes_per_second > 0)
-    at_least = std::chrono::nanoseconds(static_cast<std::int64_t>(
-        static_cast<double>(tag.work.bytes) / options_.memory_bytes_per_second * 1e9));
-  task.work = KernelTask{static_cast<const HostKernel*>(&kernel), arguments, at_least};
-  task.name = tag.name;
-  task.payload.kind = static_cast<std::uint32_t>(tag.kind);
-  task.payload.device = info_.id;
-  task.payload.stream = on.value;
-  task.payload.phase = static_cast<std::uint32_t>(tag.phase);
+  if (const auto* several = dynamic_cast<const RecordedKernels*>(&kernel))
+    return launch_recorded(on, *several, arguments);
+  const RecordedKernel one = recorded(on, kernel);
+  HostTask task{KernelTask{one.kernel, arguments, one.at_least}, kernel.tag().name, one.payload};
   task.payload.correlation = next_correlation_++;
-  task.payload.op = tag.op;
   task.payload.batch = arguments.batch;
-  task.payload.bytes = tag.work.bytes;
-  task.payload.flops = tag.work.flops;
-  task.payload.math_unit = static_cast<std::uint32_t>(tag.math_unit);
   auto payload = call(DeviceCallKind::kLaunch, on);
   payload.correlation = task.payload.correlation;
   nvtx::Range range(names_->launch, payload);
   stream(on).submit(std::move(task));
+}
+
+void HostDevice::launch_recorded(StreamId on, const RecordedKernels& recorded,
+                                 const LaunchArguments& arguments) {
+  auto payload = call(DeviceCallKind::kGraphLaunch, on);
+  payload.correlation = next_correlation_++;
+  nvtx::Range range(names_->graph_launch, payload);
+  stream(on).submit({RecordedTask{&recorded, arguments, payload.correlation}, nullptr, {}});
+}
+
+std::unique_ptr<Kernel> HostDevice::join(StreamId on, Kernel::Tag tag,
+                                         const std::vector<const Kernel*>& kernels,
+                                         const LaunchArguments&) {
+  std::vector<RecordedKernel> all;
+  for (const Kernel* kernel : kernels) all.push_back(recorded(on, *kernel));
+  return std::make_unique<RecordedKernels>(std::move(tag), std::move(all));
 }
 
 std::uint64_t HostDevice::enqueue_copy(StreamId on, MemoryView to, MemoryView from,

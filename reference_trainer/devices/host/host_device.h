@@ -48,10 +48,10 @@ class HostDevice final : public Device {
                                          const CompileOptions& options) override;
 
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp& op) override;
-  std::unique_ptr<Kernel> join(StreamId, Kernel::Tag, const std::vector<const Kernel*>&,
-                               const LaunchArguments&) override {
-    return nullptr;
-  }
+  /// A recorded queue that is submitted at once.
+  std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
+                               const std::vector<const Kernel*>& kernels,
+                               const LaunchArguments& sample) override;
   HostClock& clock() override { return steady_host_clock(); }
   bool computes() const override { return true; }
 
@@ -75,6 +75,9 @@ class HostDevice final : public Device {
 
   HostStream& stream(StreamId id) const { return *streams_[id.value]; }
   conventions::DeviceCallPayload call(conventions::DeviceCallKind kind, StreamId on) const;
+  RecordedKernel recorded(StreamId on, const Kernel& kernel) const;
+  void launch_recorded(StreamId on, const RecordedKernels& recorded,
+                       const LaunchArguments& arguments);
   std::uint64_t enqueue_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
                              std::int64_t batch, std::uint64_t correlation);
 

@@ -147,7 +147,24 @@ void HostStream::execute(const HostTask& task) {
     wait->stream->sleep_for(wait->sequence);
     return;
   }
+  if (const auto* recorded = std::get_if<RecordedTask>(&task.work)) return execute(*recorded);
   after_kernel_ = std::holds_alternative<KernelTask>(task.work);
+  run_op(task);
+}
+
+void HostStream::execute(const RecordedTask& task) {
+  after_kernel_ = true;
+  for (const RecordedKernel& each : task.recorded->kernels()) {
+    if (error_.is_set()) return;
+    HostTask one{KernelTask{each.kernel, task.arguments, each.at_least}, each.kernel->tag().name,
+                 each.payload};
+    one.payload.correlation = task.correlation;
+    one.payload.batch = task.arguments.batch;
+    run_op(one);
+  }
+}
+
+void HostStream::run_op(const HostTask& task) {
   nvtx::Range range(task.name, task.payload);
   try {
     if (const auto* kernel = std::get_if<KernelTask>(&task.work)) {

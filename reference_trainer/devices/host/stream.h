@@ -33,10 +33,34 @@ class HostKernel : public Kernel {
   Body body_;
 };
 
+/// A kernel as a stream runs it, but for what differs from launch to launch.
+struct RecordedKernel {
+  const HostKernel* kernel;
+  std::chrono::nanoseconds at_least;     ///< emulated device memory: the kernel takes no less
+  conventions::DeviceOpPayload payload;  ///< what the op's range carries
+};
+
+/// Kernels that one call launches, in order: what a CUDA graph is to a GPU.
+class RecordedKernels final : public Kernel {
+ public:
+  RecordedKernels(Tag tag, std::vector<RecordedKernel> kernels)
+      : Kernel(std::move(tag)), kernels_(std::move(kernels)) {}
+  const std::vector<RecordedKernel>& kernels() const { return kernels_; }
+
+ private:
+  std::vector<RecordedKernel> kernels_;
+};
+
 struct KernelTask {
   const HostKernel* kernel;
   LaunchArguments arguments;
-  std::chrono::nanoseconds at_least;  ///< emulated device memory: the kernel takes no less
+  std::chrono::nanoseconds at_least;
+};
+/// Takes one place of the queue; each kernel is an op of its own.
+struct RecordedTask {
+  const RecordedKernels* recorded;
+  LaunchArguments arguments;
+  std::uint64_t correlation;
 };
 struct CopyTask {
   void* to;
@@ -52,9 +76,10 @@ struct WaitTask {
 };
 
 struct HostTask {
-  std::variant<std::monostate, KernelTask, CopyTask, WaitTask> work;
+  std::variant<std::monostate, KernelTask, RecordedTask, CopyTask, WaitTask> work;
   nvtx::Name name = nullptr;
-  conventions::DeviceOpPayload payload;  ///< what the op's range carries; unused by waits
+  conventions::DeviceOpPayload
+      payload;  ///< what the op's range carries; unused by waits and recorded kernels
 };
 
 /// The first failure of any op; afterwards all work is skipped, as after a CUDA error.
@@ -101,6 +126,8 @@ class HostStream {
   void run(const std::function<void()>& on_start);
   bool wait_for_work(std::uint64_t next);
   void execute(const HostTask& task);
+  void execute(const RecordedTask& task);
+  void run_op(const HostTask& task);
   void complete(std::uint64_t sequence);
   /// Sleeps until `ready()` holds, woken when `sequence()` is completed. Holds `lock` at both ends.
   template <class Sequence, class Ready>

@@ -15,9 +15,10 @@ constexpr double kFlopsPerByteOfTile = 16;
 }  // namespace
 
 CostModel::CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_bytes_per_s,
-                     double link_bytes_per_s)
+                     double link_bytes_per_s, double clock)
     : gpu_(gpu),
       world_(world),
+      clock_(clock),
       memory_rate_(memory_bytes_per_s > 0
                        ? memory_bytes_per_s
                        : static_cast<double>(gpu.model->memory_bytes_per_second) *
@@ -41,7 +42,7 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided) 
                       : tag.half_operands            ? gpu_.model->half_flops
                                                      : gpu_.model->tf32_flops;
   const double share = matrix ? world_.costs.matrix_share : 1.0;
-  const double compute_s = peak > 0 ? flops / (peak * share * fill) : 0;
+  const double compute_s = peak > 0 ? flops / (peak * share * fill * clock_) : 0;
   const double memory_s = bytes / (memory_rate_ * fill);
   double ns = std::max(compute_s, memory_s) * 1e9;
   if (world_.drawn() && ns > 0) {

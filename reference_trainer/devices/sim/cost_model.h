@@ -19,9 +19,10 @@ using conventions::MathUnit;
 /// short kernels less.
 class CostModel {
  public:
-  /// `memory_bytes_per_s` and `link_bytes_per_s` replace the table's where they are not 0.
+  /// `memory_bytes_per_s` and `link_bytes_per_s` replace the table's where they are not 0. `clock`: of the multiprocessors, as a
+  /// share of their highest; memory has its own.
   CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_bytes_per_s,
-            double link_bytes_per_s);
+            double link_bytes_per_s, double clock = 1);
 
   struct KernelCost {
     std::int64_t ns = 0;
@@ -41,6 +42,7 @@ class CostModel {
  private:
   SimulatedGpu gpu_;
   DrawnWorld world_;
+  double clock_;
   double memory_rate_;
   double pinned_rate_;
   double pageable_rate_;

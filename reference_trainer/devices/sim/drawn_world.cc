@@ -143,6 +143,7 @@ DrawnWorld table_world(SimulatedGpu gpu) {
   DrawnWorld world;
   world.costs = *gpu.costs;
   world.allocator = allocator_costs();
+  world.graphs = graph_costs();
   return world;
 }
 
@@ -155,6 +156,9 @@ DrawnWorld draw_world(std::uint64_t seed, SimulatedGpu gpu, int ranks_per_node) 
   draw_kernels(draw, world);
   draw_rest(draw, world);
   draw_links(draw, gpu, ranks_per_node, world);
+  // Last, so that seeds draw what they drew before there were graphs.
+  world.graphs = {draw.scale(700, 4'000), draw.scale(2'000, 9'000), draw.scale(1, 300),
+                  draw.even(0.35, 1), "drawn"};
   return world;
 }
 
@@ -175,6 +179,10 @@ std::vector<std::pair<std::string, double>> describe(const DrawnWorld& w) {
           {"memory_share", w.costs.memory_share},
           {"allocate_ns", of(w.allocator.allocate_ns)},
           {"free_ns", of(w.allocator.free_ns)},
+          {"graph_instantiate_node_ns", w.graphs.instantiate_node_ns},
+          {"graph_launch_ns", w.graphs.launch_ns},
+          {"graph_launch_node_ns", w.graphs.launch_node_ns},
+          {"graph_gap_share", w.graphs.gap_share},
           {"least_efficiency", w.kernels.least_efficiency},
           {"ramp_ns", w.kernels.ramp_ns},
           {"wave_power", w.kernels.wave_power},

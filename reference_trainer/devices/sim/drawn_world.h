@@ -19,6 +19,7 @@ struct DrawnWorld {
   std::uint64_t seed = 0;  ///< 0: not drawn
   GpuCosts costs;          ///< in the place of the table's row
   AllocatorCosts allocator;
+  GraphCosts graphs;
 
   /// Kernels. A family (a type of op) reaches a share of its bound; short ones less.
   struct {

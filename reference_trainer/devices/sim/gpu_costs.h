@@ -44,6 +44,20 @@ struct AllocatorCosts {
 };
 const AllocatorCosts& allocator_costs();
 
+/// Highest clock of the multiprocessors, by the vendor's datasheet.
+double boost_clock_hz(std::string_view model);
+
+/// CUDA graphs: host time to make one executable and to launch it, and what lies between two of its kernels, as a share of
+/// what lies between two launches on a stream. One row for all GPUs, as of the allocator.
+struct GraphCosts {
+  double instantiate_node_ns;
+  double launch_ns;
+  double launch_node_ns;
+  double gap_share;
+  std::string_view source;
+};
+const GraphCosts& graph_costs();
+
 /// A GPU that can be simulated: both tables' rows.
 struct SimulatedGpu {
   const GpuModel* model = nullptr;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "reference_trainer/devices/sim/kernel_parts.h"
 
+#include <algorithm>
 #include <array>
 
 #include "kernels/adam.h"
 #include "kernels/lstm.h"
 #include "kernels/sgd_momentum.h"
 #include "kernels/trust_ratio.h"
+#include "reference_trainer/ops/elementwise.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/optim/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
@@ -87,15 +89,20 @@ std::vector<KernelPart> match_parts(const BoxMatchAttributes& by) {
   return parts;
 }
 
+/// What the producer of a value rounds it to.
+NumberFormat written_format(const Graph& graph, ValueId id) {
+  const Node& producer = graph.node(graph.value(id).producer);
+  const auto at = std::ranges::find(producer.outputs, id) - producer.outputs.begin();
+  return ops::result_format(producer, static_cast<std::size_t>(at));
+}
+
 /// Matrices are stored as their producer writes them, parameters as the ops around them.
 NumberFormat stored_format(const Graph& graph, const Node& reader, ValueId id) {
   const Value& value = graph.value(id);
   if (value.type != DataType::kFloat32 || value.shape.rank() < 2) return NumberFormat::kFloat32;
   if (!value.producer.valid())
     return value.role == Role::kParameter ? reader.results : NumberFormat::kFloat32;
-  const Node& producer = graph.node(value.producer);
-  const auto* row = std::get_if<RowAttributes>(&producer.attributes);
-  return producer.op == &ops::kCast && row && is_half(row->format) ? row->format : producer.results;
+  return written_format(graph, id);
 }
 
 bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
@@ -158,7 +165,7 @@ Arithmetic arithmetic(const Graph& graph, const Node& node) {
     const Value& value = graph.value(id);
     if (const NumberFormat format = stored_format(graph, node, id); is_half(format))
       return {MathUnit::kTensor, true, format == NumberFormat::kBfloat16 ? "bf16" : "f16"};
-    if (value.producer.valid() && graph.node(value.producer).op == &ops::kTf32Round)
+    if (value.producer.valid() && written_format(graph, id) == NumberFormat::kTf32)
       result = {MathUnit::kTensor, false, "tf32"};
   }
   return result;

@@ -37,7 +37,12 @@ struct Op {
   std::int64_t last_arrival = 0;  ///< collectives: of all members; 0 for other ops
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
-  std::uint64_t correlation = 0;  ///< of its call
+  std::uint64_t correlation =
+      0;  ///< unique among the ops of the rank; that of its call, but for nodes of a graph
+  std::uint64_t graph_call =
+      0;  ///< nodes of a CUDA graph: correlation of the call that launched it; 0: no node
+  std::int64_t graph = 0;  ///< likewise: the graph's number, from 1
+  std::int64_t node = 0;   ///< likewise: its place in the graph, from 1
   std::int64_t op = conventions::kAbsent;
   std::int64_t batch = conventions::kAbsent;
   nvtx::Name name = nullptr;
@@ -52,6 +57,8 @@ struct Op {
   MemoryKind to = MemoryKind::kUnknown;
   Binding binding = Binding::kStream;
   std::uint64_t bound_by = 0;  ///< correlation of the op whose end held it back; 0: its own call
+
+  std::uint64_t call() const { return graph_call != 0 ? graph_call : correlation; }
 };
 
 struct CollectiveRecord {

@@ -48,7 +48,8 @@ std::string lower(std::string text) {
 SimDevice::SimDevice(const SimOptions& options, SimWorld& world)
     : options_(options),
       drawn_(options.drawn ? *options.drawn : table_world(options.gpu)),
-      costs_(options.gpu, drawn_, options.memory_bytes_per_s, options.link_bytes_per_s),
+      costs_(options.gpu, drawn_, options.memory_bytes_per_s, options.link_bytes_per_s,
+             options.clock),
       world_(world),
       timeline_({options.rank, options.record_events, options.record_edges}, drawn_, world,
                 recording_) {
@@ -61,6 +62,7 @@ SimDevice::~SimDevice() = default;
 
 StreamId SimDevice::create_stream(const std::string& name) {
   timeline_.add_stream();
+  places_.emplace_back();
   recording_.streams.push_back(name);
   return StreamId::from(timeline_.stream_count() - 1);
 }
@@ -160,43 +162,89 @@ void SimDevice::release(MemoryView memory, std::int64_t bytes) noexcept {
 }
 
 /// The call waits for room in the queue, if need be.
+void SimDevice::wait_for_room(StreamId on) {
+  const std::vector<std::uint64_t>& places = places_[on.value];
+  if (places.size() < kDepth) return;
+  const std::uint64_t sequence = places[places.size() - kDepth];
+  const std::int64_t room = timeline_.end_of(on, sequence);
+  const std::uint64_t op = timeline_.op_of(on, sequence);
+  if (op != 0) timeline_.add_edge(EdgeKind::kQueue, op, call_.correlation, 0);
+  block_until(room);
+}
+
 void SimDevice::submit(StreamId on, Work work) {
-  const std::uint64_t sequence = timeline_.submitted(on) + 1;
-  if (sequence > kDepth) {
-    const std::int64_t room = timeline_.end_of(on, sequence - kDepth);
-    const std::uint64_t op = timeline_.op_of(on, sequence - kDepth);
-    if (op != 0) timeline_.add_edge(EdgeKind::kQueue, op, call_.correlation, 0);
-    block_until(room);
-  }
+  wait_for_room(on);
   work.called = call_.start;
+  work.gap = drawn_.costs.kernel_gap_ns;
   work.op.stream = on;
   work.op.correlation = call_.correlation;
   timeline_.submit(on, std::move(work));
+  places_[on.value].push_back(timeline_.submitted(on));
 }
 
-void SimDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
-  begin_call(DeviceCallKind::kLaunch, on);
+Work SimDevice::work_of(const SimKernel& kernel, const LaunchArguments& arguments) const {
   const Kernel::Tag& tag = kernel.tag();
-  const auto& cost = static_cast<const SimKernel&>(kernel).cost();
+  // The optimizer's kernels go over parameters, whatever the batch.
+  const bool padded = arguments.filled < 1 && tag.phase != Phase::kUpdate;
+  const CostModel::KernelCost cost = padded ? kernel.cost(arguments.filled) : kernel.cost();
   Work work;
-  work.op.name = static_cast<const SimKernel&>(kernel).device_name();
+  work.op.name = kernel.device_name();
   work.op.kind = tag.kind;
-  work.op.bytes = tag.work.bytes;
-  work.op.flops = tag.work.flops;
+  work.op.bytes = padded ? kernel.work(arguments.filled).bytes : tag.work.bytes;
+  work.op.flops = padded ? kernel.work(arguments.filled).flops : tag.work.flops;
   work.op.op = tag.op;
   work.op.batch = arguments.batch;
   work.op.phase = tag.phase;
   work.op.blocks = cost.blocks;
   work.op.block_threads = cost.block_threads;
   work.op.unit = cost.unit;
-  work.duration = static_cast<std::int64_t>(std::llround(
-      static_cast<double>(cost.ns) *
-      jitter(static_cast<const SimKernel&>(kernel).number(), arguments.batch) *
-      noise(drawn_.noise.kernel, static_cast<const SimKernel&>(kernel).number(), arguments.batch)));
+  work.duration =
+      std::llround(static_cast<double>(cost.ns) * jitter(kernel.number(), arguments.batch) *
+                   noise(drawn_.noise.kernel, kernel.number(), arguments.batch));
   work.occupancy = cost.occupancy;
   work.matrix = cost.matrix;
-  submit(on, std::move(work));
+  return work;
+}
+
+void SimDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
+  if (const auto* graph = dynamic_cast<const SimGraphLaunch*>(&kernel))
+    return launch_graph(on, *graph, arguments);
+  begin_call(DeviceCallKind::kLaunch, on);
+  submit(on, work_of(static_cast<const SimKernel&>(kernel), arguments));
   end_call(costs_.costs().launch_ns);
+}
+
+/// One call and one place in the queue, whatever the number of nodes; each node is an op of its own, as CUPTI records graphs.
+void SimDevice::launch_graph(StreamId on, const SimGraphLaunch& graph,
+                             const LaunchArguments& arguments) {
+  begin_call(DeviceCallKind::kGraphLaunch, on);
+  wait_for_room(on);
+  const auto stream_gap = static_cast<double>(drawn_.costs.kernel_gap_ns);
+  std::int64_t node = 0;
+  for (const SimKernel* kernel : graph.nodes()) {
+    Work work = work_of(*kernel, arguments);
+    work.called = call_.start;
+    work.gap = std::llround(stream_gap * (node == 0 ? 1 : drawn_.graphs.gap_share));
+    work.op.stream = on;
+    work.op.correlation = node == 0 ? call_.correlation : next_correlation_++;
+    work.op.graph_call = call_.correlation;
+    work.op.graph = graph.number();
+    work.op.node = ++node;
+    timeline_.submit(on, std::move(work));
+  }
+  places_[on.value].push_back(timeline_.submitted(on));
+  end_call(std::llround(drawn_.graphs.launch_ns +
+                        drawn_.graphs.launch_node_ns * static_cast<double>(node)));
+}
+
+std::unique_ptr<Kernel> SimDevice::join(StreamId, Kernel::Tag tag,
+                                        const std::vector<const Kernel*>& kernels,
+                                        const LaunchArguments&) {
+  std::vector<const SimKernel*> nodes;
+  for (const Kernel* kernel : kernels) nodes.push_back(static_cast<const SimKernel*>(kernel));
+  begin_call(DeviceCallKind::kOther, {});
+  end_call(std::llround(drawn_.graphs.instantiate_node_ns * static_cast<double>(nodes.size())));
+  return std::make_unique<SimGraphLaunch>(std::move(tag), std::move(nodes), ++graphs_);
 }
 
 void SimDevice::submit_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,

@@ -20,6 +20,7 @@ struct SimOptions {
   const DrawnWorld* drawn = nullptr;  ///< outlives the device; null: the tables' machine
   double memory_bytes_per_s = 0;      ///< replaces the table's; 0: the table's
   double link_bytes_per_s = 0;        ///< of pinned copies; likewise
+  double clock = 1;                   ///< of the multiprocessors, as a share of their highest
   double jitter = 0;                  ///< durations vary by this share at most, evenly
   std::uint64_t seed = 1;
   int rank = 0;
@@ -68,10 +69,9 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   std::unique_ptr<CompiledGraph> compile(const Graph& graph,
                                          const CompileOptions& options) override;
   std::unique_ptr<Kernel> make_kernel(Kernel::Tag tag, const kernels::StreamOp&) override;
-  std::unique_ptr<Kernel> join(StreamId, Kernel::Tag, const std::vector<const Kernel*>&,
-                               const LaunchArguments&) override {
-    return nullptr;
-  }
+  std::unique_ptr<Kernel> join(StreamId stream, Kernel::Tag tag,
+                               const std::vector<const Kernel*>& kernels,
+                               const LaunchArguments& sample) override;
   HostClock& clock() override { return *this; }
   bool computes() const override { return false; }
 
@@ -114,7 +114,11 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   void block_for(StreamId on, std::uint64_t sequence);
   void block_for_all();
   void block_until(std::int64_t time);
+  void wait_for_room(StreamId on);
   void submit(StreamId on, Work work);
+  Work work_of(const class SimKernel& kernel, const LaunchArguments& arguments) const;
+  void launch_graph(StreamId on, const class SimGraphLaunch& graph,
+                    const LaunchArguments& arguments);
   void submit_copy(StreamId on, MemoryView to, MemoryView from, std::int64_t bytes,
                    std::int64_t batch);
   void pause(const conventions::RangePayload& payload);
@@ -128,6 +132,9 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   Timeline timeline_;
   Call call_;  ///< the one being made
   std::vector<std::size_t> open_ranges_;
+  /// By stream: of each place in its queue, the number of its last piece of work. A graph takes one place.
+  std::vector<std::vector<std::uint64_t>> places_;
+  std::int64_t graphs_ = 0;
   std::int64_t now_ = 0;
   std::int64_t memory_in_use_ = 0;
   std::uint64_t next_correlation_ = 1;

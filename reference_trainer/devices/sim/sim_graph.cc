@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/error.h"
+#include "reference_trainer/devices/sim/kernel_names.h"
 #include "reference_trainer/devices/sim/kernel_parts.h"
 #include "reference_trainer/devices/sim/sim_device.h"
 #include "reference_trainer/devices/step_memory.h"
@@ -15,10 +16,9 @@
 namespace headway::trainer::sim {
 namespace {
 
-/// "conv2d_backward_data layer1.0.conv1" -> "sim::conv2d_backward_data", "sim::conv2d_backward_data_bf16".
-std::string kernel_name(const Kernel::Tag& tag, std::string_view operands) {
-  return fmt::format("sim::{}{}{}", tag.text.substr(0, tag.text.find(' ')),
-                     operands.empty() ? "" : "_", operands);
+/// Of what is no op of a graph: "resize images" -> "sim::resize".
+std::string plain_name(const Kernel::Tag& tag) {
+  return fmt::format("sim::{}", tag.text.substr(0, tag.text.find(' ')));
 }
 
 std::uint64_t hash(std::string_view text) {
@@ -106,8 +106,14 @@ class SimGraph final : public CompiledGraph {
       tag.work.bytes = std::llround(static_cast<double>(part.work.bytes) * share);
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
+      const std::int32_t blocks = device_.costs().kernel(tag, divided).blocks;
+      const KernelName name{part.name, by.operands, by.unit == MathUnit::kTensor,
+                            blocks >= device_.costs().gpu().model->multiprocessors};
       kernels_[id.value].push_back(
-          std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided, by.operands));
+          std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided,
+                                      kernel_name(*device_.costs().gpu().model, node, name)));
+      if (std::holds_alternative<LstmAttributes>(node.attributes))
+        static_cast<SimKernel&>(*kernels_[id.value].back()).repeats_by_step();
     }
   }
 
@@ -121,11 +127,26 @@ class SimGraph final : public CompiledGraph {
 
 }  // namespace
 
-SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, std::string_view operands)
+SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, const std::string& name)
     : Kernel(std::move(tag)),
+      costs_(costs),
+      divided_(divided),
       cost_(costs.kernel(this->tag(), divided)),
-      device_name_(nvtx::intern(kernel_name(this->tag(), operands))),
+      device_name_(nvtx::intern(name.empty() ? plain_name(this->tag()) : name)),
       number_(hash(this->tag().text)) {}
+
+kernels::Work SimKernel::work(double filled) const {
+  const kernels::Work& whole = tag().work;
+  const double bytes = by_step_ ? filled : 1 - divided_ + divided_ * filled;
+  return {std::llround(static_cast<double>(whole.flops) * filled),
+          std::llround(static_cast<double>(whole.bytes) * bytes)};
+}
+
+CostModel::KernelCost SimKernel::cost(double filled) const {
+  Tag shorter = tag();
+  shorter.work = work(filled);
+  return costs_.kernel(shorter, divided_);
+}
 
 std::unique_ptr<CompiledGraph> compile_for_simulation(SimDevice& device, const Graph& graph,
                                                       const CompileOptions& options) {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "reference_trainer/devices/device.h"
 #include "reference_trainer/devices/sim/cost_model.h"
@@ -15,19 +17,41 @@ class SimDevice;
 /// A kernel with a duration and nothing to run.
 class SimKernel final : public Kernel {
  public:
-  /// `divided`: see CostModel::kernel. `operands`: the number type, where names of real kernels tell it ("bf16").
-  SimKernel(Tag tag, const CostModel& costs, double divided = 1, std::string_view operands = {});
+  /// `divided`: see CostModel::kernel. `name`: as a profiler shows it; empty: by its text's first word.
+  SimKernel(Tag tag, const CostModel& costs, double divided = 1, const std::string& name = {});
 
   const CostModel::KernelCost& cost() const { return cost_; }
+  /// Does its work once for every time step: weights are read each time.
+  void repeats_by_step() { by_step_ = true; }
+  /// Of a batch that has `filled` of the graph's length: what is divided among blocks is less by as much.
+  CostModel::KernelCost cost(double filled) const;
+  kernels::Work work(double filled) const;
   /// As a GPU's profiler names it: by what it does, not by where in the model it stands.
   nvtx::Name device_name() const { return device_name_; }
   /// Stable from run to run: decides its jitter.
   std::uint64_t number() const { return number_; }
 
  private:
+  const CostModel& costs_;
+  double divided_;
+  bool by_step_ = false;
   CostModel::KernelCost cost_;
   nvtx::Name device_name_;
   std::uint64_t number_;
+};
+
+/// Kernels that one call launches, as a CUDA graph.
+class SimGraphLaunch final : public Kernel {
+ public:
+  SimGraphLaunch(Tag tag, std::vector<const SimKernel*> nodes, std::int64_t number)
+      : Kernel(std::move(tag)), nodes_(std::move(nodes)), number_(number) {}
+
+  const std::vector<const SimKernel*>& nodes() const { return nodes_; }
+  std::int64_t number() const { return number_; }  ///< from 1
+
+ private:
+  std::vector<const SimKernel*> nodes_;
+  std::int64_t number_;
 };
 
 /// A graph on a simulated device: kernels with durations from each op's Work, and no memory.

@@ -116,7 +116,7 @@ Timeline::Start Timeline::start_of(const Stream& s, const Work& work) const {
   auto bind = [&](std::int64_t time, Binding binding, std::uint64_t by) {
     if (time > start.time) start = {time, binding, by};
   };
-  const std::int64_t gap = drawn_.costs.kernel_gap_ns;
+  const std::int64_t gap = work.gap;
   const std::uint64_t last = s.last_ops.empty() ? 0 : s.last_ops.back();
   if (last != 0) bind(s.ends.back() + gap, Binding::kStream, last);
   if (s.waited_for != 0) bind(s.waited_until + gap, Binding::kEvent, s.waited_for);
@@ -139,8 +139,8 @@ void Timeline::begin(std::size_t index) {
   op.start = start.time;
   op.binding = start.binding;
   op.bound_by = start.by;
-  const std::int64_t gap = drawn_.costs.kernel_gap_ns;
-  add_edge(EdgeKind::kLaunch, op.correlation, op.correlation, drawn_.costs.launch_latency_ns);
+  const std::int64_t gap = work.gap;
+  add_edge(EdgeKind::kLaunch, op.call(), op.correlation, drawn_.costs.launch_latency_ns);
   const std::uint64_t last = s.last_ops.empty() ? 0 : s.last_ops.back();
   if (last != 0) add_edge(EdgeKind::kStream, last, op.correlation, gap);
   for (std::uint64_t awaited : s.awaited) add_edge(EdgeKind::kEvent, awaited, op.correlation, gap);

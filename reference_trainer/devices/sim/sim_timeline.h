@@ -19,6 +19,7 @@ namespace headway::trainer::sim {
 struct Work {
   Op op;
   std::int64_t called = 0;    ///< start of its call
+  std::int64_t gap = 0;       ///< from the end of what is before it on the stream to its start
   std::int64_t duration = 0;  ///< alone on the device; not of collectives
   double occupancy = 0;       ///< kernels: of the device, alone, 0..1
   bool matrix = false;        ///< kernels: limited by arithmetic

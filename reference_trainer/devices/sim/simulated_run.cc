@@ -46,6 +46,7 @@ SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank, const D
   result.gpu = gpu;
   result.memory_bytes_per_s = s.memory_gb_per_s * 1e9;
   result.link_bytes_per_s = s.link_mb_per_s * 1e6;
+  result.clock = s.clock;
   result.jitter = s.jitter;
   result.seed = static_cast<std::uint64_t>(s.seed);
   result.rank = rank;
@@ -106,6 +107,8 @@ SimulatedRun simulate(const Settings& settings, const TrainingData& data,
   run.gpu = {table.model, &run.world->costs};
   run.ranks = static_cast<int>(settings.ranks);
   run.ranks_per_node = static_cast<int>(settings.ranks_per_node);
+  run.clock = settings.clock;
+  run.tf32_forbidden = settings.tf32_forbidden;
   run.host_cores = static_cast<int>(settings.host_cores);
   SimWorld world(run.ranks, links_of(settings, run.gpu, *run.world));
   std::vector<Outcome> outcomes(static_cast<std::size_t>(run.ranks));

@@ -22,7 +22,9 @@ struct SimulatedRun {
   std::shared_ptr<const DrawnWorld> world;  ///< what its times come from
   int ranks = 1;
   int ranks_per_node = 8;
+  double clock = 1;  ///< of the multiprocessors, as a share of the highest
   int host_cores = 16;
+  bool tf32_forbidden = false;  ///< by NVIDIA_TF32_OVERRIDE
   std::string command;
   std::vector<std::pair<std::string, std::string>> settings;  ///< of the program, by switch
   std::vector<Recording> recordings;  ///< by rank; empty where none was asked

@@ -161,11 +161,14 @@ TEST_CASE("doctor: storage over the network and a full disk are told") {
 }
 
 TEST_CASE("doctor: settings left over from debugging are named with what they do") {
-  MadeUp system(Environment{
-      {"NCCL_P2P_DISABLE", "1"}, {"CUDA_LAUNCH_BLOCKING", "1"}, {"NCCL_DEBUG", "WARN"}});
+  MadeUp system(Environment{{"NCCL_P2P_DISABLE", "1"},
+                            {"CUDA_LAUNCH_BLOCKING", "1"},
+                            {"NCCL_DEBUG", "WARN"},
+                            {"NVIDIA_TF32_OVERRIDE", "0"}});
   Finding finding = check_nccl(system);
   CHECK(finding.status == Status::kWarning);
   CHECK(finding.text.find("NCCL_P2P_DISABLE=1") != std::string::npos);
+  CHECK(finding.text.find("NVIDIA_TF32_OVERRIDE=0") != std::string::npos);
   CHECK(finding.text.find("CUDA_LAUNCH_BLOCKING=1") != std::string::npos);
   CHECK(finding.text.find("NCCL_DEBUG") == std::string::npos);
 }

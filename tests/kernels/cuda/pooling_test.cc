@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "common/error.h"
+#include "kernels/cuda/insert_zeros.h"
 #include "kernels/cuda/mean_pool.h"
 #include "kernels/cuda/parts.h"
 #include "tests/kernels/cuda/gpu.h"
@@ -103,6 +104,29 @@ TEST_CASE("parts become rows of a table and come back, image by image, unchanged
   CHECK_THROWS_AS(
       join_parts(gpu().limits(), NumberFormat::kFloat32, 1, many, reinterpret_cast<void*>(16)),
       Error);
+}
+
+TEST_CASE("zeros are inserted as on the processor, in every format, packed and not") {
+  for (NumberFormat format : kFormats) {
+    CAPTURE(name_of(format));
+    for (const kernels::InsertZeros shape : {kernels::InsertZeros{2, 7, 5, 16, 2, 14, 10},
+                                             {3, 4, 4, 5, 2, 7, 8},
+                                             {6, 3, 2, 1, 3, 7, 4},
+                                             {1, 1, 1, 8, 2, 1, 1}}) {
+      CAPTURE(shape.inner);
+      const auto from =
+          rounded(format, random_floats(shape.maps * shape.height * shape.width * shape.inner, 1));
+      std::vector<float> expected(at(shape.results()));
+      kernels::insert_zeros(shape, from.data(), expected.data());
+      const Array in(format, from);
+      const Array out(format, shape.results());
+      gpu().run(insert_zeros(gpu().limits(), format, shape, in.get(), out.get()));
+      CHECK(out.read() == expected);
+    }
+  }
+  CHECK_THROWS_AS(insert_zeros(gpu().limits(), NumberFormat::kFloat32, {1, 2, 2, 1, 2, 2, 2},
+                               reinterpret_cast<void*>(16), reinterpret_cast<void*>(16)),
+                  Error);
 }
 
 }  // namespace headway::test

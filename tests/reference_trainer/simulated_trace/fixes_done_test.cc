@@ -58,6 +58,54 @@ TEST_CASE("a host that waits for each step gains by one step ahead") {
              {{"run_ahead", "2"}});
 }
 
+TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
+  SUBCASE("a host that cannot keep up") {
+    check_done(with(kImages, {{"batch", "1"}, {"launch_us", "6"}}), "cuda-graph",
+               {{"cuda_graph", "on"}}, 0.05);
+  }
+  SUBCASE("a device that has enough to do") {
+    check_done(with(kText, {{"gpu", "v100"}, {"features", "128"}, {"fused_ln", "off"}}),
+               "cuda-graph", {{"cuda_graph", "on"}}, 0.05);
+  }
+  SUBCASE("gradients that are exchanged meanwhile") {
+    check_done(with(kText, {{"ranks", "2"}, {"launch_us", "6"}, {"batch", "2"}}), "cuda-graph",
+               {{"cuda_graph", "on"}}, 0.08);
+  }
+}
+
+TEST_CASE("kernels bound by arithmetic gain by the clock") {
+  check_done(with(kImages, {{"width", "64"},
+                            {"batch", "256"},
+                            {"depth", "20"},
+                            {"clock", "0.6"},
+                            {"workers", "16"},
+                            {"source", "memory"}}),
+             "full-clock", {{"clock", "1"}}, 0.1);
+}
+
+TEST_CASE("code that is loaded before the steps is not loaded in them") {
+  check_done(with(kText, {{"module_loading", "lazy"}, {"load_code_ms", "8"}}), "eager-loading",
+             {{"module_loading", "eager"}});
+}
+
+TEST_CASE("casts that go away leave what half precision throughout is shorter than") {
+  const Switches run =
+      with(kText, {{"gpu", "a100-80gb"}, {"precision", "amp-o1"}, {"batch", "64"}});
+  const Predicted before(run);
+  const double now = mean_step_ns(run);
+  CHECK(before.step_ns("no-casts") < 0.97 * now);
+  CHECK(before.step_ns("no-casts") > mean_step_ns(run, {{"precision", "amp-o2"}}));
+}
+
+TEST_CASE("data gradients of strided convolutions take as long as those of others") {
+  check_done(with(kImages, {{"width", "64"},
+                            {"batch", "256"},
+                            {"dgrad", "slow"},
+                            {"workers", "16"},
+                            {"source", "memory"}}),
+             "faster-gradients", {{"dgrad", "fast"}}, 0.05);
+}
+
 TEST_CASE("a sum at one rank becomes a ring") {
   // Of a drawn network: those of the tables lose nothing in a ring's pieces.
   check_done(with(kText, {{"world", "11"},

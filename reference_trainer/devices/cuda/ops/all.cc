@@ -9,6 +9,7 @@ namespace headway::trainer {
 std::span<const CudaOp> cuda_ops() {
   using namespace cuda_device;
   static const std::array kAll = {
+      CudaOp{&ops::kInsertZeros, add_insert_zeros},
       CudaOp{&ops::kNhwcToNchw, add_layout_change},
       CudaOp{&ops::kNchwToNhwc, add_layout_change},
       CudaOp{&ops::kRelu, add_relu},

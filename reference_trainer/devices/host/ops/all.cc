@@ -12,6 +12,7 @@ std::span<const HostOp> host_ops() {
       HostOp{&ops::kConv2d, add_conv2d},
       HostOp{&ops::kConv2dBackwardData, add_conv2d_backward_data},
       HostOp{&ops::kConv2dBackwardWeights, add_conv2d_backward_weights},
+      HostOp{&ops::kInsertZeros, add_insert_zeros},
       HostOp{&ops::kNhwcToNchw, add_layout_change},
       HostOp{&ops::kNchwToNhwc, add_layout_change},
       HostOp{&ops::kBatchNorm, add_batch_norm},

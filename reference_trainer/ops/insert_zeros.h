@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/insert_zeros.h"
+#include "reference_trainer/graph/graph.h"
+
+namespace headway::trainer::ops {
+
+/// What an insert_zeros node does, of images in either order.
+kernels::InsertZeros zeros_of(const Graph& graph, const Node& node);
+
+}  // namespace headway::trainer::ops
