@@ -25,6 +25,7 @@ std::span<const Rule* const> all_rules() {
       &kStraggler,
       &kUnevenBatches,
       &kCommExposed,
+      &kLateAllGather,
       &kCommNotOverlapped,
       &kUnbucketedCollectives,
       &kCommTooSmall,

@@ -17,6 +17,7 @@ extern const Rule kHostBound;
 extern const Rule kHostRoundTrip;
 extern const Rule kHostSync;
 extern const Rule kInputBound;
+extern const Rule kLateAllGather;
 extern const Rule kLaunchBound;
 extern const Rule kLayoutTransposes;
 extern const Rule kLongStartup;

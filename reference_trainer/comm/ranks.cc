@@ -101,7 +101,33 @@ std::chrono::nanoseconds comm_timeout(const Settings& settings) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
 }
 
+namespace {
+
+void check_sharding(const Settings& s) {
+  if (s.device != DeviceKind::kSim)
+    fail_usage(
+        "shard_parameters: only simulated ranks share parameters; on host and cuda each has them "
+        "all. "
+        "Use --device sim, or --shard-parameters off.");
+  if (s.ranks == 1)
+    fail_usage("shard_parameters: one rank has nobody to share with. Give --ranks of 2 or more.");
+  if (s.compress != Compression::kNone || s.topology != Topology::kFlat || s.accumulate > 1)
+    fail_usage(
+        "shard_parameters: gradients are reduce-scattered as they are over all ranks, in every "
+        "step. "
+        "Leave --compress none, --topology flat and --accumulate 1.");
+  if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
+    fail_usage(
+        "shard_parameters: {} needs the norms of whole parameters, and a rank has parts of them. "
+        "Use "
+        "--optimizer sgd or adam.",
+        s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
+}
+
+}  // namespace
+
 void check_rank_settings(const Settings& s) {
+  if (s.shard_parameters) check_sharding(s);
   if (s.ranks == 1) return;
   if (s.compress != Compression::kNone && s.topology != Topology::kFlat)
     fail_usage(

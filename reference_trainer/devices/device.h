@@ -140,6 +140,9 @@ struct CompileOptions {
   const CompiledGraph* share_with = nullptr;
   bool keep_activations = false;  ///< give every activation its own memory, for tests
   bool raw_allocator = false;     ///< activations have memory only while they are needed
+  /// Of parameters, their gradients and the optimizer's state, what this device keeps and updates: 1 over the ranks where
+  /// they share them. Of simulated devices.
+  double kept_share = 1;
 };
 
 /// Where a training program runs: streams of work in order, events between them, memory of its own,

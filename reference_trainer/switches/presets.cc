@@ -24,6 +24,13 @@ Preset::Values ranks(const char* steps) {
   return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
 }
 
+/// A transformer whose products fill a GPU: what parallelism over its blocks is about. For simulated ranks.
+Preset::Values blocks(const char* steps) {
+  return {{"model", "transformer"}, {"data", "generated"}, {"layers", "6"}, {"features", "1024"},
+          {"heads", "16"},          {"sequence", "512"},   {"batch", "8"},  {"precision", "bf16"},
+          {"steps", steps},         {"eval", "off"},       {"dropout", "0"}};
+}
+
 /// Small layers and many images in half precision: what passes through memory weighs as much as arithmetic.
 const Preset::Values kMemoryOnGpu = {{"width", "16"},          {"batch", "2048"},
                                      {"memory_gb_per_s", "0"}, {"precision", "bf16"},
@@ -276,6 +283,13 @@ std::span<const Preset> all_presets() {
         {"network_gb_per_s", "5"},
         {"bucket_mb", "2"}},
        {{"topology", "parameter-server"}}},
+      {"late-all-gather",
+       "Eight ranks share the parameters and ask for a block's only when it is its turn. Device "
+       "sim.",
+       "late-all-gather",
+       with(blocks("40"), {{"ranks", "8"}, {"shard_parameters", "on"}}),
+       {},
+       {{"gather_prefetch", "off"}}},
       {"straggler",
        "One rank is late in every step, and the others wait for it.",
        "straggler",

@@ -123,6 +123,8 @@ struct Settings {
   std::int64_t dgc_warm_up = 20;
   std::int64_t powersgd_rank = 2;
   Topology topology = Topology::kFlat;
+  bool shard_parameters = false;
+  bool gather_prefetch = true;
   std::int64_t ranks_per_node = 8;
   double node_gb_per_s = 0;
   double network_gb_per_s = 0;

@@ -21,6 +21,9 @@ constexpr std::string_view kDevice = "Device";
 bool several_ranks(const Settings& s) {
   return s.ranks > 1;
 }
+bool shards_parameters(const Settings& s) {
+  return s.shard_parameters;
+}
 bool is_ssd(const Settings& s) {
   return s.model == ModelKind::kSsd;
 }
@@ -414,6 +417,20 @@ std::vector<Switch> make_switches() {
           {{"flat", Topology::kFlat},
            {"hierarchical", Topology::kHierarchical},
            {"parameter-server", Topology::kParameterServer}}),
+      flag({"shard_parameters", kRanks,
+            "Device sim: each rank keeps its share of the parameters, their gradients and the "
+            "optimizer's "
+            "state, as FSDP and ZeRO-3 do. A unit (a block of the model) is gathered before its "
+            "forward "
+            "and its backward pass, and its gradients are reduce-scattered after that.",
+            "late-all-gather, comm-exposed"},
+           &S::shard_parameters),
+      flag({"gather_prefetch", kRanks,
+            "Of sharded parameters: ask for a unit's when the unit before it begins, or only when "
+            "it is "
+            "their turn.",
+            "late-all-gather", try_values({"on"}, shards_parameters)},
+           &S::gather_prefetch),
       integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",

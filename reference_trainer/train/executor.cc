@@ -115,12 +115,12 @@ const Kernel* Executor::joined(Phase phase, const LaunchArguments& arguments) {
   return place->second.get();
 }
 
-void Executor::run(Phase phase, const LaunchArguments& arguments,
-                   const std::function<void(NodeId)>& launched) {
-  if (options_.join_launches && !launched)
+void Executor::run(Phase phase, const LaunchArguments& arguments, const OpHooks& hooks) {
+  if (options_.join_launches && !hooks.before && !hooks.after)
     if (const Kernel* kernel = joined(phase, arguments))
       return device_.launch(stream_, *kernel, arguments);
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
+    if (hooks.before) hooks.before(op.node);
     nvtx::Range range(op.name, op.payload);
     compiled_.allocate_for(op.node);
     if (graph_.node(op.node).on_processor) run_on_processor(op.node, arguments);
@@ -128,7 +128,7 @@ void Executor::run(Phase phase, const LaunchArguments& arguments,
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);
     }
-    if (launched) launched(op.node);
+    if (hooks.after) hooks.after(op.node);
     compiled_.free_after(op.node);
     // What launches nothing is no op of the stream.
     if (compiled_.kernels(op.node).empty() && !graph_.node(op.node).on_processor) continue;

@@ -22,6 +22,12 @@ struct ExecutorOptions {
   bool join_launches = false;
 };
 
+/// What else is launched beside a phase's ops.
+struct OpHooks {
+  std::function<void(NodeId)> before = {};  ///< before the op's range opens
+  std::function<void(NodeId)> after = {};   ///< after its launches, inside its range
+};
+
 /// The host side of running a graph: walks its ops in order and launches their kernels, as a
 /// framework does. Each op is an NVTX range on the calling thread. The graph must outlive it.
 class Executor {
@@ -29,9 +35,8 @@ class Executor {
   Executor(Device& device, StreamId stream, const Graph& graph, CompiledGraph& compiled,
            std::int64_t first_op_id, const ExecutorOptions& options);
 
-  /// Launches all ops of a phase. `launched` is told of each op afterwards.
-  void run(Phase phase, const LaunchArguments& arguments,
-           const std::function<void(NodeId)>& launched = {});
+  /// Launches all ops of a phase.
+  void run(Phase phase, const LaunchArguments& arguments, const OpHooks& hooks = {});
 
  private:
   struct Op {

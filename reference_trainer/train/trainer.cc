@@ -44,6 +44,12 @@ RangePayload range(RangeKind kind, Phase phase, std::int64_t step, std::int64_t 
   return payload;
 }
 
+/// Of the parameters, their gradients and the optimizer's state, what this rank keeps.
+double kept_share(const Settings& settings, const TrainerParts& parts) {
+  const bool shards = settings.shard_parameters && parts.communicator;
+  return shards ? 1.0 / parts.communicator->size() : 1;
+}
+
 }  // namespace
 
 std::int64_t total_steps(const Settings& settings, std::int64_t samples) {
@@ -66,7 +72,8 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     for (const auto& [parameter, gradient] : gradients_)
       model_.graph.value(gradient).role = Role::kResult;
   compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d),
-                                            .raw_allocator = settings.raw_allocator});
+                                            .raw_allocator = settings.raw_allocator,
+                                            .kept_share = kept_share(settings, parts)});
   initialise_values();
   publish_graph(model_.graph, 0);
   ExecutorOptions options;
@@ -75,7 +82,14 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   options.sync_every = settings.sync.ops;
   options.join_launches = settings.cuda_graph;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
-  add_gradient_sync(parts);
+  if (parts.communicator) {
+    communicator_ = parts.communicator;
+    rank_ = communicator_->rank();
+  }
+  if (settings.shard_parameters && communicator_)
+    add_parameter_shards(parts);
+  else
+    add_gradient_sync(parts);
   BatchesWanted wanted;
   wanted.batches = steps_ * settings.accumulate;
   wanted.in_use = static_cast<int>(settings.run_ahead) + 2;
@@ -119,8 +133,25 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   options.micro_batches = static_cast<int>(settings_.accumulate);
   gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
                                                   gradients_, parts.communicator, options);
-  communicator_ = parts.communicator;
-  rank_ = communicator_ ? communicator_->rank() : 0;
+}
+
+void Trainer::add_parameter_shards(const TrainerParts& parts) {
+  ShardOptions options;
+  options.prefetch = settings_.gather_prefetch;
+  if (parameter_format(settings_.precision) != kernels::NumberFormat::kFloat32)
+    options.type = ElementType::kHalf;
+  shards_ = std::make_unique<ParameterShards>(device_, compute_, model_.graph, gradients_,
+                                              *parts.communicator, options);
+}
+
+OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
+  if (shards_)
+    return {[this, batch](NodeId node) { shards_->before(node, batch); },
+            [this, batch](NodeId node) { shards_->after(node, batch); }};
+  const bool last = micro_batch + 1 == settings_.accumulate;
+  if (phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() && last)
+    return {{}, [this, batch](NodeId node) { gradient_sync_->op_launched(node, batch); }};
+  return {};
 }
 
 /// A stream of random numbers per value, so that passes that add values do not change the others.
@@ -239,14 +270,12 @@ void Trainer::pass(std::int64_t step, int micro_batch) {
   last_arguments_ = arguments;
   {
     nvtx::Range forward(names().forward, phase(Phase::kForward));
-    executor_->run(Phase::kForward, arguments);
+    executor_->run(Phase::kForward, arguments, hooks_of(Phase::kForward, micro_batch, fed.batch));
   }
   {
     nvtx::Range backward(names().backward, phase(Phase::kBackward));
-    std::function<void(NodeId)> launched;
-    if (gradient_sync_ && gradient_sync_->follows_ops() && last)
-      launched = [&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); };
-    executor_->run(Phase::kBackward, arguments, launched);
+    executor_->run(Phase::kBackward, arguments, hooks_of(Phase::kBackward, micro_batch, fed.batch));
+    if (shards_) shards_->backward_launched();
     if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, fed.batch);
   }
   read_figures(step, micro_batch);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "reference_trainer/comm/gradient_sync.h"
+#include "reference_trainer/comm/parameter_shards.h"
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/box_folder.h"
@@ -108,6 +109,9 @@ class Trainer {
   void initialise_values();
   std::unique_ptr<DeviceImages> device_images() const;
   void add_gradient_sync(const TrainerParts& parts);
+  void add_parameter_shards(const TrainerParts& parts);
+  /// What is launched beside the ops of a micro batch's pass in one direction.
+  OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);
   /// Forward and backward pass of one micro batch.
@@ -129,6 +133,7 @@ class Trainer {
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
+  std::unique_ptr<ParameterShards> shards_;      ///< null: every rank has all parameters
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;
   LaunchArguments last_arguments_;

@@ -38,6 +38,7 @@ extern const Fix kPackFiles;
 extern const Fix kPersistentRnn;
 extern const Fix kPersistentWorkers;
 extern const Fix kPinnedCopies;
+extern const Fix kPrefetchAllGathers;
 extern const Fix kRemoveSyncs;
 extern const Fix kRingAllReduce;
 extern const Fix kRunAhead;

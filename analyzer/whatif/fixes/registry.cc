@@ -40,6 +40,7 @@ std::span<const Fix* const> all_fixes() {
       &kFullClock,
       &kEagerLoading,
       &kUsualSteps,
+      &kPrefetchAllGathers,
       &kOverlapCommunication,
       &kEvenRanks,
       &kLargerBuckets,

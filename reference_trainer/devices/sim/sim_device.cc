@@ -37,6 +37,12 @@ const char* name_of(CollectiveKind kind) {
   }
 }
 
+/// As NCCL names its kernels: only what is summed has an operation and a type.
+std::string kernel_name_of(CollectiveKind kind, const std::string& dtype) {
+  if (kind == CollectiveKind::kAllGather) return "ncclDevKernel_AllGather_RING_LL";
+  return fmt::format("ncclDevKernel_{}_Sum_{}_RING_LL", name_of(kind), dtype);
+}
+
 std::string lower(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -298,8 +304,7 @@ void SimDevice::enqueue_collective(StreamId on, const SimCollective& collective)
   begin_call(DeviceCallKind::kLaunch, on);
   Work work;
   work.op.kind = DeviceOpKind::kCommunication;
-  work.op.name =
-      nvtx::intern(fmt::format("ncclDevKernel_{}_Sum_{}_RING_LL", function, collective.dtype));
+  work.op.name = nvtx::intern(kernel_name_of(collective.kind, collective.dtype));
   work.op.bytes = collective.bytes;
   work.op.batch = collective.batch;
   work.op.phase = collective.phase;

@@ -36,11 +36,12 @@ class SimGraph final : public CompiledGraph {
         kernels_(graph.node_count()),
         step_memory_(graph_, options) {
     for (std::size_t i = 0; i < graph.node_count(); ++i) add(graph, NodeId::from(i));
-    for (const Value& value : graph.values())
-      if (value.role != Role::kActivation) memory_bytes_ += value.bytes();
+    for (std::size_t i = 0; i < graph.value_count(); ++i)
+      if (graph.values()[i].role != Role::kActivation)
+        memory_bytes_ += kept_bytes(ValueId::from(i));
     if (!step_memory_.raw())
       memory_bytes_ += plan_memory(graph, [&](ValueId id) {
-                         return is_stored(id) ? memory_size(id) : 0;
+                         return is_stored(id) ? kept_bytes(id) : 0;
                        }).total_bytes;
     device_.occupy(memory_bytes_);
   }
@@ -82,6 +83,13 @@ class SimGraph final : public CompiledGraph {
     return !producer.valid() || graph_.node(producer).op != &ops::kTf32Round;
   }
 
+  /// Ranks that share parameters have a part of each, and of what is like it.
+  std::int64_t kept_bytes(ValueId value) const {
+    const std::int64_t whole = memory_size(value);
+    if (graph_.value(graph_.owner(value)).role != Role::kParameter) return whole;
+    return std::llround(static_cast<double>(whole) * options_.kept_share);
+  }
+
   /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
   Arithmetic on_gpu(Arithmetic by) const {
     const GpuModel& gpu = *device_.costs().gpu().model;
@@ -104,11 +112,17 @@ class SimGraph final : public CompiledGraph {
       tag.phase = node.phase;
       tag.work = part.work;
       tag.work.bytes = std::llround(static_cast<double>(part.work.bytes) * share);
+      if (node.phase == Phase::kUpdate) keep_share_of(tag.work);
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
       kernels_[id.value].push_back(
           std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided, by.operands));
     }
+  }
+
+  void keep_share_of(Work& work) const {
+    work.bytes = std::llround(static_cast<double>(work.bytes) * options_.kept_share);
+    work.flops = std::llround(static_cast<double>(work.flops) * options_.kept_share);
   }
 
   SimDevice& device_;
