@@ -73,10 +73,10 @@ class Known {
   std::map<std::uint32_t, const RankCollective*> row_of_;
 };
 
-class Step {
+class StepGathers {
  public:
-  Step(const RuleContext& context, const DevicePartition& device, const DeviceStep& step,
-       const std::vector<Event>& events)
+  StepGathers(const RuleContext& context, const DevicePartition& device, const DeviceStep& step,
+              const std::vector<Event>& events)
       : context_(context), device_(device), step_(step), events_(events) {}
 
   void find(ParameterGathers& result) const {
@@ -213,7 +213,7 @@ ParameterGathers find_parameter_gathers(const RuleContext& context, const Device
       }
       events.push_back(event);
     }
-    Step(context, device, step, events).find(result);
+    StepGathers(context, device, step, events).find(result);
   }
   const std::int64_t steps = std::max<std::int64_t>(1, result.steps);
   result.exposed = result.exposed / steps;

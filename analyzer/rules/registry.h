@@ -28,6 +28,8 @@ extern const Rule kModuleLoad;
 extern const Rule kNoTensorCores;
 extern const Rule kFullPrecision;
 extern const Rule kPageableCopy;
+extern const Rule kPipelineBubble;
+extern const Rule kRecomputation;
 extern const Rule kRnnNotPersistent;
 extern const Rule kSerialPerSample;
 extern const Rule kSlowStorage;

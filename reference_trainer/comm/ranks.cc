@@ -124,9 +124,36 @@ void check_sharding(const Settings& s) {
         s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
 }
 
+void check_pipeline(const Settings& s) {
+  if (s.device != DeviceKind::kSim)
+    fail_usage(
+        "pipeline: only simulated ranks are stages; on host and cuda each has the whole model. Use "
+        "--device sim, or --pipeline off.");
+  if (s.ranks == 1)
+    fail_usage("pipeline: one rank is no pipeline. Give --ranks of 2 or more, a stage each.");
+  if (s.model != ModelKind::kTransformer)
+    fail_usage("pipeline: blocks of the transformer are dealt out. Use --model transformer.");
+  if (s.batch % s.micro_batches != 0)
+    fail_usage("micro_batches: --batch {} cannot be cut into {} equal parts.", s.batch,
+               s.micro_batches);
+  if (s.accumulate > 1)
+    fail_usage("pipeline: --micro-batches are accumulated. Leave --accumulate 1.");
+  if (s.shard_parameters || s.compress != Compression::kNone || s.topology != Topology::kFlat)
+    fail_usage(
+        "pipeline: no gradients go between stages. Leave --shard-parameters off, --compress none "
+        "and "
+        "--topology flat.");
+}
+
 }  // namespace
 
 void check_rank_settings(const Settings& s) {
+  if (s.pipeline != PipelineSchedule::kOff) check_pipeline(s);
+  if (s.pipeline == PipelineSchedule::kOff && s.micro_batches > 1)
+    fail_usage(
+        "micro_batches: only a pipeline cuts its batch. Use --pipeline 1f1b, or --accumulate to "
+        "add up "
+        "gradients of several batches.");
   if (s.shard_parameters) check_sharding(s);
   if (s.ranks == 1) return;
   if (s.compress != Compression::kNone && s.topology != Topology::kFlat)

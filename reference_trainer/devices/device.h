@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -132,6 +133,12 @@ class CompiledGraph {
   virtual void free_after(NodeId node) = 0;
 };
 
+/// What a simulated device has of a model that ranks share: of a node's work, and of a value's memory. Empty: all of it.
+struct ModelShare {
+  std::function<double(NodeId)> work = {};
+  std::function<double(ValueId)> memory = {};
+};
+
 struct CompileOptions {
   int input_slots = 1;
   std::int64_t first_op_id = 0;  ///< node i is op first_op_id + i in traces
@@ -140,9 +147,7 @@ struct CompileOptions {
   const CompiledGraph* share_with = nullptr;
   bool keep_activations = false;  ///< give every activation its own memory, for tests
   bool raw_allocator = false;     ///< activations have memory only while they are needed
-  /// Of parameters, their gradients and the optimizer's state, what this device keeps and updates: 1 over the ranks where
-  /// they share them. Of simulated devices.
-  double kept_share = 1;
+  ModelShare share = {};
 };
 
 /// Where a training program runs: streams of work in order, events between them, memory of its own,

@@ -14,6 +14,7 @@
 #include "reference_trainer/passes/fuse_elementwise.h"
 #include "reference_trainer/passes/fuse_layer_norm.h"
 #include "reference_trainer/passes/fuse_loss.h"
+#include "reference_trainer/passes/recompute.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
@@ -141,6 +142,7 @@ Model build_training_model(const Settings& s, const TrainingData& data, Gradient
   optimizer.loss_scale = needs_loss_scale(s.precision);
   const ValueId state = optimizer.has_state() ? add_optimizer_state(model.graph) : ValueId::none();
   apply_precision(model.graph, s.precision, state);
+  if (s.recompute) recompute_blocks(model.graph);
   add_optimizer(model.graph, gradients, optimizer);
   if (s.graph_compiler != GraphCompiler::kOff) fuse_elementwise(model.graph);
   return model;

@@ -48,6 +48,7 @@ Executor::Executor(Device& device, StreamId stream, const Graph& graph, Compiled
     : device_(device), stream_(stream), graph_(graph), compiled_(compiled), options_(options) {
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
+    if (!options.runs.empty() && !options.runs[i]) continue;
     Op op{NodeId::from(i), nvtx::intern(fmt::format("{} {}", node.op->type, node.name)), {}};
     op.payload.kind = static_cast<std::uint32_t>(RangeKind::kOp);
     op.payload.phase = static_cast<std::uint32_t>(node.phase);
@@ -138,10 +139,11 @@ void Executor::run(Phase phase, const LaunchArguments& arguments, const OpHooks&
   }
 }
 
-void publish_graph(const Graph& graph, std::int64_t first_op_id) {
+void publish_graph(const Graph& graph, std::int64_t first_op_id, const std::vector<bool>& runs) {
   for (std::size_t i = 0; i < graph.node_count(); ++i)
-    nvtx::describe(payload_of(graph, graph.nodes()[i], first_op_id + static_cast<std::int64_t>(i),
-                              first_op_id));
+    if (runs.empty() || runs[i])
+      nvtx::describe(payload_of(graph, graph.nodes()[i], first_op_id + static_cast<std::int64_t>(i),
+                                first_op_id));
 }
 
 }  // namespace headway::trainer

@@ -20,6 +20,7 @@ struct ExecutorOptions {
   std::int64_t sync_every = 0;              ///< wait for the stream after every n-th op; 0: never
   /// Launch a phase's kernels together from the second time on, where the device can (Device::join).
   bool join_launches = false;
+  std::vector<bool> runs = {};  ///< by node: whether it is launched; empty: all are
 };
 
 /// What else is launched beside a phase's ops.
@@ -68,7 +69,8 @@ class Executor {
   std::int64_t ops_since_sync_ = 0;
 };
 
-/// Publishes every node as a headway.graph_op mark, node i as op first_op_id + i.
-void publish_graph(const Graph& graph, std::int64_t first_op_id);
+/// Publishes every node (of those in `runs`, where it is not empty) as a headway.graph_op mark, node i as op first_op_id + i.
+void publish_graph(const Graph& graph, std::int64_t first_op_id,
+                   const std::vector<bool>& runs = {});
 
 }  // namespace headway::trainer

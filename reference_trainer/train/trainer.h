@@ -22,6 +22,7 @@
 #include "reference_trainer/switches/settings.h"
 #include "reference_trainer/train/executor.h"
 #include "reference_trainer/train/input_feed.h"
+#include "reference_trainer/train/pipeline.h"
 #include "reference_trainer/train/run_result.h"
 
 namespace headway::trainer {
@@ -114,8 +115,16 @@ class Trainer {
   OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);
+  void add_pipeline(const TrainerParts& parts);
+  void add_input(const TrainerParts& parts);
   /// Forward and backward pass of one micro batch.
   void pass(std::int64_t step, int micro_batch);
+  /// All passes of a stage's micro batches.
+  void pipeline_passes(std::int64_t step);
+  LaunchArguments next_batch(std::int64_t step, int micro_batch);
+  void forward(std::int64_t step, int micro_batch, const LaunchArguments& arguments);
+  void backward(std::int64_t step, int micro_batch, const LaunchArguments& arguments);
+  void give_back_batch(std::int64_t step, const Event& done);
   /// Enqueues (or makes) the copy of a micro batch's loss figures to the host.
   void read_figures(std::int64_t step, int micro_batch);
   void finish_step(std::int64_t step, RunResult& result);
@@ -133,9 +142,11 @@ class Trainer {
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
-  std::unique_ptr<ParameterShards> shards_;      ///< null: every rank has all parameters
+  std::optional<StagePlan> stage_;               ///< none: the rank has the whole model
+  std::unique_ptr<PipelineLinks> links_;
+  std::unique_ptr<ParameterShards> shards_;  ///< null: every rank has all parameters
   std::unique_ptr<BatchSource> loader_;
-  std::unique_ptr<InputFeed> feed_;
+  std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
   LaunchArguments last_arguments_;
   std::vector<Memory> figures_;  ///< by step modulo ring; of each micro batch
   std::vector<Event> ends_;      ///< likewise

@@ -88,7 +88,7 @@ TEST_CASE("the true time by cause sums to every step, in every preset") {
     const sim::SimulatedRun run = simulate(settings);
     for (const sim::Recording& recording : run.recordings) {
       const auto steps =
-          step_truths(recording, settings.accumulate, run.gpu.costs->launch_latency_ns);
+          step_truths(recording, with_micro_batches(settings).accumulate, run.gpu.costs->launch_latency_ns);
       REQUIRE(steps.size() == static_cast<std::size_t>(settings.steps - 1));
       for (const StepTruth& step : steps)
         CHECK(std::accumulate(step.ns.begin(), step.ns.end(), std::int64_t{0}) ==

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/pipeline.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 
@@ -165,6 +166,8 @@ void follow_peers(const std::vector<Piece>& pieces,
 
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
+  if (find_pipeline(rule_context(predictor)).stages.size() > 1)
+    return not_here("the ranks are stages of a pipeline: each has its own part of the model");
   const Pieces pieces(predictor);
   const std::vector<ProcessId> slow = slow_ranks(pieces, trace.processes.size());
   if (slow.empty()) return not_here("no rank takes 2 % longer than the one in the middle");

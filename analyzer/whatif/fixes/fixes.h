@@ -28,6 +28,8 @@ extern const Fix kHalfThroughout;
 extern const Fix kHierarchicalAllReduce;
 extern const Fix kLargerBatch;
 extern const Fix kLargerBuckets;
+extern const Fix kKeepActivations;
+extern const Fix kMoreMicroBatches;
 extern const Fix kMoreWorkers;
 extern const Fix kMultiTensorOptimizer;
 extern const Fix kNoCasts;

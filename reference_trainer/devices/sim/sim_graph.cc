@@ -83,11 +83,10 @@ class SimGraph final : public CompiledGraph {
     return !producer.valid() || graph_.node(producer).op != &ops::kTf32Round;
   }
 
-  /// Ranks that share parameters have a part of each, and of what is like it.
   std::int64_t kept_bytes(ValueId value) const {
     const std::int64_t whole = memory_size(value);
-    if (graph_.value(graph_.owner(value)).role != Role::kParameter) return whole;
-    return std::llround(static_cast<double>(whole) * options_.kept_share);
+    if (!options_.share.memory) return whole;
+    return std::llround(static_cast<double>(whole) * options_.share.memory(value));
   }
 
   /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
@@ -112,17 +111,16 @@ class SimGraph final : public CompiledGraph {
       tag.phase = node.phase;
       tag.work = part.work;
       tag.work.bytes = std::llround(static_cast<double>(part.work.bytes) * share);
-      if (node.phase == Phase::kUpdate) keep_share_of(tag.work);
+      if (options_.share.work) {
+        const double work = options_.share.work(id);
+        tag.work.bytes = std::llround(static_cast<double>(tag.work.bytes) * work);
+        tag.work.flops = std::llround(static_cast<double>(tag.work.flops) * work);
+      }
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
       kernels_[id.value].push_back(
           std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided, by.operands));
     }
-  }
-
-  void keep_share_of(Work& work) const {
-    work.bytes = std::llround(static_cast<double>(work.bytes) * options_.kept_share);
-    work.flops = std::llround(static_cast<double>(work.flops) * options_.kept_share);
   }
 
   SimDevice& device_;

@@ -232,4 +232,19 @@ TEST_CASE("parameters that are gathered one block ahead arrive while the block b
       Predicted(with(sharded, {{"gather_prefetch", "on"}})).applies("prefetch-all-gathers"));
 }
 
+TEST_CASE("a pipeline of more micro batches is idle for less") {
+  const Switches stages = {{"device", "sim"}, {"model", "transformer"}, {"features", "1024"},
+                           {"heads", "16"},   {"layers", "8"},          {"sequence", "512"},
+                           {"batch", "64"},   {"precision", "bf16"},    {"eval", "off"},
+                           {"ranks", "4"},    {"pipeline", "1f1b"},     {"micro_batches", "4"}};
+  check_done(stages, "more-micro-batches", {{"micro_batches", "8"}}, 0.05);
+  check_done(with(stages, {{"pipeline", "gpipe"}}), "more-micro-batches", {{"micro_batches", "8"}},
+             0.05);
+}
+
+TEST_CASE("activations that are kept are not made again") {
+  check_done(with(kText, {{"gpu", "a100-80gb"}, {"batch", "32"}, {"recompute", "on"}}),
+             "keep-activations", {{"recompute", "off"}}, 0.03);
+}
+
 }  // namespace headway::trainer
