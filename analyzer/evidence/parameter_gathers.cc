@@ -85,19 +85,28 @@ class StepGathers {
       if (event.what == What::kGather && !brings.contains(event.communicator))
         brings[event.communicator] = brings_parameters(event.communicator);
     const bool steady = counts(context_.steps, step_);
-    std::map<std::uint32_t, std::size_t> last;  // all-gather of the communicator in this step
+    struct Last {
+      std::size_t at;
+      DurationNs busy;
+    };
+    std::map<std::uint32_t, Last> last;  // all-gather of the communicator in this step
     for (std::size_t i = 0; i < events_.size(); ++i) {
       const Event& event = events_[i];
       if (event.what != What::kGather || !brings[event.communicator]) continue;
       const auto before = last.find(event.communicator);
-      const std::size_t from = before == last.end() ? 0 : before->second + 1;
+      const std::size_t from = before == last.end() ? 0 : before->second.at + 1;
       const bool counted = any_compute(from, i);
       if (counted && steady) {
         ++result.gathers;
         result.bytes += event.bytes;
       }
-      if (counted) judge(i, before == last.end() ? events_.size() : before->second, steady, result);
-      last[event.communicator] = i;
+      LateGather late;
+      late.gather = event.op;
+      late.steady = steady;
+      if (before != last.end()) late.link_busy = before->second.busy;
+      const DurationNs busy = look_back(from, i, late);
+      if (counted) judge(late, result);
+      last[event.communicator] = {i, busy};
     }
   }
 
@@ -125,13 +134,8 @@ class StepGathers {
     return named;
   }
 
-  void judge(std::size_t at, std::size_t before, bool steady, ParameterGathers& result) const {
-    const Event& gather = events_[at];
-    LateGather late;
-    late.gather = gather.op;
-    late.steady = steady;
-    const std::size_t from = before < at ? before + 1 : 0;
-    TimeNs computed = TimeNs::min();
+  /// What lies between an all-gather and the one before it. Returns how long the link is busy after the compute there.
+  DurationNs look_back(std::size_t from, std::size_t at, LateGather& late) const {
     TimeNs covered = TimeNs::min();
     for (std::size_t i = from; i < at; ++i) {
       if (events_[i].what != What::kCompute) continue;
@@ -139,23 +143,28 @@ class StepGathers {
       const TimeNs begin = std::max(covered, events_[i].time.begin);
       if (events_[i].time.end > begin) late.compute += events_[i].time.end - begin;
       covered = std::max(covered, events_[i].time.end);
-      computed = std::max(computed, events_[i].time.end);
     }
-    if (computed > gather.time.begin) return;  // it began beside compute
+    late.computed = covered;
+    DurationNs busy;
     for (std::size_t i = from; i < at; ++i) {
       const Event& other = events_[i];
       if (other.what == What::kCompute) continue;
-      if (other.time.begin >= computed)
-        late.ahead.push_back(other.op);
-      else
-        late.compute -= std::min(late.compute, other.time.length());  // the link was not free
+      const TimeNs until = std::min(other.time.end, covered);
+      if (until > other.time.begin)  // the link was not free
+        late.compute -= std::min(late.compute, until - other.time.begin);
+      if (other.time.end <= covered) continue;
+      late.ahead.push_back(other.op);
+      busy += other.time.end - std::max(other.time.begin, covered);
     }
-    if (before < at)
-      for (std::size_t i = before; i-- > 0 && events_[i].what != What::kCompute;)
-        if (events_[i].what != What::kGather) late.ahead_of_last.push_back(events_[i].op);
-    if (ratio(alone(gather.time), gather.time.length()) < kExposed || late.compute.ns <= 0) return;
-    late.exposed = alone({computed, gather.time.end});
-    if (steady) {
+    return busy;
+  }
+
+  void judge(LateGather& late, ParameterGathers& result) const {
+    const Interval gather = context_.trace.device_ops.interval(late.gather);
+    if (late.computed > gather.begin) return;  // it began beside compute
+    if (ratio(alone(gather), gather.length()) < kExposed || late.compute.ns <= 0) return;
+    late.exposed = alone({late.computed, gather.end});
+    if (late.steady) {
       result.exposed += late.exposed;
       result.hideable += std::min(late.exposed, late.compute);
     }

@@ -12,9 +12,11 @@ namespace headway::analyzer {
 struct LateGather {
   trace::DeviceOpId gather;
   trace::DeviceOpId first;  ///< of the compute that it could have run beside
-  /// Other communication between that compute and the all-gather, which it stands behind.
+  /// Other communication that goes on when that compute has ended, and stands before it.
   std::vector<trace::DeviceOpId> ahead;
-  std::vector<trace::DeviceOpId> ahead_of_last;  ///< likewise of the all-gather before it
+  DurationNs
+      link_busy;  ///< by such communication before the all-gather before, while `first` waits for that
+  TimeNs computed;     ///< end of that compute
   DurationNs exposed;  ///< from the end of the compute to its own end: only communication runs
   DurationNs
       compute;  ///< kernels between the all-gather before and this one, no communication beside them

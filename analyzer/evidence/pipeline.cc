@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "analyzer/evidence/communication.h"
 #include "analyzer/ranks/job.h"
 
 namespace headway::analyzer {
@@ -51,6 +50,13 @@ Pipeline chain(std::vector<PipelineStage> ranks) {
   return result;
 }
 
+void add_message(const Collectives& all, const RankCollective& row, std::int64_t step,
+                 std::vector<StepMessage>& messages) {
+  const std::string& kind = all.groups[row.group].kind;
+  if (is_point_to_point(kind) && row.peer >= 0)
+    messages.push_back({step, row.launch, row.peer, kind == "send"});
+}
+
 std::vector<PipelineStage> stages_of_job(const JobAnalysis& job) {
   std::vector<PipelineStage> stages;
   for (const RankSummary& rank : job.ranks) {
@@ -60,11 +66,11 @@ std::vector<PipelineStage> stages_of_job(const JobAnalysis& job) {
     for (const RankStep& step : device->steps)
       if (step.steady) steady.push_back(step.number);
     std::ranges::sort(steady);
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t i = 0; i < rank.collectives.rows.size(); ++i)
-      if (std::ranges::binary_search(steady, rank.collectives.rows[i].step)) rows.push_back(i);
-    PipelineStage stage =
-        stage_of_messages(rank.collectives, rows, std::ssize(steady), rank.identity.rank);
+    std::vector<StepMessage> messages;
+    for (const RankCollective& row : rank.collectives.rows)
+      if (std::ranges::binary_search(steady, row.step))
+        add_message(rank.collectives, row, row.step, messages);
+    PipelineStage stage = stage_of_messages(messages, std::ssize(steady), rank.identity.rank);
     if (stage.micro_batches <= 0) continue;
     stage.compute = compute_of(device->per_steady_step);
     stage.idle = idle_of(device->per_steady_step);
@@ -73,24 +79,29 @@ std::vector<PipelineStage> stages_of_job(const JobAnalysis& job) {
   return stages;
 }
 
-/// Of the ranks in one trace.
+/// Of the ranks in one trace. Each has steps of its own, one after the other.
 std::vector<PipelineStage> stages_of_trace(const RuleContext& context) {
   const Trace& trace = context.trace;
-  const SteadyCollectives all = steady_collectives(context);
+  const Collectives all = collectives_of(trace, context.steps, context.attribution);
   std::vector<PipelineStage> stages;
   for (const DevicePartition& partition : context.partitions) {
     if (!partition.device.valid() || partition.steady_steps == 0) continue;
-    std::vector<std::uint32_t> rows;
+    std::vector<const Step*> steps;
+    for (const DeviceStep& step : partition.steps)
+      if (!context.steps.all.empty()) steps.push_back(&context.steps.all[step.step]);
+    std::vector<StepMessage> messages;
     std::int32_t rank = -1;
-    for (std::uint32_t i : all.rows) {
-      const RankCollective& row = all.all.rows[i];
+    for (const RankCollective& row : all.rows) {
       if (row.on_host) continue;
       const Stream& stream = trace.streams[trace.device_ops.stream[row.op].value];
       if (stream.device != partition.device) continue;
-      rows.push_back(i);
       rank = trace.processes[stream.process.value].rank;
+      const auto after = std::ranges::upper_bound(
+          steps, row.launch, {}, [](const Step* step) { return step->host.begin; });
+      if (after == steps.begin() || !(*(after - 1))->steady) continue;
+      add_message(all, row, (*(after - 1))->number, messages);
     }
-    PipelineStage stage = stage_of_messages(all.all, rows, partition.steady_steps, rank);
+    PipelineStage stage = stage_of_messages(messages, partition.steady_steps, rank);
     if (stage.micro_batches <= 0) continue;
     stage.compute = compute_of(partition.per_steady_step);
     stage.idle = idle_of(partition.per_steady_step);
@@ -111,40 +122,36 @@ DurationNs Pipeline::mean_compute() const {
   return stages.empty() ? sum : sum / std::ssize(stages);
 }
 
-PipelineStage stage_of_messages(const Collectives& all, const std::vector<std::uint32_t>& rows,
-                                std::int64_t steps, std::int32_t rank) {
+PipelineStage stage_of_messages(const std::vector<StepMessage>& messages, std::int64_t steps,
+                                std::int32_t rank) {
   PipelineStage stage;
   stage.rank = rank;
   std::map<std::int32_t, Messages> of_peer;
   std::int64_t step = -1;
   TimeNs begin;
   std::map<std::int32_t, std::pair<bool, bool>> seen;  // by peer in this step: sent, received
-  for (std::uint32_t i : rows) {
-    const RankCollective& row = all.rows[i];
-    const std::string& kind = all.groups[row.group].kind;
-    if (!is_point_to_point(kind) || row.peer < 0 || row.peer == rank) continue;
-    if (row.step != step) {
-      step = row.step;
-      begin = row.launch;
+  for (const StepMessage& one : messages) {
+    if (one.peer == rank) continue;
+    if (one.step != step) {
+      step = one.step;
+      begin = one.launch;
       seen.clear();
     }
-    Messages& messages = of_peer[row.peer];
-    const bool sent = kind == "send";
-    (sent ? messages.sent : messages.received) += 1;
-    bool& known = sent ? seen[row.peer].first : seen[row.peer].second;
+    Messages& its = of_peer[one.peer];
+    (one.sent ? its.sent : its.received) += 1;
+    bool& known = one.sent ? seen[one.peer].first : seen[one.peer].second;
     if (known) continue;
     known = true;
-    // Within the step, since clocks of steps differ.
-    TimeNs& first = sent ? messages.first_sent : messages.first_received;
-    first = std::min(first, TimeNs{(row.launch - begin).ns});
+    TimeNs& first = one.sent ? its.first_sent : its.first_received;
+    first = std::min(first, TimeNs{(one.launch - begin).ns});
   }
-  for (const auto& [peer, messages] : of_peer) {
-    const auto sent = static_cast<double>(messages.sent);
-    const auto received = static_cast<double>(messages.received);
+  for (const auto& [peer, its] : of_peer) {
+    const auto sent = static_cast<double>(its.sent);
+    const auto received = static_cast<double>(its.received);
     if (sent == 0 || received == 0 ||
         std::abs(sent - received) > kSameCount * std::max(sent, received))
       return {};  // a ring, or something else
-    const bool behind = messages.first_sent < messages.first_received;
+    const bool behind = its.first_sent < its.first_received;
     std::int32_t& place = behind ? stage.after : stage.before;
     if (place >= 0) return {};  // two on one side
     place = peer;

@@ -37,10 +37,19 @@ struct Pipeline {
   DurationNs mean_compute() const;
 };
 
-/// The neighbours of one rank, from its messages in `steps` steady steps: those with which as many messages come as go. The
-/// one that messages go to first is behind it. A ring (of attention, of halos) sends to one and receives from the other.
-PipelineStage stage_of_messages(const Collectives& all, const std::vector<std::uint32_t>& rows,
-                                std::int64_t steps, std::int32_t rank);
+/// A message of a rank in a steady step.
+struct StepMessage {
+  std::int64_t step = 0;
+  TimeNs launch;
+  std::int32_t peer = -1;
+  bool sent = false;
+};
+
+/// The neighbours of one rank, from its messages in `steps` steady steps, in the order of its host: those with which as many
+/// messages come as go. The one that messages go to first is behind it. A ring (of attention, of halos) sends to one and
+/// receives from the other.
+PipelineStage stage_of_messages(const std::vector<StepMessage>& messages, std::int64_t steps,
+                                std::int32_t rank);
 
 /// Of the job where all its ranks are known, else of the ranks in the trace. Without stages: there is none.
 Pipeline find_pipeline(const RuleContext& context);

@@ -63,13 +63,15 @@ std::string place_of(const PipelineStage& stage) {
   return fmt::format("a stage between ranks {} and {}", stage.before, stage.after);
 }
 
-/// Messages whose ends nothing tells: neighbours are unknown.
-bool has_unknown_messages(const RuleContext& context) {
+/// Time per step of messages whose ends nothing tells: neighbours are unknown. (All-to-alls are such messages, too.)
+DurationNs unknown_messages(const RuleContext& context) {
   const Collectives all = collectives_of(context.trace, context.steps, context.attribution);
-  return std::ranges::any_of(all.rows, [&](const RankCollective& row) {
+  DurationNs sum;
+  for (const RankCollective& row : all.rows) {
     const std::string& kind = all.groups[row.group].kind;
-    return kind == "sendrecv" || (is_point_to_point(kind) && row.peer < 0);
-  });
+    if (kind == "sendrecv" || (is_point_to_point(kind) && row.peer < 0)) sum += row.time.length();
+  }
+  return sum / std::max<std::int64_t>(1, std::ssize(context.steps.all));
 }
 
 Finding check(const Rule& rule, const RuleContext& context) {
@@ -77,7 +79,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
   const Pipeline pipeline = find_pipeline(context);
   if (pipeline.stages.empty()) {
-    if (share.share() >= kFindingShare && has_unknown_messages(context))
+    if (share.share() >= kFindingShare &&
+        ratio(unknown_messages(context), context.step) >= kFindingShare)
       return cannot_tell(rule,
                          "Messages between ranks were recorded without their ends: record the "
                          "peers of sends and receives.");

@@ -290,7 +290,7 @@ std::span<const Preset> all_presets() {
        "Two stages of a pipeline pass on two micro batches; each is idle for a third of the step.",
        "pipeline-bubble",
        with(blocks("40"),
-            {{"ranks", "2"}, {"pipeline", "1f1b"}, {"batch", "32"}, {"micro_batches", "16"}}),
+            {{"ranks", "2"}, {"pipeline", "gpipe"}, {"batch", "32"}, {"micro_batches", "16"}}),
        with(kBlocksOnGpu, {{"batch", "64"}, {"micro_batches", "32"}}),
        {{"micro_batches", "2"}}},
       {"recomputation",

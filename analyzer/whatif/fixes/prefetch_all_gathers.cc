@@ -15,12 +15,6 @@ namespace {
 
 using namespace trace;
 
-DurationNs sum_of(const DeviceOps& ops, const std::vector<DeviceOpId>& some) {
-  DurationNs sum;
-  for (DeviceOpId op : some) sum += ops.interval(op).length();
-  return sum;
-}
-
 /// How much earlier the host asks for it when it does so before the compute that it runs beside.
 DurationNs asked_earlier(const Trace& trace, const LateGather& late) {
   const CallId own = trace.device_ops.call[late.gather.value];
@@ -37,7 +31,7 @@ void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& edito
   const Program& program = predictor.program();
   const Points& points = program.graph().points();
   // What is reduced when the layer begins is before it on the link.
-  const TimeNs free = ops.start[late.first.value] + sum_of(ops, late.ahead_of_last);
+  const TimeNs free = ops.start[late.first.value] + late.link_busy;
   program.for_each(
       program.slot_of(start_of(points.task(late.gather))), [&](const Constraint& constraint) {
         const PointId from = program.point_of(constraint.from);
