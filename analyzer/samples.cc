@@ -65,6 +65,10 @@ std::optional<double> samples_per_step(const Trace& trace, const RangeNames& nam
   if (steps.all.empty()) return std::nullopt;
   double ranks = number(trace.setting("ranks"));
   if (ranks < 1) ranks = std::max(1, trace.world_size);
+  // The stages of a pipeline work on the same samples.
+  if (const std::string_view pipeline = trace.setting("pipeline");
+      !pipeline.empty() && pipeline != "off")
+    ranks = 1;
   const double batch = number(trace.setting("batch"));
   if (batch > 0) return batch * std::max(1.0, number(trace.setting("accumulate"))) * ranks;
   if (trace.setting("DataLoader").empty() || !trace.setting("DataLoader 2").empty())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // D12: a collective moves its data after the last rank has come, and ends on no rank before. Members
 // are matched by communicator and sequence number, else by their order in the communicator
-// (inferred). D13: the collectives of a communicator keep their order on every rank.
+// (inferred); the two ends of a message by their order between its ranks. D13: the collectives of a
+// communicator keep their order on every rank.
 #include <algorithm>
 #include <map>
 
@@ -16,15 +17,15 @@ struct Member {
   StringId communicator;
   StringId kind;
   std::int64_t sequence;
-  bool counted;  ///< the sequence is our count, not the recording's
+  bool counted;       ///< the sequence is our count, not the recording's
+  std::int32_t from;  ///< of a message; else -1
+  std::int32_t to;
   std::int32_t rank;
   DeviceOpId op;
 
-  auto key() const { return std::tuple(communicator, kind, sequence, counted, rank, op); }
-  bool same_collective(const Member& other) const {
-    return communicator == other.communicator && kind == other.kind && sequence == other.sequence &&
-           counted == other.counted;
-  }
+  auto which() const { return std::tuple(communicator, kind, sequence, counted, from, to); }
+  auto key() const { return std::tuple(which(), rank, op); }
+  bool same_collective(const Member& other) const { return which() == other.which(); }
 };
 
 std::int32_t rank_of(const Trace& trace, DeviceOpId op) {
@@ -35,13 +36,27 @@ std::int32_t rank_of(const Trace& trace, DeviceOpId op) {
 std::vector<Member> members_of(const Trace& trace) {
   std::vector<Member> members;
   std::map<std::tuple<StringId, StringId, std::int32_t>, std::int64_t> counts;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::int64_t> messages;
   for (const Collective& collective : trace.collectives) {
     if (!collective.op.valid()) continue;
     std::string_view kind = trace.strings[collective.kind];
-    if (kind == "send" || kind == "recv") continue;
-    Member member{collective.communicator,       collective.kind,
-                  collective.sequence,           collective.sequence < 0,
-                  rank_of(trace, collective.op), collective.op};
+    const std::int32_t rank = rank_of(trace, collective.op);
+    if (kind == "send" || kind == "recv") {
+      if (collective.peer < 0 || collective.peer == rank) continue;
+      const std::int32_t from = kind == "send" ? rank : collective.peer;
+      const std::int32_t to = kind == "send" ? collective.peer : rank;
+      members.push_back(
+          {{}, {}, messages[{from, to, rank}]++, true, from, to, rank, collective.op});
+      continue;
+    }
+    Member member{collective.communicator,
+                  collective.kind,
+                  collective.sequence,
+                  collective.sequence < 0,
+                  -1,
+                  -1,
+                  rank,
+                  collective.op};
     if (member.counted) member.sequence = counts[{member.communicator, member.kind, member.rank}]++;
     members.push_back(member);
   }
@@ -71,7 +86,8 @@ std::vector<Rendezvous> find_rendezvous(const Trace& trace, std::int64_t& contra
     i = j;
     if (group.ops.size() < 2) continue;
     if (first_end < group.last_start) {
-      ++contradicted;
+      // What is sent may be kept on the way until the other end asks for it.
+      contradicted += members[i].from < 0;
       continue;
     }
     groups.push_back(std::move(group));

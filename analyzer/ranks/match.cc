@@ -140,7 +140,7 @@ class Matcher {
       MatchedGroup& its = result_.groups[e.group];
       ++its.matched;
       // A training thread communicates in the order of the program, which is that of all ranks.
-      its.by_order = its.by_order || (first.sequence < 0 && !row(e.member).on_host);
+      its.by_order = its.by_order || (row(e.member).sequence < 0 && !row(e.member).on_host);
     }
     const MatchedGroup& group = result_.groups[first.group];
     MatchedCollective matched;

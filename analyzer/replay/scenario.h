@@ -17,7 +17,7 @@ struct Edit {
 
   ConstraintId constraint;
   bool modelled = false;  ///< from a formula, not from the recording
-  std::int64_t lag = 0;   ///< ns, or kRemoved
+  std::int64_t lag = 0;   ///< ns, or kRemoved; negative: before it
 };
 
 /// Tasks of threads that take from one queue, as a loader's workers take batches: with another number of
@@ -69,6 +69,10 @@ struct Scenario {
   }
   void set(ConstraintId constraint, DurationNs lag, bool modelled = false) {
     edits.push_back({constraint, modelled, std::max<std::int64_t>(lag.ns, 0)});
+  }
+  /// As `set`, but the lag may be negative: it then comes so long before the end of what it waited for.
+  void set_earlier(ConstraintId constraint, DurationNs lag) {
+    edits.push_back({constraint, false, lag.ns});
   }
   void remove(ConstraintId constraint) { edits.push_back({constraint, false, Edit::kRemoved}); }
   /// Sorts the edits; of several for one constraint a removal wins, then the shorter.

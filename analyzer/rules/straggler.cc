@@ -12,7 +12,7 @@
 // Without devices the members are the ranges in which training threads communicate or wait for it.
 // Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
 // Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
-// not count here; a rank that is late for pipeline reasons.
+// not count here. Stages of a pipeline wait for each other by nature: pipeline-bubble judges them.
 // Source: fleet studies of slow ranks; the split of collectives into wait and transfer in TraceLens
 // and the PyTorch profiler.
 #include <fmt/format.h>
@@ -23,6 +23,7 @@
 
 #include "analyzer/evidence/communication.h"
 #include "analyzer/evidence/host_work.h"
+#include "analyzer/evidence/pipeline.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
 #include "analyzer/rules/registry.h"
@@ -164,6 +165,8 @@ std::vector<Evidence> evidence_of(const Pauses& pauses) {
 Finding check(const Rule& rule, const RuleContext& context) {
   if (!context.job) return needs_all_ranks(rule, context);
   const JobAnalysis& job = *context.job;
+  if (find_pipeline(context).stages.size() > 1)
+    return fine(rule, "The ranks are stages of a pipeline: pipeline-bubble judges their waits.");
   const RankRole& role = job.roles[job.critical];
   if (role.synchronised == 0)
     return cannot_tell(rule,

@@ -19,6 +19,11 @@ class Editor {
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
   /// Another length for one constraint.
   void set_lag(ConstraintId constraint, DurationNs lag) { scenario_.set(constraint, lag, true); }
+  /// As set_lag; negative: so long before what the constraint is from.
+  void set_earlier(ConstraintId constraint, DurationNs lag) {
+    scenario_.set_earlier(constraint, lag);
+  }
+  void remove(ConstraintId constraint) { scenario_.remove(constraint); }
   /// The point waits no longer for edges of this kind.
   void remove_edges(PointId to, EdgeKind kind);
   /// The call is not made: neither it nor the pause before it, as far as that is of issuing work.

@@ -94,6 +94,18 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "torch.nn.parallel.DistributedDataParallel(model) without delayed all-reduces"},
     {"overlap-communication", kFlow,
      "horovod.DistributedOptimizer(…), --xla_gpu_enable_latency_hiding_scheduler=true"},
+    {"more-micro-batches", kTorch,
+     "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…); Megatron: "
+     "--micro-batch-size"},
+    {"keep-activations", kTorch,
+     "torch.utils.checkpoint.checkpoint(…) around fewer blocks, or "
+     "create_selective_checkpoint_contexts(…); gradient_checkpointing_disable()"},
+    {"keep-activations", kFlow,
+     "jax.checkpoint(policy=…) that saves more, or none; tf.recompute_grad off"},
+    {"prefetch-all-gathers", kTorch,
+     "FSDP(…, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True)"},
+    {"prefetch-all-gathers", kFlow,
+     "--xla_gpu_enable_latency_hiding_scheduler=true --xla_gpu_enable_pipelined_all_gather=true"},
     {"larger-buckets", kTorch, "DistributedDataParallel(bucket_cap_mb=25)"},
     {"larger-buckets", kFlow,
      "HOROVOD_FUSION_THRESHOLD=…, --xla_gpu_all_reduce_combine_threshold_bytes=…"},

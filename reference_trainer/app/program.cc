@@ -163,6 +163,10 @@ void check_device_settings(const Settings& s) {
     fail_usage(
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
+  if (s.recompute && s.model != ModelKind::kTransformer)
+    fail_usage(
+        "recompute: only the transformer has blocks that can be made again. Use --model "
+        "transformer, or leave it off.");
   if (s.world > 0 && s.device != DeviceKind::kSim)
     fail_usage("world: only --device sim has a machine that can be drawn. Leave --world out.");
   if (s.cuda_graph && s.raw_allocator)

@@ -16,6 +16,10 @@ const char* nccl_function_of(CollectiveKind kind) {
       return "ncclAllGather";
     case CollectiveKind::kParameterServer:
       return "ncclReduce";
+    case CollectiveKind::kSend:
+      return "ncclSend";
+    case CollectiveKind::kReceive:
+      return "ncclRecv";
     case CollectiveKind::kAllReduce:
       break;
   }
@@ -33,6 +37,10 @@ std::string name_of(const Collective& collective) {
       break;
     case CollectiveKind::kParameterServer:
       kind = "reduce through server";
+      break;
+    case CollectiveKind::kSend:
+    case CollectiveKind::kReceive:
+      kind = collective.kind == CollectiveKind::kSend ? "send" : "receive";
       break;
     case CollectiveKind::kAllReduce:
       break;
@@ -63,7 +71,11 @@ void carry_out(const Collective& collective, CommBackend& backend, void* data) {
       return backend.all_gather_parts(collective.scope, floats);
     case CollectiveKind::kParameterServer:
       return backend.reduce_through_server(floats);
+    case CollectiveKind::kSend:
+    case CollectiveKind::kReceive:
+      break;  // only simulated ranks have stages
   }
+  fail_internal("{}: this backend passes no messages from rank to rank.", name_of(collective));
 }
 
 }  // namespace headway::trainer

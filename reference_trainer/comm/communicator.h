@@ -24,6 +24,7 @@ struct Collective {
   void* data = nullptr;    ///< null where the device does not compute
   std::int64_t count = 0;  ///< elements of the full message, the parts of all members together
   std::string text;        ///< "bucket 3": for errors and traces
+  int peer = -1;           ///< of a message: the rank at its other end
 
   std::int64_t bytes() const {
     return count * (type == ElementType::kFloat ? 4 : type == ElementType::kHalf ? 2 : 1);

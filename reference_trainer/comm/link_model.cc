@@ -42,6 +42,9 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
     // A ring for what is large, a double tree for what is small: libraries take the better one.
     hops = std::min<double>(2.0 * (ranks - 1), 2.0 * std::ceil(std::log2(ranks)) * 2);
     moved *= 2;
+  } else if (is_message(kind)) {
+    hops = 1;
+    moved = message;
   } else if (kind == CollectiveKind::kParameterServer) {
     hops = 2;
     moved = 2 * message * (ranks - 1);
@@ -53,7 +56,7 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
   if (kind == CollectiveKind::kParameterServer) {
     rate /= 1 + server_congestion * (ranks - 1);
   } else {
-    const double piece = message / ranks;
+    const double piece = is_message(kind) ? message : message / ranks;
     if (half_rate_bytes > 0) rate *= piece / (piece + half_rate_bytes);
   }
   const double transfer = std::isinf(rate) || moved == 0 ? 0 : moved / rate;

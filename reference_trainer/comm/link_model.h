@@ -9,8 +9,13 @@ enum class CollectiveKind : std::uint8_t {
   kAllReduce,
   kReduceScatter,
   kAllGather,
-  kParameterServer
+  kParameterServer,
+  kSend,     ///< one side of a message between two ranks
+  kReceive,  ///< the other
 };
+constexpr bool is_message(CollectiveKind kind) {
+  return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
+}
 /// Which ranks take part: all, those of one node, or those with the same place on their nodes.
 enum class Scope : std::uint8_t { kWorld, kNode, kAcross };
 

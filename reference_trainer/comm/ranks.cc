@@ -101,7 +101,60 @@ std::chrono::nanoseconds comm_timeout(const Settings& settings) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(settings.comm_timeout_s * 1e9));
 }
 
+namespace {
+
+void check_sharding(const Settings& s) {
+  if (s.device != DeviceKind::kSim)
+    fail_usage(
+        "shard_parameters: only simulated ranks share parameters; on host and cuda each has them "
+        "all. "
+        "Use --device sim, or --shard-parameters off.");
+  if (s.ranks == 1)
+    fail_usage("shard_parameters: one rank has nobody to share with. Give --ranks of 2 or more.");
+  if (s.compress != Compression::kNone || s.topology != Topology::kFlat || s.accumulate > 1)
+    fail_usage(
+        "shard_parameters: gradients are reduce-scattered as they are over all ranks, in every "
+        "step. "
+        "Leave --compress none, --topology flat and --accumulate 1.");
+  if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
+    fail_usage(
+        "shard_parameters: {} needs the norms of whole parameters, and a rank has parts of them. "
+        "Use "
+        "--optimizer sgd or adam.",
+        s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
+}
+
+void check_pipeline(const Settings& s) {
+  if (s.device != DeviceKind::kSim)
+    fail_usage(
+        "pipeline: only simulated ranks are stages; on host and cuda each has the whole model. Use "
+        "--device sim, or --pipeline off.");
+  if (s.ranks == 1)
+    fail_usage("pipeline: one rank is no pipeline. Give --ranks of 2 or more, a stage each.");
+  if (s.model != ModelKind::kTransformer)
+    fail_usage("pipeline: blocks of the transformer are dealt out. Use --model transformer.");
+  if (s.batch % s.micro_batches != 0)
+    fail_usage("micro_batches: --batch {} cannot be cut into {} equal parts.", s.batch,
+               s.micro_batches);
+  if (s.accumulate > 1)
+    fail_usage("pipeline: --micro-batches are accumulated. Leave --accumulate 1.");
+  if (s.shard_parameters || s.compress != Compression::kNone || s.topology != Topology::kFlat)
+    fail_usage(
+        "pipeline: no gradients go between stages. Leave --shard-parameters off, --compress none "
+        "and "
+        "--topology flat.");
+}
+
+}  // namespace
+
 void check_rank_settings(const Settings& s) {
+  if (s.pipeline != PipelineSchedule::kOff) check_pipeline(s);
+  if (s.pipeline == PipelineSchedule::kOff && s.micro_batches > 1)
+    fail_usage(
+        "micro_batches: only a pipeline cuts its batch. Use --pipeline 1f1b, or --accumulate to "
+        "add up "
+        "gradients of several batches.");
+  if (s.shard_parameters) check_sharding(s);
   if (s.ranks == 1) return;
   if (s.compress != Compression::kNone && s.topology != Topology::kFlat)
     fail_usage(

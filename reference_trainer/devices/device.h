@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -135,6 +136,12 @@ class CompiledGraph {
   virtual void free_after(NodeId node) = 0;
 };
 
+/// What a simulated device has of a model that ranks share: of a node's work, and of a value's memory. Empty: all of it.
+struct ModelShare {
+  std::function<double(NodeId)> work = {};
+  std::function<double(ValueId)> memory = {};
+};
+
 struct CompileOptions {
   int input_slots = 1;
   std::int64_t first_op_id = 0;  ///< node i is op first_op_id + i in traces
@@ -143,6 +150,7 @@ struct CompileOptions {
   const CompiledGraph* share_with = nullptr;
   bool keep_activations = false;  ///< give every activation its own memory, for tests
   bool raw_allocator = false;     ///< activations have memory only while they are needed
+  ModelShare share = {};
 };
 
 /// Where a training program runs: streams of work in order, events between them, memory of its own,

@@ -104,7 +104,7 @@ void write_ranks(std::ofstream& file, const OracleFacts& facts) {
   for (const sim::Recording& recording : run.recordings) {
     Json steps = Json::array();
     for (const StepTruth& step :
-         step_truths(recording, facts.settings->values().accumulate, latency))
+         step_truths(recording, with_micro_batches(facts.settings->values()).accumulate, latency))
       steps.push_back(step_json(step));
     file << (first ? "\n" : ",\n") << "{\"rank\":" << recording.rank
          << ",\"end_ns\":" << recording.end << ",\"steps\":" << steps.dump() << ",\"edges\":[";

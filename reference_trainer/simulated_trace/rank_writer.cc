@@ -388,6 +388,7 @@ void RankWriter::write_collectives() {
     row.bytes = collective.bytes;
     row.sequence = collective.sequence;
     row.ranks = collective.ranks;
+    if (collective.peer >= 0) row.peer = collective.peer;
     writer_.add<tables::Collective>(row);
   }
 }

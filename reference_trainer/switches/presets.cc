@@ -28,6 +28,16 @@ Preset::Values ranks(const char* steps) {
   return with(healthy("8", steps), {{"ranks", "4"}, {"ranks_per_node", "2"}, {"samples", "4000"}});
 }
 
+/// A transformer, for what is about its blocks; on a GPU its products fill it.
+Preset::Values blocks(const char* steps) {
+  return {{"model", "transformer"}, {"data", "generated"}, {"layers", "4"}, {"features", "64"},
+          {"heads", "4"},           {"sequence", "64"},    {"batch", "4"},  {"steps", steps},
+          {"eval", "off"},          {"dropout", "0"}};
+}
+const Preset::Values kBlocksOnGpu = {{"layers", "6"}, {"features", "1024"},
+                                     {"heads", "16"}, {"sequence", "512"},
+                                     {"batch", "8"},  {"precision", "bf16"}};
+
 /// Small layers and many images in half precision: what passes through memory weighs as much as arithmetic.
 const Preset::Values kMemoryOnGpu = {{"width", "16"},          {"batch", "2048"},
                                      {"memory_gb_per_s", "0"}, {"precision", "bf16"},
@@ -367,6 +377,25 @@ std::span<const Preset> all_presets() {
         {"network_gb_per_s", "5"},
         {"bucket_mb", "2"}},
        {{"topology", "parameter-server"}}},
+      {"pipeline-bubble",
+       "Two stages of a pipeline pass on two micro batches; each is idle for a third of the step.",
+       "pipeline-bubble",
+       with(blocks("40"),
+            {{"ranks", "2"}, {"pipeline", "gpipe"}, {"batch", "32"}, {"micro_batches", "16"}}),
+       with(kBlocksOnGpu, {{"batch", "64"}, {"micro_batches", "32"}}),
+       {{"micro_batches", "2"}}},
+      {"recomputation",
+       "Each block's activations are made again in the backward pass; memory has room for them.",
+       "recomputation",
+       blocks("40"),
+       kBlocksOnGpu,
+       {{"recompute", "on"}}},
+      {"late-all-gather",
+       "Ranks share the parameters and ask for a block's only when it is its turn.",
+       "late-all-gather",
+       with(blocks("40"), {{"ranks", "8"}, {"shard_parameters", "on"}}),
+       kBlocksOnGpu,
+       {{"gather_prefetch", "off"}}},
       {"straggler",
        "One rank is late in every step, and the others wait for it.",
        "straggler",

@@ -30,6 +30,7 @@ enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
 enum class GraphCompiler : std::uint8_t { kOn, kInterpreted, kOff };
+enum class PipelineSchedule : std::uint8_t { kOff, kGpipe, k1F1B };
 enum class DeviceSchedule : std::uint8_t { kBlocking, kSpin };
 
 /// How often the host waits for the device after launching an op.
@@ -129,6 +130,10 @@ struct Settings {
   std::int64_t dgc_warm_up = 20;
   std::int64_t powersgd_rank = 2;
   Topology topology = Topology::kFlat;
+  PipelineSchedule pipeline = PipelineSchedule::kOff;
+  std::int64_t micro_batches = 1;  ///< of a pipeline
+  bool shard_parameters = false;
+  bool gather_prefetch = true;
   std::int64_t ranks_per_node = 8;
   double node_gb_per_s = 0;
   double network_gb_per_s = 0;
@@ -145,7 +150,15 @@ struct Settings {
   std::int64_t host_cores = 16;
   double memory_gb_per_s = 0;
   bool raw_allocator = false;
+  bool recompute = false;
   std::int64_t threads = 0;  ///< 0: one less than the cores, at least 1, at most 8
 };
+
+/// What the run's ranks do with a batch: the stages of a pipeline cut it into micro batches, whose gradients are added up, and
+/// all work on the same samples; else each rank has its own.
+Settings with_micro_batches(Settings settings);
+inline std::int64_t ranks_with_own_samples(const Settings& settings) {
+  return settings.pipeline == PipelineSchedule::kOff ? settings.ranks : 1;
+}
 
 }  // namespace headway::trainer

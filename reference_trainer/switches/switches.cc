@@ -21,6 +21,12 @@ constexpr std::string_view kDevice = "Device";
 bool several_ranks(const Settings& s) {
   return s.ranks > 1;
 }
+bool is_pipeline(const Settings& s) {
+  return s.pipeline != PipelineSchedule::kOff;
+}
+bool shards_parameters(const Settings& s) {
+  return s.shard_parameters;
+}
 bool is_ssd(const Settings& s) {
   return s.model == ModelKind::kSsd;
 }
@@ -443,6 +449,36 @@ std::vector<Switch> make_switches() {
           {{"flat", Topology::kFlat},
            {"hierarchical", Topology::kHierarchical},
            {"parameter-server", Topology::kParameterServer}}),
+      choice<PipelineSchedule>({"pipeline", kRanks,
+                                "Device sim: the ranks are stages of a pipeline, each with its "
+                                "part of the transformer's blocks. "
+                                "gpipe makes all forward passes of the micro batches before their "
+                                "backward passes, 1f1b one of "
+                                "each in turns.",
+                                "pipeline-bubble"},
+                               &S::pipeline,
+                               {{"off", PipelineSchedule::kOff},
+                                {"gpipe", PipelineSchedule::kGpipe},
+                                {"1f1b", PipelineSchedule::k1F1B}}),
+      integer({"micro_batches", kRanks,
+               "Of a pipeline: parts that a batch is cut into; stages are idle for (stages - 1) of "
+               "(micro batches + stages - 1) of the time.",
+               "pipeline-bubble", try_doubling(1, 256, is_pipeline)},
+              &S::micro_batches, 1, 1024),
+      flag({"shard_parameters", kRanks,
+            "Device sim: each rank keeps its share of the parameters, their gradients and the "
+            "optimizer's "
+            "state, as FSDP and ZeRO-3 do. A unit (a block of the model) is gathered before its "
+            "forward "
+            "and its backward pass, and its gradients are reduce-scattered after that.",
+            "late-all-gather, comm-exposed"},
+           &S::shard_parameters),
+      flag({"gather_prefetch", kRanks,
+            "Of sharded parameters: ask for a unit's when the unit before it begins, or only when "
+            "it is "
+            "their turn.",
+            "late-all-gather", try_values({"on"}, shards_parameters)},
+           &S::gather_prefetch),
       integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",
@@ -499,6 +535,12 @@ std::vector<Switch> make_switches() {
            "its cudaFree).",
            "allocator", try_values({"caching"})},
           &S::raw_allocator, {{"caching", false}, {"raw", true}}),
+      flag({"recompute", kDevice,
+            "Keep of a transformer's block only what goes into it, and make its activations again "
+            "in the backward pass: "
+            "less memory for about a third more arithmetic.",
+            "recomputation", try_values({"off"})},
+           &S::recompute),
       integer({"threads",
                kDevice,
                "Processor threads that compute one op together.",
@@ -515,6 +557,13 @@ std::string normal_name(std::string_view name) {
 }
 
 }  // namespace
+
+Settings with_micro_batches(Settings settings) {
+  if (settings.pipeline == PipelineSchedule::kOff) return settings;
+  settings.batch /= settings.micro_batches;
+  settings.accumulate = settings.micro_batches;
+  return settings;
+}
 
 std::span<const Switch> all_switches() {
   static const std::vector<Switch> kSwitches = make_switches();

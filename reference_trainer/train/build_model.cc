@@ -15,6 +15,7 @@
 #include "reference_trainer/passes/fuse_layer_norm.h"
 #include "reference_trainer/passes/fuse_loss.h"
 #include "reference_trainer/passes/insert_zeros.h"
+#include "reference_trainer/passes/recompute.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
@@ -144,6 +145,7 @@ Model build_training_model(const Settings& s, const TrainingData& data, Gradient
   if (s.slow_dgrad) insert_zeros(model.graph);
   const bool plain = s.precision == Precision::kTf32 && s.tf32_forbidden;
   apply_precision(model.graph, plain ? Precision::kFp32 : s.precision, state);
+  if (s.recompute) recompute_blocks(model.graph);
   add_optimizer(model.graph, gradients, optimizer);
   if (s.graph_compiler != GraphCompiler::kOff) fuse_elementwise(model.graph);
   return model;

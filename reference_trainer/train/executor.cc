@@ -48,6 +48,7 @@ Executor::Executor(Device& device, StreamId stream, const Graph& graph, Compiled
     : device_(device), stream_(stream), graph_(graph), compiled_(compiled), options_(options) {
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& node = graph.nodes()[i];
+    if (!options.runs.empty() && !options.runs[i]) continue;
     Op op{NodeId::from(i), nvtx::intern(fmt::format("{} {}", node.op->type, node.name)), {}};
     op.payload.kind = static_cast<std::uint32_t>(RangeKind::kOp);
     op.payload.phase = static_cast<std::uint32_t>(node.phase);
@@ -98,14 +99,14 @@ void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
 
 /// The first time they run one by one: libraries load what they need, which a capture would not stand.
 const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arguments,
-                                         const AfterOps& after) {
+                                         const OpHooks& hooks) {
   if (ops_of_phase_[static_cast<std::size_t>(phase)].empty()) return nullptr;
-  const bool followed = static_cast<bool>(after.launched);
+  const bool followed = static_cast<bool>(hooks.after);
   const auto [place, first] = pieces_.try_emplace({phase, arguments.slot, followed});
   if (first) return nullptr;
   Pieces& pieces = place->second;
   if (!pieces.empty()) return &pieces;
-  pieces = cut(phase, after);
+  pieces = cut(phase, hooks);
   for (Piece& piece : pieces) {
     if (piece.kernels.size() < 2) continue;
     Kernel::Tag tag;
@@ -118,7 +119,7 @@ const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arg
 }
 
 /// Between what the processor computes, and what the host does after ops.
-Executor::Pieces Executor::cut(Phase phase, const AfterOps& after) const {
+Executor::Pieces Executor::cut(Phase phase, const OpHooks& hooks) const {
   Pieces pieces;
   bool open = false;
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
@@ -131,27 +132,28 @@ Executor::Pieces Executor::cut(Phase phase, const AfterOps& after) const {
     Piece& piece = pieces.back();
     piece.last = op.node;
     for (const auto& kernel : compiled_.kernels(op.node)) piece.kernels.push_back(kernel.get());
-    open = !after.launched || (after.acts && !after.acts(op.node));
+    open = !hooks.after || (hooks.acts && !hooks.acts(op.node));
   }
   return pieces;
 }
 
-void Executor::run(const Pieces& pieces, const LaunchArguments& arguments, const AfterOps& after) {
+void Executor::run(const Pieces& pieces, const LaunchArguments& arguments, const OpHooks& hooks) {
   for (const Piece& piece : pieces) {
     if (piece.on_processor) run_on_processor(piece.last, arguments);
     if (!piece.kernels.empty()) {
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, piece.joined ? *piece.joined : *piece.kernels.front(), arguments);
     }
-    if (after.launched) after.launched(piece.last);
+    if (hooks.after) hooks.after(piece.last);
   }
 }
 
-void Executor::run(Phase phase, const LaunchArguments& arguments, const AfterOps& after) {
-  if (options_.join_launches)
-    if (const Pieces* together = pieces(phase, arguments, after))
-      return run(*together, arguments, after);
+void Executor::run(Phase phase, const LaunchArguments& arguments, const OpHooks& hooks) {
+  if (options_.join_launches && !hooks.before)
+    if (const Pieces* together = pieces(phase, arguments, hooks))
+      return run(*together, arguments, hooks);
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
+    if (hooks.before) hooks.before(op.node);
     nvtx::Range range(op.name, op.payload);
     compiled_.allocate_for(op.node);
     if (graph_.node(op.node).on_processor) run_on_processor(op.node, arguments);
@@ -159,7 +161,7 @@ void Executor::run(Phase phase, const LaunchArguments& arguments, const AfterOps
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);
     }
-    if (after.launched) after.launched(op.node);
+    if (hooks.after) hooks.after(op.node);
     compiled_.free_after(op.node);
     // What launches nothing is no op of the stream.
     if (compiled_.kernels(op.node).empty() && !graph_.node(op.node).on_processor) continue;
@@ -169,10 +171,11 @@ void Executor::run(Phase phase, const LaunchArguments& arguments, const AfterOps
   }
 }
 
-void publish_graph(const Graph& graph, std::int64_t first_op_id) {
+void publish_graph(const Graph& graph, std::int64_t first_op_id, const std::vector<bool>& runs) {
   for (std::size_t i = 0; i < graph.node_count(); ++i)
-    nvtx::describe(payload_of(graph, graph.nodes()[i], first_op_id + static_cast<std::int64_t>(i),
-                              first_op_id));
+    if (runs.empty() || runs[i])
+      nvtx::describe(payload_of(graph, graph.nodes()[i], first_op_id + static_cast<std::int64_t>(i),
+                                first_op_id));
 }
 
 }  // namespace headway::trainer

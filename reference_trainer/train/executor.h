@@ -22,14 +22,16 @@ struct ExecutorOptions {
   /// Launch a phase's kernels together (Device::join) from the second time on: all of them, or as many as lie between two
   /// things that the host does among them.
   bool join_launches = false;
+  std::vector<bool> runs = {};  ///< by node: whether it is launched; empty: all are
 };
 
-/// What comes after the ops of a phase as they are launched.
-struct AfterOps {
-  std::function<void(NodeId)> launched =
-      {};  ///< told of each, or of the last of those that are launched together
-  std::function<bool(NodeId)> acts =
-      {};  ///< whether it does anything after that op; empty: after every one
+/// What else is launched beside a phase's ops.
+struct OpHooks {
+  std::function<void(NodeId)> before = {};  ///< before the op's range opens
+  /// After its launches, inside its range; of those that are launched together after the last.
+  std::function<void(NodeId)> after = {};
+  /// Whether `after` does anything after that op; empty: after every one.
+  std::function<bool(NodeId)> acts = {};
 };
 
 /// The host side of running a graph: walks its ops in order and launches their kernels, as a
@@ -40,7 +42,7 @@ class Executor {
            std::int64_t first_op_id, const ExecutorOptions& options);
 
   /// Launches all ops of a phase.
-  void run(Phase phase, const LaunchArguments& arguments, const AfterOps& after = {});
+  void run(Phase phase, const LaunchArguments& arguments, const OpHooks& hooks = {});
 
  private:
   struct Op {
@@ -67,9 +69,9 @@ class Executor {
   };
   using Pieces = std::vector<Piece>;
   /// The ops of a phase in pieces; null while they are launched one by one.
-  const Pieces* pieces(Phase phase, const LaunchArguments& arguments, const AfterOps& after);
-  Pieces cut(Phase phase, const AfterOps& after) const;
-  void run(const Pieces& pieces, const LaunchArguments& arguments, const AfterOps& after);
+  const Pieces* pieces(Phase phase, const LaunchArguments& arguments, const OpHooks& hooks);
+  Pieces cut(Phase phase, const OpHooks& hooks) const;
+  void run(const Pieces& pieces, const LaunchArguments& arguments, const OpHooks& hooks);
 
   Device& device_;
   const StreamId stream_;
@@ -83,7 +85,8 @@ class Executor {
   std::int64_t ops_since_sync_ = 0;
 };
 
-/// Publishes every node as a headway.graph_op mark, node i as op first_op_id + i.
-void publish_graph(const Graph& graph, std::int64_t first_op_id);
+/// Publishes every node (of those in `runs`, where it is not empty) as a headway.graph_op mark, node i as op first_op_id + i.
+void publish_graph(const Graph& graph, std::int64_t first_op_id,
+                   const std::vector<bool>& runs = {});
 
 }  // namespace headway::trainer

@@ -49,52 +49,93 @@ RangePayload range(RangeKind kind, Phase phase, std::int64_t step, std::int64_t 
   return payload;
 }
 
+/// Of parameters, what is like them and their updates, an equal part.
+ModelShare equal_part(const Graph& graph, int ranks) {
+  const double part = 1.0 / ranks;
+  return {
+      [&graph, part](NodeId node) { return graph.node(node).phase == Phase::kUpdate ? part : 1; },
+      [&graph, part](ValueId value) {
+        return graph.value(graph.owner(value)).role == Role::kParameter ? part : 1;
+      }};
+}
+
 }  // namespace
 
 std::int64_t total_steps(const Settings& settings, std::int64_t samples) {
-  const std::int64_t of_a_step = settings.batch * settings.accumulate * settings.ranks;
+  const std::int64_t of_a_step =
+      settings.batch * settings.accumulate * ranks_with_own_samples(settings);
   return settings.steps > 0 ? settings.steps : settings.epochs * (samples / of_a_step);
 }
 
 Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& data,
                  const TrainerParts& parts)
-    : settings_(settings),
+    : settings_(with_micro_batches(settings)),
       device_(device),
       data_(data),
       steps_(total_steps(settings, sample_count(settings, data))),
       compute_(device.create_stream("compute")),
-      model_(build_training_model(settings, data, gradients_)),
+      model_(build_training_model(settings_, data, gradients_)),
       ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
-  const bool sums = parts.communicator || settings.accumulate > 1;
+  if (parts.communicator) {
+    communicator_ = parts.communicator;
+    rank_ = communicator_->rank();
+  }
+  const bool sums = parts.communicator || settings_.accumulate > 1;
   // Buckets and sums of micro batches know the gradients by their addresses, which then must stay.
   if (settings.raw_allocator && sums)
     for (const auto& [parameter, gradient] : gradients_)
       model_.graph.value(gradient).role = Role::kResult;
-  compiled_ = device.compile(model_.graph, {.input_slots = InputFeed::slots(settings.h2d),
-                                            .raw_allocator = settings.raw_allocator});
-  initialise_values();
-  publish_graph(model_.graph, 0);
+  CompileOptions compile{.input_slots = InputFeed::slots(settings.h2d),
+                         .raw_allocator = settings.raw_allocator};
   ExecutorOptions options;
+  if (settings.pipeline != PipelineSchedule::kOff && communicator_) {
+    add_pipeline(parts);
+    compile.share = stage_->share();
+    options.runs = stage_->runs;
+  } else if (settings.shard_parameters && communicator_) {
+    compile.share = equal_part(model_.graph, communicator_->size());
+  }
+  compiled_ = device.compile(model_.graph, compile);
+  initialise_values();
+  publish_graph(model_.graph, 0, options.runs);
   options.launch_cost =
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings.launch_us * 1000));
   options.sync_every = settings.sync.ops;
   options.join_launches = settings.cuda_graph;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
-  add_gradient_sync(parts);
-  BatchesWanted wanted;
-  wanted.batches = steps_ * settings.accumulate;
-  wanted.in_use = static_cast<int>(settings.run_ahead) + 2;
-  if (parts.communicator) {
-    wanted.rank = parts.communicator->rank();
-    wanted.ranks = parts.communicator->size();
-  }
-  loader_ = open_training_batches(settings, device, data, wanted, parts.make_loader);
-  feed_ = std::make_unique<InputFeed>(device, compute_, *loader_, *compiled_, model_, settings.h2d,
-                                      wanted.in_use, device_images());
-  const auto micro_batches = settings.accumulate;
+  if (settings.shard_parameters && communicator_)
+    add_parameter_shards(parts);
+  else
+    add_gradient_sync(parts);
+  add_input(parts);
   for (std::size_t i = 0; i < ring_; ++i)
-    figures_.push_back(
-        device.allocate(micro_batches * std::int64_t{sizeof(LossFigures)}, MemoryKind::kPinned));
+    figures_.push_back(device.allocate(settings_.accumulate * std::int64_t{sizeof(LossFigures)},
+                                       MemoryKind::kPinned));
+}
+
+void Trainer::add_input(const TrainerParts& parts) {
+  if (stage_ && stage_->stage > 0 && !stage_->is_last()) return;
+  BatchesWanted wanted;
+  wanted.batches = steps_ * settings_.accumulate;
+  wanted.in_use = static_cast<int>(settings_.run_ahead) + 2;
+  if (communicator_ && !stage_) {
+    wanted.rank = communicator_->rank();
+    wanted.ranks = communicator_->size();
+  }
+  loader_ = open_training_batches(settings_, device_, data_, wanted, parts.make_loader);
+  feed_ = std::make_unique<InputFeed>(device_, compute_, *loader_, *compiled_, model_,
+                                      settings_.h2d, wanted.in_use, device_images());
+}
+
+void Trainer::add_pipeline(const TrainerParts& parts) {
+  const int stages = parts.communicator->size();
+  const int micro_batches = static_cast<int>(settings_.accumulate);
+  stage_ = plan_stage(model_.graph, rank_, stages,
+                      most_under_way(settings_.pipeline, rank_, stages, micro_batches));
+  links_ = std::make_unique<PipelineLinks>(device_, compute_, *parts.communicator, *stage_);
+  std::erase_if(gradients_, [&](const auto& pair) {
+    return !stage_->runs[model_.graph.value(pair.second).producer.value];
+  });
 }
 
 std::unique_ptr<DeviceImages> Trainer::device_images() const {
@@ -107,7 +148,8 @@ std::unique_ptr<DeviceImages> Trainer::device_images() const {
 }
 
 void Trainer::add_gradient_sync(const TrainerParts& parts) {
-  if (!parts.communicator && settings_.accumulate == 1) return;
+  Communicator* const others = stage_ ? nullptr : parts.communicator;
+  if (!others && settings_.accumulate == 1) return;
   GradientSyncOptions options;
   options.exchange = {settings_.compress,
                       settings_.topology,
@@ -122,9 +164,29 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   options.overlap = settings_.overlap;
   options.micro_batches = static_cast<int>(settings_.accumulate);
   gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
-                                                  gradients_, parts.communicator, options);
-  communicator_ = parts.communicator;
-  rank_ = communicator_ ? communicator_->rank() : 0;
+                                                  gradients_, others, options);
+}
+
+void Trainer::add_parameter_shards(const TrainerParts& parts) {
+  ShardOptions options;
+  options.prefetch = settings_.gather_prefetch;
+  if (parameter_format(settings_.precision) != kernels::NumberFormat::kFloat32)
+    options.type = ElementType::kHalf;
+  shards_ = std::make_unique<ParameterShards>(device_, compute_, model_.graph, gradients_,
+                                              *parts.communicator, options);
+}
+
+OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
+  if (shards_)
+    return {[this, batch](NodeId node) { shards_->before(node, batch); },
+            [this, batch](NodeId node) { shards_->after(node, batch); },
+            {}};
+  const bool last = micro_batch + 1 == settings_.accumulate;
+  if (phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() && last)
+    return {{},
+            [this, batch](NodeId node) { gradient_sync_->op_launched(node, batch); },
+            [this](NodeId node) { return gradient_sync_->is_last_of_bucket(node); }};
+  return {};
 }
 
 /// A stream of random numbers per value, so that passes that add values do not change the others.
@@ -234,58 +296,90 @@ void Trainer::take_step(std::int64_t step, RunResult& result) {
     StepRecord& before = result.steps.back();
     before.duration_s = record.start_s - before.start_s;
   }
-  const auto waited_before = feed_->waited();
-  for (int micro_batch = 0; micro_batch < settings_.accumulate; ++micro_batch)
-    pass(step, micro_batch);
+  const auto waited_before = feed_ ? feed_->waited() : std::chrono::nanoseconds(0);
+  if (stage_)
+    pipeline_passes(step);
+  else
+    for (int micro_batch = 0; micro_batch < settings_.accumulate; ++micro_batch)
+      pass(step, micro_batch);
   {
     nvtx::Range update(names().update, range(RangeKind::kPhase, Phase::kUpdate, step, step));
     executor_->run(Phase::kUpdate, last_arguments_);
   }
   const Event end = device_.record(compute_);
   ends_.push_back(end);
-  {
-    nvtx::Range input(names().input, range(RangeKind::kPhase, Phase::kInput, step, step));
-    feed_->end_step(end);
-  }
-  record.input_wait_s = seconds(feed_->waited() - waited_before);
+  give_back_batch(step, end);
+  if (feed_) record.input_wait_s = seconds(feed_->waited() - waited_before);
   result.steps.push_back(record);
 }
 
-void Trainer::pass(std::int64_t step, int micro_batch) {
-  auto phase = [&](Phase which) { return range(RangeKind::kPhase, which, step, step); };
-  const bool last = micro_batch + 1 == settings_.accumulate;
+LaunchArguments Trainer::next_batch(std::int64_t step, int micro_batch) {
   InputFeed::Fed fed;
+  fed.batch = step * settings_.accumulate + micro_batch;
   {
-    nvtx::Range input(names().input, phase(Phase::kInput));
+    nvtx::Range input(names().input, range(RangeKind::kPhase, Phase::kInput, step, step));
     if (micro_batch == 0 && step >= settings_.run_ahead)
       device_.synchronize(ends_[static_cast<std::size_t>(step - settings_.run_ahead)]);
-    const std::optional<InputFeed::Fed> next = feed_->begin_step();
-    HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches
-    fed = *next;
+    if (feed_) {
+      const std::optional<InputFeed::Fed> next = feed_->begin_step();
+      HEADWAY_INVARIANT(next.has_value());  // the loader was asked for as many batches
+      fed = *next;
+    }
   }
   if (micro_batch == 0 && rank_ == settings_.slow_rank)
     device_.clock().spend(
         std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.slow_rank_ms * 1e6)));
-  const LaunchArguments arguments{fed.slot, learning_rate_of(settings_), fed.batch, fed.filled};
-  last_arguments_ = arguments;
-  {
-    nvtx::Range forward(names().forward, phase(Phase::kForward));
-    if (micro_batch == 0) load_code(step);
-    executor_->run(Phase::kForward, arguments);
-  }
-  {
-    nvtx::Range backward(names().backward, phase(Phase::kBackward));
-    AfterOps after;
-    if (gradient_sync_ && gradient_sync_->follows_ops() && last)
-      after = {[&](NodeId node) { gradient_sync_->op_launched(node, fed.batch); },
-               [&](NodeId node) { return gradient_sync_->is_last_of_bucket(node); }};
-    executor_->run(Phase::kBackward, arguments, after);
-    if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, fed.batch);
-  }
+  last_arguments_ = {fed.slot, learning_rate_of(settings_), fed.batch, fed.filled};
+  return last_arguments_;
+}
+
+void Trainer::forward(std::int64_t step, int micro_batch, const LaunchArguments& arguments) {
+  nvtx::Range forward(names().forward, range(RangeKind::kPhase, Phase::kForward, step, step));
+  if (micro_batch == 0) load_code(step);
+  if (links_) links_->before(false, arguments.batch);
+  executor_->run(Phase::kForward, arguments,
+                 hooks_of(Phase::kForward, micro_batch, arguments.batch));
+  if (links_) links_->after(false, arguments.batch);
+}
+
+void Trainer::backward(std::int64_t step, int micro_batch, const LaunchArguments& arguments) {
+  nvtx::Range backward(names().backward, range(RangeKind::kPhase, Phase::kBackward, step, step));
+  if (links_) links_->before(true, arguments.batch);
+  executor_->run(Phase::kBackward, arguments,
+                 hooks_of(Phase::kBackward, micro_batch, arguments.batch));
+  if (links_) links_->after(true, arguments.batch);
+  if (shards_) shards_->backward_launched();
+  if (gradient_sync_) gradient_sync_->backward_launched(micro_batch, arguments.batch);
+}
+
+void Trainer::give_back_batch(std::int64_t step, const Event& done) {
+  if (!feed_) return;
+  nvtx::Range input(names().input, range(RangeKind::kPhase, Phase::kInput, step, step));
+  feed_->end_step(done);
+}
+
+void Trainer::pass(std::int64_t step, int micro_batch) {
+  const LaunchArguments arguments = next_batch(step, micro_batch);
+  forward(step, micro_batch, arguments);
+  backward(step, micro_batch, arguments);
   read_figures(step, micro_batch);
-  if (!last) {
-    nvtx::Range input(names().input, phase(Phase::kInput));
-    feed_->end_step(device_.record(compute_));
+  if (micro_batch + 1 < settings_.accumulate) give_back_batch(step, device_.record(compute_));
+}
+
+void Trainer::pipeline_passes(std::int64_t step) {
+  const int micro_batches = static_cast<int>(settings_.accumulate);
+  std::vector<LaunchArguments> arguments(static_cast<std::size_t>(micro_batches));
+  for (const PipelinePass& pass :
+       passes_of(settings_.pipeline, stage_->stage, stage_->stages, micro_batches)) {
+    LaunchArguments& its = arguments[static_cast<std::size_t>(pass.micro_batch)];
+    if (pass.backward) {
+      backward(step, pass.micro_batch, its);
+      if (stage_->is_last()) read_figures(step, pass.micro_batch);
+      continue;
+    }
+    its = next_batch(step, pass.micro_batch);
+    forward(step, pass.micro_batch, its);
+    if (pass.micro_batch + 1 < micro_batches) give_back_batch(step, device_.record(compute_));
   }
 }
 

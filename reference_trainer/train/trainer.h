@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "reference_trainer/comm/gradient_sync.h"
+#include "reference_trainer/comm/parameter_shards.h"
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/box_folder.h"
@@ -21,6 +22,7 @@
 #include "reference_trainer/switches/settings.h"
 #include "reference_trainer/train/executor.h"
 #include "reference_trainer/train/input_feed.h"
+#include "reference_trainer/train/pipeline.h"
 #include "reference_trainer/train/run_result.h"
 
 namespace headway::trainer {
@@ -111,10 +113,21 @@ class Trainer {
   void start_up();
   /// Loads the device code of a new shape, where steps have one now and then.
   void load_code(std::int64_t step);
+  void add_parameter_shards(const TrainerParts& parts);
+  /// What is launched beside the ops of a micro batch's pass in one direction.
+  OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
   void take_step(std::int64_t step, RunResult& result);
+  void add_pipeline(const TrainerParts& parts);
+  void add_input(const TrainerParts& parts);
   /// Forward and backward pass of one micro batch.
   void pass(std::int64_t step, int micro_batch);
+  /// All passes of a stage's micro batches.
+  void pipeline_passes(std::int64_t step);
+  LaunchArguments next_batch(std::int64_t step, int micro_batch);
+  void forward(std::int64_t step, int micro_batch, const LaunchArguments& arguments);
+  void backward(std::int64_t step, int micro_batch, const LaunchArguments& arguments);
+  void give_back_batch(std::int64_t step, const Event& done);
   /// Enqueues (or makes) the copy of a micro batch's loss figures to the host.
   void read_figures(std::int64_t step, int micro_batch);
   void finish_step(std::int64_t step, RunResult& result);
@@ -132,8 +145,11 @@ class Trainer {
   std::unique_ptr<CompiledGraph> compiled_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
+  std::optional<StagePlan> stage_;               ///< none: the rank has the whole model
+  std::unique_ptr<PipelineLinks> links_;
+  std::unique_ptr<ParameterShards> shards_;  ///< null: every rank has all parameters
   std::unique_ptr<BatchSource> loader_;
-  std::unique_ptr<InputFeed> feed_;
+  std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
   LaunchArguments last_arguments_;
   std::vector<Memory> figures_;  ///< by step modulo ring; of each micro batch
   std::vector<Event> ends_;      ///< of all steps

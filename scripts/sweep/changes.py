@@ -13,6 +13,7 @@ TRAINER_REALISED_BY = {
     "free-input": [{"workers": "*"}, {"prefetch": "*"}, {"source": "*"}, {"decode": "*"}, {"augment_on": "*"}],
     "larger-batch": [{"batch": "x2"}],
     "run-ahead": [{"run_ahead": "x2"}],
+    "more-micro-batches": [{"micro_batches": "x2"}],
 }
 
 # The setting of headway-train that a fix names says nothing of a program in PyTorch.

@@ -81,6 +81,10 @@ def draw(seed, index, attempt, device, world=True):
     launches(d, host)
     if d.random.random() < 0.45:
         ranks(d, host)
+    if model == "transformer":
+        d.flawed("recompute", "off", ["on"])
+    if not host and int(d.values.get("ranks", 1)) > 1 and d.random.random() < 0.15:
+        share_model(d)
     if model in ("resnet", "ssd"):
         samples(d)
         d.flawed("dgrad", "fast", ["slow"])
@@ -208,6 +212,22 @@ def ranks(d, host):
     if d.random.random() < d.flaw:
         d.set("slow_rank", d.random.randrange(int(count)))
         d.between("slow_rank_ms", 0.1, 30)
+
+
+def share_model(d):
+    """Ranks share the parameters, or are stages of a pipeline: what excludes other exchanges. A drawn accumulation is a pipeline's
+    micro batches."""
+    d.set("compress", "none")
+    d.set("topology", "flat")
+    if d.values["model"] == "transformer" and int(d.values["layers"]) >= int(d.values["ranks"]) and d.random.random() < 0.5:
+        d.one("pipeline", ["1f1b", "gpipe"])
+        d.one("micro_batches", [size for size in (1, 2, 4, 8, 16) if size <= int(d.values["batch"])])
+    else:
+        d.set("shard_parameters", "on")
+        d.flawed("gather_prefetch", "on", ["off"])
+        if d.values["optimizer"] in ("lamb", "lars"):
+            d.set("optimizer", "auto")
+    d.set("accumulate", 1)
 
 
 def steps_of(values):

@@ -49,8 +49,8 @@ std::map<TruthClass, double> shares(const sim::SimulatedRun& run, const Settings
   std::map<TruthClass, double> result;
   double whole = 0;
   for (const sim::Recording& recording : run.recordings)
-    for (const StepTruth& step :
-         step_truths(recording, settings.accumulate, run.gpu.costs->launch_latency_ns)) {
+    for (const StepTruth& step : step_truths(recording, with_micro_batches(settings).accumulate,
+                                             run.gpu.costs->launch_latency_ns)) {
       if (step.step < 5) continue;
       whole += static_cast<double>(step.end - step.start);
       for (std::size_t i = 0; i < kTruthClasses; ++i)
@@ -89,8 +89,8 @@ TEST_CASE("the true time by cause sums to every step, in every preset") {
     const Settings settings = of_preset(preset);
     const sim::SimulatedRun run = simulate(settings);
     for (const sim::Recording& recording : run.recordings) {
-      const auto steps =
-          step_truths(recording, settings.accumulate, run.gpu.costs->launch_latency_ns);
+      const auto steps = step_truths(recording, with_micro_batches(settings).accumulate,
+                                     run.gpu.costs->launch_latency_ns);
       REQUIRE(steps.size() == static_cast<std::size_t>(settings.steps - 1));
       for (const StepTruth& step : steps)
         CHECK(std::accumulate(step.ns.begin(), step.ns.end(), std::int64_t{0}) ==
@@ -191,6 +191,8 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"comm-too-small", {kCommTransfer}},
       {"comm-slow-link", {kCommTransfer}},
       {"straggler", {kStragglerWait, kHostOther}},
+      {"late-all-gather", {kCommTransfer}},
+      {"pipeline-bubble", {kStragglerWait}},
   };
   for (const Cause& cause : causes) {
     CAPTURE(std::string(cause.preset));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/pipeline.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
@@ -227,6 +228,8 @@ Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows)
 
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
+  if (find_pipeline(rule_context(predictor)).stages.size() > 1)
+    return not_here("the ranks are stages of a pipeline: each has its own part of the model");
   const Pieces pieces(predictor);
   const std::vector<ProcessId> slow = slow_ranks(pieces, trace.processes.size());
   std::vector<Rows> rows(trace.processes.size());

@@ -69,6 +69,7 @@ struct CollectiveRecord {
   std::int64_t sequence = 0;
   int ranks = 0;
   std::size_t range = 0;  ///< index into Recording::ranges of the host's range around it
+  int peer = -1;          ///< of a message: the rank at its other end
 };
 
 /// An NVTX range of the training thread (worker -1) or of a loader worker.

@@ -21,11 +21,21 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
   const Collective& what = static_cast<const Prepared&>(collective).what;
   SimWorld& world = device_.world();
   SimCollective simulated;
-  simulated.group = what.scope == Scope::kWorld  ? &world.world()
-                    : what.scope == Scope::kNode ? &world.node_of(rank())
-                                                 : &world.across(rank());
+  const bool message = is_message(what.kind);
+  const int per_node = world.links().ranks_per_node;
+  if (what.kind == CollectiveKind::kSend)
+    simulated.group = &world.messages(rank(), what.peer);
+  else if (message)
+    simulated.group = &world.messages(what.peer, rank());
+  else
+    simulated.group = what.scope == Scope::kWorld  ? &world.world()
+                      : what.scope == Scope::kNode ? &world.node_of(rank())
+                                                   : &world.across(rank());
   simulated.kind = what.kind;
   simulated.scope = what.scope;
+  if (message)
+    simulated.scope = rank() / per_node == what.peer / per_node ? Scope::kNode : Scope::kAcross;
+  simulated.peer = what.peer;
   simulated.bytes = what.bytes();
   simulated.dtype = what.dtype();
   simulated.batch = batch;

@@ -32,9 +32,20 @@ const char* name_of(CollectiveKind kind) {
       return "AllGather";
     case CollectiveKind::kParameterServer:
       return "Reduce";
+    case CollectiveKind::kSend:
+      return "Send";
+    case CollectiveKind::kReceive:
+      return "Recv";
     default:
       return "AllReduce";
   }
+}
+
+/// As NCCL names its kernels: only what is summed has an operation and a type.
+std::string kernel_name_of(CollectiveKind kind, const std::string& dtype) {
+  if (is_message(kind)) return "ncclDevKernel_SendRecv";
+  if (kind == CollectiveKind::kAllGather) return "ncclDevKernel_AllGather_RING_LL";
+  return fmt::format("ncclDevKernel_{}_Sum_{}_RING_LL", name_of(kind), dtype);
 }
 
 std::string lower(std::string text) {
@@ -351,8 +362,7 @@ void SimDevice::enqueue_collective(StreamId on, const SimCollective& collective)
   begin_call(DeviceCallKind::kLaunch, on);
   Work work;
   work.op.kind = DeviceOpKind::kCommunication;
-  work.op.name =
-      nvtx::intern(fmt::format("ncclDevKernel_{}_Sum_{}_RING_LL", function, collective.dtype));
+  work.op.name = nvtx::intern(kernel_name_of(collective.kind, collective.dtype));
   work.op.bytes = collective.bytes;
   work.op.batch = collective.batch;
   work.op.phase = collective.phase;
@@ -365,9 +375,10 @@ void SimDevice::enqueue_collective(StreamId on, const SimCollective& collective)
   work.scope = collective.scope;
   if (options_.record_events) {
     work.op.collective = static_cast<std::int32_t>(recording_.collectives.size());
-    recording_.collectives.push_back(
-        {collective.group->name(), lower(function), collective.dtype, collective.bytes,
-         static_cast<std::int64_t>(work.group_sequence), collective.group->size(), range});
+    recording_.collectives.push_back({collective.group->name(), lower(function), collective.dtype,
+                                      collective.bytes,
+                                      static_cast<std::int64_t>(work.group_sequence),
+                                      collective.group->size(), range, collective.peer});
   }
   submit(on, std::move(work));
   end_call(costs_.costs().launch_ns);

@@ -34,6 +34,7 @@ struct SimCollective {
   Scope scope = Scope::kWorld;
   std::int64_t bytes = 0;  ///< the full message
   std::string dtype = "f32";
+  int peer = -1;  ///< of a message
   std::int64_t batch = conventions::kAbsent;
   Phase phase = Phase::kCommunication;
 };

@@ -36,11 +36,12 @@ class SimGraph final : public CompiledGraph {
         kernels_(graph.node_count()),
         step_memory_(graph_, options) {
     for (std::size_t i = 0; i < graph.node_count(); ++i) add(graph, NodeId::from(i));
-    for (const Value& value : graph.values())
-      if (value.role != Role::kActivation) memory_bytes_ += value.bytes();
+    for (std::size_t i = 0; i < graph.value_count(); ++i)
+      if (graph.values()[i].role != Role::kActivation)
+        memory_bytes_ += kept_bytes(ValueId::from(i));
     if (!step_memory_.raw())
       memory_bytes_ += plan_memory(graph, [&](ValueId id) {
-                         return is_stored(id) ? memory_size(id) : 0;
+                         return is_stored(id) ? kept_bytes(id) : 0;
                        }).total_bytes;
     device_.occupy(memory_bytes_);
   }
@@ -82,6 +83,12 @@ class SimGraph final : public CompiledGraph {
     return !producer.valid() || graph_.node(producer).op != &ops::kTf32Round;
   }
 
+  std::int64_t kept_bytes(ValueId value) const {
+    const std::int64_t whole = memory_size(value);
+    if (!options_.share.memory) return whole;
+    return std::llround(static_cast<double>(whole) * options_.share.memory(value));
+  }
+
   /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
   Arithmetic on_gpu(Arithmetic by) const {
     const GpuModel& gpu = *device_.costs().gpu().model;
@@ -104,6 +111,11 @@ class SimGraph final : public CompiledGraph {
       tag.phase = node.phase;
       tag.work = part.work;
       tag.work.bytes = std::llround(static_cast<double>(part.work.bytes) * share);
+      if (options_.share.work) {
+        const double work = options_.share.work(id);
+        tag.work.bytes = std::llround(static_cast<double>(tag.work.bytes) * work);
+        tag.work.flops = std::llround(static_cast<double>(tag.work.flops) * work);
+      }
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
       const std::int32_t blocks = device_.costs().kernel(tag, divided).blocks;

@@ -175,7 +175,15 @@ void Timeline::begin(std::size_t index) {
 /// A collective, at the time when it would end if nobody came later.
 void Timeline::ask(Running& collective) {
   Work& work = collective.work;
-  const SimGroup::Arrivals arrivals = work.group->wait(work.group_sequence);
+  SimGroup::Arrivals arrivals;
+  if (work.group->passes_messages()) {
+    const auto met =
+        work.group->meet(work.group_sequence, options_.rank, work.duration, collective.end);
+    if (!met) return;  // other work comes first
+    arrivals = *met;
+  } else {
+    arrivals = work.group->wait(work.group_sequence);
+  }
   work.op.last_arrival = arrivals.last;
   collective.end = arrivals.last + work.duration;
   collective.known = true;
@@ -237,10 +245,11 @@ double Timeline::slowdown(const Running& one) const {
 std::int64_t Timeline::transfer_ns(const Work& work) const {
   const std::int64_t alone =
       world_.links().collective_ns(work.collective, work.scope, work.group->size(), work.op.bytes);
-  return std::llround(static_cast<double>(alone) *
-                      drawn_.factor(drawn_.noise.collective,
-                                    static_cast<std::uint64_t>(work.scope) + 0xC011,
-                                    work.group_sequence));
+  const std::int64_t drawn = std::llround(
+      static_cast<double>(alone) * drawn_.factor(drawn_.noise.collective,
+                                                 static_cast<std::uint64_t>(work.scope) + 0xC011,
+                                                 work.group_sequence));
+  return is_message(work.collective) ? std::max<std::int64_t>(1, drawn) : drawn;
 }
 
 }  // namespace headway::trainer::sim

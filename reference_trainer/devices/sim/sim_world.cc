@@ -20,6 +20,34 @@ void SimGroup::arrive(std::uint64_t sequence, int rank, std::int64_t time) {
     all = ++slot.arrived == size();
   }
   if (all) complete_.notify_all();
+  if (!all || !news_) return;
+  const std::scoped_lock lock(news_->mutex);
+  news_->changed.notify_all();
+}
+
+bool SimGroup::complete(std::uint64_t sequence) {
+  const std::scoped_lock lock(mutex_);
+  return slots_[sequence - first_].arrived == size();
+}
+
+std::optional<SimGroup::Arrivals> SimGroup::meet(std::uint64_t sequence, int rank,
+                                                 std::int64_t transfer, std::int64_t& end) {
+  const auto self = static_cast<std::size_t>(rank);
+  const auto other = static_cast<std::size_t>(ranks_[0] == rank ? ranks_[1] : ranks_[0]);
+  {
+    std::unique_lock lock(news_->mutex);
+    news_->clocks[self] = std::max(news_->clocks[self], end);
+    news_->changed.notify_all();
+    while (!complete(sequence)) {
+      if (!news_->abandoned.empty()) throw Error(ExitCode::kInternal, news_->abandoned);
+      if (const std::int64_t bound = news_->clocks[other] + transfer; bound > end) {
+        end = bound;
+        return std::nullopt;
+      }
+      news_->changed.wait(lock);
+    }
+  }
+  return wait(sequence);
 }
 
 SimGroup::Arrivals SimGroup::wait(std::uint64_t sequence) {
@@ -56,11 +84,21 @@ SimWorld::SimWorld(int ranks, const LinkModel& links) : ranks_(ranks), links_(li
       members.push_back(rank);
     nodes_.push_back(std::make_unique<SimGroup>(fmt::format("node {}", first / per_node), members));
   }
+  news_.clocks.resize(static_cast<std::size_t>(ranks));
   for (int place = 0; place < std::min(per_node, ranks); ++place) {
     std::vector<int> members;
     for (int rank = place; rank < ranks; rank += per_node) members.push_back(rank);
     across_.push_back(std::make_unique<SimGroup>(fmt::format("across {}", place), members));
   }
+}
+
+SimGroup& SimWorld::messages(int from, int to) {
+  const std::scoped_lock lock(mutex_);
+  auto& group = messages_[{from, to}];
+  if (!group)
+    group = std::make_unique<SimGroup>(fmt::format("stages {} to {}", from, to),
+                                       std::vector{from, to}, &news_);
+  return *group;
 }
 
 std::int64_t SimWorld::stop_before(std::int64_t step) {
@@ -74,6 +112,9 @@ void SimWorld::abandon(const std::string& why) {
   world_->abandon(why);
   for (const auto& group : nodes_) group->abandon(why);
   for (const auto& group : across_) group->abandon(why);
+  const std::scoped_lock lock(news_.mutex);
+  if (news_.abandoned.empty()) news_.abandoned = why;
+  news_.changed.notify_all();
 }
 
 }  // namespace headway::trainer::sim

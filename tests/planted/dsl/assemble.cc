@@ -221,6 +221,7 @@ class Assembler {
       collective.bytes = row.bytes;
       collective.sequence = row.sequence;
       collective.ranks = row.ranks;
+      collective.peer = row.peer;
       out_.collectives.push_back(collective);
     }
   }

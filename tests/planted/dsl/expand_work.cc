@@ -151,6 +151,7 @@ void Expander::collective(const Statement& s) {
   action.collective.bytes = s.bytes_argument(1);
   int world = case_.world ? case_.world : case_.ranks;
   action.collective.ranks = static_cast<int>(s.integer("ranks", world));
+  action.collective.peer = static_cast<int>(s.integer("peer", -1));
   action.visible = !s.has("unseen");
 }
 

@@ -58,7 +58,7 @@ constexpr auto kKeywords = std::to_array<Keyword>({
     {"allocate", "DURATION", 1, 1, "bytes api jitter", false},
     {"free", "DURATION", 1, 1, "bytes api jitter drains", false},
     {"collective", "KIND BYTES DURATION", 3, 3,
-     "stream call latency api communicator ranks dtype name unseen wait jitter blocks phase",
+     "stream call latency api communicator ranks peer dtype name unseen wait jitter blocks phase",
      false},
     {"overhead", "module-load|profiler|queue-full|allocation|other DURATION", 2, 2, "name jitter",
      false},

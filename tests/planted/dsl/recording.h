@@ -80,6 +80,7 @@ struct Recording {
     std::int64_t bytes = 0;
     std::int64_t sequence = 0;
     int ranks = 0;
+    int peer = -1;  ///< rank at the other end of a message
   };
   struct Overhead {
     int thread = 0;

@@ -259,4 +259,40 @@ TEST_CASE("every rank of a file assigns all its samples at once") {
              "batch-samples", {{"assign", "batched"}}, 0.1);
 }
 
+TEST_CASE("parameters that are gathered one block ahead arrive while the block before computes") {
+  const Switches sharded = {{"device", "sim"},
+                            {"model", "transformer"},
+                            {"features", "1024"},
+                            {"heads", "16"},
+                            {"layers", "6"},
+                            {"sequence", "512"},
+                            {"batch", "8"},
+                            {"precision", "bf16"},
+                            {"eval", "off"},
+                            {"ranks", "4"},
+                            {"shard_parameters", "on"},
+                            {"gather_prefetch", "off"}};
+  check_done(sharded, "prefetch-all-gathers", {{"gather_prefetch", "on"}}, 0.02);
+  // A link that takes longer than the compute beside it limits both.
+  check_done(with(sharded, {{"node_gb_per_s", "40"}}), "prefetch-all-gathers",
+             {{"gather_prefetch", "on"}}, 0.05);
+  CHECK_FALSE(
+      Predicted(with(sharded, {{"gather_prefetch", "on"}})).applies("prefetch-all-gathers"));
+}
+
+TEST_CASE("a pipeline of more micro batches is idle for less") {
+  const Switches stages = {{"device", "sim"}, {"model", "transformer"}, {"features", "1024"},
+                           {"heads", "16"},   {"layers", "8"},          {"sequence", "512"},
+                           {"batch", "64"},   {"precision", "bf16"},    {"eval", "off"},
+                           {"ranks", "4"},    {"pipeline", "1f1b"},     {"micro_batches", "4"}};
+  check_done(stages, "more-micro-batches", {{"micro_batches", "8"}}, 0.05);
+  check_done(with(stages, {{"pipeline", "gpipe"}}), "more-micro-batches", {{"micro_batches", "8"}},
+             0.05);
+}
+
+TEST_CASE("activations that are kept are not made again") {
+  check_done(with(kText, {{"gpu", "a100-80gb"}, {"batch", "32"}, {"recompute", "on"}}),
+             "keep-activations", {{"recompute", "off"}}, 0.03);
+}
+
 }  // namespace headway::trainer

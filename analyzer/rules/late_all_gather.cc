@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// late-all-gather: compute waits for parameters that could have been asked for earlier.
+//
+// Symptom: ranks share the parameters (FSDP, ZeRO-3), and the all-gather of each layer begins when the compute of the layer
+// before it is over.
+// Mechanism: parameters change in the update only, so a layer's all-gather depends on nothing that the layer before it
+// computes. Asked for one layer ahead it runs beside that; asked for when its layer begins it leaves compute and link idle
+// in turn.
+// Formula: recoverable = over late all-gathers the smaller of the exposed time from the end of the compute before to the end
+//   of the all-gather (with the reduce-scatters in front of it) and of the kernel time since the all-gather before, less
+//   what the link carried meanwhile; per step.
+//   Late is one that begins beside no compute and of which half or more is exposed. Which all-gathers bring parameters:
+//   analyzer/evidence/parameter_gathers.h.
+// Falsified by: all-gathers that begin while the layer before computes; then the link is what limits (comm-exposed).
+// Known false positives: memory that has no room for a second gathered layer; a gather that is late because the host is.
+// Source: PyTorch FSDP's backward_prefetch and forward_prefetch; DeepSpeed's stage3_prefetch_bucket_size.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/evidence/parameter_gathers.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr std::size_t kShown = 12;
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare share = worst_share(context, {TimeClass::kCommTransfer});
+  if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
+  const ParameterGathers found_here = find_parameter_gathers(context, *share.device);
+  if (found_here.gathers == 0)
+    return fine(rule, "No all-gather brings parameters in a step: every rank has its own.");
+  const auto late = std::ranges::count_if(found_here.late, &LateGather::steady);
+  const std::string checked = fmt::format(
+      "{} of {} all-gathers of parameters begin only when the compute before them is over",
+      format_count(late), format_count(found_here.gathers));
+  if (ratio(found_here.hideable, context.step) < kFindingShare)
+    return fine(rule, fmt::format("{}; {} of that could be hidden.", checked,
+                                  of_step(context, found_here.hideable, share.step)));
+  Finding finding = found(rule, found_here.hideable, context);
+  const std::int64_t steps = std::max<std::int64_t>(1, found_here.steps);
+  finding.claim = fmt::format(
+      "{}{}; only communication runs for {}, and compute before them could hide {} of it.", checked,
+      found_here.bytes > 0
+          ? fmt::format(" ({} {})", format_bytes(found_here.bytes / steps), per_step(context))
+          : std::string(),
+      of_step(context, found_here.exposed, share.step), format_duration(found_here.hideable));
+  finding.confidence = 0.85;
+  std::vector<const LateGather*> longest;
+  for (const LateGather& one : found_here.late)
+    if (one.steady) longest.push_back(&one);
+  std::ranges::stable_sort(
+      longest, [](const LateGather* a, const LateGather* b) { return a->exposed > b->exposed; });
+  for (std::size_t i = 0; i < std::min(kShown, longest.size()); ++i)
+    finding.evidence.push_back(
+        {context.trace.device_ops.interval(longest[i]->gather), EventRef::of(longest[i]->gather),
+         fmt::format("exposed {}, behind {} of compute", format_duration(longest[i]->exposed),
+                     format_duration(longest[i]->compute))});
+  finding.advice = {
+      {"headway-train", "Ask for a unit's parameters when the unit before it begins.",
+       "--gather-prefetch on", settings(context.trace, {"gather_prefetch"})},
+      {"PyTorch",
+       "Ask for the next unit's parameters before this one computes; it takes the memory of one "
+       "more unit.",
+       "FSDP(…, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True, "
+       "limit_all_gathers=True); FSDP2: set_modules_to_forward_prefetch(…), "
+       "set_modules_to_backward_prefetch(…); DeepSpeed: overlap_comm, stage3_prefetch_bucket_size",
+       ""},
+      {"TensorFlow/JAX", "Let the scheduler move all-gathers up.",
+       "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true "
+       "--xla_gpu_enable_pipelined_all_gather=true",
+       ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kLateAllGather = {"late-all-gather", "Parameters are gathered too late",
+                                    "All-gathers of shared parameters that begin after the compute "
+                                    "before them, where that compute could hide more than 5 % "
+                                    "of the step.",
+                                    check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// pipeline-bubble: stages of a pipeline wait for each other's micro batches.
+//
+// Symptom: a rank gets activations from one neighbour and gradients from the other, micro batch by micro batch, and is idle
+// until they come: at the begin of the step the later stages, at its end the earlier ones.
+// Mechanism: of m micro batches on p stages the last stage begins p - 1 passes late, and the first one ends as much later
+// than the last. A stage with more compute than the others keeps all of them waiting besides.
+// Formula: of stages of equal cost (p - 1) / (m + p - 1) of the step is idle. Recoverable = exposed communication and waiting
+//   of the stage that computes most (there, all of it is bubble or message), and by how much it computes more than the mean
+//   stage; of one rank alone, what it waits.
+//   Stages are told by messages: as many to one neighbour as come back from it, in each step
+//   (analyzer/evidence/pipeline.h).
+// Falsified by: messages that come before they are needed.
+// Known false positives: pairs of ranks that exchange halos or blocks of attention both ways in one step.
+// Source: Huang et al. 2019 (GPipe); Narayanan et al. 2021 (PipeDream-Flush, 1F1B, and the formula of its bubble).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/pipeline.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+/// Of the mean stage: with less the stages are even.
+constexpr double kUneven = 0.05;
+
+std::string list_of(const Pipeline& pipeline) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, pipeline.stages.size()); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", format_duration(pipeline.stages[i].compute));
+  return pipeline.stages.size() > kShown ? text + ", …" : text;
+}
+
+/// Of all stages: what they wait, and why.
+std::string claim_of_whole(const RuleContext& context, const Pipeline& pipeline, DurationNs wait,
+                           DurationNs uneven) {
+  const PipelineStage& busiest = pipeline.busiest();
+  std::string text = fmt::format(
+      "{} stages pass {:.0f} micro batches on: even the stage that computes most (rank {}) is idle "
+      "{}; with as many "
+      "micro batches and stages at least {} of a step is.",
+      pipeline.stages.size(), pipeline.micro_batches, busiest.rank,
+      of_step(context, wait, context.step), format_percent(pipeline.least_bubble()));
+  const DurationNs mean = pipeline.mean_compute();
+  if (uneven.ns > 0 && ratio(uneven, mean) >= kUneven)
+    text += fmt::format(
+        " The stages are uneven: they compute {} {}; rank {} takes {} more than the mean, and the "
+        "others wait for it.",
+        list_of(pipeline), per_step(context), busiest.rank, format_percent(ratio(uneven, mean)));
+  return text;
+}
+
+std::string place_of(const PipelineStage& stage) {
+  if (stage.before < 0) return "the first stage of a pipeline";
+  if (stage.after < 0) return "the last stage of a pipeline";
+  return fmt::format("a stage between ranks {} and {}", stage.before, stage.after);
+}
+
+/// Time per step of messages whose ends nothing tells: neighbours are unknown. (All-to-alls are such messages, too.)
+DurationNs unknown_messages(const RuleContext& context) {
+  const Collectives all = collectives_of(context.trace, context.steps, context.attribution);
+  DurationNs sum;
+  for (const RankCollective& row : all.rows) {
+    const std::string& kind = all.groups[row.group].kind;
+    if (kind == "sendrecv" || (is_point_to_point(kind) && row.peer < 0)) sum += row.time.length();
+  }
+  return sum / std::max<std::int64_t>(1, std::ssize(context.steps.all));
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  ClassShare share = worst_share(context, {TimeClass::kCommTransfer, TimeClass::kStragglerWait});
+  if (!share.device) return cannot_tell(rule, "No steady step has work on a device.");
+  const Pipeline pipeline = find_pipeline(context);
+  if (pipeline.stages.empty()) {
+    if (share.share() >= kFindingShare &&
+        ratio(unknown_messages(context), context.step) >= kFindingShare)
+      return cannot_tell(rule,
+                         "Messages between ranks were recorded without their ends: record the "
+                         "peers of sends and receives.");
+    return fine(rule, "No rank passes micro batches on to another one.");
+  }
+  const DurationNs uneven =
+      pipeline.whole ? std::max(DurationNs{0}, pipeline.busiest().compute - pipeline.mean_compute())
+                     : DurationNs{0};
+  const DurationNs wait = pipeline.whole ? pipeline.busiest().idle : share.time;
+  const DurationNs recoverable = std::min(context.step, wait + uneven);
+  const std::string checked =
+      pipeline.whole ? claim_of_whole(context, pipeline, wait, uneven)
+                     : fmt::format(
+                           "This rank is {}, with {:.0f} micro batches {}: it waits for messages "
+                           "of its neighbours {}. The other "
+                           "ranks' traces would tell how many stages there are, and how even.",
+                           place_of(pipeline.stages.front()), pipeline.micro_batches,
+                           per_step(context), of_step(context, wait, share.step));
+  if (ratio(recoverable, context.step) < kFindingShare) return fine(rule, checked);
+  Finding finding = found(rule, recoverable, context);
+  finding.sub_cause = uneven > wait ? "uneven" : "micro-batches";
+  finding.claim = checked;
+  finding.confidence = pipeline.whole ? 0.95 : 0.75;
+  finding.evidence =
+      longest_segments(context, *share.device,
+                       {TimeClass::kCommTransfer, TimeClass::kStragglerWait}, communication_note);
+  finding.advice = {{"headway-train", "Cut the batch into more micro batches.", "--micro-batches N",
+                     settings(context.trace, {"pipeline", "micro_batches", "batch"})},
+                    {"PyTorch",
+                     "Cut the batch into more micro batches, as long as their kernels still fill "
+                     "the device; interleave two or more "
+                     "parts of the model on each stage; move layers away from the stage that "
+                     "computes most (the head weighs as much "
+                     "as some blocks).",
+                     "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…), "
+                     "ScheduleInterleaved1F1B; Megatron: "
+                     "--micro-batch-size, --num-layers-per-virtual-pipeline-stage; DeepSpeed: "
+                     "gradient_accumulation_steps, "
+                     "partition_method",
+                     ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kPipelineBubble = {"pipeline-bubble", "Stages of a pipeline wait for each other",
+                                     "Ranks that pass micro batches on are idle for more than 5 % "
+                                     "of the step, or compute unevenly by as much.",
+                                     check, true};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// recomputation: the backward pass makes activations again that memory had room to keep.
+//
+// Symptom: inside the backward pass kernels of the forward pass run once more, block by block.
+// Mechanism: activation checkpointing keeps only what goes into a block and runs its forward pass again before its backward
+//   pass. It saves memory for about a third more arithmetic; where memory is left, it is a loss.
+// Formula: recoverable = time of the kernels of the backward pass that repeat four or more in a row of the forward pass, names
+//   and grids alike, a product among them (analyzer/evidence/recomputed.h). Fires where it takes over 5 % of the step and
+//   the device's memory has room: the results of the repeated ops, where the op graph tells them, fit into nine tenths of it
+//   with what is in use at the peak; where nothing tells them, less than 45 % is in use.
+// Falsified by: a device whose memory is full without them.
+// Known false positives: memory that only longer inputs need, later in the run; another process's memory.
+// Source: Chen et al. 2016 (sublinear memory cost); Korthikanti et al. 2022 (selective recomputation).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/evidence/recomputed.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::string memory_text(const Recomputed& its) {
+  if (its.free_bytes < 0)
+    return "Nothing recorded tells how much memory is left: record the memory counters of the "
+           "device";
+  const std::string left = format_bytes(its.free_bytes);
+  if (its.bytes == 0) return fmt::format("{} of the device's memory are left at the peak", left);
+  return fmt::format("keeping their results takes about {}, and {} are left at the peak",
+                     format_bytes(its.bytes), left);
+}
+
+std::vector<Evidence> evidence_of(const RuleContext& context, const Recomputed& its) {
+  constexpr std::size_t kShown = 8;
+  const trace::DeviceOps& ops = context.trace.device_ops;
+  std::vector<trace::DeviceOpId> longest = its.ops;
+  std::ranges::stable_sort(longest, [&](trace::DeviceOpId a, trace::DeviceOpId b) {
+    return ops.interval(a).length() > ops.interval(b).length();
+  });
+  longest.resize(std::min(longest.size(), kShown));
+  std::vector<Evidence> evidence;
+  for (trace::DeviceOpId op : longest)
+    evidence.push_back({ops.interval(op), EventRef::of(op), "runs in the forward pass, too"});
+  return evidence;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.program.is_inference())
+    return fine(rule, "There is no backward pass: the program does inference.");
+  const DevicePartition* worst = nullptr;
+  Recomputed its;
+  bool phases = false;
+  for (const DevicePartition& device : context.partitions) {
+    if (!device.device.valid() || device.steady_steps == 0) continue;
+    Recomputed one = find_recomputed(context, device);
+    phases |= one.backward.ns > 0;
+    if (worst && one.time <= its.time) continue;
+    its = std::move(one);
+    worst = &device;
+  }
+  if (!worst) return cannot_tell(rule, "No steady step has work on a device.");
+  if (!phases)
+    return cannot_tell(rule,
+                       "No kernel is known to be of the backward pass: record ranges of the "
+                       "phases, or the framework's ops.");
+  const std::int64_t steps = std::max<std::int64_t>(1, its.steps);
+  const std::string checked = fmt::format(
+      "{} kernels {} of the forward pass run again in the backward pass, {} ({} of the backward "
+      "pass)",
+      format_count(its.kernels / steps), per_step(context),
+      of_step(context, its.time, context.step), format_percent(ratio(its.time, its.backward)));
+  if (its.kernels == 0)
+    return fine(rule, "No kernels of the forward pass run in the backward pass.");
+  if (ratio(its.time, context.step) < kFindingShare) return fine(rule, checked + ".");
+  if (its.room == MemoryRoom::kNo)
+    return fine(rule,
+                fmt::format("{}; {}: memory has no room to keep them.", checked, memory_text(its)));
+  if (its.room == MemoryRoom::kUnknown)
+    return cannot_tell(rule, fmt::format("{}. {}.", checked, memory_text(its)));
+  Finding finding = found(rule, its.time, context);
+  finding.claim = fmt::format("{}; {}.", checked, memory_text(its));
+  finding.confidence = its.bytes > 0 ? 0.9 : 0.7;
+  finding.evidence = evidence_of(context, its);
+  finding.advice = {
+      {"headway-train", "Keep activations for the backward pass.", "--recompute off",
+       settings(context.trace, {"recompute"})},
+      {"PyTorch",
+       "Keep the activations of as many blocks as memory has room for, or only make again what is "
+       "cheap (not the products).",
+       "torch.utils.checkpoint.checkpoint(…) around fewer blocks, "
+       "create_selective_checkpoint_contexts(…); "
+       "transformers: gradient_checkpointing_disable(); Megatron: --recompute-activations instead "
+       "of "
+       "--recompute-granularity full",
+       ""},
+      {"TensorFlow/JAX", "Save more residuals.",
+       "jax.checkpoint(…, policy=jax.checkpoint_policies.dots_saveable), or no checkpoint", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kRecomputation = {"recomputation",
+                                    "Activations are made again though memory has room",
+                                    "Forward kernels that run again in the backward pass for more "
+                                    "than 5 % of the step, with memory left to keep their results.",
+                                    check};
+
+}  // namespace headway::analyzer

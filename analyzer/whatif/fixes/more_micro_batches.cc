@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// A pipeline passes on twice as many micro batches of half the size: a stage begins with the first half of what it waited for
+// while the stage before makes the second half. Lengths are those of the same batch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "analyzer/evidence/pipeline.h"
+#include "analyzer/hardware/gpus.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+constexpr int kTimes = 2;
+
+/// One end of a message, with what its stage computes before it is sent or after it has come.
+struct Message {
+  DeviceOpId op;
+  DurationNs pass;        ///< kernel time of that
+  DurationNs hosted;      ///< from the first launch of the pass to the message's
+  std::size_t order = 0;  ///< among those of its kind between its two ranks
+};
+
+/// All messages by (from, to), in order, as their sender and as their receiver took part.
+struct Ends {
+  std::vector<Message> sent;
+  std::vector<Message> received;
+};
+
+/// The compute of a stream cut into passes: one begins with the op that waits for a message, or behind the op that a message
+/// waits for.
+class Passes {
+ public:
+  explicit Passes(const Predictor& predictor) : predictor_(predictor) {
+    for (const Collective& one : trace().collectives) {
+      if (!one.op.valid() || !is_point_to_point(trace().strings[one.kind])) continue;
+      messages_.insert(one.op);
+    }
+    for (DeviceOpId message : messages_) {
+      if (const DeviceOpId before = waits_for(message); before.valid()) last_.insert(before);
+    }
+    const DeviceOps& ops = trace().device_ops;
+    for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      if (ops.kind[i] != DeviceOpKind::kKernel) continue;
+      const DeviceOpId behind = waits_for(DeviceOpId{i});
+      if (behind.valid() && messages_.contains(behind)) first_[behind] = DeviceOpId{i};
+      if (behind.valid() && messages_.contains(behind)) begins_.insert(DeviceOpId{i});
+    }
+  }
+
+  /// The kernels that end with what `message` waits for (a send), or begin with what waits for it (a receive).
+  std::vector<DeviceOpId> pass_of(DeviceOpId message, bool sent) const {
+    const auto first = first_.find(message);
+    const DeviceOpId at =
+        sent ? waits_for(message) : (first == first_.end() ? DeviceOpId::none() : first->second);
+    std::vector<DeviceOpId> pass;
+    if (!at.valid()) return pass;
+    const auto row = trace().ops_of_stream[trace().device_ops.stream[at.value]];
+    auto op = std::ranges::lower_bound(row, at, {}, [](DeviceOpId one) { return one; });
+    if (sent) {
+      for (;; --op) {
+        pass.push_back(*op);
+        if (begins_.contains(*op) || op == row.begin() || last_.contains(*(op - 1))) break;
+      }
+      std::ranges::reverse(pass);
+    } else {
+      for (; op != row.end(); ++op) {
+        if (!pass.empty() && begins_.contains(*op)) break;
+        pass.push_back(*op);
+        if (last_.contains(*op)) break;
+      }
+    }
+    return pass;
+  }
+
+  bool is_message(DeviceOpId op) const { return messages_.contains(op); }
+
+ private:
+  const Trace& trace() const { return predictor_.trace(); }
+
+  /// The op of another stream that this one waited for by an event, latest first.
+  DeviceOpId waits_for(DeviceOpId op) const {
+    const Program& program = predictor_.program();
+    const Points& points = program.graph().points();
+    DeviceOpId result;
+    program.for_each(program.slot_of(start_of(points.task(op))), [&](const Constraint& constraint) {
+      if (constraint.kind != EdgeKind::kEventWait) return;
+      const PointId from = program.point_of(constraint.from);
+      const DeviceOpId its = from.valid() ? points.op_of(task_of(from)) : DeviceOpId::none();
+      if (!its.valid()) return;
+      if (!result.valid() ||
+          trace().device_ops.end[result.value] < trace().device_ops.end[its.value])
+        result = its;
+    });
+    return result;
+  }
+
+  const Predictor& predictor_;
+  std::set<DeviceOpId> messages_;
+  std::set<DeviceOpId> last_;               ///< of a pass whose result is sent
+  std::set<DeviceOpId> begins_;             ///< a pass that waited for a message
+  std::map<DeviceOpId, DeviceOpId> first_;  ///< by message: the op that waited for it
+};
+
+Message end_of_message(const Predictor& predictor, const Passes& passes, DeviceOpId op, bool sent) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const Calls& calls = predictor.trace().calls;
+  Message result{op, {}, {}};
+  const std::vector<DeviceOpId> pass = passes.pass_of(op, sent);
+  for (DeviceOpId one : pass) result.pass += ops.interval(one).length();
+  const CallId own = ops.call[op.value];
+  const CallId first = pass.empty() ? CallId::none() : ops.call[pass.front().value];
+  if (own.valid() && first.valid() && calls.thread[own.value] == calls.thread[first.value])
+    result.hosted = std::max(DurationNs{0}, calls.start[own.value] - calls.start[first.value]);
+  return result;
+}
+
+/// A kernel of a smaller grid fills the last wave less.
+double fill(std::int64_t blocks, std::int32_t multiprocessors) {
+  if (blocks <= 0 || multiprocessors <= 0) return 1;
+  const double waves = static_cast<double>(blocks) / multiprocessors;
+  return waves / std::ceil(waves);
+}
+
+DurationNs of_all_parts(DurationNs whole, DurationNs least, double worse) {
+  const auto working = static_cast<double>(std::max<std::int64_t>(0, (whole - least).ns));
+  return least * kTimes + DurationNs{std::llround(working * worse)};
+}
+
+class MoreParts {
+ public:
+  explicit MoreParts(const Predictor& predictor)
+      : predictor_(predictor),
+        ops_(predictor.trace().device_ops),
+        points_(predictor.program().graph().points()),
+        least_(shortest_kernel(ops_)),
+        passes_(predictor),
+        editor_(predictor) {}
+
+  bool edit() {
+    const std::size_t messages = edit_messages();
+    if (messages == 0) return false;
+    edit_kernels();
+    return true;
+  }
+  Scenario take() { return editor_.take(); }
+
+ private:
+  std::map<std::pair<std::int32_t, std::int32_t>, Ends> ends() const {
+    const Trace& trace = predictor_.trace();
+    std::map<std::pair<std::int32_t, std::int32_t>, Ends> result;
+    for (const Collective& one : trace.collectives) {
+      if (!one.op.valid() || one.peer < 0 || !is_point_to_point(trace.strings[one.kind])) continue;
+      const std::int32_t rank =
+          trace.processes[trace.streams[ops_.stream[one.op.value].value].process.value].rank;
+      const bool sent = trace.strings[one.kind] == "send";
+      Ends& its = result[sent ? std::pair(rank, one.peer) : std::pair(one.peer, rank)];
+      (sent ? its.sent : its.received).push_back(end_of_message(predictor_, passes_, one.op, sent));
+    }
+    return result;
+  }
+
+  /// A message goes when half of its pass is over, but no earlier than that the receiver, if it is quicker, ends with the
+  /// second half.
+  std::size_t edit_messages() {
+    std::size_t count = 0;
+    for (const auto& [ranks, its] : ends()) {
+      for (std::size_t i = 0; i < std::min(its.sent.size(), its.received.size()); ++i) {
+        const Message& sent = its.sent[i];
+        const Message& received = its.received[i];
+        const DurationNs both =
+            received.pass.ns > 0 ? std::min(sent.pass, received.pass) : sent.pass;
+        bring_forward(sent, both / kTimes);
+        shorten(sent.op);
+        shorten(received.op);
+        ++count;
+      }
+    }
+    return count;
+  }
+
+  void bring_forward(const Message& sent, DurationNs by) {
+    const Program& program = predictor_.program();
+    const double share = sent.pass.ns > 0 ? ratio(by, sent.pass) : 0;
+    const DurationNs asked{std::llround(share * static_cast<double>(sent.hosted.ns))};
+    program.for_each(program.slot_of(start_of(points_.task(sent.op))),
+                     [&](const Constraint& constraint) {
+                       if (constraint.kind == EdgeKind::kEventWait)
+                         editor_.set_earlier(constraint.id, constraint.lag - by);
+                       else if (constraint.kind == EdgeKind::kLaunch)
+                         editor_.set_earlier(constraint.id, constraint.lag - asked);
+                     });
+  }
+
+  /// Half of the bytes; its start on both sides stays.
+  void shorten(DeviceOpId message) {
+    const Program& program = predictor_.program();
+    program.for_each(program.slot_of(end_of(points_.task(message))),
+                     [&](const Constraint& constraint) {
+                       if (constraint.kind != EdgeKind::kTransfer) return;
+                       const DurationNs fixed = std::min(constraint.lag, least_);
+                       editor_.set_lag(constraint.id, fixed + (constraint.lag - fixed) / kTimes);
+                     });
+  }
+
+  void edit_kernels() {
+    const Trace& trace = predictor_.trace();
+    const Analysis& analysis = predictor_.analysis();
+    for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+      const DeviceOpId op{i};
+      const Phase phase = analysis.attribution.phase_of[i];
+      if (ops_.kind[i] != DeviceOpKind::kKernel || phase == Phase::kUpdate ||
+          analysis.attribution.class_of[i] == TimeClass::kCommTransfer)
+        continue;
+      const DurationNs now = ops_.interval(op).length();
+      // What adds up gradients has the size of the parameters, whatever the micro batch.
+      if (phase == Phase::kBackward && ops_.op[i] < 0 && has_graph()) {
+        editor_.set_duration(points_.task(op), now * kTimes, true);
+        continue;
+      }
+      const DeviceId device = trace.streams[ops_.stream[i].value].device;
+      const std::int32_t processors =
+          limits_of(trace.devices[device.value], analysis.work.front().architecture)
+              .multiprocessors;
+      const double worse =
+          fill(ops_.blocks[i], processors) /
+          std::max(1e-3, fill(std::max<std::int64_t>(1, ops_.blocks[i] / kTimes), processors));
+      editor_.set_duration(points_.task(op),
+                           of_all_parts(now, least_, ops_.blocks[i] > 0 ? worse : 1), true);
+    }
+  }
+
+  bool has_graph() const { return !predictor_.trace().graph_ops.empty(); }
+
+  const Predictor& predictor_;
+  const DeviceOps& ops_;
+  const Points& points_;
+  const DurationNs least_;
+  const Passes passes_;
+  Editor editor_;
+};
+
+Proposal propose(const Predictor& predictor) {
+  const Pipeline pipeline = find_pipeline(rule_context(predictor));
+  if (pipeline.stages.empty()) return not_here("no rank passes micro batches on to another one");
+  if (!pipeline.whole)
+    return not_here("the other stages are not in this recording: record all ranks into one file");
+  MoreParts parts(predictor);
+  if (!parts.edit()) return not_here("the messages were not matched between ranks");
+  Proposal proposal{
+      true,
+      fmt::format("{:.0f} micro batches on {} stages become {:.0f} of half the size",
+                  pipeline.micro_batches, pipeline.stages.size(), kTimes * pipeline.micro_batches),
+      parts.take()};
+  proposal.setting = fmt::format("--micro-batches {:.0f}", kTimes * pipeline.micro_batches);
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kMoreMicroBatches{
+    "more-micro-batches",
+    "Cut the batch into twice as many micro batches",
+    "pipeline-bubble, comm-exposed",
+    FixKind::kModelled,
+    0.2,
+    "--micro-batches",
+    "A stage sends when half of its pass is over, and half of the bytes; kernels but those of the "
+    "update are two, "
+    "each with the time of the shortest one and half of the rest, more where a smaller grid fills "
+    "the device less; what adds "
+    "up gradients runs twice as often.",
+    "whether the batch can be cut once more, and the launches of a host that is behind its device",
+    propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Parameters that ranks share are asked for one layer ahead: a layer's all-gather begins when the layer before it begins to
+// compute, behind the reduce-scatter that goes then.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/evidence/parameter_gathers.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// How much earlier the host asks for it when it does so before the compute that it runs beside.
+DurationNs asked_earlier(const Trace& trace, const LateGather& late) {
+  const CallId own = trace.device_ops.call[late.gather.value];
+  const CallId first = trace.device_ops.call[late.first.value];
+  if (!own.valid() || !first.valid() ||
+      trace.calls.thread[own.value] != trace.calls.thread[first.value])
+    return {0};
+  return std::max(DurationNs{0}, trace.calls.start[own.value] - trace.calls.start[first.value]);
+}
+
+void ask_ahead(const Predictor& predictor, const LateGather& late, Editor& editor) {
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  const Program& program = predictor.program();
+  const Points& points = program.graph().points();
+  // What is reduced when the layer begins is before it on the link.
+  const TimeNs free = ops.start[late.first.value] + late.link_busy;
+  program.for_each(
+      program.slot_of(start_of(points.task(late.gather))), [&](const Constraint& constraint) {
+        const PointId from = program.point_of(constraint.from);
+        const DeviceOpId behind = from.valid() ? points.op_of(task_of(from)) : DeviceOpId::none();
+        const bool is_ahead =
+            behind.valid() && std::ranges::find(late.ahead, behind) != late.ahead.end();
+        if (constraint.kind == EdgeKind::kEventWait && behind.valid() && !is_ahead)
+          editor.set_earlier(constraint.id, free - ops.end[behind.value]);
+        else if (is_ahead)
+          editor.remove(constraint.id);
+        else if (constraint.kind == EdgeKind::kLaunch)
+          editor.set_earlier(constraint.id, constraint.lag - asked_earlier(trace, late));
+      });
+}
+
+Proposal propose(const Predictor& predictor) {
+  const RuleContext context = rule_context(predictor);
+  const DeviceOps& ops = predictor.trace().device_ops;
+  Editor editor(predictor);
+  std::size_t late = 0;
+  std::int64_t gathers = 0;
+  for (const DevicePartition& partition : predictor.analysis().partitions) {
+    if (!partition.device.valid()) continue;
+    const ParameterGathers its = find_parameter_gathers(context, partition);
+    gathers += its.gathers;
+    late += its.late.size();
+    for (const LateGather& one : its.late) ask_ahead(predictor, one, editor);
+  }
+  if (gathers == 0) return not_here("no all-gather brings parameters in a step");
+  if (late == 0) return not_here("the all-gathers of parameters begin beside compute as it is");
+  const DurationNs link = per_step(predictor, [&](DeviceOpId op) {
+    return predictor.analysis().attribution.class_of[op.value] == TimeClass::kCommTransfer
+               ? ops.interval(op).length()
+               : DurationNs{};
+  });
+  Proposal proposal{
+      true,
+      fmt::format("{} all-gathers of parameters begin when the layer before theirs computes", late),
+      editor.take()};
+  proposal.scenario.at_least = link;
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kPrefetchAllGathers{
+    "prefetch-all-gathers",
+    "Gather parameters one layer ahead",
+    "late-all-gather, comm-exposed",
+    FixKind::kStructural,
+    0.1,
+    "--gather-prefetch on",
+    "An all-gather of parameters that began after the compute before it begins with that compute, "
+    "behind the "
+    "reduce-scatters that go then; a step lasts at least as long as its communication.",
+    "whether memory has room for one more gathered layer, and how much kernels slow down beside it",
+    propose};
+
+}  // namespace headway::analyzer

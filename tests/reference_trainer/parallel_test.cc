@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Ranks that share a model, in simulation: what is exposed, what is idle, and what it saves.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "common/error.h"
+#include "reference_trainer/comm/parameter_shards.h"
+#include "reference_trainer/comm/ranks.h"
+#include "reference_trainer/devices/sim/simulated_run.h"
+#include "reference_trainer/switches/switches.h"
+#include "reference_trainer/train/pipeline.h"
+#include "tests/reference_trainer/simulated_data.h"
+
+namespace headway::trainer {
+namespace {
+
+Settings transformer(int ranks) {
+  EffectiveSettings settings;
+  for (const auto& [name, value] : {std::pair{"device", "sim"},
+                                    {"model", "transformer"},
+                                    {"data", "generated"},
+                                    {"layers", "8"},
+                                    {"features", "1024"},
+                                    {"heads", "16"},
+                                    {"sequence", "512"},
+                                    {"batch", "32"},
+                                    {"precision", "bf16"},
+                                    {"eval", "off"},
+                                    {"steps", "12"}})
+    settings.apply(name, value);
+  Settings values = settings.values();
+  values.ranks = ranks;
+  return values;
+}
+
+sim::SimulatedRun simulate(const Settings& settings) {
+  test::SimulatedData data(settings);
+  return sim::simulate(settings, data.data(), {true, false}, {});
+}
+
+std::map<std::string, int> kinds_per_step(const sim::Recording& recording, std::int64_t steps) {
+  std::map<std::string, int> count;
+  for (const sim::CollectiveRecord& one : recording.collectives) ++count[one.kind];
+  for (auto& [kind, number] : count) number /= static_cast<int>(steps);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("each block is gathered twice a step and scattered once, the root once") {
+  Settings settings = transformer(4);
+  settings.shard_parameters = true;
+  const sim::SimulatedRun run = simulate(settings);
+  for (const sim::Recording& recording : run.recordings)
+    CHECK(kinds_per_step(recording, settings.steps) ==
+          std::map<std::string, int>{{"allgather", 2 * 8 + 1}, {"reducescatter", 8 + 1}});
+  CHECK(unit_of_name("block3.qkv.weight") == "block3");
+  CHECK(unit_of_name("head.weight") == "");
+}
+
+TEST_CASE("gathers one block ahead hide, late ones do not, and shares need less memory") {
+  Settings settings = transformer(4);
+  const double whole = static_cast<double>(simulate(settings).recordings[0].memory_bytes);
+  settings.shard_parameters = true;
+  const sim::SimulatedRun ahead = simulate(settings);
+  settings.gather_prefetch = false;
+  const sim::SimulatedRun late = simulate(settings);
+  CHECK(late.result.mean_step_s() > 1.03 * ahead.result.mean_step_s());
+  CHECK(static_cast<double>(ahead.recordings[0].memory_bytes) < whole);
+}
+
+TEST_CASE("stages are idle for (p - 1) of (m + p - 1), whatever the schedule") {
+  for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1F1B}) {
+    Settings settings = transformer(4);
+    settings.pipeline = schedule;
+    settings.batch = 64;
+    settings.micro_batches = 4;
+    const double few = simulate(settings).result.mean_step_s();
+    settings.micro_batches = 16;
+    const double many = simulate(settings).result.mean_step_s();
+    // 7 of 4 passes against 19 of 16 passes of a quarter; kernels that fill less, messages and the update are the rest.
+    CHECK(few / many == doctest::Approx((7.0 / 4) / (19.0 / 16)).epsilon(0.12));
+  }
+}
+
+TEST_CASE("what a stage keeps under way: all micro batches, or those between it and the end") {
+  Settings settings = transformer(4);
+  settings.pipeline = PipelineSchedule::kGpipe;
+  settings.micro_batches = 16;
+  const sim::SimulatedRun gpipe = simulate(settings);
+  settings.pipeline = PipelineSchedule::k1F1B;
+  const sim::SimulatedRun one_by_one = simulate(settings);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    CHECK(one_by_one.recordings[rank].memory_bytes < gpipe.recordings[rank].memory_bytes);
+  CHECK(one_by_one.recordings[3].memory_bytes < one_by_one.recordings[0].memory_bytes);
+  CHECK(kinds_per_step(gpipe.recordings[1], settings.steps) ==
+        std::map<std::string, int>{{"recv", 32}, {"send", 32}});
+}
+
+TEST_CASE("a schedule makes each pass once, a backward pass after its forward pass") {
+  for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1F1B})
+    for (int stage = 0; stage < 4; ++stage) {
+      const auto passes = passes_of(schedule, stage, 4, 6);
+      CHECK(passes.size() == 12);
+      int under_way = 0;
+      int most = 0;
+      std::vector<bool> seen(6);
+      for (const PipelinePass& pass : passes) {
+        const auto which = static_cast<std::size_t>(pass.micro_batch);
+        CHECK(seen[which] == pass.backward);
+        seen[which] = true;
+        under_way += pass.backward ? -1 : 1;
+        most = std::max(most, under_way);
+      }
+      CHECK(under_way == 0);
+      CHECK(most == most_under_way(schedule, stage, 4, 6));
+    }
+}
+
+TEST_CASE("a pipeline gives the same run each time, to the nanosecond") {
+  Settings settings = transformer(4);
+  settings.pipeline = PipelineSchedule::k1F1B;
+  settings.micro_batches = 8;
+  settings.world = 11;
+  const sim::SimulatedRun one = simulate(settings);
+  const sim::SimulatedRun two = simulate(settings);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    REQUIRE(one.recordings[rank].ops.size() == two.recordings[rank].ops.size());
+    CHECK(one.recordings[rank].end == two.recordings[rank].end);
+    for (std::size_t i = 0; i < one.recordings[rank].ops.size(); ++i)
+      CHECK(one.recordings[rank].ops[i].end == two.recordings[rank].ops[i].end);
+  }
+}
+
+TEST_CASE("blocks that are computed twice take less memory and more time") {
+  Settings settings = transformer(1);
+  const sim::SimulatedRun kept = simulate(settings);
+  settings.recompute = true;
+  const sim::SimulatedRun again = simulate(settings);
+  CHECK(static_cast<double>(again.recordings[0].memory_bytes) <
+        0.8 * static_cast<double>(kept.recordings[0].memory_bytes));
+  CHECK(again.result.mean_step_s() / kept.result.mean_step_s() ==
+        doctest::Approx(4.0 / 3).epsilon(0.08));
+}
+
+TEST_CASE("what does not go together, and devices that have it not, are refused by name") {
+  auto refuses = [](const Settings& settings, const char* text) {
+    CHECK_THROWS_WITH_AS(check_rank_settings(settings), doctest::Contains(text), Error);
+  };
+  Settings shards = transformer(4);
+  shards.shard_parameters = true;
+  CHECK_NOTHROW(check_rank_settings(shards));
+  Settings other = shards;
+  other.device = DeviceKind::kHost;
+  refuses(other, "--device sim");
+  other = shards;
+  other.accumulate = 2;
+  refuses(other, "--accumulate 1");
+  other = shards;
+  other.optimizer = OptimizerChoice::kLamb;
+  refuses(other, "lamb");
+  Settings stages = transformer(4);
+  stages.pipeline = PipelineSchedule::k1F1B;
+  CHECK_NOTHROW(check_rank_settings(stages));
+  other = stages;
+  other.micro_batches = 5;
+  refuses(other, "equal parts");
+  other = stages;
+  other.model = ModelKind::kResnet;
+  refuses(other, "--model transformer");
+  other = stages;
+  other.pipeline = PipelineSchedule::kOff;
+  other.micro_batches = 2;
+  refuses(other, "--pipeline");
+  stages.ranks = 16;
+  CHECK_THROWS_WITH_AS(simulate(stages), doctest::Contains("--layers 16"), Error);
+}
+
+}  // namespace headway::trainer
