@@ -83,6 +83,13 @@ Compilation find_compilation(const RuleContext& context, trace::ThreadId thread)
   return result;
 }
 
+TimeNs first_event(const trace::Trace& trace) {
+  TimeNs first = trace.end;
+  for (const auto* starts : {&trace.ranges.start, &trace.calls.start, &trace.device_ops.start})
+    if (!starts->empty()) first = std::min(first, starts->front());
+  return first;
+}
+
 std::string what_came_later(const RuleContext& context, const Compilation& compilation) {
   std::string text;
   if (compilation.later.ns > 0)
@@ -100,7 +107,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const DurationNs time = compilation.all.total();
   if (compilation.count == 0)
     return fine(rule, "No range shows a compiler at work on the training thread.");
-  const DurationNs recording = context.trace.end - context.trace.begin;
+  const DurationNs recording = context.trace.end - first_event(context.trace);
   if (time < context.step * kMinSteps || ratio(time, recording) < kOfRecording)
     return fine(rule, fmt::format("Compiling takes {} of the recording's {}.",
                                   format_duration(time), format_duration(recording)));
