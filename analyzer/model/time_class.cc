@@ -52,7 +52,9 @@ constexpr std::array<TimeClassInfo, kTimeClassCount> kClasses = {{
      "The device waits for work of the host that is neither issuing nor making input.",
      TimeGroup::kHost, 0xcdbf94},
     {kBetweenSteps, "between_steps", "Between steps",
-     "The program is between two steps: evaluation, a checkpoint, logging, workers that restart.",
+     "The program does what belongs to no step: evaluation, a checkpoint, logging, workers that "
+     "restart, "
+     "garbage collection.",
      TimeGroup::kBetween, 0x7d6aa8},
     {kProfiler, "profiler", "Profiler", "Time the recording itself took.", TimeGroup::kOther,
      0x606060},

@@ -61,8 +61,7 @@ void GapExplainer::explain(Interval gap, DeviceOpId next, std::vector<Segment>& 
   EventRef call = EventRef::of(launch);
   TimeNs launched = trace_.calls.start[launch.value];
   ThreadId thread = trace_.calls.thread[launch.value];
-  if (RangeId named = facts_.between_range(thread, facts_.attribution.range_of[next.value]);
-      named.valid()) {
+  if (RangeId named = facts_.between_range(next); named.valid()) {
     // Evaluation, say: its launches are no part of training, and neither are their latencies.
     launched = std::clamp(launched, gap.begin, gap.end);
     Walk walk{thread};

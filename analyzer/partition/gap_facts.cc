@@ -90,6 +90,7 @@ GapFacts::GapFacts(const Trace& t, const RangeNames& n, const Attribution& a, co
   for (const Step& step : steps.all) steps_of_thread_[step.thread.value].push_back(step.host);
   for (std::uint32_t i = 0; i < trace.ranges.size() && !any_between_; ++i)
     any_between_ = names[RangeId{i}].between != BetweenCause::kOther;
+  if (any_between_) find_rare_names();
   const Calls& calls = trace.calls;
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (calls.sync_id[i] == 0) continue;
@@ -154,6 +155,13 @@ bool GapFacts::in_step(ThreadId thread, TimeNs t) const {
   return after != steps.begin() && (after - 1)->contains(t);
 }
 
+Interval GapFacts::step_around(ThreadId thread, TimeNs t) const {
+  const std::vector<Interval>& steps = steps_of_thread_[thread.value];
+  return *(std::upper_bound(steps.begin(), steps.end(), t,
+                            [](TimeNs time, const Interval& i) { return time < i.begin; }) -
+           1);
+}
+
 Interval GapFacts::pause_between_steps(ThreadId thread, TimeNs t) const {
   const std::vector<Interval>& steps = steps_of_thread_[thread.value];
   auto after = std::upper_bound(steps.begin(), steps.end(), t,
@@ -173,15 +181,54 @@ RangeId GapFacts::between_range(ThreadId thread, RangeId range) const {
   if (!any_between_ || steps.empty() || !range.valid()) return RangeId::none();
   const Ranges& ranges = trace.ranges;
   if (ranges.thread[range.value] != thread) return RangeId::none();
-  const Interval pause = pause_between_steps(thread, ranges.start[range.value]);
+  const bool inside = in_step(thread, ranges.start[range.value]);
+  const Interval around = inside ? step_around(thread, ranges.start[range.value])
+                                 : pause_between_steps(thread, ranges.start[range.value]);
   RangeId found;
-  for (; range.valid() && ranges.start[range.value] >= pause.begin &&
-         ranges.end[range.value] <= pause.end;
+  for (; range.valid() && ranges.start[range.value] >= around.begin &&
+         ranges.end[range.value] <= around.end;
        range = ranges.parent[range.value]) {
     if (names.source(range) == RangeSource::kOperator) continue;
-    if (names[range].between != BetweenCause::kOther) found = range;
+    if (names[range].between == BetweenCause::kOther) continue;
+    if (!inside || interrupts_step(range)) found = range;
   }
   return found;
+}
+
+RangeId GapFacts::between_range(DeviceOpId op) const {
+  const CallId call = trace.device_ops.call[op.value];
+  const RangeId launched_in = attribution.range_of[op.value];
+  if (!any_between_ || !call.valid() || !launched_in.valid()) return RangeId::none();
+  return between_range(trace.calls.thread[call.value], launched_in);
+}
+
+bool GapFacts::interrupts_step(RangeId range) const {
+  const NameFacts& name = names[range];
+  if (name.never_a_step || rare_[name.base]) return true;
+  const trace::RangeInfo* info = trace.info(range);
+  return info && info->kind == RangeKind::kPhase && info->phase == Phase::kEvaluation &&
+         name.between == BetweenCause::kEvaluation;
+}
+
+/// A step that validates, saves or logs each time has that for its work.
+void GapFacts::find_rare_names() {
+  std::vector<std::size_t> steps_with(names.base_count());
+  std::vector<std::pair<ThreadId, TimeNs>> last(names.base_count(), {ThreadId::none(), {}});
+  std::size_t all = 0;
+  for (const std::vector<Interval>& steps : steps_of_thread_) all += steps.size();
+  for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
+    const NameFacts& name = names[RangeId{i}];
+    const ThreadId thread = trace.ranges.thread[i];
+    if (name.between == BetweenCause::kOther || steps_of_thread_[thread.value].empty() ||
+        !in_step(thread, trace.ranges.start[i]))
+      continue;
+    const std::pair step{thread, step_around(thread, trace.ranges.start[i]).begin};
+    if (last[name.base] == step) continue;
+    last[name.base] = step;
+    ++steps_with[name.base];
+  }
+  rare_.resize(names.base_count());
+  for (std::size_t base = 0; base < rare_.size(); ++base) rare_[base] = steps_with[base] * 2 <= all;
 }
 
 bool GapFacts::blocks(CallId call) const {

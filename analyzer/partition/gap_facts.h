@@ -29,10 +29,14 @@ class GapFacts {
   /// no steps are known the whole trace counts as training.
   bool in_step(trace::ThreadId thread, TimeNs t) const;
 
-  /// The outermost range that is `range` or around it, lies between two steps of `thread` and says
-  /// what the program does there (evaluation, a checkpoint); none inside steps, and none when no
-  /// range says so.
+  /// The outermost range that is `range` or around it and says that the program does what belongs to
+  /// no step (evaluation, a checkpoint): one that lies between two steps of `thread`, or inside one
+  /// where its name is rare or declares it. None when no range says so.
   trace::RangeId between_range(trace::ThreadId thread, trace::RangeId range) const;
+  /// False: no range says so of any time.
+  bool any_between() const { return any_between_; }
+  /// The same of the range that launched a device op.
+  trace::RangeId between_range(trace::DeviceOpId op) const;
   /// True when `range` lies between two steps of `thread`; false for one that a step lies in: it says
   /// nothing of the time between them.
   bool lies_between(trace::ThreadId thread, trace::RangeId range) const;
@@ -78,6 +82,8 @@ class GapFacts {
   const InputWaits waits;
 
  private:
+  /// The step of `thread` that `t` lies in; there must be one.
+  Interval step_around(trace::ThreadId thread, TimeNs t) const;
   /// The time between the steps of `thread` around `t`.
   Interval pause_between_steps(trace::ThreadId thread, TimeNs t) const;
   struct Record {
@@ -96,6 +102,9 @@ class GapFacts {
   void find_enqueues();
   void find_partners(const Steps& steps);
   void find_taken();
+  void find_rare_names();
+  /// Inside a step: whether the range is no work of the step, by what it says of `between`.
+  bool interrupts_step(trace::RangeId range) const;
 
   std::vector<trace::DeviceOpId> previous_;
   std::vector<std::vector<trace::CallId>> waits_of_stream_;  ///< stream-wait-event calls, by start
@@ -107,6 +116,7 @@ class GapFacts {
   std::vector<std::vector<Taken>> taken_;
   DurationNs issue_pause_;
   bool any_between_ = false;  ///< else no range needs to be looked up
+  std::vector<bool> rare_;    ///< by base of a name: at most half of the steps have such a range
 };
 
 }  // namespace headway::analyzer

@@ -85,11 +85,7 @@ class StepFiller {
 /// A busy segment as it counts: what evaluation or a checkpoint launched between two steps is no part
 /// of training.
 Segment counted(const GapFacts& facts, const Segment& busy) {
-  const DeviceOpId op{busy.cause.index};
-  const CallId call = facts.trace.device_ops.call[op.value];
-  const RangeId launched_in = facts.attribution.range_of[op.value];
-  if (!call.valid() || !launched_in.valid()) return busy;
-  const RangeId named = facts.between_range(facts.trace.calls.thread[call.value], launched_in);
+  const RangeId named = facts.between_range(DeviceOpId{busy.cause.index});
   if (!named.valid()) return busy;
   return {busy.interval, TimeClass::kBetweenSteps, EventRef::of(named)};
 }

@@ -83,15 +83,29 @@ PartId Parts::delay(TimeClass time_class) {
   return intern({Part::Kind::kDelay, time_class, OpId{0}, {}});
 }
 
+RangeId Parts::between(CallId call) const {
+  if (!facts_.any_between()) return RangeId::none();
+  const Calls& calls = facts_.trace.calls;
+  const ThreadId thread = calls.thread[call.value];
+  return facts_.between_range(thread,
+                              innermost_range(facts_.trace, thread, calls.start[call.value]));
+}
+
 PartId Parts::of(const Points& points, TaskId task) {
   const Attribution& attribution = facts_.attribution;
   if (CallId call = points.call_of(task); call.valid()) {
     const Calls& calls = facts_.trace.calls;
     DeviceOpId op = calls.op[call.value];
+    if (RangeId named = between(call); named.valid())
+      return intern({Part::Kind::kCall, TimeClass::kBetweenSteps, OpId{0},
+                     facts_.trace.ranges.name[named.value]});
     return intern({Part::Kind::kCall, class_of_call(calls.kind[call.value]),
                    op.valid() ? attribution.op_of[op.value] : OpId{0}, calls.name[call.value]});
   }
   if (DeviceOpId op = points.op_of(task); op.valid()) {
+    if (RangeId named = facts_.between_range(op); named.valid())
+      return intern({Part::Kind::kDevice, TimeClass::kBetweenSteps, OpId{0},
+                     facts_.trace.ranges.name[named.value]});
     return intern({Part::Kind::kDevice, attribution.class_of[op.value], attribution.op_of[op.value],
                    facts_.trace.device_ops.name[op.value]});
   }
@@ -100,6 +114,11 @@ PartId Parts::of(const Points& points, TaskId task) {
 
 PartId Parts::host_part(ThreadId thread, RangeId range, Interval when) {
   Part part{Part::Kind::kHost, TimeClass::kHostOther, OpId{0}, {}};
+  if (RangeId named = facts_.between_range(thread, range); named.valid()) {
+    part.name = facts_.trace.ranges.name[named.value];
+    part.time_class = TimeClass::kBetweenSteps;
+    return intern(part);
+  }
   if (range.valid()) {
     part.name = facts_.trace.ranges.name[range.value];
     const RangeContext& context = facts_.attribution.contexts[range.value];

@@ -53,6 +53,8 @@ class Parts {
  private:
   PartId intern(const Part& part);
   PartId host_part(trace::ThreadId thread, trace::RangeId range, Interval part);
+  /// The range that says of a call that it belongs to no step; none mostly.
+  trace::RangeId between(trace::CallId call) const;
 
   const GapFacts& facts_;
   HostActivity activity_;

@@ -45,8 +45,15 @@ std::span<const Rule* const> all_rules() {
       &kLowOccupancy,
       &kMemoryHeadroom,
       &kClockThrottled,
+      &kEvaluationTime,
+      &kCheckpointTime,
+      &kLoggingTime,
+      &kGarbageCollection,
+      &kLoaderRestart,
       &kStepOutlier,
+      &kStepGrowth,
       &kLongStartup,
+      &kCompileTime,
       &kMemoryGrowth,
   });
   return kRules;

@@ -7,7 +7,7 @@
 // Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
 //   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
 //   The cause is the class that grew most against its median over the other steps; of the time between steps, what
-//   the program does there. More than a tenth of the steps are no outliers but a second mode; neither is every
+//   the program does there, unless that is a finding of its own (evaluation-time, checkpoint-time, …). More than a tenth of the steps are no outliers but a second mode; neither is every
 //   n-th step that waits for n workers.
 // Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
 //   nothing is an outlier).
@@ -131,31 +131,6 @@ std::vector<Advice> advice_for_input() {
           {"TensorFlow/JAX", kText, "dataset.repeat().prefetch(8)", ""}};
 }
 
-std::vector<Advice> advice_between(BetweenCause cause) {
-  switch (cause) {
-    case BetweenCause::kEvaluation: {
-      constexpr const char* kText =
-          "Evaluate less often or on fewer batches, or in a process beside the training.";
-      return {{"PyTorch", kText, "the program's own interval and number of evaluation batches", ""},
-              {"TensorFlow/JAX", kText, "model.fit(validation_freq=n, validation_steps=m)", ""}};
-    }
-    case BetweenCause::kCheckpoint: {
-      constexpr const char* kText = "Write checkpoints beside the training, or less often.";
-      return {{"PyTorch", kText, "torch.distributed.checkpoint.async_save(…)", ""},
-              {"TensorFlow/JAX", kText, "orbax AsyncCheckpointer", ""}};
-    }
-    case BetweenCause::kGarbageCollection: {
-      constexpr const char* kText = "Collect garbage at a time of your choice.";
-      return {{"PyTorch", kText, "gc.freeze(), gc.disable() with gc.collect() every n steps", ""},
-              {"TensorFlow/JAX", kText, "gc.freeze(), gc.disable()", ""}};
-    }
-    case BetweenCause::kLoaderRestart:
-      return advice_for_input();
-    default:
-      return {};
-  }
-}
-
 std::vector<Advice> advice(TimeGroup group) {
   if (group == TimeGroup::kInput) return advice_for_input();
   if (group == TimeGroup::kCommunication) {
@@ -217,6 +192,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
           ? &main_between_cause(context.trace, *worst.device, worst.steps)
           : nullptr;
   if (between && between->cause == BetweenCause::kOther) between = nullptr;
+  // A cause with a rule of its own is one finding.
+  if (between && ratio(worst.device->between[between->cause], context.step) >= kFindingShare)
+    return fine(rule, fmt::format("{} of {} steps take far more than the others, for {}: that is a "
+                                  "finding of its own.",
+                                  worst.steps.size(), all, between->label));
   Finding finding = found(rule, worst.per_step, context);
   finding.sub_cause = between ? between->id : grown.id;
   finding.claim = fmt::format(
@@ -228,8 +208,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
       format_duration(growth));
   finding.confidence = 0.85;
   finding.evidence = evidence(context, worst);
-  if (between) finding.advice = advice_between(between->cause);
-  if (finding.advice.empty()) finding.advice = advice(grown.group);
+  finding.advice = advice(grown.group);
   return finding;
 }
 

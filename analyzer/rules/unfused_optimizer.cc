@@ -8,14 +8,18 @@
 //   Recoverable = time of the stretches of update kernels that no other kernel interrupts (idle time inside of them
 //   included), less the time that the same bytes take at the best rate which a kernel of this run with at least 1 MB reached. Where bytes are not
 //   known: less what the kernels take beyond 2 us each, a rule of thumb for the fixed cost of a kernel.
+//   Without a device: the share of the update that PyTorch's fused implementation saves, by the number of tensors
+//   and elements that the hook tells; the ratio to a loop over tensors is measured (analyzer/evidence/optimizer_calls.cc).
 // Falsified by: few parameters, or kernels so long that traffic dominates (then the ideal time is close).
 // Known false positives: an update that overlaps the backward pass on purpose.
 // Source: multi-tensor optimizers (20 bytes per parameter for SGD with momentum, 28 for Adam).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "analyzer/evidence/optimizer_calls.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/kernels/families.h"
 #include "analyzer/partition/steady_ops.h"
@@ -103,10 +107,40 @@ Updates measure(const RuleContext& context, const DevicePartition& device) {
   return result;
 }
 
+/// Steps without a device: the optimizer is a loop of ops over its tensors, or one call.
+Finding check_threads(const Rule& rule, const RuleContext& context) {
+  const OptimizerCalls calls = find_optimizer_calls(context);
+  if (!calls.partition) return cannot_tell(rule, "No steady step has work on a device.");
+  const std::string time =
+      of_step(context, calls.per_step, calls.partition->per_steady_step.total());
+  if (!calls.missing.empty())
+    return fine(rule, fmt::format("The update takes {}; {}.", time, calls.missing));
+  const DurationNs recoverable{
+      std::llround(static_cast<double>(calls.per_step.ns) * (1 - calls.fused_share))};
+  const std::string checked =
+      fmt::format("{} updates {} tensors, in {}", calls.name, format_count(calls.tensors), time);
+  if (ratio(recoverable, context.step) < kFindingShare) return fine(rule, checked + ".");
+  Finding finding = found(rule, recoverable, context);
+  finding.claim = fmt::format(
+      "{}; its fused implementation does it in one call, in about {:.0f} % of that time.", checked,
+      calls.fused_share * 100);
+  finding.confidence = 0.8;
+  finding.evidence = longest_segments(
+      context, *calls.partition, {TimeClass::kOptimizer},
+      [](const RuleContext& all, const Segment& segment) {
+        return fmt::format("'{}'", name_of(all.trace, segment.cause));
+      },
+      5);
+  finding.advice = {{"PyTorch", "Use the fused implementation; it works on processors, too.",
+                     fmt::format("torch.optim.{}(…, fused=True)", calls.name),
+                     std::string(calls.flags)}};
+  return finding;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   if (context.program.is_inference()) return fine(rule, "The program updates no weights.");
   const DevicePartition* device = worst_share(context, {TimeClass::kOptimizer}).device;
-  if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (!device) return check_threads(rule, context);
   Updates updates = measure(context, *device);
   if (updates.kernels_per_step == 0) {
     return cannot_tell(
@@ -149,8 +183,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kUnfusedOptimizer = {
-    "unfused-optimizer", "Unfused optimizer",
-    "At least 16 update kernels per step whose fusion would save over 5 % of it.", check};
+extern const Rule kUnfusedOptimizer = {"unfused-optimizer", "Unfused optimizer",
+                                       "At least 16 update kernels per step, or an update on "
+                                       "processors, whose fusion would save over 5 % of it.",
+                                       check};
 
 }  // namespace headway::analyzer

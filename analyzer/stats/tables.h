@@ -46,6 +46,7 @@ Table op_type_table(const trace::Trace&, const Analysis&, const Selection& = {})
 Table op_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table layer_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table kernel_table(const trace::Trace&, const Analysis&, const Selection& = {});
+Table tensor_core_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table kernel_family_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table launch_table(const trace::Trace&, const Analysis&, const Selection& = {});
 Table copy_table(const trace::Trace&, const Analysis&, const Selection& = {});

@@ -100,4 +100,11 @@ BetweenCause between_cause_of_name(std::string_view name) {
   return BetweenCause::kOther;
 }
 
+bool never_belongs_to_a_step(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"torch.save", "torch.distributed.checkpoint",
+                                                      "garbage collection", "gc.collect"};
+  return name.find("built-in function collect") != std::string_view::npos ||
+         std::ranges::any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
+}
+
 }  // namespace headway::analyzer

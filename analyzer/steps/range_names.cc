@@ -116,6 +116,7 @@ RangeNames::RangeNames(const Trace& trace)
     if (base.size() != name.size()) facts.sequence = number_after(name, "seq = ");
     facts.phase = phase_of_name(base);
     facts.between = between_cause_of_name(base);
+    facts.never_a_step = never_belongs_to_a_step(base);
     facts.step = means_step(name);
     facts.input_wait = means_input_wait(base);
     facts.communication = names_communication_call(base);

@@ -32,6 +32,8 @@ trace::Phase phase_of_name(std::string_view name);
 /// What a program does between its steps, as the name of a range tells ("evaluate", "save_checkpoint");
 /// kOther when it tells nothing.
 BetweenCause between_cause_of_name(std::string_view name);
+/// Names that say it wherever they are: "torch.save", "garbage collection".
+bool never_belongs_to_a_step(std::string_view name);
 /// "conv2d, seq = 7, op_id = 9" -> "conv2d": the same op with another number is the same op.
 std::string_view without_numbering(std::string_view name);
 
@@ -40,7 +42,8 @@ struct NameFacts {
   std::uint32_t base = 0;  ///< names that differ in numbering only share it; see RangeNames::base()
   std::int64_t sequence = conventions::kAbsent;  ///< autograd's number, when the name has it
   trace::Phase phase = trace::Phase::kNone;
-  BetweenCause between = BetweenCause::kOther;  ///< means something outside of steps only
+  BetweenCause between = BetweenCause::kOther;  ///< outside of steps, or where it is rare
+  bool never_a_step = false;  ///< `between` holds wherever the range is: it is no work of a step
   bool step = false;
   bool input_wait = false;
   bool communication = false;

@@ -417,6 +417,10 @@ std::string_view why_unpredictable(std::string_view rule) {
       {"long-startup",
        "it is paid once a run, before the first step, and predictions are about steps; the whole "
        "of that time is what could be gained a run"},
+      {"compile-time",
+       "most of it is paid once a run, before the steps that predictions are about; the whole of "
+       "that "
+       "time is what could be gained a run"},
       {"memory-growth", "it costs memory, and time only once that is full"},
       {"graph-capture", "nothing of a step was recorded"},
       {"unrecorded-device-work", "it is no loss of this program, but a gap in the recording"},

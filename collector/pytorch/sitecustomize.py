@@ -83,8 +83,9 @@ def _run_the_one_behind():
     spec.loader.exec_module(module)
 
 
-# The last ones decode images, maybe for a data set.
-PARTS = ("torch", "torch.utils.data", "PIL.ImageFile", "cv2", "torchvision.io.image")
+# The first ones train, the next ones write checkpoints, the last ones decode images, maybe for a data set.
+PARTS = ("torch", "torch.utils.data", "torch.distributed.checkpoint", "safetensors.torch")
+PARTS += ("PIL.ImageFile", "cv2", "torchvision.io.image")
 if os.environ.get("HEADWAY_PYTORCH"):
     sys.meta_path.insert(0, _AfterImport({name: _attach(name) for name in PARTS}))
 import importlib.util  # noqa: E402  (after the hook: nothing above needs it)

@@ -2,9 +2,10 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module |
-transforms | draws GENERATOR WORKERS | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile |
+transforms | draws GENERATOR WORKERS | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
+import gc
 import random
 import sys
 import time
@@ -231,6 +232,27 @@ def frozen():
         net.train()
         net[1].eval()
         print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+def pauses(folder):
+    """What belongs to no step, with the batch still at hand; and a model that is frozen after an update."""
+    net = nn.Sequential(nn.Linear(64, 64), nn.ReLU())
+    optimizer = torch.optim.AdamW(net.parameters())
+    for i, x in enumerate(DataLoader([torch.ones(64)] * 320, batch_size=16)):
+        print(repr(fit(net, optimizer, x)))
+        if i % 4 == 0:
+            net.eval()
+            with torch.no_grad():
+                print(repr(sum(net(x).sum().item() for _ in range(50))))
+            net.train()
+        if i % 5 == 0:
+            torch.save({"model": net.state_dict()}, folder + "/checkpoint.pt")
+        if i % 10 == 0:
+            gc.collect()
+        if i % 10 == 3:
+            net.eval()
+            fit(net, optimizer, x)
+            net.train()
 
 
 def no_optimizer():

@@ -6,15 +6,18 @@
 // Each is defined in the file of its name; registry.cc lists them.
 namespace headway::analyzer {
 
+extern const Fix kAsynchronousCheckpoint;
 extern const Fix kAugmentOnDevice;
 extern const Fix kBatchSamples;
 extern const Fix kCachingAllocator;
+extern const Fix kCheckpointLessOften;
 extern const Fix kCompressGradients;
 extern const Fix kCudaGraph;
 extern const Fix kDecodeOffline;
 extern const Fix kDeeperPrefetch;
 extern const Fix kDeferredRead;
 extern const Fix kEagerLoading;
+extern const Fix kEvaluateLessOften;
 extern const Fix kEvenRanks;
 extern const Fix kFasterGradients;
 extern const Fix kFewerWorkers;
@@ -29,10 +32,12 @@ extern const Fix kHierarchicalAllReduce;
 extern const Fix kLargerBatch;
 extern const Fix kLargerBuckets;
 extern const Fix kKeepActivations;
+extern const Fix kLogLessOften;
 extern const Fix kMoreMicroBatches;
 extern const Fix kMoreWorkers;
 extern const Fix kMultiTensorOptimizer;
 extern const Fix kNoCasts;
+extern const Fix kNoGarbageCollection;
 extern const Fix kNoLayoutChanges;
 extern const Fix kOverlapCommunication;
 extern const Fix kOverlapCopies;
@@ -51,5 +56,7 @@ extern const Fix kTensorCores;
 extern const Fix kUseWorkers;
 extern const Fix kNoWorkers;
 extern const Fix kUsualSteps;
+extern const Fix kStepsAsAtFirst;
+extern const Fix kFusedUpdate;
 
 }  // namespace headway::analyzer

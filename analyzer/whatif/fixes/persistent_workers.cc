@@ -32,7 +32,7 @@ Proposal propose(const Predictor& predictor) {
 const Fix kPersistentWorkers{
     "persistent-workers",
     "Keep the workers from one epoch to the next",
-    "step-outlier, input-bound, workers-starved",
+    "loader-restart, step-outlier, input-bound, workers-starved",
     FixKind::kStructural,
     0.1,
     "--worker-reuse on",

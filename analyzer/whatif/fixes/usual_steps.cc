@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Steps that take far longer than the others become like those: what each kind of work takes there is what it takes in the
-// step in the middle.
+// step in the middle. The same for steps that grow: they stay as the first ones.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <vector>
 
 #include "analyzer/evidence/outlier_limit.h"
+#include "analyzer/evidence/step_trend.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 
@@ -54,6 +55,35 @@ Times usual_times(const Predictor& predictor, const std::vector<const MarkedStep
   return result;
 }
 
+/// Each part of a step takes what it takes in `often` at most.
+void limit_to(const Predictor& predictor, const MarkedStep& step, const Times& often,
+              Editor& editor) {
+  const Times here = times_of(predictor, step);
+  for_each_in(predictor, step, [&](const Constraint& constraint) {
+    const std::size_t part = constraint.part.value;
+    if (here[part] <= often[part]) return;
+    const double left = static_cast<double>(constraint.lag.ns) * often[part] / here[part];
+    editor.set_lag(constraint.id, {std::llround(left)});
+  });
+}
+
+/// The first quarter of the steps tells what they took before they grew.
+Proposal propose_first(const Predictor& predictor) {
+  const std::vector<MarkedStep>& steps = predictor.steps().steps;
+  if (!find_step_trend(rule_context(predictor)).grows())
+    return not_here("steps do not take longer and longer");
+  const std::size_t early = std::max<std::size_t>(1, steps.size() / kTrendParts);
+  std::vector<const MarkedStep*> first;
+  for (std::size_t i = 0; i < early; ++i) first.push_back(&steps[i]);
+  const Times often = usual_times(predictor, first);
+  Editor editor(predictor);
+  for (std::size_t i = early; i < steps.size(); ++i) limit_to(predictor, steps[i], often, editor);
+  return {true,
+          fmt::format("all {} steps take for each kind of work what the first {} take",
+                      steps.size(), early),
+          editor.take()};
+}
+
 Proposal propose(const Predictor& predictor) {
   const std::vector<MarkedStep>& steps = predictor.steps().steps;
   if (steps.size() < kLeastSteps)
@@ -69,15 +99,7 @@ Proposal propose(const Predictor& predictor) {
   if (outliers.empty()) return not_here("no step takes far longer than the others");
   const Times often = usual_times(predictor, usual);
   Editor editor(predictor);
-  for (const MarkedStep* step : outliers) {
-    const Times here = times_of(predictor, *step);
-    for_each_in(predictor, *step, [&](const Constraint& constraint) {
-      const std::size_t part = constraint.part.value;
-      if (here[part] <= often[part]) return;
-      const double left = static_cast<double>(constraint.lag.ns) * often[part] / here[part];
-      editor.set_lag(constraint.id, {std::llround(left)});
-    });
-  }
+  for (const MarkedStep* step : outliers) limit_to(predictor, *step, often, editor);
   return {true,
           fmt::format("{} of {} steps take for each kind of work what a usual step takes",
                       outliers.size(), steps.size()),
@@ -97,5 +119,17 @@ const Fix kUsualSteps{
     "what it takes in the median of the other steps. The gain is that of the mean step.",
     "whether what takes so long there can be left out, made faster or done beside training",
     propose};
+
+const Fix kStepsAsAtFirst{
+    "steps-as-at-first",
+    "Keep what a step works on from growing",
+    "step-growth",
+    FixKind::kCeiling,
+    0.1,
+    "",
+    "In all steps, each op, call and kind of host work takes in sum at most what it takes in the "
+    "median of the first twelfth of them.",
+    "whether the program needs what has grown",
+    propose_first};
 
 }  // namespace headway::analyzer

@@ -9,6 +9,12 @@ import sys
 
 def attach(part, module):
     """Called once `part` (PARTS of sitecustomize.py) has been imported as `module`."""
+    if part in ("torch.distributed.checkpoint", "safetensors.torch"):
+        from headway_pytorch import core, pauses
+
+        if core.start():
+            pauses.attach_savers(part, module)
+        return
     if part not in ("torch", "torch.utils.data"):
         if "torch.utils.data" in sys.modules:  # else that finds it imported
             from headway_pytorch import decoders

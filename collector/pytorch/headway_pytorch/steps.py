@@ -27,6 +27,7 @@ class _Cycle:
         self.backwards = 0
         self.is_last = False  # no fetch will end it: the epoch's last batch, read ahead
         self.by_mode = False  # opened by model.eval(): what follows may still turn out to train
+        self.evaluation = None  # a range that model.eval() opened inside
         self.source = None  # the iterator of the latest fetch, weakly
         self.depth = nvtx.open_ranges()
         self.calls = nvtx.outermost_calls()
@@ -61,6 +62,7 @@ def _close():
     cycle, _thread.cycle = _thread.cycle, None
     if cycle is None:
         return
+    _end_evaluation(cycle)
     nvtx.pop_to(cycle.depth + 1)
     if nvtx.open_ranges() > cycle.depth:
         if cycle.updates:
@@ -136,10 +138,51 @@ def _is_loader_worker():
     return data is not None and data.get_worker_info() is not None
 
 
-def mode_changed(trains):
-    """model.eval() or model.train() was called on a module that the program calls itself."""
+class _Evaluation:
+    """What model.eval() opened inside a step."""
+
+    def __init__(self):
+        self.calls = nvtx.outermost_calls()
+        nvtx.push(name("evaluation"), PHASE, EVALUATION)
+        self.depth = nvtx.open_ranges()
+        self.phase = nvtx.set_phase(EVALUATION)
+
+    def end(self, trains_after_all):
+        """An evaluation, or nothing: parts that stay frozen, say."""
+        if nvtx.open_ranges() < self.depth:
+            return
+        nvtx.set_phase(self.phase)
+        nvtx.pop_to(self.depth)
+        if trains_after_all or nvtx.outermost_calls() == self.calls:
+            nvtx.pop_as(OTHER, NO_PHASE)
+        else:
+            nvtx.pop_as(PHASE, EVALUATION)
+
+
+def _end_evaluation(cycle, trains_after_all=False):
+    evaluation, cycle.evaluation = cycle.evaluation, None
+    if evaluation is not None:
+        evaluation.end(trains_after_all)
+
+
+def _evaluates_in_step(cycle, trains):
+    """After an update the model is switched to evaluation: the step goes on until the next fetch."""
+    if trains:
+        _end_evaluation(cycle)
+    elif cycle.updates and cycle.evaluation is None and nvtx.open_ranges() == cycle.depth + 1:
+        cycle.evaluation = _Evaluation()
+
+
+def mode_changed(trains, outermost):
+    """model.eval() or model.train() was called on a module; `outermost`: one that the program calls itself."""
     cycle = _thread.cycle
-    if _thread.fetches or _is_loader_worker():
+    if _is_loader_worker():
+        return
+    if _thread.fetches:
+        if cycle is not None and cycle.trains:
+            _evaluates_in_step(cycle, trains)
+        return
+    if not outermost:
         return
     if cycle is None:
         if trains and _has_optimizer:
@@ -167,6 +210,7 @@ def _trains_after_all(cycle):
 def backward_begins():
     cycle = _thread.cycle
     if cycle is not None:
+        _end_evaluation(cycle, True)
         _trains_after_all(cycle)
         cycle.backwards += 1
 

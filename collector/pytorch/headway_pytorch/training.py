@@ -4,8 +4,8 @@ import importlib
 import threading
 import weakref
 
-from headway_pytorch import core, distributed, steps
-from headway_pytorch.core import BACKWARD, PHASE, UPDATE, guarded, name, nvtx
+from headway_pytorch import core, distributed, pauses, steps
+from headway_pytorch.core import BACKWARD, OTHER, PHASE, UPDATE, guarded, name, nvtx
 
 _names = {}  # id of a module -> handle of its range's name; read by nvtx.ModuleCall
 _alive = {}  # id of a module -> weak reference that removes it from _names and _outermost
@@ -14,6 +14,7 @@ _torch = None
 _plain_call = None  # torch.nn.Module.__call__ as it was
 _plain_train = None  # and torch.nn.Module.train
 _waits = False  # for the compiler to begin
+_watches = False  # what the compiler takes
 
 
 def attach(torch):
@@ -24,6 +25,7 @@ def attach(torch):
     for part in (_attach_modules, _attach_modes, _attach_backward, _attach_optimizers, _attach_compilers):
         guarded(part.__name__.lstrip("_"))(part)()
     guarded("distributed")(distributed.attach)(torch)
+    guarded("pauses")(pauses.attach)(torch)
     if core.wants_ops():
         from headway_pytorch import ops
 
@@ -89,8 +91,8 @@ def _after_mode(token, error, result):
     _mode.calls -= 1
     module, trains = token
     # Parts of a model may stay in evaluation mode while it is trained.
-    if not _mode.calls and not error and module in _outermost:
-        steps.mode_changed(trains)
+    if not _mode.calls and not error and module in _names:
+        steps.mode_changed(trains, module in _outermost)
 
 
 def _attach_modes():
@@ -150,9 +152,31 @@ class _Step:
         self.depth = nvtx.open_ranges()
 
 
+_described = weakref.WeakSet()
+
+
+@guarded("optimizer flags")
+def _describe(optimizer):
+    """Once: how it is implemented, and how much it updates."""
+    if optimizer in _described:
+        return
+    tensors = [one for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+    if not tensors:  # a closure is yet to compute gradients
+        return
+    _described.add(optimizer)
+    values = [type(optimizer).__name__, "tensors=%d" % len(tensors)]
+    values.append("elements=%d" % sum(one.numel() for one in tensors))
+    values.append("device=" + "+".join(sorted({one.device.type for one in tensors})))
+    flags = optimizer.defaults
+    values += ["%s=%s" % (key, flags[key]) for key in ("foreach", "fused", "momentum") if key in flags]
+    number = len(_described)
+    core.tell("optimizer" if number == 1 else "optimizer %d" % number, " ".join(values))
+
+
 def _before_step(args, kwargs):
     """What a closure does beside its passes is no update: frameworks run a whole batch in it."""
     token = _Step(args[0])
+    _describe(args[0])
     closure = args[1] if len(args) > 1 else (kwargs or {}).get("closure")
     if closure is None:
         token.push()
@@ -263,8 +287,42 @@ def _before_compile(args, kwargs):
     model = args[0] if args else (kwargs or {}).get("model")
     if not callable(model):  # a decorator is asked for; it will call again
         return
+    _watch_compiler()
     if isinstance(model, _torch.nn.Module) or core.wants_ops() or not _tells_begin():
         _make_way()
+
+
+_compiling = []  # how deep the ranges are
+
+
+@guarded("compile")
+def _compile_begins(*_):
+    nvtx.push(name("torch.compile"), OTHER)
+    _compiling.append(nvtx.open_ranges())
+
+
+@guarded("compile")
+def _compile_ends(*_):
+    if not _compiling:
+        return
+    nvtx.pop_to(_compiling.pop() - 1)
+    counters = importlib.import_module("torch._dynamo.utils").counters
+    breaks = sum(counters["graph_break"].values())
+    core.tell("torch.compile", "graphs=%d graph_breaks=%d" % (counters["stats"]["unique_graphs"], breaks))
+
+
+def _watch_compiler():
+    """From PyTorch 2.4 on it calls back when it begins to compile, and when it has ended."""
+    global _watches
+    if _watches:
+        return
+    _watches = True
+    try:
+        dynamo = importlib.import_module("torch._dynamo")
+        dynamo.on_compile_start(_compile_begins)
+        dynamo.on_compile_end(_compile_ends)
+    except (ImportError, AttributeError):
+        pass
 
 
 def _tells_begin():

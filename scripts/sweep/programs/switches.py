@@ -21,6 +21,10 @@ def distributed(now):
     return int(now["ranks"]) > 1
 
 
+def saves(now):
+    return int(now["checkpoint_every"]) > 0
+
+
 def stored(now):
     return now["source"] == "files"
 
@@ -43,6 +47,7 @@ SWITCHES = [
     Switch("loss_read", "deferred", ["deferred", "step"], ["deferred"]),
     Switch("accumulate", "1", int),
     Switch("eval_every", "0", int, ["0"]), Switch("checkpoint_every", "0", int, ["0"]),
+    Switch("checkpoint", "step", ["step", "beside"], ["beside"], saves),
     Switch("ranks", "1", int),
     Switch("bucket_mb", "25", float, ["25", "1"], distributed),
     Switch("no_sync", "on", ["on", "off"], ["on"], lambda now: distributed(now) and int(now["accumulate"]) > 1),

@@ -54,6 +54,20 @@ def evaluate(net, loader):
     net.train()
 
 
+def save(state, path, how):
+    """Beside the training: of a copy of the state, when the checkpoint before has been written."""
+    import copy
+    import threading
+
+    import torch
+    if how == "step":
+        return torch.save(state, path)
+    if hasattr(save, "writer"):
+        save.writer.join()
+    save.writer = threading.Thread(target=torch.save, args=(copy.deepcopy(state), path))
+    save.writer.start()
+
+
 def train(values, others, rank):
     """Returns when each step began, and when the last one ended."""
     import contextlib
@@ -100,8 +114,11 @@ def train(values, others, rank):
                 if eval_every and len(starts) % eval_every == 0:
                     evaluate(plain, loader)
                 if checkpoint_every and len(starts) % checkpoint_every == 0 and rank == 0:
-                    torch.save({"model": plain.state_dict(), "optimizer": optimizer.state_dict()}, os.path.join(others["scratch"], "checkpoint.pt"))
+                    state = {"model": plain.state_dict(), "optimizer": optimizer.state_dict()}
+                    save(state, os.path.join(others["scratch"], "checkpoint.pt"), values["checkpoint"])
             start = time.perf_counter() - begun
+    if hasattr(save, "writer"):
+        save.writer.join()
     end = time.perf_counter() - begun
     if ranks > 1:
         torch.distributed.destroy_process_group()

@@ -123,6 +123,30 @@ TEST_CASE("without a loader, what lies between eval() and train() is evaluation 
   CHECK(between["evaluation"] > 2'000'000);
 }
 
+TEST_CASE("evaluation, checkpoints and collections belong to no step, wherever they are") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"pauses", folder.path().string()});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kStep) == 20);
+  // Five evaluations; what was switched to evaluation and trained is none.
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='evaluation' AND r.phase=6") == 5);
+  CHECK(ranges(run.trace, "torch.save") == 4);
+  CHECK(ranges(run.trace, "garbage collection") >= 2);
+  CHECK(
+      number(
+          run.trace,
+          "SELECT count(*) FROM HEADWAY_SETTING WHERE name='checkpoint.bytes' OR name='optimizer' "
+          "AND value LIKE 'AdamW tensors=2 elements=4160 device=cpu %'") == 2);
+  const nlohmann::json between = report_of(run.trace)["partition"][0]["between_steps"];
+  CHECK(between["evaluation"] > 0);
+  CHECK(between["checkpoint"] > 0);
+  CHECK(between["garbage_collection"] > 0);
+  CHECK(intact(run.trace));
+}
+
 TEST_CASE("parts that stay in evaluation mode are trained all the same") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// checkpoint-time: training waits while checkpoints are written.
+//
+// Symptom: every n-th step is followed by a pause in which weights are copied, packed and written.
+// Mechanism: the call that saves returns only when the file is written; meanwhile nothing is trained.
+// Formula: recoverable = time per step in ranges that say so ("save_checkpoint", torch.save, which the PyTorch
+//   hook marks). Inside of steps a range of another name counts where at most half of the steps have one.
+//   Fires from 5 % of the step cost.
+// Falsified by: a save that another thread writes (then its range is short).
+// Known false positives: recomputation of activations is called checkpointing, too; it is in every step, and its
+//   names say forward, backward or function.
+// Source: asynchronous checkpoints of torch.distributed.checkpoint and Orbax.
+#include <fmt/format.h>
+
+#include "analyzer/evidence/between_steps.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.steps.all.empty())
+    return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
+  const BetweenWork work = between_work(context, BetweenCause::kCheckpoint);
+  if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
+  const std::string time = of_step(context, work.per_step, context.step);
+  if (ratio(work.per_step, context.step) < kFindingShare)
+    return fine(rule, fmt::format("Checkpoints take {} on average.", time));
+  Finding finding = found(rule, work.per_step, context);
+  finding.claim = fmt::format("Checkpoints take {} on average: {}.", time, frequency(work));
+  // What was seen once may be rarer, or more frequent, than the recording is long.
+  finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
+  finding.evidence = occasions_of(context, work);
+  finding.advice = {
+      {"PyTorch",
+       "Write checkpoints beside the training: copy the state, and let another thread write it. Or "
+       "write them less often.",
+       "torch.distributed.checkpoint.async_save(…)", ""},
+      {"TensorFlow/JAX", "Write checkpoints beside the training, or less often.",
+       "orbax.checkpoint.AsyncCheckpointer, CheckpointManagerOptions(save_interval_steps=n)", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kCheckpointTime = {
+    "checkpoint-time", "Checkpoints between steps",
+    "Writing checkpoints takes over 5 % of the step cost, averaged over all steps.", check};
+
+}  // namespace headway::analyzer

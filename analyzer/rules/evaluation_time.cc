@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// evaluation-time: the program evaluates so often that training waits for it.
+//
+// Symptom: every n-th step is followed by a pass without gradients, in which nothing is trained.
+// Mechanism: evaluation runs in the training loop; all devices are busy with it or wait for it.
+// Formula: recoverable = time per step in ranges that say so ("evaluation", "validate"; the PyTorch hook marks
+//   what lies between model.eval() and model.train()), with all that they launch and wait for. Inside of steps such
+//   a range counts where at most half of the steps have one. Fires from 5 % of the step cost.
+// Falsified by: a pass of that name that is part of each step (a teacher's, say).
+// Known false positives: a recording that happens to hold more evaluations than the run has in the long run.
+// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+#include <fmt/format.h>
+
+#include "analyzer/evidence/between_steps.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.steps.all.empty())
+    return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
+  const BetweenWork work = between_work(context, BetweenCause::kEvaluation);
+  if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
+  const std::string time = of_step(context, work.per_step, context.step);
+  if (ratio(work.per_step, context.step) < kFindingShare)
+    return fine(rule, fmt::format("Evaluation takes {} on average.", time));
+  Finding finding = found(rule, work.per_step, context);
+  finding.claim = fmt::format("Evaluation takes {} on average: {}.", time, frequency(work));
+  // What was seen once may be rarer, or more frequent, than the recording is long.
+  finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
+  finding.evidence = occasions_of(context, work);
+  finding.advice = {
+      {"PyTorch",
+       "Evaluate less often or on fewer batches; larger batches without gradients fit, too. Or "
+       "evaluate checkpoints in a process of their own.",
+       "the program's own interval; trainers: eval_steps, val_check_interval, limit_val_batches",
+       ""},
+      {"TensorFlow/JAX", "Evaluate less often or on fewer batches.",
+       "model.fit(validation_freq=n, validation_steps=m)", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kEvaluationTime = {
+    "evaluation-time", "Evaluation between steps",
+    "Evaluation takes over 5 % of the step cost, averaged over all steps.", check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// loader-restart: workers are stopped and started again with each epoch, while training waits.
+//
+// Symptom: at the end of each epoch the step pauses, and the first batch of the next one is late.
+// Mechanism: the loader stops its worker processes with the epoch and starts new ones, each of which imports,
+//   opens and fills its queue again.
+// Formula: recoverable = time per step in ranges that say so (the PyTorch hook: DataLoader.__iter__, DataLoader
+//   shutdown; "worker start"). The wait for the first batch is input-bound's. Fires from 5 % of the step cost.
+// Falsified by: workers that live on (then no such range takes long).
+// Known false positives: a recording over fewer steps than an epoch usually has.
+// Source: PyTorch's persistent_workers.
+#include <fmt/format.h>
+
+#include "analyzer/evidence/between_steps.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.steps.all.empty())
+    return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
+  const BetweenWork work = between_work(context, BetweenCause::kLoaderRestart);
+  if (!work.partition) return cannot_tell(rule, "No step is steady: record more steps.");
+  const std::string time = of_step(context, work.per_step, context.step);
+  if (ratio(work.per_step, context.step) < kFindingShare)
+    return fine(rule,
+                fmt::format("The loader stops and starts its workers for {} on average.", time));
+  Finding finding = found(rule, work.per_step, context);
+  finding.claim = fmt::format("The loader stops and starts its workers for {} on average: {}.",
+                              time, frequency(work));
+  // What was seen once may be rarer, or more frequent, than the recording is long.
+  finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
+  finding.evidence = occasions_of(context, work);
+  finding.advice = {
+      {"headway-train", "Keep the workers from one epoch to the next.", "--worker-reuse on",
+       settings(context.trace, {"worker_reuse"})},
+      {"PyTorch", "Keep the workers from one epoch to the next.",
+       "DataLoader(persistent_workers=True)", settings(context.trace, {"DataLoader"})},
+      {"TensorFlow/JAX", "Use one iterator for all epochs.", "dataset.repeat()", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kLoaderRestart = {"loader-restart", "The loader starts anew",
+                                    "Stopping and starting the workers of a loader takes over 5 % "
+                                    "of the step cost, averaged over all steps.",
+                                    check};
+
+}  // namespace headway::analyzer

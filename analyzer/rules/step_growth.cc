@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// step-growth: each step takes a little longer than the ones before it.
+//
+// Symptom: the run slows down from hour to hour; no step stands out.
+// Mechanism: something that a step works on grows: a list of all losses, a history that is logged whole, a cache
+//   that is searched, sequences that are sorted by length, memory that is ever more scattered.
+// Formula: the steady steps are cut into twelve stretches, each with its median. They rise when Theil and Sen's line
+//   through them gains 5 % of the first one, nine of eleven neighbours rise, no single leap makes half of it, and the
+//   stretches lie within an eighth of the growth from the line (median). Recoverable = mean of the stretches less
+//   the first. Fires from 5 % of the step cost. What grew is the class, and the name in it, that takes most more in the
+//   last quarter of the steps than in the first.
+// Falsified by: a growth that ends (a cache that fills), or a single change in the middle of the run.
+// Known false positives: batches in the order of their length.
+// Source: Theil 1950, Sen 1968: a slope by medians, which outliers do not move.
+#include <fmt/format.h>
+
+#include "analyzer/evidence/step_trend.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/partition/steady_ops.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::vector<Evidence> evidence_of(const RuleContext& context, const StepTrend& trend) {
+  std::vector<const DeviceStep*> steps;
+  for (const DeviceStep& step : trend.partition->steps)
+    if (counts(context.steps, step)) steps.push_back(&step);
+  std::vector<Evidence> list;
+  for (const std::size_t at : {steps.size() - 1, steps.size() / 2, std::size_t{0}}) {
+    const Step& step = context.steps.all[steps[at]->step];
+    list.push_back({steps[at]->interval, step.range.valid() ? EventRef::of(step.range) : EventRef{},
+                    fmt::format("step {} takes {}", step.number,
+                                format_duration(steps[at]->interval.length()))});
+  }
+  return list;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.steps.all.empty())
+    return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
+  const StepTrend trend = find_step_trend(context);
+  if (!trend.partition)
+    return cannot_tell(rule, fmt::format("Fewer than {} steady steps tell no trend.", kTrendSteps));
+  if (!trend.grows()) return fine(rule, "Steps do not take longer and longer.");
+  const std::string change =
+      fmt::format("from {} to {}", format_duration(trend.early), format_duration(trend.late));
+  if (ratio(trend.per_step, context.step) < kFindingShare)
+    return fine(rule, fmt::format("Steps grow {} over the recording.", change));
+  const Grown grown = what_grew(context, *trend.partition);
+  Finding finding = found(rule, trend.per_step, context);
+  finding.sub_cause = info(grown.time_class).id;
+  finding.claim = fmt::format(
+      "Steps take longer and longer, {} over the recording. What grows is '{}', by {}{}.", change,
+      info(grown.time_class).label, format_duration(grown.by),
+      grown.name.empty() ? "" : fmt::format(", mostly '{}'", grown.name));
+  finding.confidence = 0.8;
+  finding.evidence = evidence_of(context, trend);
+  constexpr const char* kText =
+      "Look for what a step works on that gets longer with each step: lists of results, histories "
+      "that "
+      "are logged or plotted whole, caches that are searched.";
+  finding.advice = {
+      {"PyTorch", kText, "py-spy record -- python3 train.py, early and late in the run", ""},
+      {"TensorFlow/JAX", kText, "jax.live_arrays()", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kStepGrowth = {
+    "step-growth", "Steps grow",
+    "Steps take longer and longer over the recording, over 5 % of the step cost on average.",
+    check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// What a program does every n steps beside its training is done every 2 n steps.
+#include <fmt/format.h>
+
+#include "analyzer/whatif/between_parts.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+/// The program has it that often on purpose: nobody but its author knows whether half as often will do.
+constexpr double kMayBeDone = 0.6;
+
+Proposal half_as_often(const Predictor& predictor, BetweenCause cause, const char* what) {
+  const BetweenEditor between(predictor, cause);
+  if (between.per_step().ns == 0) return not_here(fmt::format("no {} is seen between steps", what));
+  Proposal proposal{true,
+                    fmt::format("{} takes {} a step on average ({} times in the steady steps); "
+                                "every second time is left out",
+                                what, format_duration(between.per_step()), between.occasions()),
+                    between.scaled(0.5)};
+  proposal.certainty = kMayBeDone;
+  return proposal;
+}
+
+constexpr std::string_view kChange =
+    "All work in its ranges, on the host and on devices, takes half as long on average; in every "
+    "second one of them, waits for batches are over at once.";
+constexpr std::string_view kCannotKnow = "how often the program needs it";
+
+}  // namespace
+
+const Fix kEvaluateLessOften{"evaluate-less-often",
+                             "Evaluate half as often",
+                             "evaluation-time",
+                             FixKind::kStructural,
+                             0.05,
+                             "",
+                             kChange,
+                             kCannotKnow,
+                             [](const Predictor& predictor) {
+                               return half_as_often(predictor, BetweenCause::kEvaluation,
+                                                    "evaluation");
+                             }};
+
+const Fix kCheckpointLessOften{"checkpoint-less-often",
+                               "Write checkpoints half as often",
+                               "checkpoint-time",
+                               FixKind::kStructural,
+                               0.05,
+                               "",
+                               kChange,
+                               kCannotKnow,
+                               [](const Predictor& predictor) {
+                                 return half_as_often(predictor, BetweenCause::kCheckpoint,
+                                                      "writing checkpoints");
+                               }};
+
+const Fix kLogLessOften{"log-less-often",
+                        "Log half as often",
+                        "logging-time",
+                        FixKind::kStructural,
+                        0.05,
+                        "",
+                        kChange,
+                        kCannotKnow,
+                        [](const Predictor& predictor) {
+                          return half_as_often(predictor, BetweenCause::kLogging, "logging");
+                        }};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What a program does beside its steps, done less often or not at all: predicted from one run, checked with the other.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/predict_findings.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+constexpr const char* kOnHost =
+    "    range forward kind=phase phase=forward\n      host 4ms\n"
+    "    range backward kind=phase phase=backward\n      host 8ms\n"
+    "    range Optimizer.step#AdamW.step kind=phase phase=update\n      host 4ms\n";
+
+double step_ms(const TextRun& run) {
+  return static_cast<double>(run.analysis.step_cost.per_step().ns) / 1e6;
+}
+
+/// The predicted step with the fix; -1 when it does not apply.
+double predicted_ms(const TextRun& run, std::string_view fix) {
+  const Predictor predictor(run.trace, run.analysis);
+  const Proposal proposal = find_fix(fix)->propose(predictor);
+  if (!proposal.applies) return -1;
+  return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e6;
+}
+
+TextRun with(const std::string& step, const std::string& extra, const std::string& before = "") {
+  return TextRun(before + "thread main\n  steps 82\n" + step + extra);
+}
+
+}  // namespace
+
+TEST_CASE("half of the evaluations, on the processor and on a device") {
+  const std::string often = "    on every=4 offset=2\n      range evaluate\n";
+  const std::string seldom = "    on every=8 offset=2\n      range evaluate\n";
+  CHECK(predicted_ms(with(kOnHost, often + "        host 20ms\n"), "evaluate-less-often") ==
+        doctest::Approx(step_ms(with(kOnHost, seldom + "        host 20ms\n"))).epsilon(0.01));
+  const std::string kernels = "        repeat 50\n          launch s16816gemm 200us blocks=864\n";
+  const std::string device = test::healthy_step() + "    sync stream\n";
+  CHECK(predicted_ms(with(device, often + kernels + "        sync stream\n"),
+                     "evaluate-less-often") ==
+        doctest::Approx(step_ms(with(device, seldom + kernels + "        sync stream\n")))
+            .epsilon(0.02));
+}
+
+TEST_CASE("without garbage collection") {
+  const std::string extra =
+      "    on every=5 offset=2\n      range \"garbage collection\"\n        host 20ms\n";
+  CHECK(predicted_ms(with(kOnHost, extra), "no-garbage-collection") ==
+        doctest::Approx(step_ms(with(kOnHost, ""))).epsilon(0.001));
+  CHECK(predicted_ms(with(kOnHost, ""), "no-garbage-collection") == -1);
+}
+
+TEST_CASE("checkpoints beside the training leave the copy of their bytes") {
+  const std::string extra = "    on every=8 offset=2\n      range torch.save\n        host 40ms\n";
+  // 15 MB at 1.5 GB/s are 10 ms of the 40.
+  const TextRun sized = with(kOnHost, extra, "setting checkpoint.bytes 15000000\n");
+  CHECK(predicted_ms(sized, "asynchronous-checkpoint") ==
+        doctest::Approx(16 + 10.0 / 8).epsilon(0.01));
+  const TextRun unknown = with(kOnHost, extra);
+  CHECK(predicted_ms(unknown, "asynchronous-checkpoint") ==
+        doctest::Approx(16 + 0.15 * 40.0 / 8).epsilon(0.01));
+}
+
+TEST_CASE("steps as at first") {
+  std::string text = std::string("thread main\n  steps 62\n") + kOnHost;
+  for (int from = 4; from < 62; from += 4)
+    text += "    on from=" + std::to_string(from) + "\n      host 1ms\n";
+  CHECK(predicted_ms(TextRun(text), "steps-as-at-first") == doctest::Approx(16).epsilon(0.05));
+}
+
+TEST_CASE("a fused update on the processor, by tensors and elements") {
+  const std::string flags =
+      "setting torch 2.9.1\nsetting optimizer \"AdamW tensors=100 elements=6400 device=cpu "
+      "fused=None\"\n";
+  // 100 tensors of 64 elements: about a sixth of the loop.
+  CHECK(predicted_ms(with(kOnHost, "", flags), "fused-update") ==
+        doctest::Approx(12 + 0.7).epsilon(0.01));
+  CHECK(predicted_ms(with(kOnHost, ""), "fused-update") == -1);
+}
+
+TEST_CASE("the finding of evaluation has its fix, and all of it as what could be gained") {
+  TextRun run = with(kOnHost, "    on every=4 offset=2\n      range evaluate\n        host 20ms\n");
+  predict_findings(run.trace, run.analysis);
+  const Finding& finding = run.finding("evaluation-time");
+  REQUIRE(finding.status == Status::kFound);
+  REQUIRE(finding.predicted);
+  CHECK(finding.predicted->fix == "evaluate-less-often");
+  CHECK(finding.predicted->share == doctest::Approx(2.5 / 21).epsilon(0.05));
+  CHECK(finding.share_of_step == doctest::Approx(5.0 / 21).epsilon(0.05));
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+/// A step of 13 ms on the processor.
+constexpr const char* kStep =
+    "    range forward kind=phase phase=forward\n      host 4ms\n"
+    "    range backward kind=phase phase=backward\n      host 8ms\n"
+    "    range Optimizer.step#SGD.step kind=phase phase=update\n      host 1ms\n";
+
+/// Every tenth step is followed by `time` of it, inside the step's range.
+TextRun run_with(const std::string& range, const std::string& time) {
+  return TextRun(std::string("thread main\n  steps 52\n") + kStep +
+                 "    on every=10 offset=5\n      range " + range + "\n        host " + time +
+                 "\n");
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint-time fires with its share of the step cost, and says how often") {
+  const TextRun run = run_with("torch.save", "26ms");
+  const Finding& finding = run.finding("checkpoint-time");
+  REQUIRE(finding.status == Status::kFound);
+  // Five in fifty steps: 2.6 ms of 15.6.
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(2'600'000).epsilon(0.001));
+  CHECK(finding.share_of_step == doctest::Approx(2.6 / 15.6).epsilon(0.01));
+  CHECK(finding.claim.find("5 times in 50 steps") != std::string::npos);
+  CHECK(finding.claim.find("every 10 steps") != std::string::npos);
+  CHECK(finding.evidence.size() == 5);
+  CHECK(!finding.advice.empty());
+  // One cause, one finding.
+  CHECK(run.finding("step-outlier").status == Status::kFine);
+}
+
+TEST_CASE("checkpoint-time is fine just below five percent and fires just above") {
+  CHECK(run_with("torch.save", "6.6ms").finding("checkpoint-time").status == Status::kFine);
+  CHECK(run_with("torch.save", "7.1ms").finding("checkpoint-time").status == Status::kFound);
+}
+
+TEST_CASE("checkpoint-time leaves other causes alone, and work that each step has") {
+  CHECK(run_with("evaluate", "26ms").finding("checkpoint-time").status == Status::kFine);
+  TextRun unnamed(std::string("thread main\n  steps 52\n") + kStep +
+                  "    on every=10 offset=5\n      host 26ms\n");
+  CHECK(unnamed.finding("checkpoint-time").status == Status::kFine);
+}
+
+TEST_CASE("checkpoint-time cannot tell without steps") {
+  TextRun none("thread main\n  range torch.save\n    host 5ms\n  launch s16816gemm 5ms\n");
+  CHECK(none.finding("checkpoint-time").status == Status::kCannotTell);
+}
+
+}  // namespace headway::analyzer
