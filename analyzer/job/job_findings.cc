@@ -44,13 +44,18 @@ void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
                             ? ""
                             : fmt::format(" Found on {} of {} ranks ({}).", found_on.size(),
                                           job.ranks.size(), rank_list(job, found_on));
+    finding.rank = job.ranks[job.critical].identity.rank;
     if (finding.status == Status::kFound) {
       finding.claim += where;
       continue;
     }
     finding = *most;
+    finding.rank = job.ranks[worst].identity.rank;
     finding.claim = fmt::format("On {}: {}{}", rank_label(job.ranks[worst]), most->claim, where);
-    finding.evidence.clear();  // it lies in that rank's trace
+    if (job.ranks[worst].file != job.ranks[job.critical].file) {
+      finding.evidence.clear();  // times of another clock
+    }
+    for (Evidence& evidence : finding.evidence) evidence.event = {};  // not of the report's trace
   }
   sort_findings(analysis.findings);
 }
