@@ -98,8 +98,7 @@ Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
   const std::vector<RankProcesses> ranks = ranks_in(trace, 0);
   const RankProcesses* its = nullptr;
   for (const RankProcesses& candidate : ranks) {
-    if (!candidate.main.valid() ||
-        trace.processes[candidate.main.value].global_pid != rank.process)
+    if (!candidate.main.valid() || trace.processes[candidate.main.value].global_pid != rank.process)
       continue;
     // Containers number their processes alike.
     if (!its || candidate.identity.rank == rank.identity.rank) its = &candidate;

@@ -73,7 +73,8 @@ void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const trace::
                        const Attribution& attribution, const Steps& steps,
                        std::vector<DevicePartition>& partitions) {
   WaitsByEvent waits;
-  add_waits(job, rank, [](EventRef event) { return event; }, waits);
+  add_waits(
+      job, rank, [](EventRef event) { return event; }, waits);
   refine(waits, trace, attribution, steps, partitions);
 }
 
@@ -82,7 +83,8 @@ void refine_partitions_of_all(const JobAnalysis& job, const std::vector<trace::K
                               const Steps& steps, std::vector<DevicePartition>& partitions) {
   WaitsByEvent waits;
   for (std::uint32_t r = 0; r < job.ranks.size(); ++r)
-    add_waits(job, r, [&](EventRef event) { return event_in_whole(kept[r], event); }, waits);
+    add_waits(
+        job, r, [&](EventRef event) { return event_in_whole(kept[r], event); }, waits);
   refine(waits, whole, attribution, steps, partitions);
 }
 

@@ -52,8 +52,8 @@ KeptRows rows_of(const Trace& trace, const Belongs& belongs) {
     return kept;
   };
   KeptRows kept;
-  kept.ranges = rows(trace.ranges.size(),
-                     [&](std::uint32_t i) { return belongs(trace.ranges.thread[i]); });
+  kept.ranges =
+      rows(trace.ranges.size(), [&](std::uint32_t i) { return belongs(trace.ranges.thread[i]); });
   kept.calls =
       rows(trace.calls.size(), [&](std::uint32_t i) { return belongs(trace.calls.thread[i]); });
   kept.device_ops = rows(trace.device_ops.size(), [&](std::uint32_t i) {

@@ -310,8 +310,9 @@ class Description {
     const analyzer::Step& step = analysis_.steps.all[index];
     add("Duration", format_duration(model_.step_lengths.length[index]) +
                         (model_.step_lengths.on_device[index] ? " on the device" : ""));
-    add("On the host", fmt::format("{} in the step, {} to the next", format_duration(step.host.length()),
-                                   format_duration(step.cycle().length())));
+    add("On the host",
+        fmt::format("{} in the step, {} to the next", format_duration(step.host.length()),
+                    format_duration(step.cycle().length())));
     add("Start", format_time(step.host.begin, {1}) + " on the host");
     add("End", format_time(step.host.end, {1}) + " on the host");
     add("Thread", thread_label(trace_, step.thread));
@@ -477,8 +478,9 @@ std::vector<Detail> describe(const TimelineModel& model, const Target& target, b
 }
 
 std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& target) {
-  static constexpr std::array<std::string_view, 9> kWanted = {
-      "At", "Duration", "Op", "Means", "Because of", "Bytes", "Batch", "Note", "Thread"};
+  static constexpr std::array<std::string_view, 10> kWanted = {
+      "At",         "Duration", "On the host", "Op",   "Means",
+      "Because of", "Bytes",    "Batch",       "Note", "Thread"};
   Description description(model, true);
   description.target(target);
   std::vector<Detail> all = description.take();

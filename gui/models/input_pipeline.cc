@@ -12,8 +12,8 @@
 #include "gui/models/copy_table.h"
 #include "gui/models/details.h"
 #include "gui/models/display_text.h"
-#include "gui/models/step_lengths.h"
 #include "gui/models/scope.h"
+#include "gui/models/step_lengths.h"
 
 namespace headway::gui {
 namespace {
@@ -337,9 +337,8 @@ LinkedTable wait_table(const std::vector<StepWait>& waits, const trace::Trace& t
     std::string name = wait.range.valid()
                            ? std::string(trace.strings[trace.ranges.name[wait.range.value]])
                            : std::string("(no wait)");
-    out.table.rows.push_back({std::move(name), step.number, wait.time.ns,
-                              ratio(wait.time, length), length.ns,
-                              std::string(step.steady ? "yes" : "no")});
+    out.table.rows.push_back({std::move(name), step.number, wait.time.ns, ratio(wait.time, length),
+                              length.ns, std::string(step.steady ? "yes" : "no")});
     out.links.push_back(wait.range.valid() ? Target::of(analyzer::EventRef::of(wait.range))
                                            : Target::step(wait.step));
   }

@@ -6,21 +6,21 @@
 namespace headway::gui {
 namespace {
 
-constexpr std::array kSearch = {Command::kSearch,       Command::kSearchNext,
+constexpr std::array kSearch = {Command::kSearch,         Command::kSearchNext,
                                 Command::kSearchPrevious, Command::kFilterToName,
-                                Command::kNextSameName, Command::kPreviousSameName};
-constexpr std::array kZoom = {Command::kZoomIn,  Command::kZoomOut,  Command::kZoomToSelection,
-                              Command::kFitAll,  Command::kPanLeft,  Command::kPanRight,
-                              Command::kGoTo,    Command::kBack,     Command::kForward};
+                                Command::kNextSameName,   Command::kPreviousSameName};
+constexpr std::array kZoom = {Command::kZoomIn, Command::kZoomOut, Command::kZoomToSelection,
+                              Command::kFitAll, Command::kPanLeft, Command::kPanRight,
+                              Command::kGoTo,   Command::kBack,    Command::kForward};
 constexpr std::array kSelection = {
     Command::kNextOnLane, Command::kPreviousOnLane, Command::kFollowLink, Command::kMark,
     Command::kShowInOps,  Command::kCopy,           Command::kCopyEvents, Command::kCopySql,
-    Command::kMenu,       Command::kClear};
-constexpr std::array kRows = {
-    Command::kRowUp,      Command::kRowDown,     Command::kScrollUp, Command::kScrollDown,
-    Command::kMoveRowUp,  Command::kMoveRowDown, Command::kPinRow,   Command::kHideRow,
-    Command::kFilterRows, Command::kShowAllRows, Command::kFold,     Command::kFoldAll,
-    Command::kUnfoldAll};
+    Command::kCopyView,   Command::kMenu,           Command::kClear};
+constexpr std::array kRows = {Command::kRowUp,       Command::kRowDown,   Command::kScrollUp,
+                              Command::kScrollDown,  Command::kMoveRowUp, Command::kMoveRowDown,
+                              Command::kPinRow,      Command::kHideRow,   Command::kFilterRows,
+                              Command::kShowAllRows, Command::kFold,      Command::kFoldAll,
+                              Command::kUnfoldAll};
 constexpr std::array kBookmarks = {Command::kBookmark, Command::kNextBookmark,
                                    Command::kPreviousBookmark};
 constexpr std::array kDirect = {Command::kCriticalPath, Command::kPredictedStep,

@@ -52,9 +52,9 @@ bool drop_end(std::string_view& word, std::string_view end) {
 
 /// What a template of PyTorch is filled with: "add" of `CUDAFunctor_add<float>`. Empty: nothing that tells.
 std::string_view operation_of(std::string_view arguments) {
-  constexpr auto kWrappers = std::to_array<std::string_view>(
-      {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor",
-       "BinaryFunctor"});
+  constexpr auto kWrappers =
+      std::to_array<std::string_view>({"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor",
+                                       "BUnaryFunctor", "BinaryFunctor"});
   for (std::string_view word : identifiers(arguments)) {
     if (std::find(kWrappers.begin(), kWrappers.end(), word) != kWrappers.end()) continue;
     bool telling = false;
@@ -64,7 +64,8 @@ std::string_view operation_of(std::string_view arguments) {
       telling = true;
       break;
     }
-    for (std::string_view end : {"_kernel_cuda", "_kernel_impl", "_functor", "Functor", "_kernel", "Ops"})
+    for (std::string_view end :
+         {"_kernel_cuda", "_kernel_impl", "_functor", "Functor", "_kernel", "Ops"})
       if (drop_end(word, end)) telling = true;
     if (telling) return word;
   }
@@ -73,7 +74,8 @@ std::string_view operation_of(std::string_view arguments) {
 
 /// What a kernel of a library of matrix products does, by its tile's name.
 std::string_view product_of(std::string_view arguments) {
-  for (std::string_view kind : {"dgrad", "wgrad", "fprop", "fmha", "attention", "conv", "gemv", "gemm"})
+  for (std::string_view kind :
+       {"dgrad", "wgrad", "fprop", "fmha", "attention", "conv", "gemv", "gemm"})
     if (arguments.find(kind) != std::string_view::npos) return kind;
   return {};
 }
@@ -93,7 +95,7 @@ std::string short_name(std::string_view name) {
   std::string_view path = function.substr(0, open);
   const std::size_t last = path.rfind("::");
   std::string_view base = last == std::string_view::npos ? path : path.substr(last + 2);
-  if (base.empty()) return std::string(name);
+  if (identifiers(base).size() != 1 || identifiers(base).front() != base) return std::string(name);
   const std::string_view first = path.substr(0, std::min(path.find("::"), path.size()));
   if (first == "cutlass") {
     if (const std::string_view kind = product_of(arguments); !kind.empty())
@@ -113,7 +115,8 @@ std::string short_name(std::string_view name) {
     return std::string(before == std::string_view::npos ? path : path.substr(before + 2));
   }
   // Of a library the name is part of what a kernel is called; of a framework's inner rooms it is not.
-  if (first == "cub" || first == "thrust" || first == "cutlass" || first == "flash" || first == "ck")
+  if (first == "cub" || first == "thrust" || first == "cutlass" || first == "flash" ||
+      first == "ck")
     return std::string(first) + "::" + std::string(base);
   return std::string(base);
 }

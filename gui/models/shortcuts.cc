@@ -52,6 +52,7 @@ constexpr auto kShortcuts = std::to_array<Shortcut>({
     {Command::kCopy, kEvents, "Ctrl+C", "Copy the details as text"},
     {Command::kCopyEvents, kEvents, "Ctrl+Shift+C", "Copy the events of the time range as text"},
     {Command::kCopySql, kEvents, "Ctrl+Shift+S", "Copy the events of the time range as SQL"},
+    {Command::kCopyView, kEvents, "Ctrl+Shift+L", "Copy the command that opens this view"},
     {Command::kMenu, kEvents, "Menu | Shift+F10", "Open the menu of the selection or row"},
     {Command::kClear, kEvents, "Esc",
      "Clear the search, the time range, the marks, the selection, then the predicted step"},

@@ -58,6 +58,7 @@ enum class Command : std::uint8_t {
   kCopy,
   kCopyEvents,
   kCopySql,
+  kCopyView,
   kClear,
 };
 

@@ -31,7 +31,8 @@ std::optional<std::uint32_t> step_at(const analyzer::DevicePartition& partition,
 
 namespace {
 
-std::optional<std::uint32_t> step_on_host(const trace::Trace& trace, const analyzer::Analysis& analysis,
+std::optional<std::uint32_t> step_on_host(const trace::Trace& trace,
+                                          const analyzer::Analysis& analysis,
                                           trace::ThreadId thread, TimeNs time) {
   const std::vector<analyzer::Step>& steps = analysis.steps.all;
   const trace::ProcessId process = trace.threads[thread.value].process;
@@ -44,9 +45,8 @@ std::optional<std::uint32_t> step_on_host(const trace::Trace& trace, const analy
   auto own = find([&](trace::ThreadId one) { return trace.threads[one.value].process == process; });
   if (own) return own;
   // A loader's process has no steps itself.
-  return find([&](trace::ThreadId one) {
-    return rank(trace.threads[one.value].process) == rank(process);
-  });
+  return find(
+      [&](trace::ThreadId one) { return rank(trace.threads[one.value].process) == rank(process); });
 }
 
 }  // namespace

@@ -75,8 +75,9 @@ void add_ranks(Summary& summary, const analyzer::JobAnalysis& job) {
   const auto facts = analyzer::job_facts(job);
   summary.figures.push_back(
       {"Ranks",
-       fmt::format("{} of {}", job.ranks.size(),
-                   std::max<std::size_t>(job.ranks.size(), static_cast<std::size_t>(job.world_size))),
+       fmt::format(
+           "{} of {}", job.ranks.size(),
+           std::max<std::size_t>(job.ranks.size(), static_cast<std::size_t>(job.world_size))),
        "figures of " + display_text(facts.at(1).second, 200)});
 }
 
@@ -86,7 +87,8 @@ void add_devices(Summary& summary, const trace::Trace& trace, const Analysis& an
     const trace::Device& device = trace.devices[view.device.value];
     DurationNs busy = view.span - view.idle;
     summary.figures.push_back(
-        {fmt::format("{} {} busy", rank.empty() ? "Device" : rank + ", device", device.ordinal), format_percent(ratio(busy, view.span)),
+        {fmt::format("{} {} busy", rank.empty() ? "Device" : rank + ", device", device.ordinal),
+         format_percent(ratio(busy, view.span)),
          fmt::format("of {} from first to last op · {} kernels", format_duration(view.span),
                      format_count(view.kernels))});
     if (summary.figures.size() >= 6) break;

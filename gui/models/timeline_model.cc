@@ -89,7 +89,8 @@ RowId TimelineModel::derived_row(RowKind kind, std::uint32_t subject) const {
 
 RowId TimelineModel::strip_row(RowId heading) const {
   RowId thread;
-  const std::size_t end = std::min(rows.size(), heading.value + row(heading).descendants + std::size_t{1});
+  const std::size_t end =
+      std::min(rows.size(), heading.value + row(heading).descendants + std::size_t{1});
   for (std::size_t i = heading.value + 1; i < end; ++i) {
     if (rows[i].lanes.empty()) continue;
     if (rows[i].kind == RowKind::kPartition) return RowId::from(i);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "gui/generated/user_guide.h"
+#include "gui/models/user_guide_pages.h"
 
 namespace headway::gui {
 
@@ -26,8 +26,7 @@ std::string guide_text(std::string_view file) {
     const std::size_t label = at + (picture ? 2 : 1);
     const std::size_t middle =
         picture || text[at] == '[' ? text.find("](", label) : std::string_view::npos;
-    const std::size_t end =
-        middle == std::string_view::npos ? middle : text.find(')', middle + 2);
+    const std::size_t end = middle == std::string_view::npos ? middle : text.find(')', middle + 2);
     // A bracket that is closed on another paragraph begins no link.
     if (end == std::string_view::npos ||
         text.substr(at, end - at).find("\n\n") != std::string_view::npos) {

@@ -117,8 +117,7 @@ void MainMenus::build_help() {
   QAction* keys = add_action(help, Command::kHelp);
   keys->setText(tr("&Keyboard shortcuts"));
   help->addSeparator();
-  connect(help->addAction(tr("&About Headway")), &QAction::triggered, this,
-          &MainMenus::show_about);
+  connect(help->addAction(tr("&About Headway")), &QAction::triggered, this, &MainMenus::show_about);
 }
 
 void MainMenus::set_trace_open(bool open) {

@@ -14,6 +14,7 @@
 #include <QStandardPaths>
 #include <QVBoxLayout>
 
+#include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
@@ -400,6 +401,10 @@ void MainWindow::show_headline() {
     text = progress_.isEmpty() ? tr("Not analysed: the timeline shows what was recorded.")
                                : tr("%1 … The timeline can be used already.").arg(progress_);
   }
+  // The step cost moves with the recording, the first cause may change.
+  const DurationNs cost = session_->analysis.step_cost.per_step();
+  if (request_.follow && session_->analysed && cost.ns > 0)
+    text += tr(" – step cost %1").arg(QString::fromStdString(format_duration(cost)));
   if (request_.follow && session_->recording) {
     text = (stalled_ ? tr("Nothing recorded for a while – %1") : tr("Recording … – %1")).arg(text);
   } else if (request_.follow) {

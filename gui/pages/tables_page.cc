@@ -172,9 +172,10 @@ void TablesPage::show_tables(const std::vector<SqlTable>& tables) {
                        static_cast<QWidget*>(history_), static_cast<QWidget*>(sql_)})
     one->setEnabled(true);
   make_->hide();
-  QString text = tr("%1 tables. Double-click one, or write a query. Rows with a start lead to their "
-                    "time. The file is read-only.")
-                     .arg(tables.size());
+  QString text =
+      tr("%1 tables. Double-click one, or write a query. Rows with a start lead to their "
+         "time. The file is read-only.")
+          .arg(tables.size());
   if (temporary_) text += tr(" This is a temporary copy, deleted when this window closes.");
   show_status(text, false);
 }

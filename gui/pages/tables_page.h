@@ -62,7 +62,7 @@ class TablesPage : public ComputedPage {
   DataTable* result_;
   BackgroundTask* query_;
   const Theme* theme_ = &Theme::light();
-  bool failed_ = false;  ///< the status is an error
+  bool failed_ = false;         ///< the status is an error
   std::filesystem::path file_;  ///< what queries run on; empty: nothing
   std::unique_ptr<QTemporaryDir> temporary_;
 };

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxCharacters = 300;
 constexpr std::size_t kMaxLabels = 20'000;
 constexpr double kLeastWidth = 12;
 constexpr double kTailShare = 0.4;  ///< of the room, for the end of a name
-constexpr int kLeastLetters = 3;  ///< fewer before an ellipsis say nothing
+constexpr int kLeastLetters = 3;    ///< fewer before an ellipsis say nothing
 
 }  // namespace
 

@@ -257,8 +257,7 @@ void RowsPass::paint_shades(QImage& image, const Frame& frame, RowId row, const 
   for (const LaneItem& item : items) {
     if (item.count != 1 || item.width < kLeastWidth || Theme::hatch(item.color) != Hatch::kNone)
       continue;
-    const trace::StringId name =
-        name_of_entry(*frame.model, row, lane.rows(item.entry).front());
+    const trace::StringId name = name_of_entry(*frame.model, row, lane.rows(item.entry).front());
     const Theme& theme = *frame.theme;
     const int shade = static_cast<int>(name.value * 2654435761u >> 16) % 3;
     if (shade == 0) continue;

@@ -164,8 +164,8 @@ const Theme& Theme::predicted() const {
 QRgb Theme::shade(QRgb color, int number) const {
   if (number == 0) return color;
   // Away from the text, which would be hard to read otherwise.
-  const QRgb away = contrast(color, 0xff14191f) >= contrast(color, 0xffffffff) ? 0xffffffff
-                                                                               : 0xff000000;
+  const QRgb away =
+      contrast(color, 0xff14191f) >= contrast(color, 0xffffffff) ? 0xffffffff : 0xff000000;
   return blend(color, away, 0.14 * number);
 }
 

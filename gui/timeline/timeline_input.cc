@@ -84,8 +84,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 
 /// The edge of the selected time that is under the pointer, to be dragged.
 std::optional<TimeNs> TimelineView::range_edge_at(const QPoint& point) const {
-  if (overlay_.range.empty() || point.x() < frame_.gutter ||
-      point.y() < frame_.overview_height())
+  if (overlay_.range.empty() || point.x() < frame_.gutter || point.y() < frame_.overview_height())
     return std::nullopt;
   for (TimeNs edge : {overlay_.range.begin, overlay_.range.end}) {
     if (std::abs(frame_.gutter + frame_.mapping.x_of(edge) - point.x()) <= kEdgeTolerance)
@@ -339,9 +338,9 @@ QStringList TimelineView::merged_lines(const Hit& found) const {
   const Lane* strip = strip_of(frame_, found.row);
   const RowId id = strip ? frame_.model->strip_row(found.row) : found.row;
   const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(found.row)];
-  const Lane& lane = strip ? *strip
-                           : frame_.model->row(id)
-                                 .lanes[layout_.lane_at(shown, frame_.layout_y(pointer_.y()))];
+  const Lane& lane =
+      strip ? *strip
+            : frame_.model->row(id).lanes[layout_.lane_at(shown, frame_.layout_y(pointer_.y()))];
   // The longest says most; looking at more than this many would be felt.
   constexpr std::uint32_t kMostLookedAt = 200'000;
   std::uint32_t longest = item.entry;
