@@ -18,8 +18,8 @@ namespace {
 /// Beside the style of the report: sums in one colour, changes that count nowhere in another.
 constexpr std::string_view kDiffStyle = R"css(
 .fall .sum rect { fill: var(--soft); } .fall .sum th, .fall .sum td { font-weight: 600; }
-.ops .bar svg { background: none; } .ops line { stroke: var(--soft); } .more { fill: #b03a00; } .less { fill: #2fa37c; }
-@media (prefers-color-scheme: dark) { .more { fill: #e2764a; } }
+.ops tr:last-child th, .ops tr:last-child td { border: 0; font-weight: 400; } .fall.ops rect.more { fill: #b03a00; } .fall.ops rect.less { fill: #2fa37c; }
+@media (prefers-color-scheme: dark) { .fall.ops rect.more { fill: #e2764a; } }
 )css";
 
 std::string paths(DiffSide side) {
@@ -160,16 +160,23 @@ std::string op_figure(const Diff& d) {
   std::erase_if(changes, [](const Change& one) { return one.change() == 0; });
   if (changes.empty()) return "";
   changes.resize(std::min(kMost, changes.size()));  // the table is sorted by change
-  const double most = 2.0 * static_cast<double>(std::llabs(changes.front().change()));
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  for (const Change& one : changes) {
+    least = std::min(least, one.change());
+    most = std::max(most, one.change());
+  }
+  auto share = [&](std::int64_t ns) {
+    return static_cast<double>(ns - least) / static_cast<double>(most - least);
+  };
   std::string out =
       "<h3>Ops that changed most</h3>\n<table class=\"fall ops\"><caption class=\"away\">Change "
       "per step and op</caption>\n";
-  for (const Change& one : changes) {
-    const double to = 0.5 + static_cast<double>(one.change()) / most;
-    out += figure_row("", shorten(one.name, 48),
-                      bar(0.5, to, one.change() > 0 ? "class=\"more\"" : "class=\"less\""),
-                      change_text(one.change()));
-  }
+  for (const Change& one : changes)
+    out += figure_row(
+        "", shorten(one.name, 48),
+        bar(share(0), share(one.change()), one.change() > 0 ? "class=\"more\"" : "class=\"less\""),
+        change_text(one.change()));
   return out + "</table>\n";
 }
 

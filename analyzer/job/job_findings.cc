@@ -26,7 +26,13 @@ bool judges_whole_job(std::string_view id) {
 
 void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
   for (Finding& finding : analysis.findings) {
-    if (judges_whole_job(finding.rule)) continue;
+    const std::int32_t critical = job.ranks[job.critical].identity.rank;
+    // The straggler is the rank that the report looks at; other rules on the job name no rank.
+    if (judges_whole_job(finding.rule)) {
+      if (finding.rule == "straggler") finding.rank = critical;
+      continue;
+    }
+    finding.rank = critical;
     std::vector<std::uint32_t> found_on;
     std::uint32_t worst = job.critical;
     const Finding* most = nullptr;
@@ -44,7 +50,6 @@ void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
                             ? ""
                             : fmt::format(" Found on {} of {} ranks ({}).", found_on.size(),
                                           job.ranks.size(), rank_list(job, found_on));
-    finding.rank = job.ranks[job.critical].identity.rank;
     if (finding.status == Status::kFound) {
       finding.claim += where;
       continue;

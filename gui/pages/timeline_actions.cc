@@ -191,8 +191,9 @@ void TimelinePage::go_to_place(const std::string& text) {
   const Destination place = parse_destination(session_->timeline, text, view_->here());
   if (place.target || !place.interval.empty()) return go(place);
   // A point of time with a step on either side; the whole trace is in sight yet.
+  const DurationNs whole = session_->timeline.bounds.length();
   const DurationNs step = session_->analysis.median_step;
-  const DurationNs half = step.ns > 0 ? step : session_->timeline.bounds.length() / 40;
+  const DurationNs half = step.ns > 0 ? std::min(step, whole / 20) : whole / 40;
   view_->show_interval({place.interval.begin - half, place.interval.begin + half});
 }
 

@@ -84,7 +84,7 @@ TimelinePage::TimelinePage(QWidget* parent)
   splitter->addWidget(side_ = side());
   splitter->setHandleWidth(1);
   splitter->setStretchFactor(0, 1);
-  splitter->setSizes({1000, 280});
+  splitter->setSizes({1040, 240});
   splitter->setChildrenCollapsible(false);
   handle_->setObjectName(QStringLiteral("panels"));
   handle_->setAutoRaise(true);
@@ -268,7 +268,7 @@ QWidget* TimelinePage::side() {
   side->setStretchFactor(0, 2);
   side->setStretchFactor(1, 3);
   side->setChildrenCollapsible(false);
-  side->setMinimumWidth(220);
+  side->setMinimumWidth(200);
   return side;
 }
 

@@ -166,7 +166,7 @@ QRgb Theme::shade(QRgb color, int number) const {
   // Away from the text, which would be hard to read otherwise.
   const QRgb away =
       contrast(color, 0xff14191f) >= contrast(color, 0xffffffff) ? 0xffffffff : 0xff000000;
-  return blend(color, away, 0.14 * number);
+  return blend(color, away, 0.10 * number);
 }
 
 QBrush Theme::brush(ColorRole r) const {

@@ -23,8 +23,7 @@ TEST_CASE("a step has one length: that of the Steps page") {
 
 TEST_CASE("without device work a step lasts until the next one begins") {
   analyzer::Analysis analysis;
-  analysis.steps.all = {{.number = 0, .host = {{0}, {8}}, .next = {10}},
-                        {.number = 1, .host = {{10}, {19}}, .next = {19}}};
+  analysis.steps.all = {{0, {}, {}, {{0}, {8}}, {10}}, {1, {}, {}, {{10}, {19}}, {19}}};
   const StepLengths lengths = step_lengths(analysis);
   CHECK(lengths.length[0] == DurationNs{10});
   CHECK(lengths.length[1] == DurationNs{9});
