@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/diff/diff.h"
+#include "analyzer/model/time_class.h"
+#include "analyzer/report/html_style.h"
+#include "common/format.h"
 #include "common/text.h"
 
 namespace headway::analyzer {
 namespace {
 
-constexpr std::string_view kStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;"
-    "color:#1a1a1a;background:#fff}table{border-collapse:collapse;margin:.5em 0}"
-    "th,td{padding:.15em .8em;border-bottom:1px solid #ddd;text-align:left}"
-    "td{font-variant-numeric:tabular-nums}.verdict{font-size:1.2em;font-weight:600}"
-    ".note{color:#555}@media print{body{margin:0;max-width:none}}";
+/// Beside the style of the report: sums in one colour, changes that count nowhere in another.
+constexpr std::string_view kDiffStyle = R"css(
+.fall .sum rect { fill: var(--soft); } .fall .sum th, .fall .sum td { font-weight: 600; }
+.ops tr:last-child th, .ops tr:last-child td { border: 0; font-weight: 400; } .fall.ops rect.more { fill: #b03a00; } .fall.ops rect.less { fill: #2fa37c; }
+@media (prefers-color-scheme: dark) { .fall.ops rect.more { fill: #e2764a; } }
+)css";
 
 std::string paths(DiffSide side) {
   std::string out;
@@ -57,27 +62,154 @@ std::string markdown(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows
   return out;
 }
 
+std::uint32_t color_of(std::string_view label) {
+  for (const TimeClassInfo& c : time_classes())
+    if (c.label == label) return c.rgb;
+  return 0x57606a;
+}
+
+std::string change_text(std::int64_t ns) {
+  if (ns == 0) return "±0";
+  return (ns > 0 ? "+" : "−") + format_duration({std::llabs(ns)});
+}
+
+/// A bar between two shares of the width.
+std::string bar(double from, double to, const std::string& fill) {
+  return fmt::format(
+      "<svg aria-hidden=\"true\"><rect x=\"{:.2f}%\" width=\"{:.2f}%\" "
+      "height=\"100%\" {}/></svg>",
+      100 * std::min(from, to), std::max(0.2, 100 * std::abs(to - from)), fill);
+}
+
+std::string figure_row(std::string_view style, std::string_view label, const std::string& shape,
+                       const std::string& value) {
+  return fmt::format(
+      "<tr{}><th scope=\"row\">{}</th><td class=\"bar\">{}</td>"
+      "<td class=\"n\">{}</td></tr>\n",
+      style, escape_html(label), shape, escape_html(value));
+}
+
+/// What is changed, by the table's name, and by how much.
+struct Change {
+  std::string name;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t change() const { return b - a; }
+};
+
+std::vector<Change> changes_in(const Table& table) {
+  auto value = [](const Cell& cell) {
+    const auto* held = std::get_if<std::int64_t>(&cell);
+    return held ? *held : 0;
+  };
+  std::vector<Change> changes;
+  for (const auto& row : table.rows)
+    changes.push_back({std::get<std::string>(row[0]), value(row[1]), value(row[2])});
+  return changes;
+}
+
+/// From A's step to B's: each class's change begins where the one above it ends, largest first; what is below a
+/// thousandth of the step in one row.
+std::string class_figure(const Diff& d) {
+  const Table* table = d.table("classes");
+  if (!table) return "";
+  std::vector<Change> changes = changes_in(*table);
+  const Change total = changes.back();
+  changes.pop_back();
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) {
+    return std::llabs(x.change()) > std::llabs(y.change());
+  });
+  const std::int64_t least = std::max<std::int64_t>(1, std::max(total.a, total.b) / 1000);
+  Change rest{"All else", 0, 0};
+  std::erase_if(changes, [&](const Change& one) {
+    if (std::llabs(one.change()) >= least) return false;
+    rest.b += one.change();
+    return true;
+  });
+  if (rest.b != 0) changes.push_back(rest);
+  // Falls and rises take turns: the way there may lead above both ends.
+  std::int64_t most = std::max(total.a, total.b);
+  std::int64_t running = total.a;
+  for (const Change& one : changes) most = std::max(most, running += one.change());
+  auto share = [&](std::int64_t ns) { return static_cast<double>(ns) / static_cast<double>(most); };
+  auto sum = [&](std::string_view side, std::int64_t ns) {
+    return figure_row(" class=\"sum\"", fmt::format("{}: {}", side, total.name),
+                      bar(0, share(ns), ""), format_duration({ns}));
+  };
+  std::string out =
+      "<table class=\"fall\"><caption class=\"away\">From A to B by class of time</caption>\n" +
+      sum("A", total.a);
+  running = total.a;
+  for (const Change& one : changes) {
+    const std::int64_t next = running + one.change();
+    out += figure_row(
+        "", one.name,
+        bar(share(running), share(next), fmt::format("fill=\"#{:06x}\"", color_of(one.name))),
+        change_text(one.change()));
+    running = next;
+  }
+  return out + sum("B", total.b) + "</table>\n";
+}
+
+/// The ops that changed most, to the left what B saves and to the right what it adds.
+std::string op_figure(const Diff& d) {
+  constexpr std::size_t kMost = 10;
+  const Table* table = d.table("ops");
+  if (!table) return "";
+  std::vector<Change> changes = changes_in(*table);
+  std::erase_if(changes, [](const Change& one) { return one.change() == 0; });
+  if (changes.empty()) return "";
+  changes.resize(std::min(kMost, changes.size()));  // the table is sorted by change
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  for (const Change& one : changes) {
+    least = std::min(least, one.change());
+    most = std::max(most, one.change());
+  }
+  auto share = [&](std::int64_t ns) {
+    return static_cast<double>(ns - least) / static_cast<double>(most - least);
+  };
+  std::string out =
+      "<h3>Ops that changed most</h3>\n<table class=\"fall ops\"><caption class=\"away\">Change "
+      "per step and op</caption>\n";
+  for (const Change& one : changes)
+    out += figure_row(
+        "", shorten(one.name, 48),
+        bar(share(0), share(one.change()), one.change() > 0 ? "class=\"more\"" : "class=\"less\""),
+        change_text(one.change()));
+  return out + "</table>\n";
+}
+
 std::string html(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
   std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Headway diff</title>\n"
-      "<style>{}</style>\n</head>\n<body>\n<h1>Headway diff</h1>\n",
-      kStyle);
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+      "name=\"viewport\" content=\"width=device-width\">\n<meta "
+      "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n<title>Headway diff</title>\n<style>{}{}</style>\n</head>\n<body>\n"
+      "<header>\n<h1>Headway diff</h1>\n",
+      kReportStyle, kDiffStyle);
   for (const std::string& doubt : d.doubts)
-    out += fmt::format("<p class=\"note\">{}</p>\n", escape_html(doubt));
-  out += fmt::format("<p class=\"verdict\">{}</p>\n<p>A: {}<br>B: {}</p>\n",
-                     escape_html(d.sentence), escape_html(paths(a)), escape_html(paths(b)));
+    out += fmt::format("<div class=\"card doubt\"><b>doubt</b> {}</div>\n", escape_html(doubt));
+  out += fmt::format(
+      "<p class=\"verdict\">{}</p>\n<dl><dt>A</dt><dd>{}</dd><dt>B</dt><dd>{}</dd></dl>\n"
+      "</header>\n<main>\n",
+      escape_html(d.sentence), escape_html(paths(a)), escape_html(paths(b)));
+  if (const std::string figure = class_figure(d); !figure.empty())
+    out += "<section aria-label=\"What changed\">\n<h2>What changed</h2>\n" + figure +
+           op_figure(d) + "</section>\n";
   if (!d.findings.empty()) {
-    out += "<h2>Findings</h2>\n<ul>\n";
+    out += "<h2>Findings</h2>\n<ul class=\"plain\">\n";
     for (const std::string& change : d.findings)
       out += fmt::format("<li>{}</li>\n", escape_html(change));
     out += "</ul>\n";
   }
   for (const Table& table : d.tables) {
-    out += fmt::format("<h2>{}</h2>\n<p class=\"note\">{}</p>\n{}", escape_html(table.title),
-                       escape_html(table.note), to_html(table, max_rows));
+    out += fmt::format(
+        "<details open>\n<summary><h2>{}</h2></summary>\n<p "
+        "class=\"note\">{}</p>\n{}</details>\n",
+        escape_html(table.title), escape_html(table.note), to_html(table, max_rows));
   }
-  return out + "</body>\n</html>\n";
+  return out + "</main>\n</body>\n</html>\n";
 }
 
 std::string json(const Diff& d, DiffSide a, DiffSide b) {

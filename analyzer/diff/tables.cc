@@ -219,23 +219,33 @@ Table device_view_table(const DiffRun& a, const DiffRun& b) {
 
 /// Steps with the same number beside each other: where one run stalls and the other does not.
 Table step_pairs(const DiffRun& a, const DiffRun& b) {
-  Table table{"steps", "Steps with the same number", "first run of each side; host times", {}, {}};
+  Table table{"steps", "Steps with the same number", "first run of each side", {}, {}};
   table.columns = {{"step", "Step", ColumnKind::kCount},
                    {"a_ns", "A", ColumnKind::kDuration},
                    {"b_ns", "B", ColumnKind::kDuration},
                    {"change_ns", "B − A", ColumnKind::kDuration}};
-  std::map<std::int64_t, DurationNs> in_a;
-  for (std::uint32_t i : a.analysis.steps.steady) {
-    const Step& step = a.analysis.steps.all[i];
-    in_a.try_emplace(step.number, step.host.length());
-  }
-  for (std::uint32_t i : b.analysis.steps.steady) {
-    const Step& step = b.analysis.steps.all[i];
-    auto before = in_a.find(step.number);
-    if (before == in_a.end()) continue;
-    DurationNs length = step.host.length();
-    table.rows.push_back({step.number, before->second.ns, length.ns, (length - before->second).ns});
-    in_a.erase(before);
+  auto by_number = [](const Analysis& analysis) {
+    std::map<std::int64_t, DurationNs> lengths;
+    for (std::uint32_t i : analysis.steps.steady) {
+      const Step& step = analysis.steps.all[i];
+      lengths.try_emplace(step.number, step.cycle().length());
+    }
+    // On the device a step is as long as in the step cost.
+    const DevicePartition* device = slowest_partition(analysis);
+    if (!device || analysis.steps.all.empty()) return lengths;
+    for (const DeviceStep& step : device->steps) {
+      auto steady = lengths.find(analysis.steps.all[step.step].number);
+      if (steady != lengths.end()) steady->second = step.interval.length();
+    }
+    return lengths;
+  };
+  const std::map<std::int64_t, DurationNs> in_b = by_number(b.analysis);
+  if (!a.analysis.steps.all.empty() && !b.analysis.steps.all.empty()) {
+    for (const auto& [number, before] : by_number(a.analysis)) {
+      const auto after = in_b.find(number);
+      if (after != in_b.end())
+        table.rows.push_back({number, before.ns, after->second.ns, (after->second - before).ns});
+    }
   }
   sort_by_change(table, 3);
   return table;

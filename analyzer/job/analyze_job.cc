@@ -30,6 +30,15 @@ void archive(A& a, Share& share) {
   a(share.ranks, share.bad_file, share.exit_code, share.error);
 }
 
+/// Evidence of a rank's own trace refers to events of the whole one.
+void keep_events(const std::vector<Finding>& own, const trace::KeptRows& kept,
+                 std::vector<Finding>& findings) {
+  for (std::size_t f = 0; f < findings.size(); ++f) {
+    for (std::size_t e = 0; e < findings[f].evidence.size(); ++e)
+      findings[f].evidence[e].event = event_in_whole(kept, own[f].evidence[e].event);
+  }
+}
+
 void summarise_ranks(const Trace& trace, const std::vector<RankProcesses>& ranks,
                      const AnalysisOptions& options, std::vector<RankSummary>& out) {
   if (ranks.size() == 1) {
@@ -38,8 +47,10 @@ void summarise_ranks(const Trace& trace, const std::vector<RankProcesses>& ranks
   }
   for (const RankProcesses& rank : ranks) {
     Trace own = take_rank(trace, rank.main, ranks);
-    RankSummary summary = summarise(own, analyze(own, options), rank.identity);
+    const Analysis analysis = analyze(own, options);
+    RankSummary summary = summarise(own, analysis, rank.identity);
     summary.process = trace.processes[rank.main.value].global_pid;
+    keep_events(analysis.findings, rows_of_rank(trace, rank.main, ranks), summary.findings);
     out.push_back(std::move(summary));
   }
 }
@@ -84,12 +95,16 @@ std::vector<RankSummary> unpack(std::vector<std::string> shares) {
 }
 
 Trace rank_of_file(const Trace& trace, const RankSummary& rank) {
-  std::vector<RankProcesses> ranks = ranks_in(trace, 0);
+  const std::vector<RankProcesses> ranks = ranks_in(trace, 0);
+  const RankProcesses* its = nullptr;
   for (const RankProcesses& candidate : ranks) {
-    if (candidate.main.valid() && trace.processes[candidate.main.value].global_pid == rank.process)
-      return take_rank(trace, candidate.main, ranks);
+    if (!candidate.main.valid() || trace.processes[candidate.main.value].global_pid != rank.process)
+      continue;
+    // Containers number their processes alike.
+    if (!its || candidate.identity.rank == rank.identity.rank) its = &candidate;
   }
-  fail_input("{}: changed while it was read.", rank.file);
+  if (!its) fail_input("{}: changed while it was read.", rank.file);
+  return take_rank(trace, its->main, ranks);
 }
 
 /// Jobs of several files with more events are replayed by their critical rank alone.

@@ -26,7 +26,13 @@ bool judges_whole_job(std::string_view id) {
 
 void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
   for (Finding& finding : analysis.findings) {
-    if (judges_whole_job(finding.rule)) continue;
+    const std::int32_t critical = job.ranks[job.critical].identity.rank;
+    // The straggler is the rank that the report looks at; other rules on the job name no rank.
+    if (judges_whole_job(finding.rule)) {
+      if (finding.rule == "straggler") finding.rank = critical;
+      continue;
+    }
+    finding.rank = critical;
     std::vector<std::uint32_t> found_on;
     std::uint32_t worst = job.critical;
     const Finding* most = nullptr;
@@ -49,8 +55,12 @@ void add_findings_of_ranks(const JobAnalysis& job, Analysis& analysis) {
       continue;
     }
     finding = *most;
+    finding.rank = job.ranks[worst].identity.rank;
     finding.claim = fmt::format("On {}: {}{}", rank_label(job.ranks[worst]), most->claim, where);
-    finding.evidence.clear();  // it lies in that rank's trace
+    if (job.ranks[worst].file != job.ranks[job.critical].file) {
+      finding.evidence.clear();  // times of another clock
+    }
+    for (Evidence& evidence : finding.evidence) evidence.event = {};  // not of the report's trace
   }
   sort_findings(analysis.findings);
 }

@@ -79,6 +79,8 @@ struct Finding {
   std::string unpredicted;  ///< why nothing is predicted, though somebody asked
   /// Fixes worth making, most gain first: what they gain is from replays, one for each.
   std::vector<PredictedGain> fixes;
+  /// Of a job: the number of the rank that claim and evidence are about; -1: a rank alone, or the job as a whole.
+  std::int32_t rank = -1;
   /// The rule of the finding that explains the same time and stands before this one; empty: none.
   std::string_view part_of;
   /// What decides the order: the share of the step that following the finding is expected to gain.

@@ -79,7 +79,9 @@ struct RankSummary {
   WorkMeasure work_measure = WorkMeasure::kNone;
   std::vector<RankDevice> devices;
   Collectives collectives;
-  std::vector<Finding> findings;  ///< of the rank alone; evidence carries times and notes only
+  /// Of the rank alone. Events of evidence are rows of the trace of several ranks that the rank was taken
+  /// from; none for a rank with a file of its own.
+  std::vector<Finding> findings;
   std::vector<Doubt> doubts;
 };
 

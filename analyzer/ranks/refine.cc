@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/partition/steady_ops.h"
+#include "analyzer/ranks/identity.h"
 #include "common/error.h"
 
 namespace headway::analyzer {
@@ -12,17 +13,17 @@ namespace {
 
 using WaitsByEvent = std::map<std::pair<EventRef::Kind, std::uint32_t>, Interval>;
 
-/// The interval in which each collective of the rank only waited for other ranks.
-WaitsByEvent waits_by_event(const JobAnalysis& job, std::uint32_t rank) {
-  WaitsByEvent waits;
+/// Adds the interval in which each collective of the rank only waited for other ranks. `row_of` gives the
+/// event's row in the trace of the partitions.
+template <class RowOf>
+void add_waits(const JobAnalysis& job, std::uint32_t rank, RowOf row_of, WaitsByEvent& waits) {
   const Collectives& collectives = job.ranks[rank].collectives;
   for (std::size_t i = 0; i < collectives.rows.size(); ++i) {
     const RankCollective& row = collectives.rows[i];
     const DurationNs wait = job.roles[rank].waits[i];
-    const EventRef event = row.event();
+    const EventRef event = row_of(row.event());
     if (wait.ns > 0) waits[{event.kind, event.index}] = {row.time.begin, row.time.begin + wait};
   }
-  return waits;
 }
 
 /// Appends `segment`, cut where `wait` begins and ends.
@@ -37,12 +38,8 @@ void append_cut(const Segment& segment, Interval wait, std::vector<Segment>& out
   add({inside.end, segment.interval.end}, segment.time_class);
 }
 
-}  // namespace
-
-void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const trace::Trace& trace,
-                       const Attribution& attribution, const Steps& steps,
-                       std::vector<DevicePartition>& partitions) {
-  const WaitsByEvent waits = waits_by_event(job, rank);
+void refine(const WaitsByEvent& waits, const trace::Trace& trace, const Attribution& attribution,
+            const Steps& steps, std::vector<DevicePartition>& partitions) {
   for (DevicePartition& partition : partitions) {
     std::vector<Segment> segments;
     segments.reserve(partition.segments.size());
@@ -68,6 +65,27 @@ void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const trace::
     partition.per_steady_step = mean_of(sum, partition.steady_steps);
     partition.segments = std::move(segments);
   }
+}
+
+}  // namespace
+
+void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const trace::Trace& trace,
+                       const Attribution& attribution, const Steps& steps,
+                       std::vector<DevicePartition>& partitions) {
+  WaitsByEvent waits;
+  add_waits(
+      job, rank, [](EventRef event) { return event; }, waits);
+  refine(waits, trace, attribution, steps, partitions);
+}
+
+void refine_partitions_of_all(const JobAnalysis& job, const std::vector<trace::KeptRows>& kept,
+                              const trace::Trace& whole, const Attribution& attribution,
+                              const Steps& steps, std::vector<DevicePartition>& partitions) {
+  WaitsByEvent waits;
+  for (std::uint32_t r = 0; r < job.ranks.size(); ++r)
+    add_waits(
+        job, r, [&](EventRef event) { return event_in_whole(kept[r], event); }, waits);
+  refine(waits, whole, attribution, steps, partitions);
 }
 
 }  // namespace headway::analyzer

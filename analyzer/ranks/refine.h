@@ -5,6 +5,7 @@
 
 #include "analyzer/partition/partition.h"
 #include "analyzer/ranks/job.h"
+#include "trace/subset.h"
 
 namespace headway::analyzer {
 
@@ -13,5 +14,10 @@ namespace headway::analyzer {
 void refine_partitions(const JobAnalysis& job, std::uint32_t rank, const trace::Trace& trace,
                        const Attribution& attribution, const Steps& steps,
                        std::vector<DevicePartition>& partitions);
+
+/// The same for the partitions of all ranks in one trace. `kept`: per rank its rows in `whole`.
+void refine_partitions_of_all(const JobAnalysis& job, const std::vector<trace::KeptRows>& kept,
+                              const trace::Trace& whole, const Attribution& attribution,
+                              const Steps& steps, std::vector<DevicePartition>& partitions);
 
 }  // namespace headway::analyzer

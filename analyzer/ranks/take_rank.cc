@@ -34,14 +34,17 @@ std::vector<bool> processes_of(const Trace& trace, ProcessId main,
   return keep;
 }
 
-}  // namespace
+/// Whether processes and threads belong to a rank.
+struct Belongs {
+  const Trace& trace;
+  std::vector<bool> keep;  ///< by process
+  bool operator()(ProcessId p) const { return !p.valid() || keep[p.value]; }
+  bool operator()(ThreadId t) const {
+    return !t.valid() || (*this)(trace.threads[t.value].process);
+  }
+};
 
-Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProcesses>& all) {
-  std::vector<bool> keep = processes_of(trace, main, all);
-  auto keeps_process = [&](ProcessId p) { return !p.valid() || keep[p.value]; };
-  auto keeps_thread = [&](ThreadId t) {
-    return !t.valid() || keeps_process(trace.threads[t.value].process);
-  };
+KeptRows rows_of(const Trace& trace, const Belongs& belongs) {
   auto rows = [](std::size_t size, auto keeps) {
     std::vector<std::uint32_t> kept;
     for (std::uint32_t i = 0; i < size; ++i)
@@ -49,21 +52,61 @@ Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProces
     return kept;
   };
   KeptRows kept;
-  kept.ranges = rows(trace.ranges.size(),
-                     [&](std::uint32_t i) { return keeps_thread(trace.ranges.thread[i]); });
-  kept.calls = rows(trace.calls.size(),
-                    [&](std::uint32_t i) { return keeps_thread(trace.calls.thread[i]); });
+  kept.ranges =
+      rows(trace.ranges.size(), [&](std::uint32_t i) { return belongs(trace.ranges.thread[i]); });
+  kept.calls =
+      rows(trace.calls.size(), [&](std::uint32_t i) { return belongs(trace.calls.thread[i]); });
   kept.device_ops = rows(trace.device_ops.size(), [&](std::uint32_t i) {
-    return keeps_process(trace.streams[trace.device_ops.stream[i].value].process);
+    return belongs(trace.streams[trace.device_ops.stream[i].value].process);
   });
-  kept.io =
-      rows(trace.io.size(), [&](std::uint32_t i) { return keeps_thread(trace.io.thread[i]); });
-  Trace out = take_rows(trace, kept);
+  kept.io = rows(trace.io.size(), [&](std::uint32_t i) { return belongs(trace.io.thread[i]); });
+  return kept;
+}
+
+}  // namespace
+
+KeptRows rows_of_rank(const Trace& trace, ProcessId main, const std::vector<RankProcesses>& all) {
+  return rows_of(trace, {trace, processes_of(trace, main, all)});
+}
+
+EventRef event_in_whole(const KeptRows& kept, EventRef event) {
+  auto row_of = [&](const std::vector<std::uint32_t>& rows) {
+    return event.index < rows.size() ? EventRef{event.kind, rows[event.index]} : EventRef{};
+  };
+  switch (event.kind) {
+    case EventRef::Kind::kRange:
+      return row_of(kept.ranges);
+    case EventRef::Kind::kDeviceOp:
+      return row_of(kept.device_ops);
+    case EventRef::Kind::kCall:
+      return row_of(kept.calls);
+    case EventRef::Kind::kNone:
+      break;
+  }
+  return {};
+}
+
+std::vector<KeptRows> rows_of_ranks(const std::vector<RankSummary>& summaries, const Trace& whole) {
+  const std::vector<RankProcesses> ranks = ranks_in(whole, 0);
+  std::vector<KeptRows> kept;
+  for (const RankSummary& summary : summaries) {
+    auto its = std::ranges::find_if(ranks, [&](const RankProcesses& rank) {
+      return rank.main.valid() && rank.identity.rank == summary.identity.rank;
+    });
+    kept.push_back(its == ranks.end() ? KeptRows() : rows_of_rank(whole, its->main, ranks));
+  }
+  return kept;
+}
+
+Trace take_rank(const Trace& trace, ProcessId main, const std::vector<RankProcesses>& all) {
+  const Belongs belongs{trace, processes_of(trace, main, all)};
+  Trace out = take_rows(trace, rows_of(trace, belongs));
+  out.counters.clear();  // take_rows keeps those of all ranks
   for (const CounterSeries& series : trace.counters) {
-    if (keeps_process(series.process)) out.counters.push_back(series);
+    if (belongs(series.process)) out.counters.push_back(series);
   }
   for (const Overhead& overhead : trace.overheads) {
-    if (keeps_thread(overhead.thread)) out.overheads.push_back(overhead);
+    if (belongs(overhead.thread)) out.overheads.push_back(overhead);
   }
   return out;
 }

@@ -209,52 +209,6 @@ std::string steps_chart_svg(const Analysis& analysis) {
   return svg + "</svg>\n";
 }
 
-std::string step_band_svg(const Analysis& analysis) {
-  const DeviceStep* step = typical_step(analysis);
-  if (!step) return "";
-  constexpr double kHeight = 70;
-  constexpr double kBand = 44;
-  DurationNs length = step->interval.length();
-  std::string svg = open_svg(kHeight, "The typical step over time",
-                             "The device's time from left to right in the colours of the classes.");
-  const std::vector<Segment>& segments = analysis.partitions.front().segments;
-  // Segments below a quarter of a pixel are merged into the class that fills most of the pixel.
-  constexpr int kPixels = 1920;
-  std::vector<ClassTimes> pixels(kPixels);
-  for (std::uint32_t i = 0; i < step->segment_count; ++i) {
-    const Segment& segment = segments[step->first_segment + i];
-    double from = ratio(segment.interval.begin - step->interval.begin, length) * kPixels;
-    double to = ratio(segment.interval.end - step->interval.begin, length) * kPixels;
-    for (int p = static_cast<int>(from); p < std::min(kPixels, static_cast<int>(std::ceil(to)));
-         ++p) {
-      double overlap = std::min(to, p + 1.0) - std::max(from, static_cast<double>(p));
-      pixels[static_cast<std::size_t>(p)][segment.time_class] +=
-          DurationNs{static_cast<std::int64_t>(overlap * 1e6)};
-    }
-  }
-  auto dominant = [&](int p) {
-    const auto& of = pixels[static_cast<std::size_t>(p)].of;
-    return static_cast<TimeClass>(std::max_element(of.begin(), of.end()) - of.begin());
-  };
-  for (int p = 0; p < kPixels;) {
-    int q = p;
-    while (q < kPixels && dominant(q) == dominant(p)) ++q;
-    double x = kWidth * p / kPixels;
-    svg += rect(x, 0, kWidth * (q - p) / kPixels, kBand, dominant(p), info(dominant(p)).label);
-    p = q;
-  }
-  double mark = nice_step(static_cast<double>(length.ns), 8);
-  for (double value = 0; value <= static_cast<double>(length.ns) * 0.97; value += mark) {
-    double x = kWidth * value / static_cast<double>(length.ns);
-    svg += fmt::format(
-        "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" class=\"tick\"/><text "
-        "x=\"{3:.2f}\" y=\"{4:.0f}\" class=\"axis\">{5}</text>\n",
-        x, kBand, kBand + 6, x + 3, kHeight - 6,
-        value == 0 ? "0" : format_duration({static_cast<std::int64_t>(value)}));
-  }
-  return svg + "</svg>\n";
-}
-
 std::string overlap_svg(const trace::Trace& trace, const Analysis& analysis) {
   constexpr std::size_t kMostDevices = 16;
   constexpr double kRow = 74;

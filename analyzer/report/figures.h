@@ -18,8 +18,10 @@ std::string waterfall_html(const trace::Trace& trace, const Analysis& analysis);
 /// One stacked column per step of the first device; steps that are not steady are drawn pale. When
 /// there are more steps than columns, a column is the mean of neighbours.
 std::string steps_chart_svg(const Analysis& analysis);
-/// The typical step over time on the device: what it did, in order.
-std::string step_band_svg(const Analysis& analysis);
+/// What the device does over time in the typical step, in the slowest steady one, and in the typical one as predicted with
+/// the first fix, where that can be replayed (recordings of up to 200,000 events). As HTML with SVG bars that the page's
+/// script zooms together.
+std::string three_steps_html(const trace::Trace& trace, const Analysis& analysis);
 /// Each device over its span: compute, exposed communication and copies, idle; below it all
 /// communication, so that its hidden part lies under compute.
 std::string overlap_svg(const trace::Trace& trace, const Analysis& analysis);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One self-contained page: no scripts, no network, light and dark, for paper, keyboard and screen
-// readers. Every name is escaped.
+// One self-contained page: no network, light and dark, for paper, keyboard and screen readers. A script makes tables sort
+// and figures zoom; without it nothing is missing. Every name is escaped.
 #include <fmt/format.h>
 
 #include "analyzer/report/facts.h"
@@ -51,7 +51,7 @@ std::string figure(std::string_view name, const std::string& svg) {
                            name, svg);
 }
 
-Section steps_section(const Analysis& analysis) {
+Section steps_section(const Trace& trace, const Analysis& analysis) {
   Section section{"steps", "Every step", ""};
   std::string steps = figure("Every step", steps_chart_svg(analysis));
   if (!steps.empty()) {
@@ -59,9 +59,10 @@ Section steps_section(const Analysis& analysis) {
                    "<p class=\"note\">Pale columns are not steady (first, last, warm-up, cut) and "
                    "count nowhere else.</p>\n";
   }
-  std::string band = figure("The typical step", step_band_svg(analysis));
-  if (!band.empty() && !analysis.steps.all.empty())
-    section.body += "<h3>The typical step over time</h3>\n" + band;
+  if (!analysis.steps.all.empty()) {
+    if (const std::string beside = three_steps_html(trace, analysis); !beside.empty())
+      section.body += "<h3>The typical step, the slowest, and one as predicted</h3>\n" + beside;
+  }
   return section;
 }
 
@@ -173,7 +174,7 @@ std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
   std::vector<Section> sections = {
       {"waterfall", "Where the time went", waterfall_html(trace, analysis)},
       findings_section(analysis),
-      steps_section(analysis),
+      steps_section(trace, analysis),
       overlap_section(trace, analysis),
       roofline_section(trace, analysis)};
   for (const Table& table : make_tables(trace, analysis,
@@ -194,9 +195,10 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" content=\"width=device-width\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<title>Headway: {}</title>\n<style>{}</style>\n</head>\n<body>\n"
+      "'unsafe-inline'; script-src 'sha256-{}'\">\n<title>Headway: "
+      "{}</title>\n<style>{}</style>\n</head>\n<body>\n"
       "<a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n",
-      title, kReportStyle);
+      kReportScriptHash, title, kReportStyle);
   out += fmt::format("<header>\n<h1>Headway report: {}</h1>\n{}", title, doubts_html(analysis));
   out += fmt::format("<p class=\"verdict\">{}</p>\n{}", escape_html(verdict(trace, analysis)),
                      facts_html(trace, analysis));
@@ -216,9 +218,10 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
                              "</section>\n"),
         escape_html(section.id), escape_html(section.title), section.body);
   }
-  return out +
-         fmt::format("</main>\n<footer class=\"note\">Headway {}</footer>\n</body>\n</html>\n",
-                     escape_html(options.tool_version));
+  return out + fmt::format(
+                   "</main>\n<footer class=\"note\">Headway {}</footer>\n<script>{}</script>\n"
+                   "</body>\n</html>\n",
+                   escape_html(options.tool_version), kReportScript);
 }
 
 }  // namespace headway::analyzer

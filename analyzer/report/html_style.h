@@ -51,23 +51,124 @@ thead th { color: var(--soft); font-weight: 600; }
 .gains .was { fill: var(--soft); } .gains .then { fill: var(--accent); } .gains line { stroke: var(--ink); stroke-width: 2; } .gains .halo { stroke: var(--panel); stroke-width: 5; }
 .card { background: var(--panel); border: 1px solid var(--line); border-left: 5px solid var(--accent); border-radius: 6px; padding: 12px 18px; margin: 12px 0; overflow-wrap: anywhere; }
 .card h3 { margin: 0 0 4px; font-size: 16px; }
+.beside { display: grid; grid-template-columns: max-content 1fr; gap: 4px 12px; align-items: center; margin: 8px 0; font-size: 13px; }
+.beside svg { display: block; width: 100%; height: 34px; background: var(--idle); touch-action: pan-y; } .beside path { stroke: none; } .beside .meta { display: block; } .beside .ends { display: flex; justify-content: space-between; color: var(--soft); }
+.beside.live svg { cursor: grab; } input.find { font: inherit; font-size: 13px; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 3px 8px; margin: 4px 0; width: 220px; max-width: 100%; }
+th.sorts { cursor: pointer; } th.sorts:hover { color: var(--ink); } th[aria-sort=ascending]::after { content: " ▲"; } th[aria-sort=descending]::after { content: " ▼"; }
 .gain { font-weight: 600; margin: 0 0 4px; }
 .doubt { border-left-color: #c28a00; } .loss { border-left-color: #b03a00; } .info { border-left-color: var(--line); }
 code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 1px 5px; }
 summary { cursor: pointer; margin: 6px 0; } summary h2 { display: inline; } details { margin: 24px 0; }
 ul.plain { padding-left: 18px; margin: 6px 0; }
-@media (max-width: 560px) { body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } }
+@media (max-width: 560px) { .beside { grid-template-columns: 1fr; } body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } }
 @media (forced-colors: active) { svg { forced-color-adjust: none; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --paper: #fff; --panel: #fff; --accent: #0b5cad; --idle: #e7ebef; --edge: #ffffff; }
   @page { margin: 16mm 14mm; }
   body { max-width: none; padding: 0; font-size: 12px; }
-  nav, .skip { display: none; }
+  nav, .skip, input.find { display: none; }
   .card, svg, tr, .fall { break-inside: avoid; } h2, h3, summary { break-after: avoid; } thead { display: table-header-group; }
   .scroll, .fig { overflow: visible; } .fig > svg { min-width: 0; } table { font-size: 10px; } td, th { padding-right: 6px; } .scroll td:first-child:not(.n) { min-width: 130px; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { list-style: none; }
 }
 )css";
+
+/// What the page does where scripts run: tables sort by a click on a heading and are searched, the picture of steps zooms.
+/// Without it everything is there all the same. It asks nothing of any network, and the page's policy allows no other
+/// script: kReportScriptHash is of these bytes (a test compares them).
+inline constexpr std::string_view kReportScript = R"js(
+"use strict";
+(function () {
+  var units = {ns: 1e-9, "µs": 1e-6, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15};
+  function value(text) {
+    var found = /^[<+]?\s*([\u2212-]?[\d\u202f\u00a0 ,]*\.?\d+(?:e[+-]?\d+)?)\s*([^\d\s]*)/.exec(text.trim());
+    if (!found) return null;
+    var number = parseFloat(found[1].replace("\u2212", "-").replace(/[\u202f\u00a0 ,]/g, ""));
+    var unit = found[2];
+    return number * (units[unit] || (unit.length > 1 && units[unit.charAt(0)]) || 1);
+  }
+  function sort(table, column, head) {
+    var body = table.tBodies[0], numeric = head.classList.contains("n");
+    var down = head.getAttribute("aria-sort") === (numeric ? "descending" : "ascending") ? !numeric : numeric;
+    var rows = Array.prototype.slice.call(body.rows).map(function (row, i) {
+      var text = row.cells[column] ? row.cells[column].textContent : "";
+      return {row: row, at: i, text: text, number: numeric ? value(text) : null};
+    });
+    rows.sort(function (a, b) {
+      if (numeric && (a.number === null) !== (b.number === null)) return a.number === null ? 1 : -1;
+      var order = numeric ? a.number - b.number : a.text.localeCompare(b.text);
+      return (down ? -order : order) || a.at - b.at;
+    });
+    rows.forEach(function (one) { body.appendChild(one.row); });
+    Array.prototype.forEach.call(head.parentNode.cells, function (other) { other.removeAttribute("aria-sort"); });
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+  }
+  document.querySelectorAll(".scroll > table").forEach(function (table) {
+    if (!table.tHead || !table.tBodies.length) return;
+    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (head, column) {
+      head.classList.add("sorts");
+      head.tabIndex = 0;
+      head.addEventListener("click", function () { sort(table, column, head); });
+      head.addEventListener("keydown", function (event) {
+        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(table, column, head); }
+      });
+    });
+    if (table.tBodies[0].rows.length < 6) return;
+    var find = document.createElement("input");
+    find.type = "search";
+    find.className = "find";
+    find.placeholder = "Filter rows";
+    find.setAttribute("aria-label", "Filter the rows of this table");
+    find.addEventListener("input", function () {
+      var words = find.value.toLowerCase().split(/\s+/);
+      Array.prototype.forEach.call(table.tBodies[0].rows, function (row) {
+        var text = row.textContent.toLowerCase();
+        row.hidden = !words.every(function (word) { return text.indexOf(word) >= 0; });
+      });
+    });
+    table.parentNode.parentNode.insertBefore(find, table.parentNode);
+  });
+  document.querySelectorAll(".beside").forEach(function (figure) {
+    var pictures = figure.querySelectorAll("svg"), ends = figure.querySelector(".ends");
+    if (!pictures.length || !ends) return;
+    var whole = pictures[0].viewBox.baseVal.width, ns = parseFloat(figure.dataset.ns), from = 0, width = whole, grabbed = null;
+    function time(x) {
+      var t = x / whole * ns, unit = ns >= 1e9 ? [1e9, " s"] : ns >= 1e6 ? [1e6, " ms"] : [1e3, " µs"];
+      return (t / unit[0]).toPrecision(4) + unit[1];
+    }
+    function show() {
+      width = Math.min(whole, Math.max(whole / 4000, width));
+      from = Math.min(whole - width, Math.max(0, from));
+      pictures.forEach(function (picture) { picture.setAttribute("viewBox", from + " 0 " + width + " 10"); });
+      ends.children[0].textContent = time(from);
+      ends.children[1].textContent = time(from + width);
+    }
+    figure.classList.add("live");
+    pictures.forEach(function (picture) {
+      picture.addEventListener("wheel", function (event) {
+        var share = event.offsetX / picture.clientWidth, before = width;
+        width = width * Math.pow(1.25, event.deltaY > 0 ? 1 : -1);
+        width = Math.min(whole, Math.max(whole / 4000, width));
+        if (width === before) return;
+        event.preventDefault();
+        from += share * (before - width);
+        show();
+      }, {passive: false});
+      picture.addEventListener("pointerdown", function (event) { grabbed = event.clientX; picture.setPointerCapture(event.pointerId); });
+      picture.addEventListener("pointermove", function (event) {
+        if (grabbed === null) return;
+        from -= (event.clientX - grabbed) / picture.clientWidth * width;
+        grabbed = event.clientX;
+        show();
+      });
+      picture.addEventListener("pointerup", function () { grabbed = null; });
+      picture.addEventListener("dblclick", function () { from = 0; width = whole; show(); });
+    });
+  });
+})();
+)js";
+inline constexpr std::string_view kReportScriptHash =
+    "Pf1fkXE/uSvNPt6PZY0+UHmm5b941PjOhwmIuN3kwTE=";
 
 }  // namespace headway::analyzer

@@ -97,6 +97,7 @@ void show_wanted(MainWindow& window, const Options& options) {
   if (!options.finding.empty() && window.session()) show_finding(window, options);
   TimelinePage& timeline = window.timeline();
   if (options.range) timeline.view().show_interval(*options.range);
+  if (!options.at.empty() && window.session()) timeline.go_to_place(options.at);
   if (options.find.empty()) return;
   // What is found is selected and jumped to; a range that was asked for has the last word.
   if (options.range) {

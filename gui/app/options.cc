@@ -87,6 +87,8 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--page", page, "Page to show: " + page_ids());
   app.add_option("--size", size, "Size of the window in pixels, e.g. 1280x800");
   app.add_option("--range", range, "Stretch of time to show on the timeline, e.g. 1.2s..1.5s");
+  app.add_option("--at", options.at,
+                 "Place on the timeline to show, as Ctrl+G takes it: 2.94s, \"step 7\", 50%");
   app.add_option(
       "--load-range", load_range,
       "Read only this stretch of time, e.g. 10s..20s: for traces larger than the memory");
@@ -128,8 +130,12 @@ Options parse_options(int argc, char** argv) {
   if (!theme.empty()) options.dark = parse_theme(theme);
   if (options.range && options.page && *options.page != Page::kTimeline)
     fail_usage("--range is for the timeline: leave --page out or say --page timeline.");
+  if (!options.at.empty() && options.range)
+    fail_usage("--at and --range: name one place, a point with --at or a stretch with --range.");
+  if (!options.at.empty() && options.page.value_or(Page::kTimeline) != Page::kTimeline)
+    fail_usage("--at is for the timeline: leave --page out or say --page timeline.");
   if (!options.source.files.empty() && options.second && !options.page && !options.range &&
-      options.find.empty())
+      options.find.empty() && options.at.empty())
     options.page = Page::kCompare;
   if (options.second && options.source.files.empty())
     fail_usage("--compare {}: name the first trace too, as in headway-gui A --compare B.", second);
@@ -142,7 +148,8 @@ Options parse_options(int argc, char** argv) {
   if (options.csv && !options.page) options.page = Page::kTimeline;
   if (options.csv && options.source.files.empty())
     fail_usage("--export-csv {}: name the trace that the table is of.", csv);
-  if ((options.range || !options.find.empty()) && !options.page) options.page = Page::kTimeline;
+  if ((options.range || !options.find.empty() || !options.at.empty()) && !options.page)
+    options.page = Page::kTimeline;
   return options;
 }
 

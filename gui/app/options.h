@@ -22,6 +22,7 @@ struct Options {
   std::optional<Page> page;
   std::optional<QSize> size;
   std::optional<Interval> range;
+  std::string at;  ///< a place on the timeline as the go-to bar takes it: "2.94s", "step 7"
   std::optional<bool> dark;
   analyzer::AnalysisOptions analysis;
   std::string find;        ///< a name to search for and select

@@ -77,7 +77,7 @@ class Description {
         if (target.event.kind == EventRef::Kind::kCall) call({target.event.index});
         break;
       case Target::Kind::kSegment:
-        segment(analysis_.partitions[target.partition].segments[target.index]);
+        segment(analysis_.partitions[target.partition], target.index);
         break;
       case Target::Kind::kStep:
         step(target.index);
@@ -111,15 +111,14 @@ class Description {
       add("Operations", si(static_cast<double>(flops), "FLOP") + rate(flops, duration, "FLOP/s"));
   }
 
-  void step_of(TimeNs t) {
-    if (brief_) return;
-    for (std::size_t i = 0; i < analysis_.steps.all.size(); ++i) {
-      const analyzer::Step& step = analysis_.steps.all[i];
-      if (!step.host.contains(t)) continue;
-      add("In step", fmt::format("{}{}", step.number, step.steady ? "" : " (left out of figures)"),
-          Target::step(static_cast<std::uint32_t>(i)));
-      return;
-    }
+  void in_step(std::optional<std::uint32_t> index) {
+    if (brief_ || !index) return;
+    const analyzer::Step& step = analysis_.steps.all[*index];
+    add("In step", fmt::format("{}{}", step.number, step.steady ? "" : " (left out of figures)"),
+        Target::step(*index));
+  }
+  void step_of_event(EventRef event) {
+    if (!brief_) in_step(step_of(trace_, analysis_, event));
   }
 
   void path(RangeId range) {
@@ -176,7 +175,10 @@ class Description {
     std::size_t kind = static_cast<std::size_t>(overhead.kind);
     add("Kind", std::string(kKinds[kind < kKinds.size() ? kind : 0]));
     if (overhead.thread.valid()) add("Thread", thread_label(trace_, overhead.thread));
-    step_of(overhead.interval.begin);
+    if (brief_) return;
+    for (std::uint32_t i = 0; i < analysis_.steps.all.size(); ++i) {
+      if (analysis_.steps.all[i].cycle().contains(overhead.interval.begin)) return in_step(i);
+    }
   }
 
   void range(RangeId id) {
@@ -202,7 +204,7 @@ class Description {
     std::string_view domain = trace_.domains[ranges.domain[id.value].value];
     add("Domain", display_text(domain, 80));
     path_of(EventRef::of(id));
-    step_of(when.begin);
+    step_of_event(EventRef::of(id));
     same_name(EventRef::of(id));
   }
 
@@ -249,7 +251,7 @@ class Description {
     launch(id);
     path_of(EventRef::of(id));
     if (id.value < attribution.range_of.size()) path(attribution.range_of[id.value]);
-    step_of(when.begin);
+    step_of_event(EventRef::of(id));
     same_name(EventRef::of(id));
   }
 
@@ -287,11 +289,12 @@ class Description {
     }
     path_of(EventRef::of(id));
     path(analyzer::innermost_range(trace_, calls.thread[id.value], when.begin));
-    step_of(when.begin);
+    step_of_event(EventRef::of(id));
     same_name(EventRef::of(id));
   }
 
-  void segment(const analyzer::Segment& segment) {
+  void segment(const analyzer::DevicePartition& partition, std::uint32_t index) {
+    const analyzer::Segment& segment = partition.segments[index];
     const analyzer::TimeClassInfo& info = analyzer::info(segment.time_class);
     times(segment.interval);
     add("Class", std::string(info.label));
@@ -300,12 +303,18 @@ class Description {
       add("Because of", display_text(analyzer::name_of(trace_, segment.cause), 120),
           Target::of(segment.cause));
     }
-    step_of(segment.interval.begin);
+    in_step(step_at(partition, segment.interval.begin));
   }
 
   void step(std::uint32_t index) {
     const analyzer::Step& step = analysis_.steps.all[index];
-    times(step.host);
+    add("Duration", format_duration(model_.step_lengths.length[index]) +
+                        (model_.step_lengths.on_device[index] ? " on the device" : ""));
+    add("On the host",
+        fmt::format("{} in the step, {} to the next", format_duration(step.host.length()),
+                    format_duration(step.cycle().length())));
+    add("Start", format_time(step.host.begin, {1}) + " on the host");
+    add("End", format_time(step.host.end, {1}) + " on the host");
     add("Thread", thread_label(trace_, step.thread));
     if (!step.steady) add("Note", "left out of figures: first, last, cut or warm-up");
     if (analysis_.median_step.ns > 0) {
@@ -469,8 +478,9 @@ std::vector<Detail> describe(const TimelineModel& model, const Target& target, b
 }
 
 std::vector<Detail> describe_briefly(const TimelineModel& model, const Target& target) {
-  static constexpr std::array<std::string_view, 9> kWanted = {
-      "At", "Duration", "Op", "Means", "Because of", "Bytes", "Batch", "Note", "Thread"};
+  static constexpr std::array<std::string_view, 10> kWanted = {
+      "At",         "Duration", "On the host", "Op",   "Means",
+      "Because of", "Bytes",    "Batch",       "Note", "Thread"};
   Description description(model, true);
   description.target(target);
   std::vector<Detail> all = description.take();

@@ -14,7 +14,7 @@ namespace headway::gui {
 struct FindingLine {
   analyzer::Status status = analyzer::Status::kCannotTell;
   std::string_view status_words;  ///< "Found", "Fine", "Cannot tell"
-  std::string title;              ///< "Input-bound · decode"
+  std::string title;              ///< "Input-bound · decode", of a job "… · rank 2"
   std::string gain;               ///< "up to 42.0 ms a step · 31.0 %"; empty unless found
   std::string confidence;         ///< "high confidence (90 %)"; empty unless found
   double share = 0;               ///< of the step, for a bar; at most 1
@@ -28,6 +28,10 @@ struct EvidencePlace {
   Interval view;
 };
 EvidencePlace place_of(const TimelineModel& model, const analyzer::Evidence& evidence);
+
+/// What is to be seen there; of a job with the rank on which it is.
+std::string evidence_note(const trace::Trace& trace, const analyzer::Analysis& analysis,
+                          const analyzer::Finding& finding, const analyzer::Evidence& evidence);
 
 /// The stretch to show so that `focus` is seen with its surroundings: three times as long, inside
 /// the trace.

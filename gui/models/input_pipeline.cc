@@ -13,6 +13,7 @@
 #include "gui/models/details.h"
 #include "gui/models/display_text.h"
 #include "gui/models/scope.h"
+#include "gui/models/step_lengths.h"
 
 namespace headway::gui {
 namespace {
@@ -326,17 +327,18 @@ LinkedTable wait_table(const std::vector<StepWait>& waits, const trace::Trace& t
   out.docs = {"The range in which the thread waits",
               "As the program counts",
               "Time in which the training thread waited for its batch",
-              "Of the step on the host",
-              "The step on the training thread",
+              "Of the step",
+              "As on the Steps page",
               "no: left out of figures"};
+  const StepLengths lengths = step_lengths(analysis);
   for (const StepWait& wait : waits) {
     const analyzer::Step& step = analysis.steps.all[wait.step];
+    const DurationNs length = lengths.length[wait.step];
     std::string name = wait.range.valid()
                            ? std::string(trace.strings[trace.ranges.name[wait.range.value]])
                            : std::string("(no wait)");
-    out.table.rows.push_back({std::move(name), step.number, wait.time.ns,
-                              ratio(wait.time, step.host.length()), step.host.length().ns,
-                              std::string(step.steady ? "yes" : "no")});
+    out.table.rows.push_back({std::move(name), step.number, wait.time.ns, ratio(wait.time, length),
+                              length.ns, std::string(step.steady ? "yes" : "no")});
     out.links.push_back(wait.range.valid() ? Target::of(analyzer::EventRef::of(wait.range))
                                            : Target::step(wait.step));
   }
@@ -365,11 +367,12 @@ std::string describe(const std::vector<Worker>& workers, const std::vector<StepW
   std::string text;
   DurationNs waited;
   DurationNs stepped;
+  const StepLengths lengths = step_lengths(analysis);
   for (const StepWait& wait : waits) {
     const analyzer::Step& step = analysis.steps.all[wait.step];
     if (!step.steady) continue;
     waited += wait.time;
-    stepped += step.host.length();
+    stepped += lengths.length[wait.step];
   }
   double share = ratio(waited, stepped);
   if (!waits.empty()) {

@@ -218,6 +218,36 @@ std::pair<DurationNs, DurationNs> RankMap::range(RankMetric metric) const {
   return {low, std::max(at(0.98), low + std::max(low / kLeastContrast, DurationNs{1}))};
 }
 
+RankMetric RankMap::most_different() const {
+  auto spread = [&](RankMetric metric) {
+    std::vector<double> means;
+    for (const RankRow& row : rows) {
+      double sum = 0;
+      std::int64_t steps = 0;
+      for (const std::optional<RankCell>& cell : row.cells) {
+        if (!cell || !cell->steady) continue;
+        sum += static_cast<double>(cell->value(metric).ns);
+        ++steps;
+      }
+      if (steps > 0) means.push_back(sum / static_cast<double>(steps));
+    }
+    if (means.size() < 2) return 0.0;
+    auto [least, most] = std::minmax_element(means.begin(), means.end());
+    return *most - *least;
+  };
+  RankMetric cause = RankMetric::kStep;
+  double most = 0;
+  for (RankMetric metric : {RankMetric::kCompute, RankMetric::kInput, RankMetric::kHost}) {
+    if (spread(metric) <= most) continue;
+    most = spread(metric);
+    cause = metric;
+  }
+  const RankMetric effect = RankMetric::kWait;
+  const RankMetric differs = most * 2 >= spread(effect) ? cause : effect;
+  const double step = static_cast<double>(range(RankMetric::kStep).second.ns);
+  return spread(differs) < kStandsOut * step ? RankMetric::kStep : differs;
+}
+
 RankMap make_rank_map(const trace::Trace& trace, const analyzer::Analysis& analysis,
                       const std::atomic<bool>* cancelled) {
   RankMap map;

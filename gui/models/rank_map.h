@@ -60,6 +60,9 @@ struct RankMap {
 
   /// The least value and the one that 98 % of the cells do not exceed: the ends of the colours.
   std::pair<DurationNs, DurationNs> range(RankMetric metric) const;
+  /// The figure by which ranks differ most, causes before their effect: what the others wait for rather than
+  /// that they wait. kStep when they do not differ.
+  RankMetric most_different() const;
 };
 
 /// Analyses each rank by itself when the trace holds several and the analysis does not know them

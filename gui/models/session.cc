@@ -7,6 +7,8 @@
 #include "analyzer/attribution/own_class.h"
 #include "analyzer/job/analyze_job.h"
 #include "analyzer/kernels/communication.h"
+#include "analyzer/ranks/identity.h"
+#include "analyzer/ranks/refine.h"
 #include "analyzer/whatif/predict_findings.h"
 
 namespace headway::gui {
@@ -41,23 +43,53 @@ analyzer::Analysis unanalysed(const trace::Trace& trace) {
   return result;
 }
 
-/// Several ranks in one window: what holds them back is a matter of the job.
-void take_findings_of(const analyzer::JobReport& job, analyzer::Analysis& analysis) {
-  analysis.findings = job.analysis.findings;
-  analysis.assumed = job.analysis.assumed;
-  analysis.unexplained = job.analysis.unexplained;
-  analysis.sampled_steps = job.analysis.sampled_steps;
-  for (analyzer::Finding& finding : analysis.findings)
-    for (analyzer::Evidence& evidence : finding.evidence)
-      evidence.event = {};  // it counts in the critical rank's own trace
+/// Evidence of a finding, with the rows of `trace` that its events have there.
+std::vector<analyzer::Evidence> evidence_in_whole(const analyzer::Finding& finding,
+                                                  const analyzer::JobAnalysis& job,
+                                                  const trace::KeptRows& critical) {
+  std::vector<analyzer::Evidence> evidence = finding.evidence;
+  if (finding.rank < 0 || finding.rank == job.ranks[job.critical].identity.rank) {
+    for (analyzer::Evidence& one : evidence)
+      one.event = analyzer::event_in_whole(critical, one.event);
+    return evidence;
+  }
+  for (const analyzer::RankSummary& rank : job.ranks) {
+    if (rank.identity.rank != finding.rank) continue;
+    for (const analyzer::Finding& own : rank.findings)
+      if (own.rule == finding.rule) return own.evidence;
+  }
+  return evidence;
 }
 
-analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOptions& options,
-                           const ProgressCallback& progress) {
+/// What the command line's report says of the job, about the trace of all its ranks.
+void take_verdicts_of(const analyzer::JobReport& report, const trace::Trace& trace,
+                      analyzer::Analysis& analysis) {
+  const analyzer::JobAnalysis& job = *report.analysis.job;
+  const std::vector<trace::KeptRows> kept = analyzer::rows_of_ranks(job.ranks, trace);
+  analyzer::refine_partitions_of_all(job, kept, trace, analysis.attribution, analysis.steps,
+                                     analysis.partitions);
+  analysis.job = report.analysis.job;
+  analysis.findings = report.analysis.findings;
+  for (analyzer::Finding& finding : analysis.findings)
+    finding.evidence = evidence_in_whole(finding, job, kept[job.critical]);
+  analysis.assumed = report.analysis.assumed;
+  analysis.unexplained = report.analysis.unexplained;
+  analysis.sampled_steps = report.analysis.sampled_steps;
+  analysis.doubts = report.analysis.doubts;
+  analysis.step_cost = report.analysis.step_cost;
+  analysis.step_times = report.analysis.step_times;
+  analysis.median_step = report.analysis.median_step;
+  analysis.samples_per_step = report.analysis.samples_per_step;
+}
+
+/// Fills in the analysis; returns the report of a job of several ranks, else null.
+std::unique_ptr<analyzer::JobReport> analyse(const trace::Trace& trace,
+                                             const analyzer::AnalysisOptions& options,
+                                             const ProgressCallback& progress,
+                                             analyzer::Analysis& analysis) {
   if (trace.event_count() == 0) {
-    analyzer::Analysis nothing;
-    nothing.doubts.push_back({"loss", "The trace has no events: nothing that ran was recorded."});
-    return nothing;
+    analysis.doubts.push_back({"loss", "The trace has no events: nothing that ran was recorded."});
+    return nullptr;
   }
   analyzer::AnalysisOptions with_progress = options;
   constexpr double kStages = 6;
@@ -67,15 +99,16 @@ analyzer::Analysis analyse(const trace::Trace& trace, const analyzer::AnalysisOp
     stage = std::min(stage + 1, kStages);
     report(progress, "Analysing", 0.6 + 0.2 * stage / kStages);
   };
-  analyzer::Analysis analysis = analyzer::analyze(trace, with_progress);
-  if (const auto job = analyzer::analyze_ranks_in(trace, options)) {
-    analyzer::predict_findings(job->trace, job->analysis, {},
-                               job->meets_on_devices ? &trace : nullptr);
-    take_findings_of(*job, analysis);
-  } else {
+  analysis = analyzer::analyze(trace, with_progress);
+  auto job = analyzer::analyze_ranks_in(trace, options);
+  if (!job) {
     analyzer::predict_findings(trace, analysis);
+    return nullptr;
   }
-  return analysis;
+  analyzer::predict_findings(job->trace, job->analysis, {},
+                             job->meets_on_devices ? &trace : nullptr);
+  take_verdicts_of(*job, trace, analysis);
+  return job;
 }
 
 }  // namespace
@@ -102,13 +135,13 @@ std::shared_ptr<const Session> complete_session(const Session& first,
   session->keep_as = first.keep_as;
   session->analysed = true;
   report(progress, "Analysing", 0.6);
-  session->analysis = analyse(session->trace, options, progress);
+  const auto job = analyse(session->trace, options, progress, session->analysis);
   report(progress, "Preparing the timeline", 0.8);
   session->timeline =
       build_timeline(session->trace, session->analysis, worker_threads(), &first.timeline);
   report(progress, "Preparing the tables", 0.95);
   session->step_charts = make_step_charts(session->trace, session->analysis);
-  session->summary = summarize(session->trace, session->analysis);
+  session->summary = summarize(session->trace, session->analysis, job.get());
   report(progress, "Done", 1);
   return session;
 }

@@ -36,6 +36,8 @@ struct Session {
   bool recording = false;  ///< the recorder was still writing when this was read
   /// Set for what TraceCache::store may keep.
   std::optional<trace::SnapshotKey> keep_as;
+  /// Of all ranks in the trace. Of a job, `job` is set, and findings, doubts and step cost are those that the
+  /// command line reports.
   analyzer::Analysis analysis;
   TimelineModel timeline;
   std::vector<StepChart> step_charts;

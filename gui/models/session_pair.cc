@@ -2,6 +2,7 @@
 #include "gui/models/session_pair.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <unordered_map>
 
@@ -70,6 +71,18 @@ DurationNs SessionPair::total(Side side) const {
   DurationNs sum;
   for (const ClassChange& one : classes) sum += side == Side::kA ? one.a : one.b;
   return sum;
+}
+
+std::vector<ClassChange> SessionPair::changed_classes() const {
+  const DurationNs least{
+      std::max<std::int64_t>(1, std::max(total(Side::kA), total(Side::kB)).ns / 1000)};
+  std::vector<ClassChange> changed;
+  for (const ClassChange& one : classes)
+    if (std::abs(one.change().ns) >= least.ns) changed.push_back(one);
+  std::stable_sort(changed.begin(), changed.end(), [](const ClassChange& a, const ClassChange& b) {
+    return std::abs(a.change().ns) > std::abs(b.change().ns);
+  });
+  return changed;
 }
 
 std::optional<StepPair> SessionPair::median_steps() const {

@@ -45,6 +45,8 @@ struct SessionPair {
   const std::vector<StepBar>& bars(Side side) const;
   bool has_steps() const { return !bars(Side::kA).empty() && !bars(Side::kB).empty(); }
   DurationNs total(Side side) const;  ///< of `classes`
+  /// The classes that changed by a thousandth of the longer step or more, largest change first.
+  std::vector<ClassChange> changed_classes() const;
 
   /// The steady steps of median length of each side; the first ones where none is steady. None
   /// unless both sides have steps.

@@ -14,6 +14,7 @@ enum class Command : std::uint8_t {
   kNextPage,
   kPreviousPage,
   kToggleRail,
+  kTogglePanels,
   kSearch,
   kSearchNext,
   kSearchPrevious,
@@ -57,6 +58,7 @@ enum class Command : std::uint8_t {
   kCopy,
   kCopyEvents,
   kCopySql,
+  kCopyView,
   kClear,
 };
 

@@ -9,7 +9,9 @@
 #include <fstream>
 #include <optional>
 
+#include "common/error.h"
 #include "common/format.h"
+#include "gui/models/display_text.h"
 #include "trace/schema/table.h"
 #include "trace/sqlite/query.h"
 #include "trace/tables/all.h"
@@ -63,6 +65,13 @@ void add_times(LinkedTable& table) {
 
 }  // namespace
 
+void require_file(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error))
+    fail_input("The file {} was moved or deleted. Queries need it; the other pages do not.",
+               display_text(file.string(), 200));
+}
+
 std::vector<SqlTable> sql_tables(const std::filesystem::path& file) {
   std::vector<SqlTable> tables;
   for (trace::sqlite::TableInfo& info : trace::sqlite::list_tables(file)) {
@@ -93,6 +102,7 @@ std::string sql_name(std::string_view name) {
 
 SqlAnswer run_sql(const std::filesystem::path& file, const std::string& sql,
                   const std::atomic<bool>& cancelled) {
+  require_file(file);
   auto begin = std::chrono::steady_clock::now();
   trace::sqlite::QueryResult result = trace::sqlite::query(
       file, sql, {.seconds = kSeconds, .rows = kSqlRows, .cancelled = &cancelled});
@@ -114,6 +124,25 @@ SqlAnswer run_sql(const std::filesystem::path& file, const std::string& sql,
                                                      "shown. Add LIMIT … OFFSET …, or aggregate.",
                                                      format_count(rows))
                                        : ".");
+  return answer;
+}
+
+std::string preview_query(std::string_view table) {
+  return fmt::format("SELECT * FROM {} LIMIT {}", sql_name(table), kPreviewRows);
+}
+
+SqlAnswer preview_table(const std::filesystem::path& file, std::string_view table,
+                        const std::atomic<bool>& cancelled) {
+  SqlAnswer answer = run_sql(file, preview_query(table), cancelled);
+  const std::size_t shown = answer.table.table.rows.size();
+  if (shown < kPreviewRows) return answer;
+  const SqlAnswer all =
+      run_sql(file, fmt::format("SELECT count(*) FROM {}", sql_name(table)), cancelled);
+  const auto count = std::get<std::int64_t>(all.table.table.rows.at(0).at(0));
+  answer.cut = static_cast<std::size_t>(count) > shown;
+  if (answer.cut)
+    answer.text = fmt::format("First {} of {} rows.",
+                              format_count(static_cast<std::int64_t>(shown)), format_count(count));
   return answer;
 }
 

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 
+#include "analyzer/job/analyze_job.h"
+#include "analyzer/report/job.h"
+#include "analyzer/report/report.h"
 #include "analyzer/samples.h"
 #include "common/format.h"
 #include "common/statistics.h"
 #include "gui/models/display_text.h"
+#include "trace/meta_keys.h"
 
 namespace headway::gui {
 
@@ -27,9 +31,6 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
         "or run it on a GPU, and record it again.";
     return;
   }
-  std::int64_t cannot_tell =
-      std::count_if(analysis.findings.begin(), analysis.findings.end(),
-                    [](const Finding& finding) { return finding.status == Status::kCannotTell; });
   const Finding* worst = analysis.findings.empty() ? nullptr : &analysis.findings.front();
   if (worst && worst->status == Status::kFound) {
     const double share = worst->predicted ? worst->predicted->share : worst->share_of_step;
@@ -38,16 +39,10 @@ void add_verdict(Summary& summary, const trace::Trace& trace, const Analysis& an
     summary.verdict = display_text(worst->claim, 600);
     return;
   }
-  if (static_cast<std::size_t>(cannot_tell) == analysis.findings.size()) {
-    summary.headline = "No verdict: no rule had enough to go by";
-    summary.verdict = display_text(analysis.steps.how, 600);
-    return;
-  }
-  summary.headline = "Nothing found that holds the step back";
-  std::int64_t fine = static_cast<std::int64_t>(analysis.findings.size()) - cannot_tell;
-  summary.verdict = fmt::format("{} rules checked and found nothing", fine);
-  summary.verdict +=
-      cannot_tell ? fmt::format("; {} could not tell (see Findings).", cannot_tell) : ".";
+  summary.verdict = display_text(analyzer::verdict(trace, analysis), 600);
+  summary.headline = summary.verdict.find("Cannot tell") != std::string::npos
+                         ? "Cannot tell what holds the step back"
+                         : "Nothing worth fixing";
 }
 
 void add_steps(Summary& summary, const Analysis& analysis) {
@@ -75,12 +70,25 @@ void add_steps(Summary& summary, const Analysis& analysis) {
                              dropped ? fmt::format("{} left out · {}", dropped, note) : note});
 }
 
-void add_devices(Summary& summary, const trace::Trace& trace, const Analysis& analysis) {
+/// Who the job is, and which rank everything else is about.
+void add_ranks(Summary& summary, const analyzer::JobAnalysis& job) {
+  const auto facts = analyzer::job_facts(job);
+  summary.figures.push_back(
+      {"Ranks",
+       fmt::format(
+           "{} of {}", job.ranks.size(),
+           std::max<std::size_t>(job.ranks.size(), static_cast<std::size_t>(job.world_size))),
+       "figures of " + display_text(facts.at(1).second, 200)});
+}
+
+void add_devices(Summary& summary, const trace::Trace& trace, const Analysis& analysis,
+                 const std::string& rank) {
   for (const analyzer::DeviceView& view : analysis.device_views) {
     const trace::Device& device = trace.devices[view.device.value];
     DurationNs busy = view.span - view.idle;
     summary.figures.push_back(
-        {fmt::format("Device {} busy", device.ordinal), format_percent(ratio(busy, view.span)),
+        {fmt::format("{} {} busy", rank.empty() ? "Device" : rank + ", device", device.ordinal),
+         format_percent(ratio(busy, view.span)),
          fmt::format("of {} from first to last op · {} kernels", format_duration(view.span),
                      format_count(view.kernels))});
     if (summary.figures.size() >= 6) break;
@@ -91,10 +99,23 @@ void add_trace(Summary& summary, const trace::Trace& trace) {
   summary.figures.push_back(
       {"Recording", format_duration(trace.end - TimeNs{}),
        fmt::format("{} events · {}", format_count(static_cast<std::int64_t>(trace.event_count())),
-                   trace.complete ? "complete" : "not ended in order")});
+                   !trace.meta_value(trace::meta::kLive).empty() ? "still recording"
+                   : trace.complete                              ? "complete"
+                                                                 : "not ended in order")});
 }
 
-std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis& analysis) {
+/// The place of `sought`, a partition of one rank, among those of all ranks.
+std::uint32_t place_among(const std::vector<DevicePartition>& all, const DevicePartition& sought) {
+  auto same = std::find_if(all.begin(), all.end(), [&](const DevicePartition& one) {
+    return one.device == sought.device && one.thread == sought.thread;
+  });
+  return same == all.end() ? 0 : static_cast<std::uint32_t>(same - all.begin());
+}
+
+/// `all`: the partitions of all ranks, among which `analysis` has those of one.
+std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis& analysis,
+                                      const std::vector<DevicePartition>& all,
+                                      const std::string& rank) {
   const DevicePartition* slowest = nullptr;
   for (const DevicePartition& partition : analysis.partitions) {
     if (partition.steady_steps == 0) continue;
@@ -102,7 +123,7 @@ std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis&
   }
   if (!slowest) return std::nullopt;
   Waterfall waterfall;
-  waterfall.partition = static_cast<std::uint32_t>(slowest - analysis.partitions.data());
+  waterfall.partition = place_among(all, *slowest);
   waterfall.length = slowest->per_steady_step.total();
   DurationNs begin;
   for (const analyzer::TimeClassInfo& info : analyzer::time_classes()) {
@@ -114,6 +135,7 @@ std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis&
   std::string who = slowest->device.valid()
                         ? fmt::format("device {}", trace.devices[slowest->device.value].ordinal)
                         : display_text(analyzer::partition_label(trace, *slowest), 60);
+  if (!rank.empty()) who = rank + ", " + who;
   const bool steps = !analysis.steps.all.empty();
   waterfall.total = steps ? "Step cost" : "Total";
   waterfall.title =
@@ -126,13 +148,21 @@ std::optional<Waterfall> waterfall_of(const trace::Trace& trace, const Analysis&
 
 }  // namespace
 
-Summary summarize(const trace::Trace& trace, const Analysis& analysis) {
+Summary summarize(const trace::Trace& trace, const Analysis& analysis,
+                  const analyzer::JobReport* job) {
+  const trace::Trace& judged = job ? job->trace : trace;
+  const Analysis& verdicts = job ? job->analysis : analysis;
+  const std::string rank =
+      job ? analyzer::rank_label(verdicts.job->ranks[verdicts.job->critical]) : std::string();
+  std::string label = rank;
+  if (!label.empty()) label[0] = 'R';
   Summary summary;
-  add_verdict(summary, trace, analysis);
-  add_steps(summary, analysis);
-  add_devices(summary, trace, analysis);
+  add_verdict(summary, judged, verdicts);
+  add_steps(summary, verdicts);
+  if (job) add_ranks(summary, *verdicts.job);
+  add_devices(summary, judged, verdicts, label);
   add_trace(summary, trace);
-  summary.waterfall = waterfall_of(trace, analysis);
+  summary.waterfall = waterfall_of(judged, verdicts, analysis.partitions, rank);
   return summary;
 }
 

@@ -8,6 +8,10 @@
 #include "analyzer/analysis.h"
 #include "trace/trace.h"
 
+namespace headway::analyzer {
+struct JobReport;
+}
+
 namespace headway::gui {
 
 struct KeyFigure {
@@ -39,6 +43,9 @@ struct Summary {
   std::optional<Waterfall> waterfall;  ///< none: no device work
 };
 
-Summary summarize(const trace::Trace& trace, const analyzer::Analysis& analysis);
+/// `job`: what the command line reports of the ranks in the trace; null for one rank. Verdict and figures are
+/// then those of the rank that it looks at.
+Summary summarize(const trace::Trace& trace, const analyzer::Analysis& analysis,
+                  const analyzer::JobReport* job = nullptr);
 
 }  // namespace headway::gui

@@ -271,6 +271,13 @@ class Builder {
       auto loader = std::stable_partition(threads.begin(), threads.end(), [&](ThreadId thread) {
         return !makes_batches_[thread.value];
       });
+      for (std::uint32_t p = 0; p < analysis_.partitions.size(); ++p) {
+        const analyzer::DevicePartition& partition = analysis_.partitions[p];
+        if (partition.device.valid() || !partition.thread.valid() || partition.segments.empty())
+          continue;
+        if (trace_.threads[partition.thread.value].process == id)
+          add(RowKind::kPartition, p, "Time classes");
+      }
       std::for_each(threads.begin(), loader, [&](ThreadId thread) { add_thread(thread); });
       if (has_overheads(id)) add(RowKind::kOverheads, id.value, "Overheads", "CUDA and profiler");
       add_loaders(id, {loader, threads.end()});
@@ -567,6 +574,7 @@ class Builder {
   /// The ruler shows the steps of the first rank's training thread.
   void add_steps() {
     const std::vector<analyzer::Step>& steps = analysis_.steps.all;
+    model_.step_lengths = step_lengths(analysis_);
     const analyzer::Step* first = nullptr;
     auto rank = [&](const analyzer::Step& step) {
       return process(trace_.threads[step.thread.value].process).rank;

@@ -87,6 +87,18 @@ RowId TimelineModel::derived_row(RowKind kind, std::uint32_t subject) const {
   return {};
 }
 
+RowId TimelineModel::strip_row(RowId heading) const {
+  RowId thread;
+  const std::size_t end =
+      std::min(rows.size(), heading.value + row(heading).descendants + std::size_t{1});
+  for (std::size_t i = heading.value + 1; i < end; ++i) {
+    if (rows[i].lanes.empty()) continue;
+    if (rows[i].kind == RowKind::kPartition) return RowId::from(i);
+    if (rows[i].kind == RowKind::kThread && !thread.valid()) thread = RowId::from(i);
+  }
+  return thread;
+}
+
 Target TimelineModel::target_of(RowId id, std::uint32_t trace_row) const {
   switch (row(id).kind) {
     case RowKind::kPartition:

@@ -10,6 +10,7 @@
 #include "analyzer/analysis.h"
 #include "gui/models/counter_lane.h"
 #include "gui/models/lane.h"
+#include "gui/models/step_lengths.h"
 #include "trace/trace.h"
 
 namespace headway::analyzer {
@@ -101,6 +102,7 @@ struct TimelineModel {
   std::vector<Row> rows;              ///< depth first; companions behind all others
   std::vector<CounterLane> counters;  ///< by row
   Lane steps;                         ///< rows: index into Analysis::steps.all
+  StepLengths step_lengths;           ///< by index into Analysis::steps.all
   const analyzer::PredictedStep* predicted = nullptr;  ///< what rows of kPredicted show; null: none
 
   std::vector<RowId> row_of_thread;  ///< by ThreadId; none: no ranges
@@ -117,6 +119,9 @@ struct TimelineModel {
   static constexpr std::uint32_t kRangeBit = 0x80000000;
   /// The row below a thread's, or of a process or device, that shows something in another way.
   RowId derived_row(RowKind kind, std::uint32_t subject) const;
+  /// The row whose first lane stands for all that is below a heading while it is folded: the time classes of its
+  /// device or training thread, else its first thread. None when there is nothing of the kind.
+  RowId strip_row(RowId heading) const;
   Interval interval_of(const Target& target) const;
 };
 

@@ -6,6 +6,7 @@
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
 #include "trace/import/inputs.h"
+#include "trace/load/live.h"
 #include "trace/load/load.h"
 #include "trace/meta_keys.h"
 
@@ -49,8 +50,12 @@ ReadTrace read_file(const TraceSource& source, const fs::path& file, std::int64_
   options.progress = progress;
   options.stretch = source.stretch;
   read.trace = trace::load(file, options);
-  read.recording = read.trace.meta_value(trace::meta::kState) == "recording";
-  if (!read.recording) read.keep_as = key;
+  const bool unfinished = read.trace.meta_value(trace::meta::kState) == "recording";
+  // A recorder that was killed leaves this state behind.
+  const bool gone = unfinished && !read.trace.meta_value(trace::meta::kRecorder).empty() &&
+                    trace::recording_progress(file).recorder == trace::Recorder::kGone;
+  read.recording = unfinished && !gone;
+  if (!unfinished) read.keep_as = key;
   if (!damage.empty()) {
     read.trace.losses.push_back({"cache_damaged", "info",
                                  "The cache of this trace was not usable and was thrown away (" +

@@ -22,10 +22,10 @@ QString duration(DurationNs d) {
   return QString::fromStdString(format_duration(d));
 }
 
-QString change_text(const ClassChange& one) {
-  if (one.change().ns == 0) return QStringLiteral("±0");
-  return (one.change().ns > 0 ? QStringLiteral("+") : QStringLiteral("−")) +
-         duration({std::llabs(one.change().ns)});
+QString change_text(DurationNs change) {
+  if (change.ns == 0) return QStringLiteral("±0");
+  return (change.ns > 0 ? QStringLiteral("+") : QStringLiteral("−")) +
+         duration({std::llabs(change.ns)});
 }
 
 }  // namespace
@@ -48,9 +48,13 @@ void ChangeWaterfall::set_pair(std::shared_ptr<const SessionPair> pair) {
   pair_ = std::move(pair);
   current_.reset();
   QStringList words;
+  changes_ = pair_ ? pair_->changed_classes() : std::vector<ClassChange>();
+  rest_ = {};
   if (pair_) {
-    for (const ClassChange& one : pair_->classes)
-      words << label_of(one.time_class) + QStringLiteral(" ") + change_text(one);
+    rest_ = pair_->total(Side::kB) - pair_->total(Side::kA);
+    for (const ClassChange& one : changes_) rest_ = rest_ - one.change();
+    for (const ClassChange& one : changes_)
+      words << label_of(one.time_class) + QStringLiteral(" ") + change_text(one.change());
   }
   setAccessibleDescription(words.join(QStringLiteral(", ")));
   updateGeometry();
@@ -63,7 +67,7 @@ void ChangeWaterfall::set_theme(const Theme& theme) {
 }
 
 QSize ChangeWaterfall::sizeHint() const {
-  int rows = pair_ ? static_cast<int>(pair_->classes.size()) + 2 : 1;
+  int rows = pair_ ? static_cast<int>(changes_.size()) + 2 + (rest_.ns != 0) : 1;
   return {420, rows * row_height() + 4};
 }
 
@@ -72,7 +76,8 @@ ChangeWaterfall::Columns ChangeWaterfall::columns() const {
   bold.setBold(true);
   QFontMetrics metrics(bold);
   Columns columns;
-  for (const ClassChange& one : pair_->classes)
+  columns.names = metrics.horizontalAdvance(tr("A: whole span"));
+  for (const ClassChange& one : changes_)
     columns.names = std::max(columns.names, metrics.horizontalAdvance(label_of(one.time_class)));
   columns.names += 2 * kGap;
   int figures = metrics.horizontalAdvance(QStringLiteral("−000.0 ms")) + kGap;
@@ -81,7 +86,7 @@ ChangeWaterfall::Columns ChangeWaterfall::columns() const {
   // The running total may rise above both ends.
   std::int64_t reach = std::max(pair_->total(Side::kA).ns, pair_->total(Side::kB).ns);
   std::int64_t running = pair_->total(Side::kA).ns;
-  for (const ClassChange& one : pair_->classes) reach = std::max(reach, running += one.change().ns);
+  for (const ClassChange& one : changes_) reach = std::max(reach, running += one.change().ns);
   columns.pixels_per_ns = columns.plot.width() / std::max(1.0, static_cast<double>(reach));
   return columns;
 }
@@ -128,12 +133,15 @@ void ChangeWaterfall::paintEvent(QPaintEvent*) {
   total(0, Side::kA, steps ? tr("A: mean step") : tr("A: whole span"));
   DurationNs running = pair_->total(Side::kA);
   int row = 1;
-  for (const ClassChange& one : pair_->classes) {
+  for (const ClassChange& one : changes_) {
     DurationNs next = running + one.change();
-    paint_row(painter, at, row++, label_of(one.time_class), change_text(one), running, next,
-              theme_->color(one.time_class));
+    paint_row(painter, at, row++, label_of(one.time_class), change_text(one.change()), running,
+              next, theme_->color(one.time_class));
     running = next;
   }
+  if (rest_.ns != 0)
+    paint_row(painter, at, row++, tr("All else"), change_text(rest_), running, running + rest_,
+              theme_->dim_text);
   total(row, Side::kB, steps ? tr("B: mean step") : tr("B: whole span"));
   if (hasFocus()) {
     painter.setPen(theme_->accent);
@@ -145,7 +153,7 @@ void ChangeWaterfall::paintEvent(QPaintEvent*) {
 std::optional<std::size_t> ChangeWaterfall::class_at(int y) const {
   if (!pair_ || y < row_height()) return std::nullopt;
   auto row = static_cast<std::size_t>(y / row_height() - 1);
-  if (row >= pair_->classes.size()) return std::nullopt;
+  if (row >= changes_.size()) return std::nullopt;
   return row;
 }
 
@@ -154,7 +162,7 @@ void ChangeWaterfall::set_current(std::optional<std::size_t> row) {
   current_ = row;
   setCursor(row ? Qt::PointingHandCursor : Qt::ArrowCursor);
   if (row) {
-    const ClassChange& one = pair_->classes[*row];
+    const ClassChange& one = changes_[*row];
     setToolTip(QStringLiteral("%1: %2 → %3")
                    .arg(label_of(one.time_class), duration(one.a), duration(one.b)));
   }
@@ -171,13 +179,12 @@ void ChangeWaterfall::leaveEvent(QEvent*) {
 
 void ChangeWaterfall::mouseReleaseEvent(QMouseEvent* event) {
   auto row = class_at(event->position().toPoint().y());
-  if (event->button() == Qt::LeftButton && row)
-    emit class_followed(pair_->classes[*row].time_class);
+  if (event->button() == Qt::LeftButton && row) emit class_followed(changes_[*row].time_class);
 }
 
 void ChangeWaterfall::keyPressEvent(QKeyEvent* event) {
-  if (!pair_ || pair_->classes.empty()) return QWidget::keyPressEvent(event);
-  const std::size_t last = pair_->classes.size() - 1;
+  if (!pair_ || changes_.empty()) return QWidget::keyPressEvent(event);
+  const std::size_t last = changes_.size() - 1;
   switch (event->key()) {
     case Qt::Key_Up:
       return set_current(current_ && *current_ > 0 ? *current_ - 1 : 0);
@@ -185,7 +192,7 @@ void ChangeWaterfall::keyPressEvent(QKeyEvent* event) {
       return set_current(current_ ? std::min(last, *current_ + 1) : 0);
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (current_) emit class_followed(pair_->classes[*current_].time_class);
+      if (current_) emit class_followed(changes_[*current_].time_class);
       return;
     default:
       QWidget::keyPressEvent(event);

@@ -9,8 +9,8 @@
 
 namespace headway::gui {
 
-/// From A's step to B's: each class's change hangs where the one above it ends, so that they lead
-/// from the one length to the other.
+/// From A's step to B's: each class's change hangs where the one above it ends, the largest first, so that they lead
+/// from the one length to the other. What changed by next to nothing is one row.
 class ChangeWaterfall : public QWidget {
   Q_OBJECT
  public:
@@ -45,7 +45,9 @@ class ChangeWaterfall : public QWidget {
 
   std::shared_ptr<const SessionPair> pair_;
   const Theme* theme_ = &Theme::light();
-  std::optional<std::size_t> current_;  ///< index into the pair's classes
+  std::vector<ClassChange> changes_;    ///< those with a row of their own
+  DurationNs rest_;                     ///< the change of all others together
+  std::optional<std::size_t> current_;  ///< index into `changes_`
 };
 
 }  // namespace headway::gui

@@ -82,11 +82,11 @@ ComparePage::ComparePage(QWidget* parent)
     make_pair();
   });
   connect(loader_, &TraceLoader::failed, this, [this](const QString& message, ExitCode code) {
-    show_message(tr("The second trace could not be opened"), message, false);
+    show_message(tr("Could not open the second trace"), message, false);
     emit second_failed(message, code);
   });
   connect(task_, &BackgroundTask::failed, this, [this](const QString& message) {
-    show_message(tr("The traces could not be compared"), message, false);
+    show_message(tr("Could not compare the traces"), message, false);
     emit second_failed(message, ExitCode::kInternal);
   });
   show_invitation();
@@ -131,11 +131,12 @@ QWidget* ComparePage::comparison() {
   splitter->setHandleWidth(1);
   splitter->setChildrenCollapsible(false);
   timelines_ = new CompareTimelines;
-  splitter->addWidget(timelines_);
+  // What changed leads; below it both timelines show where.
   splitter->addWidget(changes());
-  splitter->setSizes({420, 260});
-  splitter->setStretchFactor(0, 3);
-  splitter->setStretchFactor(1, 2);
+  splitter->addWidget(timelines_);
+  splitter->setSizes({240, 440});
+  splitter->setStretchFactor(0, 2);
+  splitter->setStretchFactor(1, 3);
   QWidget* page = new QWidget;
   QVBoxLayout* layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);

@@ -14,9 +14,8 @@ ComputedPage::ComputedPage(QWidget* parent)
   note_->setContentsMargins(40, 40, 40, 40);
   note_->setAccessibleName(tr("Why this page is empty"));
   layers_->addWidget(note_);
-  connect(task_, &BackgroundTask::failed, this, [this](const QString& why) {
-    show_empty(tr("This page could not be made.\n%1").arg(why));
-  });
+  connect(task_, &BackgroundTask::failed, this,
+          [this](const QString& why) { show_empty(tr("Could not load this page.\n%1").arg(why)); });
 }
 
 void ComputedPage::set_body(QWidget* body) {

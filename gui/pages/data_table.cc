@@ -56,7 +56,7 @@ DataTable::DataTable(const QString& name, QWidget* parent)
       filter_(new QLineEdit),
       note_(plain_label({})) {
   filter_->setPlaceholderText(tr("Filter"));
-  filter_->setToolTip(tr("Rows stay that hold each of these words"));
+  filter_->setToolTip(tr("Show rows containing all words"));
   filter_->setAccessibleName(tr("Filter the table"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(320);

@@ -55,7 +55,8 @@ void EvidenceTree::set_session(std::shared_ptr<const Session> session, const The
     for (std::size_t e = 0; e < finding.evidence.size(); ++e) {
       const analyzer::Evidence& evidence = finding.evidence[e];
       QTreeWidgetItem* line = new QTreeWidgetItem(item);
-      line->setText(0, QString::fromStdString(display_text(evidence.note, 200)));
+      line->setText(0, QString::fromStdString(
+                           evidence_note(session->trace, session->analysis, finding, evidence)));
       line->setText(1, QString::fromStdString(format_duration(evidence.where.length())));
       line->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
       line->setData(0, kEvidenceRole, static_cast<int>(e));

@@ -99,7 +99,8 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
     for (std::size_t i = 0; i < finding.evidence.size(); ++i) {
       const analyzer::Evidence& evidence = finding.evidence[i];
       QString text = tr("%1 · at %2 · %3")
-                         .arg(shown(evidence.note, 300),
+                         .arg(QString::fromStdString(evidence_note(
+                                  session_->trace, session_->analysis, finding, evidence)),
                               QString::fromStdString(format_time(evidence.where.begin, {1000})),
                               QString::fromStdString(format_duration(evidence.where.length())));
       LinkLabel* link = new LinkLabel(text);

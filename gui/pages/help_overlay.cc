@@ -80,34 +80,41 @@ void HelpOverlay::keyPressEvent(QKeyEvent*) {
 void HelpOverlay::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), QColor(0, 0, 0, 120));
-  const int line = fontMetrics().height() + 3;
   QFont bold = font();
   bold.setBold(true);
   std::vector<std::vector<Line>> all = blocks();
-  int lines = 0;
   int keys = 0;
   int words = 0;
   for (const auto& block : all) {
-    lines += static_cast<int>(block.size()) + 1;
     for (const Line& one : block) {
       if (one.right.isEmpty()) continue;
       keys = std::max(keys, QFontMetrics(bold).horizontalAdvance(one.left));
       words = std::max(words, fontMetrics().horizontalAdvance(one.right));
     }
   }
-  // As many columns as are needed to fit the height.
-  const int column_width = keys + words + 44;
-  int columns = std::clamp((lines * line + 60) / std::max(1, height() - 80) + 1, 1, 3);
-  columns = std::clamp(columns, 1, std::max(1, (width() - 40) / column_width));
-  // Blocks stay whole: fill each column up to its share.
-  std::vector<std::vector<const std::vector<Line>*>> spread(static_cast<std::size_t>(columns));
-  std::vector<int> filled(static_cast<std::size_t>(columns), 0);
-  for (const auto& block : all) {
-    auto shortest = std::min_element(filled.begin(), filled.end()) - filled.begin();
-    spread[static_cast<std::size_t>(shortest)].push_back(&block);
-    filled[static_cast<std::size_t>(shortest)] += static_cast<int>(block.size()) + 1;
-  }
-  int tallest = *std::max_element(filled.begin(), filled.end());
+  // As few columns as fit the height; blocks stay whole: each goes to the shortest column.
+  std::vector<std::vector<const std::vector<Line>*>> spread;
+  std::vector<int> filled;
+  auto arrange = [&](std::size_t count) {
+    spread.assign(count, {});
+    filled.assign(count, 0);
+    for (const auto& block : all) {
+      auto shortest = std::min_element(filled.begin(), filled.end()) - filled.begin();
+      spread[static_cast<std::size_t>(shortest)].push_back(&block);
+      filled[static_cast<std::size_t>(shortest)] += static_cast<int>(block.size()) + 1;
+    }
+    return *std::max_element(filled.begin(), filled.end());
+  };
+  constexpr std::size_t kMostColumns = 3;
+  const int room = std::max(1, height() - 46);
+  std::size_t count = 1;
+  while (count < kMostColumns && arrange(count) * (fontMetrics().height() + 3) > room) ++count;
+  const int tallest = arrange(count);
+  const int columns = static_cast<int>(count);
+  const int line = std::clamp(room / std::max(1, tallest), fontMetrics().height() - 1,
+                              fontMetrics().height() + 3);
+  const int column_width = std::min(keys + words + 44, (width() - 32) / columns);
+  words = std::max(20, column_width - keys - 40);
   QRect card(0, 0, columns * column_width + 20, tallest * line + 34);
   card.moveCenter(rect().center());
   card.moveTop(std::max(6, card.top()));
@@ -126,7 +133,7 @@ void HelpOverlay::paintEvent(QPaintEvent*) {
                          one.left);
         painter.setFont(font());
         painter.drawText(QRect(x + keys + 16, y, words + 4, line), Qt::AlignLeft | Qt::AlignVCenter,
-                         one.right);
+                         fontMetrics().elidedText(one.right, Qt::ElideRight, words + 4));
         y += line;
       }
       y += line;

@@ -2,6 +2,8 @@
 #include "gui/pages/legend_bar.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
@@ -68,6 +70,60 @@ void LegendBar::explain_merging(bool explain) {
   update();
 }
 
+void LegendBar::set_single_line(bool single) {
+  single_ = single;
+  setFocusPolicy(single ? Qt::TabFocus : Qt::NoFocus);
+  set_open(false);
+}
+
+void LegendBar::set_open(bool open) {
+  open_ = open;
+  setFixedHeight(std::max(1, heightForWidth(std::max(1, width()))));
+  update();
+}
+
+void LegendBar::mouseReleaseEvent(QMouseEvent* event) {
+  int height = 0;
+  for (const Entry& entry : arranged(width(), &height)) {
+    if (entry.opens && entry.box.contains(event->position().toPoint())) return set_open(!open_);
+  }
+}
+
+void LegendBar::keyPressEvent(QKeyEvent* event) {
+  const bool toggles = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return;
+  if (!single_ || !toggles) return QWidget::keyPressEvent(event);
+  set_open(!open_);
+}
+
+/// Leaves the entries that fit into a line with one that opens the rest.
+void LegendBar::cut_to_line(std::vector<Entry>& entries, int width) const {
+  const QFontMetrics metrics(font());
+  auto width_of = [&](const QString& text) {
+    return kSwatch + 5 + metrics.horizontalAdvance(text) + kGap;
+  };
+  int needed = 2 * kMargin;
+  for (const Entry& entry : entries) needed += width_of(entry.text);
+  if (needed <= width) return;
+  Entry more;
+  more.opens = true;
+  if (open_) {
+    more.text = tr("Show one line");
+    return entries.push_back(more);
+  }
+  const std::size_t all = entries.size();
+  auto text = [&](std::size_t left) { return tr("%1 more …").arg(all - left); };
+  std::size_t left = 0;
+  int used = 2 * kMargin + width_of(text(0));
+  while (left < all && used + width_of(entries[left].text) <= width)
+    used += width_of(entries[left++].text);
+  QStringList rest;
+  for (std::size_t i = left; i < all; ++i) rest << entries[i].text;
+  more.text = text(left);
+  more.doc = rest.join('\n');
+  entries.resize(left);
+  entries.push_back(more);
+}
+
 std::vector<LegendBar::Entry> LegendBar::arranged(int width, int* height) const {
   auto text = [](std::string_view view) {
     return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
@@ -75,22 +131,26 @@ std::vector<LegendBar::Entry> LegendBar::arranged(int width, int* height) const 
   std::vector<Entry> entries;
   for (analyzer::TimeClass c : classes_) {
     const analyzer::TimeClassInfo& info = analyzer::info(c);
-    entries.push_back({text(info.label), text(info.doc), theme_->brush(role_of(c)), {}, false});
+    entries.push_back(
+        {text(info.label), text(info.doc), theme_->brush(role_of(c)), {}, false, false});
   }
   if (explain_merging_) {
-    entries.push_back({tr("Low bars: events narrower than a pixel, as high as the time they cover"),
-                       tr("Where several events share a pixel, the bar has the colour of most of "
-                          "their time. No event is left out."),
+    entries.push_back({tr("Low bars: merged events"),
+                       tr("Events narrower than a pixel are merged into a bar as high as the time "
+                          "they cover, in the colour of most of it. No event is left out."),
                        theme_->dim_text,
                        {},
-                       true});
+                       true,
+                       false});
   }
+  if (single_) cut_to_line(entries, width);
   QFontMetrics metrics(font());
   int line = metrics.height() + 4;
   int x = kMargin;
   int y = 2;
   for (Entry& entry : entries) {
-    int needed = kSwatch + 5 + metrics.horizontalAdvance(entry.text);
+    const int swatch = entry.opens ? 0 : kSwatch + 5;
+    int needed = swatch + metrics.horizontalAdvance(entry.text);
     if (x > kMargin && x + needed > width - kMargin) {
       x = kMargin;
       y += line;
@@ -121,6 +181,13 @@ void LegendBar::paintEvent(QPaintEvent*) {
   int height = 0;
   for (const Entry& entry : arranged(width(), &height)) {
     QRect swatch(entry.box.left(), entry.box.center().y() - kSwatch / 2, kSwatch, kSwatch);
+    if (entry.opens) {
+      painter.setPen(theme_->accent);
+      painter.drawText(entry.box.adjusted(0, 0, 2, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                       entry.text);
+      if (hasFocus()) painter.drawRect(entry.box.adjusted(-3, 1, 3, -2));
+      continue;
+    }
     if (entry.merging) {
       for (int i = 0; i < kSwatch; i += 2) {
         int bar = 3 + i * 7 % (kSwatch - 2);

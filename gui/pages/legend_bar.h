@@ -9,7 +9,7 @@
 
 namespace headway::gui {
 
-/// The colours of time classes with their names, on as many lines as needed.
+/// The colours of time classes with their names, on as many lines as needed, or on one with a button for the rest.
 class LegendBar : public QWidget {
   Q_OBJECT
  public:
@@ -20,6 +20,11 @@ class LegendBar : public QWidget {
   /// A last entry that explains how merged events are drawn.
   void explain_merging(bool explain);
 
+  /// One line; what does not fit is behind an entry that a click, or Space, opens.
+  void set_single_line(bool single);
+  bool is_open() const { return open_; }
+  void set_open(bool open);
+
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
   QSize sizeHint() const override;
@@ -28,6 +33,10 @@ class LegendBar : public QWidget {
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent*) override { update(); }
+  void focusOutEvent(QFocusEvent*) override { update(); }
 
  private:
   struct Entry {
@@ -36,12 +45,16 @@ class LegendBar : public QWidget {
     QBrush fill;
     QRect box;
     bool merging = false;
+    bool opens = false;  ///< no class: shows the rest, or hides it again
   };
+  void cut_to_line(std::vector<Entry>& entries, int width) const;
   std::vector<Entry> arranged(int width, int* height) const;
 
   const Theme* theme_ = &Theme::light();
   std::vector<analyzer::TimeClass> classes_;
   bool explain_merging_ = false;
+  bool single_ = false;
+  bool open_ = false;
 };
 
 /// The classes that any device of the analysis spent time on.

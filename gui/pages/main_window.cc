@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/main_window.h"
 
-#include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
@@ -9,25 +8,25 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QMenuBar>
 #include <QMimeData>
 #include <QSettings>
 #include <QSplitter>
 #include <QStandardPaths>
 #include <QVBoxLayout>
 
+#include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
-#include "gui/pages/export_menu.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/health_page.h"
 #include "gui/pages/help_overlay.h"
 #include "gui/pages/input_page.h"
 #include "gui/pages/kernels_page.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/main_menus.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/ops_page.h"
 #include "gui/pages/ranks_page.h"
@@ -100,7 +99,7 @@ MainWindow::MainWindow(bool keep_settings, QWidget* parent)
   setWindowTitle(tr("Headway"));
   setAcceptDrops(true);
   build_pages();
-  build_menus();
+  menus_ = new MainMenus(*this, keep_settings_);
   connect_pages();
   resize(1440, 900);
   set_dark(QApplication::palette().color(QPalette::Window).lightness() < 128);
@@ -169,6 +168,11 @@ void MainWindow::build_pages() {
 }
 
 void MainWindow::connect_pages() {
+  connect(menus_, &MainMenus::file_wanted, this, &MainWindow::open_file);
+  connect(menus_, &MainMenus::dark_wanted, this, [this](bool dark) {
+    set_dark(dark);
+    if (keep_settings_) QSettings().setValue(QStringLiteral("dark"), dark);
+  });
   connect(rail_, &QListWidget::currentRowChanged, this, [this](int page) {
     if (page < 0) return;
     show_page(static_cast<Page>(page));
@@ -219,74 +223,6 @@ void MainWindow::connect_pages() {
   connect(headline_, &LinkLabel::followed, this, [this] {
     if (session_ && session_->analysed) go_to({.page = Page::kFindings, .finding = 0});
   });
-}
-
-/// A menu entry whose key works in the whole window.
-QAction* MainWindow::add_action(QMenu* menu, Command command) {
-  const Shortcut& declared = shortcut(command);
-  QAction* action = menu->addAction(text(declared.text));
-  action->setShortcuts(sequences(command));
-  connect(action, &QAction::triggered, this, [this, command] { run(command); });
-  return action;
-}
-
-/// A menu entry for a key of the timeline: shown, but left to the timeline, so that letters can be
-/// typed elsewhere.
-void MainWindow::add_hint(QMenu* menu, Command command) {
-  QAction* action = menu->addAction(text(shortcut(command).text) + '\t' + keys_text(command));
-  connect(action, &QAction::triggered, this, [this, command] {
-    show_page(Page::kTimeline);
-    run(command);
-  });
-}
-
-void MainWindow::build_menus() {
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  add_action(file, Command::kOpen);
-  recent_menu_ = file->addMenu(tr("Open &recent"));
-  connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
-  file->addSeparator();
-  QAction* second = file->addAction(tr("&Compare with a second trace …"));
-  connect(second, &QAction::triggered, this, [this] { emit compare().second_wanted(); });
-  file->addSeparator();
-  exports_ = new ExportMenu(*this, file);
-  file->addSeparator();
-  QAction* cache = file->addAction(tr("&Keep large traces in a cache"));
-  cache->setCheckable(true);
-  cache->setChecked(QSettings().value(QStringLiteral("cache"), true).toBool());
-  cache->setEnabled(keep_settings_);
-  connect(cache, &QAction::toggled, this,
-          [](bool keep) { QSettings().setValue(QStringLiteral("cache"), keep); });
-  file->addSeparator();
-  add_action(file, Command::kQuit);
-  QMenu* view = menuBar()->addMenu(tr("&View"));
-  for (const PageInfo& one : pages()) {
-    QAction* action = view->addAction(text(one.title));
-    action->setShortcuts(sequences(one.keys));
-    connect(action, &QAction::triggered, this, [this, page = one.page] { show_page(page); });
-  }
-  view->addSeparator();
-  for (Command command : {Command::kNextPage, Command::kPreviousPage, Command::kToggleRail})
-    add_action(view, command);
-  dark_action_ = view->addAction(tr("&Dark colours"));
-  dark_action_->setCheckable(true);
-  connect(dark_action_, &QAction::triggered, this, [this](bool dark) {
-    set_dark(dark);
-    if (keep_settings_) QSettings().setValue(QStringLiteral("dark"), dark);
-  });
-  QMenu* timeline = menuBar()->addMenu(tr("&Timeline"));
-  for (Command search : {Command::kSearch, Command::kSearchNext, Command::kSearchPrevious})
-    add_action(timeline, search);
-  std::string_view group;
-  for (const Shortcut& one : shortcuts()) {
-    bool general = one.group == shortcuts().front().group;
-    if (general) continue;
-    if (one.group != group) timeline->addSeparator();
-    group = one.group;
-    add_hint(timeline, one.command);
-  }
-  QMenu* help = menuBar()->addMenu(tr("&Help"));
-  add_action(help, Command::kHelp);
 }
 
 void MainWindow::run(Command command) {
@@ -342,6 +278,10 @@ PageWidget& MainWindow::widget(Page page) {
     filled_[index] = true;
   }
   return *widget;
+}
+
+ExportMenu& MainWindow::exports() {
+  return menus_->exports();
 }
 
 TimelinePage& MainWindow::timeline() {
@@ -419,6 +359,7 @@ void MainWindow::show_session(std::shared_ptr<const Session> session) {
   for (std::size_t i = 0; i < filled_.size(); ++i)
     static_cast<PageWidget*>(pages_->widget(static_cast<int>(i)))->set_session(nullptr);
   filled_.assign(filled_.size(), false);
+  menus_->set_trace_open(session_ != nullptr);
   banner_->set_session(session_);
   loader_->dispose(std::move(old));
   request_ = pending_;
@@ -460,6 +401,10 @@ void MainWindow::show_headline() {
     text = progress_.isEmpty() ? tr("Not analysed: the timeline shows what was recorded.")
                                : tr("%1 … The timeline can be used already.").arg(progress_);
   }
+  // The step cost moves with the recording, the first cause may change.
+  const DurationNs cost = session_->analysis.step_cost.per_step();
+  if (request_.follow && session_->analysed && cost.ns > 0)
+    text += tr(" – step cost %1").arg(QString::fromStdString(format_duration(cost)));
   if (request_.follow && session_->recording) {
     text = (stalled_ ? tr("Nothing recorded for a while – %1") : tr("Recording … – %1")).arg(text);
   } else if (request_.follow) {
@@ -530,7 +475,7 @@ void MainWindow::show_welcome() {
 
 void MainWindow::set_dark(bool dark) {
   theme_ = dark ? &Theme::dark_theme() : &Theme::light();
-  dark_action_->setChecked(dark);
+  menus_->set_dark(dark);
   apply_theme();
 }
 
@@ -555,17 +500,6 @@ void MainWindow::remember_file(const QString& path) {
   files.removeAll(path);
   files.prepend(path);
   QSettings().setValue(QStringLiteral("recent"), QStringList(files.mid(0, kMostRecent)));
-}
-
-void MainWindow::fill_recent_menu() {
-  recent_menu_->clear();
-  for (const QString& file : recent_files()) {
-    // An ampersand in a file's name is no shortcut.
-    QString shown = QString::fromStdString(display_text(file.toStdString(), 90));
-    QAction* action = recent_menu_->addAction(shown.replace('&', QStringLiteral("&&")));
-    connect(action, &QAction::triggered, this, [this, file] { open_file(file); });
-  }
-  if (recent_menu_->isEmpty()) recent_menu_->addAction(tr("No recent files"))->setEnabled(false);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -21,6 +21,7 @@ class ExportMenu;
 class FindingsPage;
 class HelpOverlay;
 class LinkLabel;
+class MainMenus;
 class OpsPage;
 class StartPage;
 class StepsPage;
@@ -65,7 +66,10 @@ class MainWindow : public QMainWindow {
   StepsPage& steps();
   ComparePage& compare();
   StartPage& start() { return *start_; }
-  ExportMenu& exports() { return *exports_; }
+  ExportMenu& exports();
+  MainMenus& menus() { return *menus_; }
+  /// Those that are still there, newest first.
+  QStringList recent_files() const;
 
  signals:
   /// The timeline of a large trace is there; `opened` follows.
@@ -83,11 +87,8 @@ class MainWindow : public QMainWindow {
 
  private:
   void build_pages();
-  void build_menus();
   void connect_pages();
   void fill_rail();
-  QAction* add_action(QMenu* menu, Command command);
-  void add_hint(QMenu* menu, Command command);
   void choose_file();
   QString ask_for_trace(const QString& title);
   void open_file(const QString& path);
@@ -101,9 +102,7 @@ class MainWindow : public QMainWindow {
   void open_stretch();
   void show_welcome();
   void apply_theme();
-  QStringList recent_files() const;
   void remember_file(const QString& path);
-  void fill_recent_menu();
   void restore_settings();
   void save_settings() const;
 
@@ -130,10 +129,8 @@ class MainWindow : public QMainWindow {
   DoubtsBanner* banner_;
   StartPage* start_;
   HelpOverlay* help_;
-  QMenu* recent_menu_ = nullptr;
-  ExportMenu* exports_ = nullptr;
+  MainMenus* menus_ = nullptr;
   bool compare_when_open_ = false;
-  QAction* dark_action_ = nullptr;
 };
 
 }  // namespace headway::gui

@@ -123,6 +123,7 @@ BackgroundTask::Work RanksPage::make_work() {
         text += tr(" The trace has no steps: the one column stands for all of its time.");
       text_->setText(text);
       map_->set_map(map);
+      metric_->setCurrentIndex(static_cast<int>(map->most_different()));
       stacks_->set_bars(stacks_of(*map));
       ranks_->set_table(ranks);
       stragglers_->set_table(late);

@@ -93,7 +93,7 @@ QWidget* StartPage::loading() {
 QWidget* StartPage::failure() {
   QWidget* page = new QWidget;
   QVBoxLayout* layout = column_of(page);
-  layout->addWidget(heading_label(tr("This file could not be opened"), 4));
+  layout->addWidget(heading_label(tr("Could not open this file"), 4));
   error_path_ = plain_label({});
   error_ = plain_label({});
   error_->setAccessibleName(tr("What went wrong"));

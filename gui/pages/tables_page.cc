@@ -65,8 +65,9 @@ TablesPage::TablesPage(QWidget* parent)
   set_body(body);
   connect(tree_, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {
     const QString name = (item->parent() ? item->parent() : item)->data(0, Qt::UserRole).toString();
-    run_text(QStringLiteral("SELECT * FROM %1 LIMIT 1000")
-                 .arg(QString::fromStdString(sql_name(name.toStdString()))));
+    const QString sql = QString::fromStdString(preview_query(name.toStdString()));
+    sql_->setPlainText(sql);
+    start_query(sql, name);
   });
   connect(run_, &QPushButton::clicked, this, &TablesPage::run);
   connect(stop_, &QPushButton::clicked, this, &TablesPage::stop);
@@ -78,6 +79,8 @@ TablesPage::TablesPage(QWidget* parent)
     });
   connect(query_, &BackgroundTask::failed, this, [this](const QString& why) {
     stop_->setEnabled(false);
+    make_->setEnabled(true);
+    show_answer(nullptr);  // rows of another query would look like the answer
     show_status(why, true);
   });
   connect(result_, &DataTable::time_followed, this,
@@ -97,7 +100,7 @@ QLayout* TablesPage::make_editor() {
   stop_->setToolTip(tr("Stop the query that is running"));
   stop_->setEnabled(false);
   examples_->setAccessibleName(tr("Examples of queries"));
-  history_->setAccessibleName(tr("Queries of before"));
+  history_->setAccessibleName(tr("Query history"));
   history_->addItem(tr("History"));
   for (QComboBox* list : {examples_, history_}) {
     list->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -136,6 +139,7 @@ bool TablesPage::eventFilter(QObject* object, QEvent* event) {
 BackgroundTask::Work TablesPage::make_work() {
   std::filesystem::path file = temporary_ ? file_ : std::filesystem::path(session()->trace.path);
   return [this, file](const std::atomic<bool>&) -> BackgroundTask::Show {
+    require_file(file);
     if (!is_sqlite(file)) return [this] { offer_database(); };
     std::vector<SqlTable> tables = sql_tables(file);
     return [this, file, tables = std::move(tables)] {
@@ -168,10 +172,11 @@ void TablesPage::show_tables(const std::vector<SqlTable>& tables) {
                        static_cast<QWidget*>(history_), static_cast<QWidget*>(sql_)})
     one->setEnabled(true);
   make_->hide();
-  QString text = tr("%1 tables. Open one by double click, or write a query; rows with a start lead "
-                    "to their time. The file is opened read-only.")
-                     .arg(tables.size());
-  if (temporary_) text += tr(" This is a temporary copy; it goes with the window.");
+  QString text =
+      tr("%1 tables. Double-click one, or write a query. Rows with a start lead to their "
+         "time. The file is read-only.")
+          .arg(tables.size());
+  if (temporary_) text += tr(" This is a temporary copy, deleted when this window closes.");
   show_status(text, false);
 }
 
@@ -181,8 +186,8 @@ void TablesPage::offer_database() {
     one->setEnabled(false);
   make_->show();
   QString file = QString::fromStdString(display_text(session()->trace.path, 120));
-  show_status(tr("This trace is no SQLite file, and queries run on SQLite files only. Make a "
-                 "temporary database of it here, or keep one:\nheadway import '%1' -o trace.sqlite")
+  show_status(tr("This trace is no SQLite file, and queries need one. Make a temporary database "
+                 "here, or keep one:\nheadway import '%1' -o trace.sqlite")
                   .arg(file),
               false);
 }
@@ -191,7 +196,7 @@ void TablesPage::offer_database() {
 void TablesPage::make_database() {
   auto folder = std::make_shared<std::unique_ptr<QTemporaryDir>>(std::make_unique<QTemporaryDir>());
   if (!(*folder)->isValid())
-    return show_status(tr("No temporary folder could be made: %1").arg((*folder)->errorString()),
+    return show_status(tr("Could not make a temporary folder: %1").arg((*folder)->errorString()),
                        true);
   make_->setEnabled(false);
   show_status(tr("Working…"), false);
@@ -214,25 +219,35 @@ void TablesPage::run_text(const QString& sql) {
 }
 
 void TablesPage::run() {
-  QString sql = sql_->toPlainText().trimmed();
+  start_query(sql_->toPlainText().trimmed(), {});
+}
+
+/// `preview_of`: the table whose begin the query shows; empty: any query.
+void TablesPage::start_query(const QString& sql, const QString& preview_of) {
   if (sql.isEmpty() || file_.empty()) return;
   remember(sql);
   stop_->setEnabled(true);
   show_status(tr("Working…"), false);
-  query_->start([this, file = file_, sql = sql.toStdString()](
+  query_->start([this, file = file_, sql = sql.toStdString(), table = preview_of.toStdString()](
                     const std::atomic<bool>& cancelled) -> BackgroundTask::Show {
-    auto answer = std::make_shared<SqlAnswer>(run_sql(file, sql, cancelled));
+    auto answer = std::make_shared<const SqlAnswer>(
+        table.empty() ? run_sql(file, sql, cancelled) : preview_table(file, table, cancelled));
     return [this, answer] {
       stop_->setEnabled(false);
-      result_->set_table(std::shared_ptr<const LinkedTable>(answer, &answer->table));
+      show_answer(answer);
       show_status(QString::fromStdString(answer->text), false);
     };
   });
 }
 
+void TablesPage::show_answer(const std::shared_ptr<const SqlAnswer>& answer) {
+  result_->set_table(answer ? std::shared_ptr<const LinkedTable>(answer, &answer->table) : nullptr);
+}
+
 void TablesPage::stop() {
   query_->cancel();
   stop_->setEnabled(false);
+  show_answer(nullptr);
   show_status(tr("Stopped."), false);
 }
 
@@ -245,8 +260,18 @@ void TablesPage::remember(const QString& sql) {
 }
 
 void TablesPage::show_status(const QString& text, bool error) {
-  status_->setForegroundRole(error ? QPalette::Link : QPalette::WindowText);
-  status_->setText(error ? tr("The query failed: %1").arg(text) : text);
+  failed_ = error;
+  QPalette colours = theme_->palette();
+  if (error) colours.setColor(QPalette::WindowText, theme_->error);
+  status_->setPalette(colours);
+  status_->setText(error ? tr("Query failed: %1").arg(text) : text);
+}
+
+void TablesPage::set_theme(const Theme& theme) {
+  theme_ = &theme;
+  QPalette colours = theme.palette();
+  if (failed_) colours.setColor(QPalette::WindowText, theme.error);
+  status_->setPalette(colours);
 }
 
 QString TablesPage::status() const {

@@ -23,7 +23,7 @@ class TablesPage : public ComputedPage {
   explicit TablesPage(QWidget* parent = nullptr);
   ~TablesPage() override;
 
-  void set_theme(const Theme&) override {}
+  void set_theme(const Theme& theme) override;
   bool needs_analysis() const override { return false; }
   QTreeWidget& tables() { return *tree_; }
   QPlainTextEdit& sql() { return *sql_; }
@@ -46,6 +46,8 @@ class TablesPage : public ComputedPage {
   void offer_database();
   void make_database();
   void run_text(const QString& sql);
+  void start_query(const QString& sql, const QString& preview_of);
+  void show_answer(const std::shared_ptr<const SqlAnswer>& answer);
   void show_status(const QString& text, bool error);
   void remember(const QString& sql);
 
@@ -59,6 +61,8 @@ class TablesPage : public ComputedPage {
   WrapLabel* status_;
   DataTable* result_;
   BackgroundTask* query_;
+  const Theme* theme_ = &Theme::light();
+  bool failed_ = false;         ///< the status is an error
   std::filesystem::path file_;  ///< what queries run on; empty: nothing
   std::unique_ptr<QTemporaryDir> temporary_;
 };

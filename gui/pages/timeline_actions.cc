@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What can be done with a place of the timeline: its menu, copying, bookmarks, going to a place.
+#include <fmt/format.h>
+
 #include <QClipboard>
 #include <QGuiApplication>
+#include <algorithm>
 
 #include "analyzer/whatif/fix.h"
 #include "common/format.h"
@@ -113,8 +116,7 @@ void TimelinePage::add_row_actions(QMenu& menu, RowId row) {
   const QString name =
       QString::fromStdString(display_text(view_->frame().model->row(row).label, 40));
   const bool pinned = view_->layout().is_pinned(row);
-  add_entry(menu,
-            pinned ? tr("Let go of row “%1”").arg(name) : tr("Pin row “%1” to the top").arg(name),
+  add_entry(menu, pinned ? tr("Unpin row “%1”").arg(name) : tr("Pin row “%1” to the top").arg(name),
             first_key(Command::kPinRow), [this, row, pinned] { view_->pin(row, !pinned); });
   add_entry(menu, tr("Hide row “%1”").arg(name), first_key(Command::kHideRow),
             [this, row] { view_->hide(row); });
@@ -183,6 +185,29 @@ void TimelinePage::copy_sql() {
   } else {
     tell(tr("Select a time range first: Shift+drag"));
   }
+}
+
+void TimelinePage::go_to_place(const std::string& text) {
+  const Destination place = parse_destination(session_->timeline, text, view_->here());
+  if (place.target || !place.interval.empty()) return go(place);
+  // A point of time with a step on either side; the whole trace is in sight yet.
+  const DurationNs whole = session_->timeline.bounds.length();
+  const DurationNs step = session_->analysis.median_step;
+  const DurationNs half = step.ns > 0 ? std::min(step, whole / 20) : whole / 40;
+  view_->show_interval({place.interval.begin - half, place.interval.begin + half});
+}
+
+QString TimelinePage::view_command() const {
+  if (!session_) return {};
+  const Interval view = view_->mapping().visible();
+  std::string file = session_->trace.path;
+  for (std::size_t at = 0; (at = file.find('\'', at)) != std::string::npos; at += 4)
+    file.replace(at, 1, "'\\''");
+  const auto seconds = [](TimeNs t) {
+    return fmt::format("{:.9f}s", static_cast<double>(std::max<std::int64_t>(0, t.ns)) * 1e-9);
+  };
+  return QString::fromStdString(fmt::format("headway view '{}' --range {}..{}", file,
+                                            seconds(view.begin), seconds(view.end)));
 }
 
 /// A word about what was done, where the time at the pointer stands otherwise.

@@ -54,6 +54,7 @@ TimelinePage::TimelinePage(QWidget* parent)
       prediction_(new QToolButton),
       prediction_note_(new LinkLabel({})),
       predicting_(new BackgroundTask(this)),
+      handle_(new QToolButton),
       pointed_(new QLabel),
       span_(new QLabel) {
   QWidget* left = new QWidget;
@@ -70,14 +71,28 @@ TimelinePage::TimelinePage(QWidget* parent)
   left_layout->addWidget(hidden_);
   left_layout->addWidget(legend_);
   legend_->explain_merging(true);
+  legend_->set_single_line(true);
   QSplitter* splitter = new QSplitter;
   splitter->setObjectName(QStringLiteral("timeline"));
-  splitter->addWidget(left);
-  splitter->addWidget(side());
+  QWidget* beside = new QWidget;
+  QHBoxLayout* with_handle = new QHBoxLayout(beside);
+  with_handle->setContentsMargins(0, 0, 0, 0);
+  with_handle->setSpacing(0);
+  with_handle->addWidget(left, 1);
+  with_handle->addWidget(handle_);
+  splitter->addWidget(beside);
+  splitter->addWidget(side_ = side());
   splitter->setHandleWidth(1);
   splitter->setStretchFactor(0, 1);
-  splitter->setSizes({960, 320});
-  splitter->setChildrenCollapsible(true);
+  splitter->setSizes({1040, 240});
+  splitter->setChildrenCollapsible(false);
+  handle_->setObjectName(QStringLiteral("panels"));
+  handle_->setAutoRaise(true);
+  handle_->setFixedWidth(14);
+  handle_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
+  handle_->setFocusPolicy(Qt::NoFocus);
+  connect(handle_, &QToolButton::clicked, this, [this] { show_panels(!shows_panels()); });
+  show_panels(true);
   QVBoxLayout* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -230,6 +245,14 @@ QWidget* TimelinePage::toolbar() {
   return bar;
 }
 
+void TimelinePage::show_panels(bool show) {
+  side_->setVisible(show);
+  handle_->setText(show ? QStringLiteral("›") : QStringLiteral("‹"));
+  const QString what = show ? tr("Hide the panels") : tr("Show the panels");
+  handle_->setAccessibleName(what);
+  handle_->setToolTip(QStringLiteral("%1 (%2)").arg(what, keys_text(Command::kTogglePanels)));
+}
+
 QWidget* TimelinePage::side() {
   QSplitter* side = new QSplitter(Qt::Vertical);
   side->setObjectName(QStringLiteral("timeline-side"));
@@ -245,7 +268,7 @@ QWidget* TimelinePage::side() {
   side->setStretchFactor(0, 2);
   side->setStretchFactor(1, 3);
   side->setChildrenCollapsible(false);
-  side->setMinimumWidth(220);
+  side->setMinimumWidth(200);
   return side;
 }
 
@@ -419,6 +442,9 @@ bool TimelinePage::run(Command command) {
     case Command::kShowInOps:
       open_in_ops();
       return true;
+    case Command::kTogglePanels:
+      show_panels(!shows_panels());
+      return true;
     case Command::kGoTo:
       go_to_->activate();
       return true;
@@ -461,6 +487,9 @@ bool TimelinePage::run(Command command) {
       return true;
     case Command::kCopySql:
       copy_sql();
+      return true;
+    case Command::kCopyView:
+      copy(view_command(), tr("the command that opens this view"));
       return true;
     case Command::kClear:
       if (search_->clear()) return true;

@@ -37,9 +37,16 @@ class TimelinePage : public PageWidget {
   void show_evidence(int finding, int evidence);
   void show_target(const Target& target);
   void show_step(std::uint32_t step, Interval where);
+  /// A place as the go-to bar takes it. Throws Error(kUsage) that tells what was expected.
+  void go_to_place(const std::string& text);
+  /// The command that opens the window at what is in sight now.
+  QString view_command() const;
   /// A step as it would be with the finding's fix, beside the recorded one; nothing for findings
   /// without a prediction. Replays on another thread first.
   void show_prediction(int finding);
+  /// The panels beside the timeline: findings, details and bookmarks.
+  void show_panels(bool show);
+  bool shows_panels() const { return !side_->isHidden(); }
   /// False for commands that are not the timeline's.
   bool run(Command command);
 
@@ -100,6 +107,8 @@ class TimelinePage : public PageWidget {
   LinkLabel* prediction_note_;
   BackgroundTask* predicting_;
   QTabWidget* tabs_ = nullptr;
+  QWidget* side_ = nullptr;
+  QToolButton* handle_;  ///< beside the timeline: hides the panels and brings them back
   QPointer<QMenu> menu_;
   QLabel* pointed_;
   QLabel* span_;

@@ -148,13 +148,16 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
   for (const LaneItem& item : items) {
     int width = static_cast<int>(item.width / frame.pixel_ratio);
     if (item.count != 1 || width < 26) continue;
-    const analyzer::Step& step = frame.model->analysis->steps.all[steps.rows(item.entry).front()];
+    const std::uint32_t index = steps.rows(item.entry).front();
+    const analyzer::Step& step = frame.model->analysis->steps.all[index];
     QRect box(rect.left() + static_cast<int>(item.x / frame.pixel_ratio) + 4, rect.top(), width - 6,
               rect.height());
     QString number = QString::number(step.number);
-    QString text = QStringLiteral("Step %1 · %2%3")
-                       .arg(number, QString::fromStdString(format_duration(step.host.length())),
-                            step.steady ? QString() : QStringLiteral(" · left out"));
+    QString text =
+        QStringLiteral("Step %1 · %2%3")
+            .arg(number,
+                 QString::fromStdString(format_duration(frame.model->step_lengths.length[index])),
+                 step.steady ? QString() : QStringLiteral(" · left out"));
     QFontMetrics metrics = painter.fontMetrics();
     // The most that fits, never a clipped word.
     for (const QString& shorter : {QStringLiteral("Step %1").arg(number), number, QString()}) {

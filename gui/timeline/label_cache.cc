@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "gui/models/display_text.h"
+#include "gui/models/short_names.h"
 
 namespace headway::gui {
 namespace {
@@ -17,7 +18,8 @@ constexpr std::size_t kMaxCharacters = 300;
 // A trace in which every event has its own name must not eat the memory.
 constexpr std::size_t kMaxLabels = 20'000;
 constexpr double kLeastWidth = 12;
-constexpr int kLeastLetters = 3;  ///< fewer before an ellipsis say nothing
+constexpr double kTailShare = 0.4;  ///< of the room, for the end of a name
+constexpr int kLeastLetters = 3;    ///< fewer before an ellipsis say nothing
 
 }  // namespace
 
@@ -34,7 +36,7 @@ void LabelCache::set_font(const QFont& font) {
 
 LabelCache::Label LabelCache::shape(std::string_view text) const {
   Label label;
-  QString shown = QString::fromStdString(display_text(text, kMaxCharacters));
+  QString shown = QString::fromStdString(display_text(short_name(text), kMaxCharacters));
   // Plain Latin text needs no layout, and this is ten times as fast.
   bool simple = std::all_of(shown.begin(), shown.end(),
                             [](QChar c) { return c.unicode() >= 0x20 && c.unicode() < 0x250; });
@@ -76,8 +78,8 @@ void LabelCache::draw(QPainter& painter, trace::StringId id, std::string_view te
   if (width < kLeastWidth) return;
   // There text stays text, to be found and copied.
   if (painter.paintEngine()->type() == QPaintEngine::SVG) {
-    QString shown = QString::fromStdString(display_text(text, kMaxCharacters));
-    shown = QFontMetrics(font_).elidedText(shown, Qt::ElideRight, static_cast<int>(width));
+    QString shown = QString::fromStdString(display_text(short_name(text), kMaxCharacters));
+    shown = QFontMetrics(font_).elidedText(shown, Qt::ElideMiddle, static_cast<int>(width));
     if (shown.size() > kLeastLetters) painter.drawText(QPointF(x, baseline), shown);
     return;
   }
@@ -113,8 +115,22 @@ void LabelCache::draw(QPainter& painter, trace::StringId id, std::string_view te
     for (const Run& run : whole.runs) draw_part(run, whole.width + 1, 0);
     painter.restore();
     end = limit;
-  } else if (draw_part(whole.runs[0], limit, 0) == 0) {
-    return;
+  } else {
+    const Run& run = whole.runs[0];
+    // What the end takes; none where there is no room for letters on both sides.
+    const int size = static_cast<int>(run.glyphs.size());
+    int tail = size;
+    while (tail > 0 && whole.width - run.positions[tail - 1].x() <= limit * kTailShare) --tail;
+    if (size - tail < kLeastLetters) tail = size;
+    const double tail_width = tail < size ? whole.width - run.positions[tail].x() : 0;
+    if (draw_part(run, limit - tail_width, 0) == 0) return;
+    if (tail < size) {
+      QGlyphRun glyphs;
+      glyphs.setRawFont(run.font);
+      glyphs.setRawData(run.glyphs.constData() + tail, run.positions.constData() + tail,
+                        size - tail);
+      painter.drawGlyphRun({x + end + ellipsis_.width - run.positions[tail].x(), baseline}, glyphs);
+    }
   }
   for (const Run& run : ellipsis_.runs) {
     QGlyphRun glyphs;

@@ -15,7 +15,8 @@
 namespace headway::gui {
 
 /// Names of events as glyphs, shaped once each, so that a frame with thousands of labels costs
-/// their blits only. Labels that do not fit end in an ellipsis. One font; UI thread.
+/// their blits only. Kernels go by their short names. Labels that do not fit lose their middle: what tells ops
+/// apart is often at the end. One font; UI thread.
 class LabelCache {
  public:
   /// Forgets everything when the font differs from the last one.

@@ -51,6 +51,12 @@ bool fits(const Frame& frame, const RowLayout::Shown& shown) {
 
 }  // namespace
 
+const Lane* strip_of(const Frame& frame, RowId row) {
+  if (!frame.model->row(row).is_heading() || !frame.layout->is_folded(row)) return nullptr;
+  const RowId strip = frame.model->strip_row(row);
+  return strip.valid() ? &frame.model->row(strip).lanes.front() : nullptr;
+}
+
 QString counter_text(double value, const std::string& unit) {
   if (unit == "bytes") return QString::fromStdString(si(value, "B"));
   if (unit == "bytes/s") return QString::fromStdString(si(value, "B/s"));
@@ -101,7 +107,9 @@ void RowsPass::paint_row(QImage& image, QPainter& painter, const Frame& frame, L
     painter.fillRect(QRect(0, y, frame.gutter, shown.height), tint);
     painter.fillRect(QRect(0, y, 3, shown.height), theme.accent);
   }
-  if (row.kind == RowKind::kCounter) {
+  if (row.is_heading()) {
+    paint_strip(image, painter, frame, grid, shown);
+  } else if (row.kind == RowKind::kCounter) {
     paint_counter(image, painter, frame, grid, shown);
   } else if (!row.lanes.empty()) {
     paint_lanes(image, painter, frame, labels, grid, shown);
@@ -208,6 +216,7 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
   std::vector<const Lane*> lanes;
   auto add = [&](const RowLayout::Shown& one) {
     const Row& row = frame.model->row(one.row);
+    if (const Lane* strip = strip_of(frame, one.row)) lanes.push_back(strip);
     if (row.kind == RowKind::kCounter || row.lanes.empty()) return;
     for (std::uint32_t l = 0; l < one.lanes; ++l) {
       const int y = frame.screen_y(frame.layout->lane_y(one, l));
@@ -227,6 +236,38 @@ void RowsPass::collect_ahead(const QImage& image, const Frame& frame, const Colu
                        std::min({grid.width(), area.width(), image.width() - area.left()}));
 }
 
+/// What is folded away, so that groups compare at a glance.
+void RowsPass::paint_strip(QImage& image, QPainter& painter, const Frame& frame,
+                           const ColumnGrid& grid, const RowLayout::Shown& shown) {
+  const Lane* strip = strip_of(frame, shown.row);
+  if (!strip) return;
+  const QRect band(frame.gutter, frame.screen_y(shown.y) + 2, frame.area_width(), shown.height - 4);
+  if (image.isNull()) {
+    lanes_.draw(painter, band, *strip, grid, *frame.theme);
+  } else {
+    lanes_.paint(image, device_rect(band, frame.pixel_ratio), *strip, grid, *frame.theme);
+  }
+}
+
+/// Ops of one class by their names in three shades, so that neighbours are told apart and the same kernel looks the
+/// same. Classes with stripes stay as they are.
+void RowsPass::paint_shades(QImage& image, const Frame& frame, RowId row, const Lane& lane,
+                            const QRect& band, const std::vector<LaneItem>& items) {
+  constexpr int kLeastWidth = 3;
+  for (const LaneItem& item : items) {
+    if (item.count != 1 || item.width < kLeastWidth || Theme::hatch(item.color) != Hatch::kNone)
+      continue;
+    const trace::StringId name = name_of_entry(*frame.model, row, lane.rows(item.entry).front());
+    const Theme& theme = *frame.theme;
+    const int shade = static_cast<int>(name.value * 2654435761u >> 16) % 3;
+    if (shade == 0) continue;
+    const QRgb color = theme.role[static_cast<std::size_t>(item.color)];
+    // Its first column may be the hairline between two boxes.
+    fill_device(image, band.left() + item.x + 1, std::max(band.top(), 0), item.width - 1,
+                band.height(), theme.shade(color, shade));
+  }
+}
+
 void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                            const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Row& row = frame.model->row(shown.row);
@@ -242,6 +283,8 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
     const std::vector<LaneItem>& items =
         image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, theme)
                        : lanes_.paint(image, device, row.lanes[l], grid, theme);
+    if (row.kind == RowKind::kStream && !image.isNull())
+      paint_shades(image, frame, shown.row, row.lanes[l], device, items);
     if (predicted && !image.isNull()) paint_edges(image, frame, device, items);
     paint_labels(painter, frame, labels, shown.row, row.lanes[l], band, items);
     if (image.isNull()) continue;
@@ -284,15 +327,18 @@ void RowsPass::paint_hits(QImage& image, const Frame& frame, RowId row, std::uin
   }
 }
 
-/// A bar below what is on the critical path.
+/// A bar below what is on the critical path, set off by a line that no class has.
 void RowsPass::paint_path(QImage& image, const Frame& frame, const Lane& path, const QRect& band,
                           const ColumnGrid& grid) {
   path_items_.clear();
   path.collect(grid, 0, grid.width(), path_items_);
   const int height = std::max(3, static_cast<int>(std::lround(4 * frame.pixel_ratio)));
-  for (const LaneItem& item : path_items_)
-    fill_device(image, band.left() + item.x, band.bottom() + 1 - height, item.width, height,
-                frame.theme->path.rgb());
+  const int rim = std::max(1, static_cast<int>(std::lround(1.5 * frame.pixel_ratio)));
+  for (const LaneItem& item : path_items_) {
+    const int top = band.bottom() + 1 - height;
+    fill_device(image, band.left() + item.x, top - rim, item.width, rim, frame.theme->base.rgb());
+    fill_device(image, band.left() + item.x, top, item.width, height, frame.theme->path.rgb());
+  }
 }
 
 void RowsPass::paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, RowId id,

@@ -25,6 +25,10 @@ class RowsPass {
                      std::size_t first);
   void paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                    const ColumnGrid& grid, const RowLayout::Shown& shown);
+  void paint_strip(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,
+                   const RowLayout::Shown& shown);
+  void paint_shades(QImage& image, const Frame& frame, RowId row, const Lane& lane,
+                    const QRect& band, const std::vector<LaneItem>& items);
   void paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, RowId row,
                     const Lane& lane, const QRect& band, const std::vector<LaneItem>& items);
   void paint_counter(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,
@@ -54,6 +58,9 @@ class RowsPass {
   std::vector<CounterColumn> columns_;
   std::vector<LaneItem> path_items_;
 };
+
+/// The lane that a folded heading shows for what is below it; null: none.
+const Lane* strip_of(const Frame& frame, RowId row);
 
 /// "1.50 GB" for bytes, "85 %" for shares, plain otherwise.
 QString counter_text(double value, const std::string& unit);

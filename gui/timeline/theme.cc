@@ -161,6 +161,14 @@ const Theme& Theme::predicted() const {
   return dark ? on_dark : on_light;
 }
 
+QRgb Theme::shade(QRgb color, int number) const {
+  if (number == 0) return color;
+  // Away from the text, which would be hard to read otherwise.
+  const QRgb away =
+      contrast(color, 0xff14191f) >= contrast(color, 0xffffffff) ? 0xffffffff : 0xff000000;
+  return blend(color, away, 0.10 * number);
+}
+
 QBrush Theme::brush(ColorRole r) const {
   const Hatch lines = hatch(r);
   if (lines == Hatch::kNone) return QBrush(color(r));

@@ -47,6 +47,9 @@ struct Theme {
   QPalette palette() const;
   QString style_sheet() const;
 
+  /// One of three shades of a class's colour, 0 the colour itself, each with text as readable as on it.
+  QRgb shade(QRgb color, int number) const;
+
   /// This theme with the colours of what was not recorded but predicted: half as strong.
   const Theme& predicted() const;
 

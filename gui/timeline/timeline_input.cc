@@ -66,6 +66,11 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
     move_overview_to(at.x());
   } else if (event->modifiers() & Qt::ControlModifier && in_area) {
     drag_ = Drag::kZoomBox;
+  } else if (const std::optional<TimeNs> edge = range_edge_at(at)) {
+    // The other edge stays.
+    drag_ = Drag::kRange;
+    range_anchor_ = *edge == overlay_.range.begin ? overlay_.range.end : overlay_.range.begin;
+    moved_ = true;
   } else if (event->modifiers() & Qt::ShiftModifier || zone == Hit::Zone::kRuler) {
     drag_ = Drag::kRange;
     range_anchor_ = frame_.mapping.time_at(at.x() - frame_.gutter);
@@ -75,6 +80,17 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   } else {
     drag_ = Drag::kPan;
   }
+}
+
+/// The edge of the selected time that is under the pointer, to be dragged.
+std::optional<TimeNs> TimelineView::range_edge_at(const QPoint& point) const {
+  if (overlay_.range.empty() || point.x() < frame_.gutter || point.y() < frame_.overview_height())
+    return std::nullopt;
+  for (TimeNs edge : {overlay_.range.begin, overlay_.range.end}) {
+    if (std::abs(frame_.gutter + frame_.mapping.x_of(edge) - point.x()) <= kEdgeTolerance)
+      return edge;
+  }
+  return std::nullopt;
 }
 
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
@@ -201,6 +217,7 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void TimelineView::keyPressEvent(QKeyEvent* event) {
+  card_->hide();  // it tells of what was under the pointer before
   for (Command command : commands_for(*event)) {
     if (run(command)) return event->accept();
   }
@@ -210,11 +227,9 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
 bool TimelineView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::Leave) {
     pointer_ = {-1, -1};
-    overlay_.hovered = {};
     overlay_.pointer_x = -1;
-    card_->hide();
+    pointer_is_stale();
     viewport()->update();
-    emit pointed_at({});
   }
   return QAbstractScrollArea::viewportEvent(event);
 }
@@ -236,7 +251,7 @@ void TimelineView::hover(const QPoint& point) {
   pointer_ = point;
   Hit found = hit(point);
   bool at_edge = std::abs(point.x() - frame_.gutter) <= kEdgeTolerance;
-  if (at_edge && found.zone != Hit::Zone::kOverview) {
+  if ((at_edge && found.zone != Hit::Zone::kOverview) || range_edge_at(point)) {
     viewport()->setCursor(Qt::SplitHCursor);
   } else {
     viewport()->unsetCursor();
@@ -265,6 +280,20 @@ void TimelineView::hover(const QPoint& point) {
   describe_hover(found, point);
 }
 
+/// The view moved under the pointer: what was told of the place is no longer true, but for its time.
+void TimelineView::pointer_is_stale() {
+  overlay_.hovered = {};
+  card_->hide();
+  emit pointed_at(pointer_.x() < frame_.gutter ? QString() : time_text(pointer_));
+}
+
+QString TimelineView::time_text(const QPoint& point) const {
+  const bool overview = frame_.overview_rect().contains(point);
+  const TimeMapping mapping = overview ? frame_.overview_mapping() : frame_.mapping;
+  DurationNs pixel{std::max<std::int64_t>(1, static_cast<std::int64_t>(mapping.ns_per_pixel()))};
+  return QString::fromStdString(format_time(mapping.time_at(point.x() - frame_.gutter), pixel));
+}
+
 void TimelineView::describe_hover(const Hit& found, const QPoint& point) {
   QStringList lines;
   if (found.target) {
@@ -285,12 +314,7 @@ void TimelineView::describe_hover(const Hit& found, const QPoint& point) {
           QString::fromStdString(display_text((*overlay_.bookmarks)[*index].note, 200)).split('\n');
   }
   card_->show_at(point, lines);
-  if (point.x() < frame_.gutter) return emit pointed_at({});
-  TimeMapping mapping =
-      found.zone == Hit::Zone::kOverview ? frame_.overview_mapping() : frame_.mapping;
-  DurationNs pixel{std::max<std::int64_t>(1, static_cast<std::int64_t>(mapping.ns_per_pixel()))};
-  emit pointed_at(
-      QString::fromStdString(format_time(mapping.time_at(point.x() - frame_.gutter), pixel)));
+  emit pointed_at(point.x() < frame_.gutter ? QString() : time_text(point));
 }
 
 QStringList TimelineView::hover_lines(const Hit& found) const {
@@ -311,9 +335,12 @@ QStringList TimelineView::merged_lines(const Hit& found) const {
       tr("%1 events in this pixel").arg(QString::fromStdString(format_count(item.count)))};
   lines << tr("They cover %1 of its time")
                .arg(QString::fromStdString(format_percent(item.fill / 255.0)));
-  const Row& row = frame_.model->row(found.row);
+  const Lane* strip = strip_of(frame_, found.row);
+  const RowId id = strip ? frame_.model->strip_row(found.row) : found.row;
   const RowLayout::Shown& shown = layout_.shown()[*layout_.index_of(found.row)];
-  const Lane& lane = row.lanes[layout_.lane_at(shown, frame_.layout_y(pointer_.y()))];
+  const Lane& lane =
+      strip ? *strip
+            : frame_.model->row(id).lanes[layout_.lane_at(shown, frame_.layout_y(pointer_.y()))];
   // The longest says most; looking at more than this many would be felt.
   constexpr std::uint32_t kMostLookedAt = 200'000;
   std::uint32_t longest = item.entry;
@@ -322,7 +349,7 @@ QStringList TimelineView::merged_lines(const Hit& found) const {
   for (std::uint32_t i = item.entry; i < last; ++i) {
     if (lane.interval(i).length() > lane.interval(longest).length()) longest = i;
   }
-  Target target = frame_.model->target_of(found.row, lane.rows(longest).front());
+  Target target = frame_.model->target_of(id, lane.rows(longest).front());
   lines << tr("Longest: %1, %2")
                .arg(QString::fromStdString(title_of(*frame_.model, target)),
                     QString::fromStdString(format_duration(lane.interval(longest).length())));

@@ -19,8 +19,6 @@
 namespace headway::gui {
 namespace {
 
-constexpr double kZoomStep = 1.5;
-constexpr double kPanShare = 0.15;
 constexpr std::size_t kMaxHistory = 100;
 
 /// Drawn while there is no trace, so that a frame always has something to point to.
@@ -234,6 +232,7 @@ void TimelineView::arranged() {
 
 void TimelineView::scrollContentsBy(int, int) {
   frame_.scroll = verticalScrollBar()->value();
+  pointer_is_stale();
   repaint_picture();
 }
 
@@ -243,6 +242,7 @@ void TimelineView::set_scroll(std::int64_t scroll) {
 
 void TimelineView::set_mapping(const TimeMapping& mapping) {
   frame_.mapping = mapping;
+  pointer_is_stale();
   repaint_picture();
   emit view_changed();
 }
@@ -331,6 +331,14 @@ Hit TimelineView::hit(const QPoint& point) const {
   const RowLayout::Shown& shown = layout_.shown()[*index];
   hit.row = shown.row;
   hit.zone = column < 0 ? Hit::Zone::kName : Hit::Zone::kRow;
+  if (hit.zone == Hit::Zone::kRow && y < shown.y + shown.height) {
+    if (const Lane* strip = strip_of(frame_, shown.row)) {
+      if (find_item(*strip) && hit.item->count == 1)
+        hit.target = frame_.model->target_of(frame_.model->strip_row(shown.row),
+                                             strip->rows(hit.item->entry).front());
+      return hit;
+    }
+  }
   if (hit.zone == Hit::Zone::kName || shown.lanes == 0 || y >= shown.y + shown.height) return hit;
   const Lane& lane = frame_.model->row(shown.row).lanes[layout_.lane_at(shown, y)];
   if (find_item(lane) && hit.item->count == 1)
@@ -504,6 +512,7 @@ void TimelineView::clear_one() {
   if (overlay_.measure) {
     overlay_.measure.clear();
     overlay_.measured_to.reset();
+    pointer_is_stale();  // the status line told the distance
     return viewport()->update();
   }
   if (overlay_.selection) return select({}, false);
@@ -559,77 +568,6 @@ void TimelineView::show_path(bool show) {
 void TimelineView::set_bookmarks(const std::vector<Bookmark>* bookmarks) {
   overlay_.bookmarks = bookmarks;
   viewport()->update();
-}
-
-bool TimelineView::run(Command command) {
-  const double page = frame_.area_width();
-  // Moves by whole pixels: what stays in view need not be looked up again.
-  const double step = std::round(kPanShare * page);
-  switch (command) {
-    case Command::kZoomIn:
-      zoom(kZoomStep, pointer_in_area());
-      return true;
-    case Command::kZoomOut:
-      zoom(1 / kZoomStep, pointer_in_area());
-      return true;
-    case Command::kPanLeft:
-      set_mapping(frame_.mapping.panned(-step, frame_.model->bounds));
-      return true;
-    case Command::kPanRight:
-      set_mapping(frame_.mapping.panned(step, frame_.model->bounds));
-      return true;
-    case Command::kScrollUp:
-      set_scroll(frame_.scroll - verticalScrollBar()->singleStep());
-      return true;
-    case Command::kScrollDown:
-      set_scroll(frame_.scroll + verticalScrollBar()->singleStep());
-      return true;
-    case Command::kFitAll: {
-      Interval all = frame_.model->bounds;
-      // A little air, so that the first and last events do not touch the edge.
-      DurationNs air{all.length().ns / 100 + 1};
-      show_interval({all.begin - air, all.end + air});
-      return true;
-    }
-    case Command::kZoomToSelection:
-      if (!overlay_.range.empty()) {
-        show_interval(overlay_.range);
-      } else if (overlay_.selection) {
-        jump_to(overlay_.selection,
-                with_context(frame_.model->interval_of(overlay_.selection), frame_.model->bounds));
-      }
-      return true;
-    case Command::kBack:
-      return go_through_history(back_, forward_);
-    case Command::kForward:
-      return go_through_history(forward_, back_);
-    case Command::kNextSameName:
-      select_same_name(true);
-      return true;
-    case Command::kPreviousSameName:
-      select_same_name(false);
-      return true;
-    case Command::kNextOnLane:
-      select_on_lane(true);
-      return true;
-    case Command::kPreviousOnLane:
-      select_on_lane(false);
-      return true;
-    case Command::kFollowLink:
-      follow_link();
-      return true;
-    case Command::kCriticalPath:
-      show_path(!path_shown_);
-      return true;
-    case Command::kMark:
-      set_mark();
-      return true;
-    case Command::kClear:
-      clear_one();
-      return true;
-    default:
-      return run_on_row(command);
-  }
 }
 
 }  // namespace headway::gui

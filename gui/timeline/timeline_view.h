@@ -168,6 +168,9 @@ class TimelineView : public QAbstractScrollArea {
   void drag_to(const QPoint& point);
   void move_overview_to(int x);
   void hover(const QPoint& point);
+  void pointer_is_stale();
+  QString time_text(const QPoint& point) const;
+  std::optional<TimeNs> range_edge_at(const QPoint& point) const;
   void describe_hover(const Hit& hit, const QPoint& point);
   QStringList hover_lines(const Hit& hit) const;
   QStringList merged_lines(const Hit& hit) const;

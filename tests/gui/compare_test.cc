@@ -228,7 +228,8 @@ TEST_CASE("a class of the waterfall is shown in both timelines, by mouse and by 
   page.timelines().show_steps(page.pair()->median_steps());
   ChangeWaterfall& waterfall = page.waterfall();
   std::size_t decode = 0;
-  while (page.pair()->classes[decode].time_class != analyzer::TimeClass::kDecode) ++decode;
+  const std::vector<ClassChange> shown = page.pair()->changed_classes();
+  while (shown.at(decode).time_class != analyzer::TimeClass::kDecode) ++decode;
   QTest::mouseClick(&waterfall, Qt::LeftButton, {},
                     {40, static_cast<int>(decode + 1) * waterfall.row_height() + 5});
   Target selected = page.timelines().view(Side::kA).selection();
@@ -242,7 +243,7 @@ TEST_CASE("a class of the waterfall is shown in both timelines, by mouse and by 
   Target first = page.timelines().view(Side::kA).selection();
   REQUIRE(first.kind == Target::Kind::kSegment);
   CHECK(page.pair()->session(Side::kA).analysis.partitions[0].segments[first.index].time_class ==
-        page.pair()->classes[0].time_class);
+        shown[0].time_class);
 }
 
 TEST_CASE("the second trace is opened by drop and freed when it is closed") {

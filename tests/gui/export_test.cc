@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <QCryptographicHash>
 #include <QImage>
 #include <QMessageBox>
 #include <QPainter>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "analyzer/report/html_style.h"
 #include "common/error.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/export_menu.h"
@@ -192,6 +194,14 @@ TEST_CASE("the menu writes tables in the background and tells what went wrong in
   REQUIRE(boxes.size() == 1);
   CHECK(boxes[0]->text().contains("p.png"));
   boxes[0]->close();
+}
+
+// Here, as Qt has the hash: browsers run the report's script only if its bytes have this one.
+TEST_CASE("the report's policy names the hash of its script") {
+  const QByteArray script(analyzer::kReportScript.data(),
+                          static_cast<qsizetype>(analyzer::kReportScript.size()));
+  const QByteArray hash = QCryptographicHash::hash(script, QCryptographicHash::Sha256).toBase64();
+  CHECK(hash.toStdString() == analyzer::kReportScriptHash);
 }
 
 }  // namespace headway::gui

@@ -9,6 +9,7 @@
 #include <QDropEvent>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
 #include <fstream>
@@ -17,8 +18,10 @@
 #include "gui/models/op_table.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
+#include "gui/pages/guide_dialog.h"
 #include "gui/pages/help_overlay.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/main_menus.h"
 #include "gui/pages/ops_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/steps_page.h"
@@ -415,6 +418,55 @@ TEST_CASE("every command of the menus can be given with and without a trace") {
     QApplication::processEvents();
     CHECK(w->isVisible());
   }
+}
+
+TEST_CASE("menus fit a small screen, and what needs a trace is disabled without one") {
+  test::application();
+  MainWindow empty(false);
+  empty.show();
+  auto entry = [](MainWindow& w, const QString& text) -> QAction* {
+    for (QAction* action : w.findChildren<QAction*>()) {
+      if (action->text().remove('&').section('\t', 0, 0) == text) return action;
+    }
+    return nullptr;
+  };
+  for (const char* text : {"Findings", "Zoom out", "Compare with a second trace …"}) {
+    CAPTURE(text);
+    REQUIRE(entry(empty, text));
+    CHECK(!entry(empty, text)->isEnabled());
+    CHECK(entry(window(), text)->isEnabled());
+  }
+  for (const char* text : {"Open a trace", "User guide", "Keyboard shortcuts", "About Headway"}) {
+    CAPTURE(text);
+    REQUIRE(entry(empty, text));
+    CHECK(entry(empty, text)->isEnabled());
+  }
+  for (QMenu* menu : window().findChildren<QMenu*>()) {
+    CAPTURE(menu->title().toStdString());
+    CHECK(menu->sizeHint().width() < 700);
+    CHECK(menu->sizeHint().height() < 680);
+  }
+  CHECK(window().minimumSizeHint().width() <= 1024);
+  CHECK(window().minimumSizeHint().height() <= 700);
+}
+
+TEST_CASE("the help shows the guide and says what the program is") {
+  MainWindow& w = window();
+  w.menus().show_guide();
+  GuideDialog* guide = w.findChild<GuideDialog*>();
+  REQUIRE(guide);
+  CHECK(guide->isVisible());
+  CHECK(guide->text().contains("Mouse and keys"));
+  guide->show_page("three-clicks.md");
+  CHECK(guide->text().contains("First click"));
+  guide->show_page("no such page.md");
+  CHECK(guide->text().contains("First click"));
+  guide->close();
+  w.menus().show_about();
+  QMessageBox* about = w.findChild<QMessageBox*>(QStringLiteral("about"));
+  REQUIRE(about);
+  CHECK(about->informativeText().contains("MIT"));
+  about->close();
 }
 
 }  // namespace headway::gui

@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 namespace headway::gui {
 namespace {
@@ -44,6 +46,21 @@ double distance(QRgb a, QRgb b, const Matrix& eye) {
   return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
 }
 
+/// WCAG 2.1.
+double contrast(QRgb a, QRgb b) {
+  auto luminance = [](QRgb color) {
+    auto linear = [](int channel) {
+      const double c = channel / 255.0;
+      return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(qRed(color)) + 0.7152 * linear(qGreen(color)) +
+           0.0722 * linear(qBlue(color));
+  };
+  const double x = luminance(a) + 0.05;
+  const double y = luminance(b) + 0.05;
+  return std::max(x, y) / std::min(x, y);
+}
+
 }  // namespace
 
 TEST_CASE("any two time classes differ in colour or in stripes, also for colour-blind eyes") {
@@ -75,6 +92,42 @@ TEST_CASE("stripes are seen on their colour, and what stands over rows on the gr
       }
       for (const QColor& color : {theme->hit, theme->path, theme->mark, theme->accent})
         CHECK(distance(color.rgb(), theme->base.rgb(), eye) > 30);
+    }
+  }
+}
+
+TEST_CASE("shades of a class stay that class, and text on them is as readable") {
+  using analyzer::TimeClass;
+  constexpr auto kOfOps =
+      std::to_array({TimeClass::kComputeTensor, TimeClass::kComputeOther, TimeClass::kOptimizer,
+                     TimeClass::kCommTransfer, TimeClass::kH2d, TimeClass::kD2hOther});
+  for (const Theme* theme : {&Theme::light(), &Theme::dark_theme()}) {
+    for (TimeClass a : kOfOps) {
+      const auto role = static_cast<std::size_t>(role_of(a));
+      CAPTURE(std::string(analyzer::info(a).id));
+      CAPTURE(theme->dark);
+      for (int shade : {1, 2}) {
+        const QRgb color = theme->shade(theme->role[role], shade);
+        CHECK(contrast(color, theme->role_text[role]) >=
+              contrast(theme->role[role], theme->role_text[role]));
+        CHECK(contrast(color, theme->role_text[role]) >= 4.5);
+        for (TimeClass b : kOfOps) {
+          if (a != b)
+            CHECK(distance(color, theme->role[static_cast<std::size_t>(role_of(b))], kNormal) >=
+                  10);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the critical path's bar stands out from its rim, and text from its ground") {
+  for (const Theme* theme : {&Theme::light(), &Theme::dark_theme()}) {
+    CAPTURE(theme->dark);
+    CHECK(contrast(theme->path.rgb(), theme->base.rgb()) >= 3);
+    for (const QColor& ground : {theme->window, theme->base, theme->heading}) {
+      for (const QColor& ink : {theme->text, theme->dim_text, theme->accent, theme->error})
+        CHECK(contrast(ink.rgb(), ground.rgb()) >= 4.5);
     }
   }
 }

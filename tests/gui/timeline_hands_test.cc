@@ -8,10 +8,14 @@
 #include <QGuiApplication>
 #include <QLabel>
 #include <QScrollBar>
+#include <QToolButton>
 #include <cmath>
 #include <fstream>
 
+#include "gui/models/ticks.h"
+#include "gui/pages/legend_bar.h"
 #include "gui/pages/timeline_page.h"
+#include "gui/timeline/hover_card.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 #include "tests/support/temporary_folder.h"
@@ -466,6 +470,105 @@ TEST_CASE("a screen reader is told the selection, and each row with its name and
   CHECK(timeline->childCount() == 0);
   CHECK(!row->isValid());
   CHECK(row->text(QAccessible::Name).isEmpty());
+}
+
+TEST_CASE(
+    "what was told of the place under the pointer goes when the view moves or a key is pressed") {
+  Hands h;
+  const Target one = h.named("wait for batch");
+  const Interval when = h.model().interval_of(one);
+  h.view().jump_to(one, {when.begin - when.length(), when.end + when.length()});
+  const QPoint there = box_of(h.view().frame(), one)->center().toPoint();
+  HoverCard* card = h.view().viewport()->findChild<HoverCard*>();
+  REQUIRE(card);
+  h.move(there);
+  CHECK(card->isVisible());
+  h.key(Qt::Key_D);
+  CHECK(!card->isVisible());
+  CHECK(!h.view().overlay().hovered);
+  h.move(there);
+  h.view().show_interval(h.model().bounds);
+  CHECK(!card->isVisible());
+  // A measured distance is taken off the status line with its marks.
+  QString told;
+  QObject::connect(&h.view(), &TimelineView::pointed_at, [&](const QString& text) { told = text; });
+  h.key(Qt::Key_M);
+  h.move(there + QPoint(60, 0));
+  h.key(Qt::Key_M);
+  CHECK(told.startsWith("Measured"));
+  h.key(Qt::Key_Escape);
+  CHECK(!told.startsWith("Measured"));
+}
+
+TEST_CASE("an edge of the selected time can be dragged, the other one stays") {
+  Hands h;
+  const TimeNs begin = h.view().mapping().time_at(200);
+  const TimeNs end = h.view().mapping().time_at(400);
+  h.view().select_range({begin, end});
+  h.drag(h.area(400, 60), h.area(500, 60), Qt::LeftButton);
+  CHECK(h.view().range().begin == begin);
+  CHECK(h.view().range().end == h.view().mapping().time_at(500));
+  h.drag(h.area(200, 60), h.area(600, 60), Qt::LeftButton);  // past the other edge
+  CHECK(h.view().range().begin == h.view().mapping().time_at(500));
+  CHECK(h.view().range().end == h.view().mapping().time_at(600));
+}
+
+TEST_CASE("a folded device shows its time classes, which tell what they are") {
+  Hands h;
+  RowId device;
+  for (std::size_t i = 0; i < h.model().rows.size(); ++i)
+    if (h.model().rows[i].kind == RowKind::kDevice) device = RowId::from(i);
+  REQUIRE(device.valid());
+  const RowId classes = h.model().strip_row(device);
+  REQUIRE(classes.valid());
+  CHECK(h.model().row(classes).kind == RowKind::kPartition);
+  h.view().fold(device, true);
+  const RowLayout::Shown& shown = h.view().layout().shown()[*h.view().layout().index_of(device)];
+  const Lane& lane = h.model().row(classes).lanes.front();
+  const auto [first, last] = lane.overlapping(h.model().bounds);
+  REQUIRE(first < last);
+  const Target segment = h.model().target_of(classes, lane.rows(first).front());
+  const Interval when = h.model().interval_of(segment);
+  h.view().show_interval({when.begin - when.length(), when.end + when.length()});
+  const int x = static_cast<int>(h.view().mapping().x_of(when.begin + when.length() / 2));
+  const Hit hit =
+      h.view().hit({h.view().frame().gutter + x, h.view().frame().screen_y(shown.y) + 5});
+  CHECK(hit.target == segment);
+  h.view().fold(device, false);
+  CHECK(
+      !h.view().hit({h.view().frame().gutter + x, h.view().frame().screen_y(shown.y) + 5}).target);
+}
+
+TEST_CASE("the panels beside the timeline go and come back by key and by their handle") {
+  Hands h;
+  const int before = h.view().width();
+  h.key(Qt::Key_E, Qt::ControlModifier);
+  QApplication::processEvents();
+  CHECK(!h.page.shows_panels());
+  CHECK(h.view().width() > before);
+  QTest::mouseClick(h.page.findChild<QToolButton*>(QStringLiteral("panels")), Qt::LeftButton);
+  CHECK(h.page.shows_panels());
+}
+
+TEST_CASE("the timeline has most of a small window, and the legend one line") {
+  Hands h(test::training_session(), {900, 560});
+  CHECK(h.view().width() >= h.page.width() * 6 / 10);
+  LegendBar* legend = h.page.findChild<LegendBar*>();
+  REQUIRE(legend);
+  const int line = legend->height();
+  CHECK(line <= legend->fontMetrics().height() + 10);
+  legend->set_open(true);
+  CHECK(legend->height() >= line);
+}
+
+TEST_CASE("the copied command opens the same view") {
+  Hands h;
+  h.view().show_interval({{1'000'000}, {3'000'000}});
+  h.key(Qt::Key_L, Qt::ControlModifier | Qt::ShiftModifier);
+  const QString command = QGuiApplication::clipboard()->text();
+  CHECK(command.startsWith("headway view '"));
+  const std::string range = command.section(" --range ", 1).toStdString();
+  CHECK(parse_range(range) == h.view().mapping().visible());
 }
 
 }  // namespace headway::gui

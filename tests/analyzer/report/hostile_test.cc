@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/report/html_style.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/tables.h"
 #include "tests/analyzer/report/report_runs.h"
@@ -68,7 +69,10 @@ struct FormatCase {
   std::function<void(const std::string&)> check;
 };
 
-void check_markup(const std::string& text) {
+void check_markup(std::string text) {
+  // A page of HTML ends with our own script; whatever else looks like one was let in by a name.
+  const std::string own = "<script>" + std::string(kReportScript) + "</script>";
+  if (const std::size_t at = text.find(own); at != std::string::npos) text.erase(at, own.size());
   CHECK(!has_controls(text));
   CHECK(!holds(text, "<script"));
   CHECK(!holds(text, "<img"));

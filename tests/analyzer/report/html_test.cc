@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/report/html_style.h"
 #include "analyzer/report/report.h"
 #include "common/text.h"
 #include "tests/analyzer/report/report_runs.h"
@@ -47,12 +48,25 @@ std::vector<std::string> unbalanced(const std::string& html) {
   return wrong;
 }
 
+/// The page without its one script, which must be ours and the last thing on it.
+std::string without_script(const std::string& html) {
+  const std::string script = "<script>" + std::string(kReportScript) + "</script>\n";
+  const std::size_t at = html.find(script);
+  REQUIRE(at != std::string::npos);
+  CHECK(html.substr(at + script.size()) == "</body>\n</html>\n");
+  return html.substr(0, at) + html.substr(at + script.size());
+}
+
 }  // namespace
 
-TEST_CASE("the page stands alone: no script, no link outside, every anchor there once") {
+TEST_CASE(
+    "the page stands alone: no script but its own, no link outside, every anchor there once") {
   for (const auto& [name, run] : test::runs_of_all_kinds()) {
     CAPTURE(name);
-    std::string html = render(ReportFormat::kHtml, run->trace, run->analysis, kOptions);
+    const std::string page = render(ReportFormat::kHtml, run->trace, run->analysis, kOptions);
+    CHECK(page.find("script-src 'sha256-" + std::string(kReportScriptHash) + "'\"") !=
+          std::string::npos);
+    const std::string html = without_script(page);
     for (const char* outside :
          {"<script", "<link", "<iframe", "http://", "https://", "url(", "@import"}) {
       CAPTURE(outside);
@@ -88,6 +102,18 @@ TEST_CASE("doubts come first, then the verdict, then the findings, then the tabl
     CHECK(findings < tables);
     CHECK(tables != std::string::npos);
   }
+}
+
+TEST_CASE("the typical step stands above the slowest, on one scale") {
+  test::AnalyzedRun many(test::PlantedRun{.steps = 40, .kernels = 3});
+  const std::string html = render(ReportFormat::kHtml, many.trace, many.analysis, kOptions);
+  const std::size_t figure = html.find("<div class=\"beside\" data-ns=\"");
+  REQUIRE(figure != std::string::npos);
+  const std::size_t typical = html.find("Typical: step ", figure);
+  const std::size_t slowest = html.find("Slowest: step ", figure);
+  CHECK(typical < slowest);
+  CHECK(slowest != std::string::npos);
+  CHECK(html.find("viewBox=\"0 0 8000 10\"", typical) != std::string::npos);
 }
 
 TEST_CASE("many steps are drawn as columns that stay few") {

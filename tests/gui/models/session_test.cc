@@ -12,7 +12,9 @@
 #include "analyzer/whatif/predict_findings.h"
 #include "common/error.h"
 #include "gui/models/details.h"
+#include "gui/models/findings.h"
 #include "gui/models/memory_room.h"
+#include "gui/models/rank_map.h"
 #include "gui/models/row_identity.h"
 #include "gui/models/row_layout.h"
 #include "gui/models/search.h"
@@ -312,6 +314,70 @@ TEST_CASE("the window's findings of a job are those of the command line") {
     for (std::size_t k = 0; k < told.fixes.size(); ++k)
       CHECK(shown[i].fixes[k].share == told.fixes[k].share);
   }
+}
+
+TEST_CASE("of a job the window has the command line's step cost, doubts and waits, on all ranks") {
+  const std::string late = test::kEvenJob + "    on rank=2\n      host 3ms\n";
+  auto job = analyzer::analyze_ranks(test::planted_trace(late));
+  analyzer::predict_findings(job->trace, job->analysis, {}, job->whole ? &*job->whole : nullptr);
+  const auto session = make_session(test::planted_trace(late));
+  const analyzer::Analysis& shown = session->analysis;
+  REQUIRE(shown.job);
+  CHECK(shown.job->ranks.size() == 4);
+  CHECK(shown.job->ranks[shown.job->critical].identity.rank == 2);
+  CHECK(shown.step_cost.per_step() == job->analysis.step_cost.per_step());
+  CHECK(shown.median_step == job->analysis.median_step);
+  CHECK(shown.samples_per_step == job->analysis.samples_per_step);
+  REQUIRE(shown.doubts.size() == job->analysis.doubts.size());
+  for (std::size_t i = 0; i < shown.doubts.size(); ++i)
+    CHECK(shown.doubts[i].text == job->analysis.doubts[i].text);
+  // Every rank's partition has its waits split off, as the job's summary has.
+  REQUIRE(shown.partitions.size() == 4);
+  for (const analyzer::DevicePartition& partition : shown.partitions) {
+    const trace::ProcessId process = session->trace.devices[partition.device.value].process;
+    const std::int32_t number = session->trace.processes[process.value].rank;
+    for (const analyzer::RankSummary& rank : shown.job->ranks) {
+      if (rank.identity.rank != number) continue;
+      const analyzer::RankDevice* device = analyzer::main_device(rank);
+      REQUIRE(device);
+      for (const analyzer::TimeClassInfo& c : analyzer::time_classes())
+        CHECK(partition.per_steady_step[c.time_class] == device->per_steady_step[c.time_class]);
+    }
+    for (const analyzer::DeviceStep& step : partition.steps)
+      CHECK(step.times.total() == step.interval.length());
+  }
+  // The summary is about the rank that the report looks at.
+  REQUIRE(session->summary.waterfall);
+  CHECK(session->summary.waterfall->title.find("rank 2") != std::string::npos);
+  CHECK(session->summary.waterfall->length == job->analysis.step_cost.per_step());
+}
+
+TEST_CASE("evidence of a job leads to events of the rank that it is about") {
+  const auto session =
+      make_session(test::planted_trace(test::kEvenJob + "    on rank=2\n      host 3ms\n"));
+  const analyzer::Analysis& analysis = session->analysis;
+  std::size_t events = 0;
+  for (const analyzer::Finding& finding : analysis.findings) {
+    for (const analyzer::Evidence& evidence : finding.evidence) {
+      const std::string note = evidence_note(session->trace, analysis, finding, evidence);
+      if (evidence.event.kind == analyzer::EventRef::Kind::kNone) continue;
+      ++events;
+      CAPTURE(note);
+      CHECK(note.starts_with("Rank "));
+      const Interval when = analyzer::interval_of(session->trace, evidence.event);
+      CHECK(!intersect(Interval{when.begin, when.end + DurationNs{1}}, evidence.where).empty());
+      CHECK(place_of(session->timeline, evidence).target);
+    }
+  }
+  CHECK(events > 0);
+}
+
+TEST_CASE("the map of ranks opens on the cause, not on the step that is as long everywhere") {
+  const auto late =
+      make_session(test::planted_trace(test::kEvenJob + "    on rank=2\n      host 3ms\n"));
+  CHECK(make_rank_map(late->trace, late->analysis).most_different() == RankMetric::kHost);
+  const auto even = make_session(test::planted_trace(test::kEvenJob));
+  CHECK(make_rank_map(even->trace, even->analysis).most_different() == RankMetric::kStep);
 }
 
 }  // namespace headway::gui

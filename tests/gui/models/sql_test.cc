@@ -7,6 +7,8 @@
 
 #include "common/error.h"
 #include "tests/gui/support/sessions.h"
+#include "tests/support/temporary_folder.h"
+#include "trace/sqlite/database.h"
 
 namespace headway::gui {
 
@@ -67,6 +69,29 @@ TEST_CASE("names are quoted as identifiers") {
   CHECK(sql_name("a\"b; DROP TABLE x") == "\"a\"\"b; DROP TABLE x\"");
   CHECK(is_sqlite(test::training_file()));
   CHECK(!is_sqlite("/nonexistent"));
+}
+
+TEST_CASE(
+    "a preview says of how many rows it is the begin, and a file that is gone is said to be") {
+  std::atomic<bool> cancelled = false;
+  const SqlAnswer few = preview_table(test::training_file(), "SESSION_START", cancelled);
+  CHECK(!few.cut);
+  test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "many rows.sqlite";
+  std::filesystem::copy_file(test::training_file(), file);
+  {
+    trace::sqlite::Database db = trace::sqlite::Database::open(file);
+    db.execute(
+        "CREATE TABLE many AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
+        "48211) SELECT i FROM n");
+  }
+  const SqlAnswer many = preview_table(file, "many", cancelled);
+  CHECK(many.cut);
+  CHECK(many.table.table.rows.size() == kPreviewRows);
+  CHECK(many.text.find("211") != std::string::npos);
+  std::filesystem::remove(file);
+  CHECK_THROWS_WITH_AS(run_sql(file, "SELECT 1", cancelled), doctest::Contains("moved or deleted"),
+                       Error);
 }
 
 }  // namespace headway::gui

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QDialog>
+#include <QTextBrowser>
+
+namespace headway::gui {
+
+/// The user guide in a window of its own, which may stay open beside the trace.
+class GuideDialog : public QDialog {
+  Q_OBJECT
+ public:
+  explicit GuideDialog(QWidget* parent);
+  /// By the file's name in docs/user-guide.
+  void show_page(const QString& file);
+  QString text() const { return browser_->toPlainText(); }
+
+ private:
+  QTextBrowser* browser_;
+};
+
+}  // namespace headway::gui

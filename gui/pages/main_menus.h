@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QAction>
+#include <QMenu>
+#include <QObject>
+#include <vector>
+
+#include "gui/models/shortcuts.h"
+
+namespace headway::gui {
+
+class ExportMenu;
+class GuideDialog;
+class MainWindow;
+
+/// The window's menu bar. What needs a trace is disabled without one, keys included.
+class MainMenus : public QObject {
+  Q_OBJECT
+ public:
+  /// `keep_settings`: the choices are the user's, kept between runs.
+  MainMenus(MainWindow& window, bool keep_settings);
+
+  void set_trace_open(bool open);
+  void set_dark(bool dark) { dark_->setChecked(dark); }
+  ExportMenu& exports() { return *exports_; }
+  void show_guide();
+  void show_about();
+
+ signals:
+  void file_wanted(const QString& file);
+  void dark_wanted(bool dark);
+
+ private:
+  void build_file(bool keep_settings);
+  void build_view();
+  void build_timeline();
+  void build_help();
+  QAction* add_action(QMenu* menu, Command command);
+  void add_hint(QMenu* menu, Command command);
+  void fill_recent();
+
+  MainWindow& window_;
+  QMenu* recent_ = nullptr;
+  ExportMenu* exports_ = nullptr;
+  QAction* dark_ = nullptr;
+  GuideDialog* guide_ = nullptr;
+  std::vector<QAction*> needs_trace_;
+};
+
+}  // namespace headway::gui
