@@ -89,6 +89,7 @@ TransferModel model_transfers(const Predictor& predictor, std::span<const Transf
   const Transfer& first = transfers.front();
   model.line = fit_transfers(transfers);
   model.told_apart = differ_in_size(transfers);
+  if (!model.told_apart) model.latency_only = {model.line.of(first.bytes), 0};
   model.text = fmt::format("{}, fitted to {} {}", figures(model.line), transfers.size(),
                            name_of(first.kind));
   if (model.told_apart && transfers.size() >= kEnough) return model;

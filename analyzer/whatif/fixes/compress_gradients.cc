@@ -49,6 +49,28 @@ double bytes_per_ns(const Predictor& predictor, DeviceId id) {
   return copy ? 2 * copy->value.p50 / 1e9 : 0;
 }
 
+/// Empty where the rate of the kernels beside the messages is not known.
+Scenario at_half(const Predictor& predictor, const std::vector<Transfer>& all,
+                 const TransferLine& line) {
+  const Trace& trace = predictor.trace();
+  const DependencyGraph& graph = predictor.program().graph();
+  const DurationNs least = shortest_kernel(trace.device_ops);
+  Editor editor(predictor);
+  for (const Transfer& one : all) {
+    const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
+    const double rate = bytes_per_ns(predictor, device);
+    if (rate <= 0) return {};
+    const double values = one.bytes / kValueBytes;
+    const double kernels = values * (kRoundBytes + kWidenBytes) / rate;
+    const double ns = one.ns - line.per_byte * one.bytes / 2 + kernels;
+    const DurationNs starts = (least + graph.calibration().stream(device)) * 2;
+    editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
+                        true);
+    launch_more(predictor, one.op, editor);
+  }
+  return editor.take();
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::vector<Transfer> all = main_all_reduces(predictor);
@@ -56,28 +78,20 @@ Proposal propose(const Predictor& predictor) {
   const TransferModel model = model_transfers(predictor, all);
   std::erase_if(all, [&](const Transfer& one) { return !is_single(trace.strings[one.dtype]); });
   if (all.empty()) return not_here("the gradients do not travel in single precision");
-  const DependencyGraph& graph = predictor.program().graph();
-  const DurationNs least = shortest_kernel(trace.device_ops);
-  Editor editor(predictor);
-  for (const Transfer& one : all) {
-    const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
-    const double rate = bytes_per_ns(predictor, device);
-    if (rate <= 0)
-      return not_here("the rate of the device's memory is not known, and it was not calibrated");
-    const double values = one.bytes / kValueBytes;
-    const double kernels = values * (kRoundBytes + kWidenBytes) / rate;
-    const double ns = one.ns - model.line.per_byte * one.bytes / 2 + kernels;
-    const DurationNs starts = (least + graph.calibration().stream(device)) * 2;
-    editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
-                        true);
-    launch_more(predictor, one.op, editor);
+  Proposal proposal{
+      true,
+      fmt::format(
+          "{}; half the bytes, and kernels that round and widen{}{}", model.text,
+          model.told_apart ? "" : "; of one size: all of their time is taken to be for bytes",
+          all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
+      at_half(predictor, all, model.line)};
+  if (proposal.scenario.edits.empty())
+    return not_here("the rate of the device's memory is not known, and it was not calibrated");
+  if (!model.told_apart) {
+    proposal.certainty = kBytesMayTakeNoTime;
+    proposal.otherwise.push_back(at_half(predictor, all, model.latency_only));
   }
-  return {true,
-          fmt::format(
-              "{}; half the bytes, and kernels that round and widen{}{}", model.text,
-              model.told_apart ? "" : "; of one size: all of their time is taken to be for bytes",
-              all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
-          editor.take()};
+  return proposal;
 }
 
 }  // namespace
@@ -92,7 +106,9 @@ const Fix kCompressGradients{
     "Half the bytes at the bandwidth that is fitted to the recorded all-reduces; before each a "
     "kernel that "
     "rounds (14 bytes a value, with what rounding took away before), after it one that widens (6).",
-    "whether the model learns as well, and whether kernels round and widen beside computation",
+    "whether the model learns as well, whether kernels round and widen beside computation, and of "
+    "messages of one size "
+    "whether bytes or latency take the time",
     propose};
 
 }  // namespace headway::analyzer

@@ -32,6 +32,26 @@ double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes) {
              moved_share(nodes.ranks);
 }
 
+Scenario in_stages(const Predictor& predictor, const std::vector<Transfer>& all, const Nodes& nodes,
+                   const TransferLine& inside, const TransferLine& flat) {
+  const Trace& trace = predictor.trace();
+  const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
+  const DependencyGraph& graph = predictor.program().graph();
+  Editor editor(predictor);
+  for (const Transfer& one : all) {
+    const double ns = 2 * inside.of(one.bytes) + across_ns(nodes, flat, one.bytes);
+    editor.set_transfer(
+        one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
+        true);
+    // Three collectives are launched instead of one.
+    const CallId call = trace.device_ops.call[one.op.value];
+    if (!call.valid()) continue;
+    const TaskId task = graph.points().task(call);
+    editor.set_duration(task, graph.base(task) * 3, true);
+  }
+  return editor.take();
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::vector<Transfer> all = main_all_reduces(predictor);
@@ -52,23 +72,15 @@ Proposal propose(const Predictor& predictor) {
     return not_here(
         "the link between the devices of a node is not known, and it was not calibrated");
   const TransferModel model = model_transfers(predictor, all);
-  const DependencyGraph& graph = predictor.program().graph();
-  Editor editor(predictor);
-  for (const Transfer& one : all) {
-    const double ns = 2 * inside.line.of(one.bytes) + across_ns(nodes, model.line, one.bytes);
-    editor.set_transfer(
-        one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
-        true);
-    // Three collectives are launched instead of one.
-    const CallId call = trace.device_ops.call[one.op.value];
-    if (!call.valid()) continue;
-    const TaskId task = graph.points().task(call);
-    editor.set_duration(task, graph.base(task) * 3, true);
+  Proposal proposal{true,
+                    fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(),
+                                nodes.per_node, model.text, inside.text),
+                    in_stages(predictor, all, nodes, inside.line, model.line)};
+  if (!model.told_apart) {
+    proposal.certainty = kBytesMayTakeNoTime;
+    proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, model.latency_only));
   }
-  return {true,
-          fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(), nodes.per_node,
-                      model.text, inside.text),
-          editor.take()};
+  return proposal;
 }
 
 }  // namespace
@@ -86,7 +98,7 @@ const Fix kHierarchicalAllReduce{
     "fitted to the recorded all-reduces.",
     "whether the recorded rings cross the network once a rank; rings "
     "that are ordered by node do not, and gain "
-    "nothing",
+    "nothing; of messages of one size, whether bytes or latency take the time",
     propose};
 
 }  // namespace headway::analyzer
