@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyzer/partition/steady_ops.h"
 #include "analyzer/ranks/job.h"
 
 namespace headway::analyzer {
@@ -27,8 +28,46 @@ DurationNs compute_of(const ClassTimes& times) {
   return times[TimeClass::kComputeTensor] + times[TimeClass::kComputeOther];
 }
 
-DurationNs idle_of(const ClassTimes& times) {
-  return times[TimeClass::kCommTransfer] + times[TimeClass::kStragglerWait];
+/// Of stretches in which only communication runs, by time, those in which some of it ends. `ends`: any order.
+DurationNs waited(const std::vector<Interval>& alone, std::vector<TimeNs> ends) {
+  std::ranges::sort(ends);
+  DurationNs sum;
+  for (const Interval& one : alone) {
+    const auto end = std::ranges::upper_bound(ends, one.begin);
+    if (end != ends.end() && *end <= one.end) sum += one.length();
+  }
+  return sum;
+}
+
+void append(Interval time, std::vector<Interval>& alone) {
+  if (!alone.empty() && alone.back().end >= time.begin)
+    alone.back().end = std::max(alone.back().end, time.end);
+  else
+    alone.push_back(time);
+}
+
+DurationNs idle_of(const RankSummary& rank, const RankDevice& device) {
+  std::vector<Interval> alone;
+  for (const Exposure& one : device.exposures)
+    if (device.steps[one.step].steady) append(one.time, alone);
+  std::vector<TimeNs> ends;
+  for (const RankCollective& row : rank.collectives.rows) ends.push_back(row.time.end);
+  return waited(alone, std::move(ends)) / std::max<std::int64_t>(1, device.steady_steps);
+}
+
+DurationNs idle_of(const RuleContext& context, const DevicePartition& device,
+                   std::vector<TimeNs> ends) {
+  std::vector<Interval> alone;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(context.steps, step)) continue;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = device.segments[step.first_segment + i];
+      if (segment.time_class == TimeClass::kCommTransfer ||
+          segment.time_class == TimeClass::kStragglerWait)
+        append(segment.interval, alone);
+    }
+  }
+  return waited(alone, std::move(ends)) / std::max<std::int64_t>(1, device.steady_steps);
 }
 
 /// From the first stage on, as far as each is the neighbour of the one before.
@@ -73,7 +112,7 @@ std::vector<PipelineStage> stages_of_job(const JobAnalysis& job) {
     PipelineStage stage = stage_of_messages(messages, std::ssize(steady), rank.identity.rank);
     if (stage.micro_batches <= 0) continue;
     stage.compute = compute_of(device->per_steady_step);
-    stage.idle = idle_of(device->per_steady_step);
+    stage.idle = idle_of(rank, *device);
     stages.push_back(stage);
   }
   return stages;
@@ -90,12 +129,14 @@ std::vector<PipelineStage> stages_of_trace(const RuleContext& context) {
     for (const DeviceStep& step : partition.steps)
       if (!context.steps.all.empty()) steps.push_back(&context.steps.all[step.step]);
     std::vector<StepMessage> messages;
+    std::vector<TimeNs> ends;
     std::int32_t rank = -1;
     for (const RankCollective& row : all.rows) {
       if (row.on_host) continue;
       const Stream& stream = trace.streams[trace.device_ops.stream[row.op].value];
       if (stream.device != partition.device) continue;
       rank = trace.processes[stream.process.value].rank;
+      ends.push_back(row.time.end);
       const auto after = std::ranges::upper_bound(
           steps, row.launch, {}, [](const Step* step) { return step->host.begin; });
       if (after == steps.begin() || !(*(after - 1))->steady) continue;
@@ -104,7 +145,7 @@ std::vector<PipelineStage> stages_of_trace(const RuleContext& context) {
     PipelineStage stage = stage_of_messages(messages, partition.steady_steps, rank);
     if (stage.micro_batches <= 0) continue;
     stage.compute = compute_of(partition.per_steady_step);
-    stage.idle = idle_of(partition.per_steady_step);
+    stage.idle = idle_of(context, partition, std::move(ends));
     stages.push_back(stage);
   }
   return stages;

@@ -17,7 +17,9 @@ struct PipelineStage {
   std::int32_t after = -1;   ///< rank that it sends them to; -1: it is the last one
   double micro_batches = 0;  ///< per step: messages to, and from, one neighbour
   DurationNs compute;        ///< but for the optimizer
-  DurationNs idle;           ///< communication and waiting for it that no compute covers
+  /// Communication and waiting for it that no compute covers, in stretches in which some of it ends: what goes on after them
+  /// may have waited for it. (Between two kernels a message that nobody needs yet is all that runs, too.)
+  DurationNs idle;
 };
 
 /// Stages of a pipeline: ranks that send one neighbour activations and get as many gradients back.

@@ -74,6 +74,7 @@ std::vector<Rendezvous> find_rendezvous(const Trace& trace, std::int64_t& contra
     Rendezvous group;
     group.last_start = TimeNs::min();
     group.inferred = members[i].counted;
+    const bool message = members[i].from >= 0;
     TimeNs first_end = TimeNs::max();
     std::size_t j = i;
     for (; j < members.size() && members[j].same_collective(members[i]); ++j) {
@@ -87,7 +88,7 @@ std::vector<Rendezvous> find_rendezvous(const Trace& trace, std::int64_t& contra
     if (group.ops.size() < 2) continue;
     if (first_end < group.last_start) {
       // What is sent may be kept on the way until the other end asks for it.
-      contradicted += members[i].from < 0;
+      contradicted += message ? 0 : 1;
       continue;
     }
     groups.push_back(std::move(group));

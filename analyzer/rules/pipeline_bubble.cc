@@ -89,7 +89,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const DurationNs uneven =
       pipeline.whole ? std::max(DurationNs{0}, pipeline.busiest().compute - pipeline.mean_compute())
                      : DurationNs{0};
-  const DurationNs wait = pipeline.whole ? pipeline.busiest().idle : share.time;
+  const DurationNs wait = pipeline.whole ? pipeline.busiest().idle : pipeline.stages.front().idle;
   const DurationNs recoverable = std::min(context.step, wait + uneven);
   const std::string checked =
       pipeline.whole ? claim_of_whole(context, pipeline, wait, uneven)

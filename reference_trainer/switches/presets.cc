@@ -382,7 +382,7 @@ std::span<const Preset> all_presets() {
        "pipeline-bubble",
        with(blocks("40"),
             {{"ranks", "2"}, {"pipeline", "gpipe"}, {"batch", "32"}, {"micro_batches", "16"}}),
-       with(kBlocksOnGpu, {{"batch", "64"}, {"micro_batches", "32"}}),
+       with(kBlocksOnGpu, {{"batch", "256"}, {"micro_batches", "32"}}),
        {{"micro_batches", "2"}}},
       {"recomputation",
        "Each block's activations are made again in the backward pass; memory has room for them.",

@@ -76,7 +76,7 @@ TEST_CASE("stages are idle for (p - 1) of (m + p - 1), whatever the schedule") {
   for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1F1B}) {
     Settings settings = transformer(4);
     settings.pipeline = schedule;
-    settings.batch = 64;
+    settings.batch = 256;
     settings.micro_batches = 4;
     const double few = simulate(settings).result.mean_step_s();
     settings.micro_batches = 16;
