@@ -15,8 +15,8 @@ __device__ void spread_numbers(const InsertZerosParameters& a) {
     const std::int64_t x = place % s.to_width;
     const std::int64_t y = place / s.to_width % s.to_height;
     const std::int64_t map = place / s.to_width / s.to_height;
-    const bool taken = x % s.stride == 0 && y % s.stride == 0 && x / s.stride < s.width &&
-                       y / s.stride < s.height;
+    const bool taken =
+        x % s.stride == 0 && y % s.stride == 0 && x / s.stride < s.width && y / s.stride < s.height;
     Pack<T, kStep> numbers;
     if (taken) {
       const std::int64_t from =

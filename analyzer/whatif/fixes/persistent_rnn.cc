@@ -113,11 +113,18 @@ class Needs {
       const auto made = output_bytes_.find({graph.process.value, input});
       if (made != output_bytes_.end()) bytes += made->second;
     }
-    return DurationNs{std::llround(std::max(static_cast<double>(graph.flops) / products,
-                                            static_cast<double>(bytes + step) / memory))};
+    const double done = share_done(kernels, graph.flops);
+    return DurationNs{std::llround(done * std::max(static_cast<double>(graph.flops) / products,
+                                                   static_cast<double>(bytes + step) / memory))};
   }
 
  private:
+  /// Of the op as the graph has it: the layer ends with the longest sample of its batch, and the rest is padding.
+  double share_done(const Ops& kernels, std::int64_t flops) const {
+    std::int64_t done = 0;
+    for (DeviceOpId op : kernels) done += predictor_.trace().device_ops.flops[op.value];
+    return done > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(flops)) : 1;
+  }
   DeviceOpId product_of(const Ops& kernels) const {
     const auto product = std::ranges::find_if(kernels, [&](DeviceOpId op) {
       return predictor_.kernels().of(op).family == KernelFamily::kGemm;

@@ -69,10 +69,17 @@ std::vector<KernelPart> lstm_parts(const Graph& graph, const Node& node, const L
   const KernelPart cell = {"lstm_cell", kernels::lstm_cell_work(by.shape)};
   const bool backward = node.op == &ops::kLstmBackward;
   std::vector<KernelPart> parts;
-  for (std::int64_t step = by.shape.steps; step-- > 0;) {
-    parts.push_back(backward ? cell : product);
-    if (!backward) parts.push_back(cell);
-    if (backward && step > 0) parts.push_back(product);
+  const std::int64_t steps = by.shape.steps;
+  auto add = [&](KernelPart part, std::int64_t step) {
+    part.time_step = step;
+    part.time_steps = steps;
+    parts.push_back(part);
+  };
+  for (std::int64_t left = steps; left-- > 0;) {
+    const std::int64_t step = backward ? left : steps - 1 - left;
+    add(backward ? cell : product, step);
+    if (!backward) add(cell, step);
+    if (backward && step > 0) add(product, step);
   }
   return parts;
 }

@@ -11,6 +11,9 @@ namespace headway::trainer::sim {
 struct KernelPart {
   std::string_view name;  ///< in the kernel's name; empty: the op is one kernel
   Work work;              ///< of FP32 operands
+  /// Of a recurrent layer: the time step it is for, and how many there are; -1: of all of them.
+  std::int64_t time_step = -1;
+  std::int64_t time_steps = 0;
 };
 
 /// The kernels that a node runs as, in order: those that the host device launches for it

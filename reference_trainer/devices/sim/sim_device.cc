@@ -220,8 +220,10 @@ Work SimDevice::work_of(const SimKernel& kernel, const LaunchArguments& argument
 void SimDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
   if (const auto* graph = dynamic_cast<const SimGraphLaunch*>(&kernel))
     return launch_graph(on, *graph, arguments);
+  const auto& one = static_cast<const SimKernel&>(kernel);
+  if (one.is_beyond(arguments.filled)) return;
   begin_call(DeviceCallKind::kLaunch, on);
-  submit(on, work_of(static_cast<const SimKernel&>(kernel), arguments));
+  submit(on, work_of(one, arguments));
   end_call(costs_.costs().launch_ns);
 }
 
@@ -233,6 +235,7 @@ void SimDevice::launch_graph(StreamId on, const SimGraphLaunch& graph,
   const auto stream_gap = static_cast<double>(drawn_.costs.kernel_gap_ns);
   std::int64_t node = 0;
   for (const SimKernel* kernel : graph.nodes()) {
+    if (kernel->is_beyond(arguments.filled)) continue;
     Work work = work_of(*kernel, arguments);
     work.called = call_.start;
     work.gap = std::llround(stream_gap * (node == 0 ? 1 : drawn_.graphs.gap_share));

@@ -124,8 +124,11 @@ class SimGraph final : public CompiledGraph {
       kernels_[id.value].push_back(
           std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided,
                                       kernel_name(*device_.costs().gpu().model, node, name)));
-      if (std::holds_alternative<LstmAttributes>(node.attributes))
-        static_cast<SimKernel&>(*kernels_[id.value].back()).repeats_by_step();
+      auto& kernel = static_cast<SimKernel&>(*kernels_[id.value].back());
+      if (part.time_step >= 0)
+        kernel.is_of_step(part.time_step, part.time_steps);
+      else if (std::holds_alternative<LstmAttributes>(node.attributes))
+        kernel.repeats_by_step();
     }
   }
 
@@ -149,6 +152,7 @@ SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, const std:
 
 kernels::Work SimKernel::work(double filled) const {
   const kernels::Work& whole = tag().work;
+  if (steps_ > 0) return whole;
   const double bytes = by_step_ ? filled : 1 - divided_ + divided_ * filled;
   return {std::llround(static_cast<double>(whole.flops) * filled),
           std::llround(static_cast<double>(whole.bytes) * bytes)};

@@ -21,8 +21,16 @@ class SimKernel final : public Kernel {
   SimKernel(Tag tag, const CostModel& costs, double divided = 1, const std::string& name = {});
 
   const CostModel::KernelCost& cost() const { return cost_; }
-  /// Does its work once for every time step: weights are read each time.
+  /// Of a recurrent layer: does its work for every time step, and weights are read each time; or for one of `steps` alone,
+  /// and is not launched for a batch that ends before.
   void repeats_by_step() { by_step_ = true; }
+  void is_of_step(std::int64_t step, std::int64_t steps) {
+    step_ = step;
+    steps_ = steps;
+  }
+  bool is_beyond(double filled) const {
+    return steps_ > 0 && static_cast<double>(step_) >= filled * static_cast<double>(steps_);
+  }
   /// Of a batch that has `filled` of the graph's length: what is divided among blocks is less by as much.
   CostModel::KernelCost cost(double filled) const;
   kernels::Work work(double filled) const;
@@ -35,6 +43,8 @@ class SimKernel final : public Kernel {
   const CostModel& costs_;
   double divided_;
   bool by_step_ = false;
+  std::int64_t step_ = 0;
+  std::int64_t steps_ = 0;  ///< 0: of all
   CostModel::KernelCost cost_;
   nvtx::Name device_name_;
   std::uint64_t number_;

@@ -218,6 +218,26 @@ TEST_CASE("each optimizer of a residual network, in each form, trains as on the 
   }
 }
 
+TEST_CASE(
+    "data gradients with zeros inserted train as on the host, in either layout and half "
+    "precision") {
+  for (bool channels_first : {false, true}) {
+    for (Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      CAPTURE(channels_first);
+      CAPTURE(static_cast<int>(precision));
+      Settings settings = small_steps();
+      settings.steps = 2;
+      settings.slow_dgrad = true;
+      settings.channels_first = channels_first;
+      settings.precision = precision;
+      if (precision == Precision::kFp32)
+        check_same_on_both(settings);
+      else
+        check_same_on_both(settings, 5e-2, 0.2);
+    }
+  }
+}
+
 TEST_CASE("phases of a residual network as CUDA graphs, convolutions included, train the same") {
   for (Precision precision : {Precision::kFp32, Precision::kAmpO2}) {
     Settings settings = small_steps();
