@@ -112,7 +112,8 @@ class Description {
   }
 
   void in_step(std::optional<std::uint32_t> index) {
-    if (brief_ || !index) return;
+    // Without steps a partition has one for its whole span.
+    if (brief_ || !index || *index >= analysis_.steps.all.size()) return;
     const analyzer::Step& step = analysis_.steps.all[*index];
     add("In step", fmt::format("{}{}", step.number, step.steady ? "" : " (left out of figures)"),
         Target::step(*index));

@@ -33,7 +33,12 @@ Key key_of(const TimelineModel& model, const Row& row) {
       return {row.kind, owner, ordinal, 0, ""};
     }
     case RowKind::kPartition: {
-      auto [owner, ordinal] = of_device(model.analysis->partitions[row.subject].device);
+      const analyzer::DevicePartition& partition = model.analysis->partitions[row.subject];
+      if (!partition.device.valid()) {  // of a training thread
+        const trace::Thread& thread = trace.threads[partition.thread.value];
+        return {row.kind, pid_of(trace, thread.process), thread.tid, 0, ""};
+      }
+      auto [owner, ordinal] = of_device(partition.device);
       return {row.kind, owner, ordinal, 0, ""};
     }
     case RowKind::kStream: {

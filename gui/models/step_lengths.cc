@@ -54,6 +54,7 @@ std::optional<std::uint32_t> step_on_host(const trace::Trace& trace,
 std::optional<std::uint32_t> step_of(const trace::Trace& trace, const analyzer::Analysis& analysis,
                                      analyzer::EventRef event) {
   using Kind = analyzer::EventRef::Kind;
+  if (analysis.steps.all.empty()) return std::nullopt;
   const TimeNs begin = analyzer::interval_of(trace, event).begin;
   switch (event.kind) {
     case Kind::kDeviceOp: {
