@@ -40,6 +40,25 @@ void Editor::drop_call(CallId call) {
   });
 }
 
+void Editor::repeat_call(CallId call, int times) {
+  const TaskId task = points_.task(call);
+  program_.for_each(program_.slot_of(end_of(task)), [&](const Constraint& constraint) {
+    if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kHostSync)
+      scenario_.set(constraint.id, constraint.lag * times, true);
+  });
+  for (Slot slot = program_.slot_of(start_of(task)); slot.valid();) {
+    Slot before;
+    program_.for_each(slot, [&](const Constraint& constraint) {
+      if (constraint.kind != EdgeKind::kThreadOrder) return;
+      const TimeClass its = parts_[constraint.part.value].time_class;
+      if (its == TimeClass::kLaunchGap || its == TimeClass::kCommTransfer)
+        scenario_.set(constraint.id, constraint.lag * times, true);
+      if (!program_.point_of(constraint.from).valid()) before = constraint.from;
+    });
+    slot = before;
+  }
+}
+
 void Editor::drop_pause(CallId call) {
   change_pause(call, [](const Constraint&) { return true; });
 }

@@ -28,6 +28,9 @@ class Editor {
   void remove_edges(PointId to, EdgeKind kind);
   /// The call is not made: neither it nor the pause before it, as far as that is of issuing work.
   void drop_call(trace::CallId call);
+  /// The call is made so many times, with as many pauses before it as far as those are of issuing work. A blocking one wakes up
+  /// as often.
+  void repeat_call(trace::CallId call, int times);
   /// The op becomes part of the one before it on its stream: it is not launched, and there is no pause
   /// before it.
   void drop_launch(trace::DeviceOpId op);

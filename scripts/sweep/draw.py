@@ -81,10 +81,7 @@ def draw(seed, index, attempt, device, world=True):
     launches(d, host)
     if d.random.random() < 0.45:
         ranks(d, host)
-    if model == "transformer":
-        d.flawed("recompute", "off", ["on"])
-    if not host and int(d.values.get("ranks", 1)) > 1 and d.random.random() < 0.15:
-        share_model(d)
+    share_model(d, random.Random(f"{seed}/{index}/{attempt}/share"), host)
     if model in ("resnet", "ssd"):
         samples(d)
         d.flawed("dgrad", "fast", ["slow"])
@@ -214,20 +211,26 @@ def ranks(d, host):
         d.between("slow_rank_ms", 0.1, 30)
 
 
-def share_model(d):
-    """Ranks share the parameters, or are stages of a pipeline: what excludes other exchanges. A drawn accumulation is a pipeline's
-    micro batches."""
-    d.set("compress", "none")
-    d.set("topology", "flat")
-    if d.values["model"] == "transformer" and int(d.values["layers"]) >= int(d.values["ranks"]) and d.random.random() < 0.5:
-        d.one("pipeline", ["1f1b", "gpipe"])
-        d.one("micro_batches", [size for size in (1, 2, 4, 8, 16) if size <= int(d.values["batch"])])
-    else:
-        d.set("shard_parameters", "on")
-        d.flawed("gather_prefetch", "on", ["off"])
-        if d.values["optimizer"] in ("lamb", "lars"):
-            d.set("optimizer", "auto")
-    d.set("accumulate", 1)
+def share_model(d, generator, host):
+    """Blocks computed twice; now and then ranks that share the parameters, or are stages of a pipeline, which excludes other exchanges.
+    By a generator of its own, so that the rest of a case is what it was before there were such switches."""
+    values = d.values
+    model, ranks = values["model"], int(values.get("ranks", 1))
+    if model == "transformer" and generator.random() < d.flaw / 2:
+        d.set("recompute", "on")
+    if host or ranks == 1 or generator.random() > 0.15:
+        return
+    for name, value in {"compress": "none", "topology": "flat", "accumulate": 1}.items():
+        d.set(name, value)
+    if model == "transformer" and int(values["layers"]) >= ranks and generator.random() < 0.6:
+        d.set("pipeline", generator.choice(["1f1b", "gpipe"]))
+        d.set("micro_batches", generator.choice([size for size in (1, 2, 4, 8, 16) if size <= int(values["batch"])]))
+        return
+    d.set("shard_parameters", "on")
+    if generator.random() < d.flaw:
+        d.set("gather_prefetch", "off")
+    if values["optimizer"] in ("lamb", "lars"):
+        d.set("optimizer", "auto")
 
 
 def steps_of(values):

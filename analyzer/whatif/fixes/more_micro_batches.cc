@@ -150,6 +150,7 @@ class MoreParts {
     const std::size_t messages = edit_messages();
     if (messages == 0) return false;
     edit_kernels();
+    edit_host();
     return true;
   }
   Scenario take() { return editor_.take(); }
@@ -239,6 +240,39 @@ class MoreParts {
     }
   }
 
+  /// The host issues everything but the update once for each half; where it waits for the device after a launch, that takes as
+  /// long to begin each time.
+  void edit_host() {
+    const Trace& trace = predictor_.trace();
+    std::set<ThreadId> threads;
+    for (const Collective& one : trace.collectives)
+      if (one.op.valid() && passes_.is_message(one.op) && ops_.call[one.op.value].valid())
+        threads.insert(trace.calls.thread[ops_.call[one.op.value].value]);
+    for (ThreadId thread : threads) {
+      bool updates = false;
+      DeviceOpId launched;
+      for (CallId call : trace.calls_of_thread[thread]) {
+        if (const DeviceOpId op = trace.calls.op[call.value]; op.valid()) {
+          launched = op;
+          updates = predictor_.analysis().attribution.phase_of[op.value] == Phase::kUpdate;
+        } else if (is_blocking(trace.calls.kind[call.value]) && launched.valid() && !updates) {
+          repeat_latency(launched);
+          launched = DeviceOpId::none();
+        }
+        if (!updates) editor_.repeat_call(call, kTimes);
+      }
+    }
+  }
+
+  void repeat_latency(DeviceOpId op) {
+    const Program& program = predictor_.program();
+    program.for_each(program.slot_of(start_of(points_.task(op))),
+                     [&](const Constraint& constraint) {
+                       if (constraint.kind == EdgeKind::kLaunch)
+                         editor_.set_lag(constraint.id, constraint.lag * kTimes);
+                     });
+  }
+
   bool has_graph() const { return !predictor_.trace().graph_ops.empty(); }
 
   const Predictor& predictor_;
@@ -278,8 +312,8 @@ const Fix kMoreMicroBatches{
     "update are two, "
     "each with the time of the shortest one and half of the rest, more where a smaller grid fills "
     "the device less; what adds "
-    "up gradients runs twice as often.",
-    "whether the batch can be cut once more, and the launches of a host that is behind its device",
+    "up gradients runs twice as often, and the host issues everything but the update twice.",
+    "whether the batch can be cut once more",
     propose};
 
 }  // namespace headway::analyzer
