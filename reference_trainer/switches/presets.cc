@@ -312,7 +312,7 @@ std::span<const Preset> all_presets() {
         {"layers", "2"},
         {"features", "1024"},
         {"sequence", "1024"},
-        {"batch", "12"},
+        {"batch", "8"},
         {"ranks", "8"},
         {"precision", "bf16"}},
        {{"balance", "random"}}},

@@ -137,18 +137,24 @@ void set_piece(Editor& editor, const Program& program, const Piece& piece, Durat
   }
 }
 
+struct SlowRanks {
+  std::vector<ProcessId> all;
+  double most = 0;  ///< by how much the slowest takes longer than the one in the middle, as a share
+};
+
 /// The processes of ranks that are slow, by what the pieces of each add up to.
-std::vector<ProcessId> slow_ranks(const Pieces& pieces, std::size_t processes) {
+SlowRanks slow_ranks(const Pieces& pieces, std::size_t processes) {
   std::vector<DurationNs> total(processes);
   pieces.for_each(
       [&](ProcessId process, Row, const Piece& piece) { total[process.value] += piece.own; });
   std::vector<DurationNs> ranks;
   std::ranges::copy_if(total, std::back_inserter(ranks), [](DurationNs one) { return one.ns > 0; });
-  std::vector<ProcessId> slow;
+  SlowRanks slow;
   if (ranks.size() < 2) return slow;
   const DurationNs usual = middle_of(ranks);
   for (std::size_t p = 0; p < processes; ++p) {
-    if (ratio(total[p], usual) >= kSlow) slow.push_back(ProcessId::from(p));
+    slow.most = std::max(slow.most, ratio(total[p], usual) - 1);
+    if (ratio(total[p], usual) >= kSlow) slow.all.push_back(ProcessId::from(p));
   }
   return slow;
 }
@@ -189,9 +195,10 @@ DurationNs total(const std::vector<Piece>& pieces) {
   return sum;
 }
 
-/// Another rank is the slow one in every step: batches of unequal work. Each piece takes the mean of all ranks.
-Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows) {
-  constexpr double kUneven = 0.02;
+/// Another rank is the slow one in every step, by more than one is over all: batches of unequal work. Each piece takes the mean
+/// of all ranks.
+Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows, double over_all) {
+  const double uneven = std::max(0.02, 2 * over_all);
   const auto work = same_work(rows);
   DurationNs means;
   DurationNs longest;
@@ -205,7 +212,7 @@ Proposal even_batches(const Predictor& predictor, const std::vector<Rows>& rows)
     means += sum / static_cast<std::int64_t>(ranks.size());
     longest += most;
   }
-  if (means.ns == 0 || ratio(longest, means) < 1 + kUneven)
+  if (means.ns == 0 || ratio(longest, means) < 1 + uneven)
     return not_here("no rank takes 2 % longer than the one in the middle, over all nor by step");
   Editor editor(predictor);
   for (const auto& ranks : work) {
@@ -231,15 +238,16 @@ Proposal propose(const Predictor& predictor) {
   if (find_pipeline(rule_context(predictor)).stages.size() > 1)
     return not_here("the ranks are stages of a pipeline: each has its own part of the model");
   const Pieces pieces(predictor);
-  const std::vector<ProcessId> slow = slow_ranks(pieces, trace.processes.size());
+  const SlowRanks slow = slow_ranks(pieces, trace.processes.size());
   std::vector<Rows> rows(trace.processes.size());
   pieces.for_each([&](ProcessId process, Row row, const Piece& piece) {
     rows[process.value][row].push_back(piece);
   });
-  if (slow.empty()) return even_batches(predictor, rows);
+  Proposal by_step = even_batches(predictor, rows, slow.most);
+  if (by_step.applies || slow.all.empty()) return by_step;
   Editor editor(predictor);
   std::string names;
-  for (ProcessId one : slow) {
+  for (ProcessId one : slow.all) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", trace.processes[one.value].rank);
     for (const auto& [row, its] : rows[one.value]) {
       std::vector<const std::vector<Piece>*> peers;

@@ -105,6 +105,8 @@ TEST_CASE("without waits for the device a step takes what its kernels take") {
   const FixPrediction& fix = run.of("remove-syncs");
   REQUIRE(fix.applies);
   CHECK(fix.prediction.step.ns / 1e3 == doctest::Approx(2000).epsilon(0.01));
+  // Each launch is waited for: no two of them could be captured together.
+  CHECK(!run.of("cuda-graph").applies);
   // The Amdahl way, taking away the waits of 110 µs, would have said 200 µs.
   CHECK(run.result.fixes.front().fix->id == "remove-syncs");
 }

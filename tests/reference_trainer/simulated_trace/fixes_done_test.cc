@@ -73,6 +73,17 @@ TEST_CASE("launches of a phase become one, and its kernels follow each other mor
   }
 }
 
+TEST_CASE(
+    "ranks that are slow in turn are evened step by step, and sentences of like length gain more") {
+  const Switches run = {{"device", "sim"},     {"gpu", "a100"},       {"model", "gnmt"},
+                        {"data", "generated"}, {"layers", "2"},       {"features", "1024"},
+                        {"sequence", "1024"},  {"batch", "4"},        {"ranks", "4"},
+                        {"precision", "bf16"}, {"balance", "random"}, {"eval", "off"}};
+  const Predicted before(run);
+  CHECK(before.step_ns("even-ranks") < 0.95 * mean_step_ns(run));
+  CHECK(before.step_ns("even-ranks") > mean_step_ns(run, {{"balance", "sorted"}}));
+}
+
 TEST_CASE("kernels bound by arithmetic gain by the clock") {
   check_done(with(kImages, {{"width", "64"},
                             {"batch", "256"},

@@ -23,7 +23,8 @@ std::string first_finding(std::string_view preset) {
   const test::TemporaryFolder folder;
   sim::write_trace(simulate(preset).run, folder / "run.sqlite");
   const auto report = analyzer::analyze_ranks(trace::load(folder / "run.sqlite"));
-  analyzer::predict_findings(report->trace, report->analysis);
+  analyzer::predict_findings(report->trace, report->analysis, {},
+                             report->whole ? &*report->whole : nullptr);
   const auto& findings = report->analysis.findings;
   if (findings.empty() || findings.front().status != analyzer::Status::kFound) return "nothing";
   return std::string(findings.front().rule);
