@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Pictures of every page of headway-gui for docs/gui and docs/user-guide/three-clicks.md: of a recorded input-bound run (compared
-# with a healthy one), and of the real recordings that are there. Look at each before you commit it.
+# with a healthy one), of a simulated job of four ranks, and of the real recordings that are there. Look at each before you commit it.
 # Usage: scripts/gui_pictures.sh [--build FOLDER] [--traces FOLDER] [--run FILE --healthy FILE --waiting FILE] [--output FOLDER]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -74,6 +74,10 @@ picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
 picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
 # A step as it would be without the waits for the device.
 picture "$out/waiting/predicted.png" "$waiting" --finding host-sync --predicted
+# A job of four simulated ranks, one of which is late.
+"$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
+  >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }
+for page in summary ranks findings; do picture "$out/job/$page.png" "$work"/rank[0-3].sqlite --page "$page"; done
 # From a copy: a page may show where its trace lies, and that is nobody's business.
 for trace in nsys/h100_2gpu_1s.sqlite kineto/a100_control.json.gz; do
   [ -f "$traces/$trace" ] || continue

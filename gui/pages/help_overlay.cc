@@ -9,6 +9,7 @@
 
 #include "gui/models/pages.h"
 #include "gui/models/shortcuts.h"
+#include "gui/timeline/frame.h"
 #include "gui/timeline/key_bindings.h"
 
 namespace headway::gui {
@@ -42,6 +43,15 @@ std::vector<std::vector<Line>> blocks() {
   return result;
 }
 
+/// Of the widest keys of a block.
+int keys_width(const std::vector<Line>& block, const QFont& bold) {
+  int width = 0;
+  for (const Line& one : block)
+    if (!one.right.isEmpty())
+      width = std::max(width, QFontMetrics(bold).horizontalAdvance(one.left));
+  return width;
+}
+
 }  // namespace
 
 HelpOverlay::HelpOverlay(QWidget* parent) : QWidget(parent) {
@@ -59,9 +69,15 @@ void HelpOverlay::set_theme(const Theme& theme) {
 void HelpOverlay::toggle() {
   if (isVisible()) return hide();
   setGeometry(parentWidget()->rect());
+  focused_ = window()->focusWidget();
   raise();
   show();
   setFocus();
+}
+
+void HelpOverlay::hideEvent(QHideEvent*) {
+  if (focused_ && focused_ != this) focused_->setFocus();
+  focused_ = nullptr;
 }
 
 bool HelpOverlay::eventFilter(QObject*, QEvent* event) {
@@ -80,24 +96,12 @@ void HelpOverlay::keyPressEvent(QKeyEvent*) {
 void HelpOverlay::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), QColor(0, 0, 0, 120));
-  QFont bold = font();
-  bold.setBold(true);
-  std::vector<std::vector<Line>> all = blocks();
-  int keys = 0;
-  int words = 0;
-  for (const auto& block : all) {
-    for (const Line& one : block) {
-      if (one.right.isEmpty()) continue;
-      keys = std::max(keys, QFontMetrics(bold).horizontalAdvance(one.left));
-      words = std::max(words, fontMetrics().horizontalAdvance(one.right));
-    }
-  }
+  const std::vector<std::vector<Line>> all = blocks();
   // As few columns as fit the height; blocks stay whole: each goes to the shortest column.
   std::vector<std::vector<const std::vector<Line>*>> spread;
-  std::vector<int> filled;
   auto arrange = [&](std::size_t count) {
     spread.assign(count, {});
-    filled.assign(count, 0);
+    std::vector<int> filled(count, 0);
     for (const auto& block : all) {
       auto shortest = std::min_element(filled.begin(), filled.end()) - filled.begin();
       spread[static_cast<std::size_t>(shortest)].push_back(&block);
@@ -105,16 +109,30 @@ void HelpOverlay::paintEvent(QPaintEvent*) {
     }
     return *std::max_element(filled.begin(), filled.end());
   };
-  constexpr std::size_t kMostColumns = 3;
   const int room = std::max(1, height() - 46);
+  QFont plain = font();
+  QFont bold = plain;
+  bold.setBold(true);
+  int line = fontMetrics().height() + 3;
+  int natural = 0;  // the width that the longest line needs
+  for (const auto& block : all) {
+    for (const Line& one : block)
+      natural = std::max(
+          natural, keys_width(block, bold) + 44 + QFontMetrics(plain).horizontalAdvance(one.right));
+  }
   std::size_t count = 1;
-  while (count < kMostColumns && arrange(count) * (fontMetrics().height() + 3) > room) ++count;
+  while (count < 3 && arrange(count) * line > room) ++count;
+  if (arrange(count) * line > room || natural * static_cast<int>(count) > width() - 32) {
+    // A small window: smaller letters, and two columns if they then fit.
+    plain = label_font(plain);
+    bold = plain;
+    bold.setBold(true);
+    line = QFontMetrics(plain).height();
+    count = arrange(2) * line <= room ? 2 : 3;
+  }
   const int tallest = arrange(count);
   const int columns = static_cast<int>(count);
-  const int line = std::clamp(room / std::max(1, tallest), fontMetrics().height() - 1,
-                              fontMetrics().height() + 3);
-  const int column_width = std::min(keys + words + 44, (width() - 32) / columns);
-  words = std::max(20, column_width - keys - 40);
+  const int column_width = std::min(natural, (width() - 32) / columns);
   QRect card(0, 0, columns * column_width + 20, tallest * line + 34);
   card.moveCenter(rect().center());
   card.moveTop(std::max(6, card.top()));
@@ -125,15 +143,17 @@ void HelpOverlay::paintEvent(QPaintEvent*) {
     int x = card.left() + 20 + c * column_width;
     int y = card.top() + 20;
     for (const std::vector<Line>* block : spread[static_cast<std::size_t>(c)]) {
+      const int keys = keys_width(*block, bold);
+      const int words = std::max(20, column_width - keys - 36);
       for (const Line& one : *block) {
         bool heading = one.right.isEmpty();
         painter.setFont(bold);
         painter.setPen(heading ? theme_->accent : theme_->text);
-        painter.drawText(QRect(x, y, keys + words + 20, line), Qt::AlignLeft | Qt::AlignVCenter,
+        painter.drawText(QRect(x, y, keys + words, line), Qt::AlignLeft | Qt::AlignVCenter,
                          one.left);
-        painter.setFont(font());
+        painter.setFont(plain);
         painter.drawText(QRect(x + keys + 16, y, words + 4, line), Qt::AlignLeft | Qt::AlignVCenter,
-                         fontMetrics().elidedText(one.right, Qt::ElideRight, words + 4));
+                         QFontMetrics(plain).elidedText(one.right, Qt::ElideRight, words + 4));
         y += line;
       }
       y += line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <QPointer>
 #include <QWidget>
 
 #include "gui/timeline/theme.h"
@@ -18,11 +19,13 @@ class HelpOverlay : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
+  QPointer<QWidget> focused_;  ///< before the help was shown: keys go on there
   const Theme* theme_ = &Theme::light();
 };
 

@@ -12,6 +12,8 @@ namespace {
 constexpr double kLeastHeight = 0.3;
 /// Narrower boxes have no room for stripes.
 constexpr int kLeastHatched = 8;
+/// Narrower boxes are not told apart by their shade.
+constexpr int kLeastShaded = 3;
 /// A lane that is this high in device pixels is on a screen with twice as many.
 constexpr int kDenseHeight = 28;
 /// Fewer entries are not worth other threads.
@@ -81,7 +83,8 @@ const std::vector<LaneItem>& LanePass::items_of(const Lane& lane, const ColumnGr
 }
 
 const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, const Lane& lane,
-                                             const ColumnGrid& grid, const Theme& theme) {
+                                             const ColumnGrid& grid, const Theme& theme,
+                                             const ShadeOf& shade_of) {
   const int width = std::min({grid.width(), band.width(), image.width() - band.left()});
   const std::vector<LaneItem>& items = items_of(lane, grid, width);
   if (items.empty() || width <= 0) return items;
@@ -91,8 +94,10 @@ const std::vector<LaneItem>& LanePass::paint(QImage& image, const QRect& band, c
   hatch_.clear();
   const LaneItem* previous = nullptr;
   for (const LaneItem& item : items) {
-    const QRgb color = theme.role[static_cast<std::size_t>(item.color)];
     const bool box = is_box(item);
+    const bool shaded =
+        shade_of && box && item.width >= kLeastShaded && Theme::hatch(item.color) == Hatch::kNone;
+    const QRgb color = theme.shade(item.color, shaded ? shade_of(item) : 0);
     const int top = top_of(item, height);
     const int end = std::min(item.x + item.width, width);
     std::fill(color_.begin() + item.x, color_.begin() + end, color);

@@ -4,6 +4,7 @@
 #include <QImage>
 #include <QPainter>
 #include <QRect>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace headway::gui {
 /// many boxes it has. Keeps only scratch memory between calls.
 class LanePass {
  public:
+  /// Which of the three shades of its colour an event has.
+  using ShadeOf = std::function<int(const LaneItem&)>;
+
   /// Looks up what `lanes`, which `paint` will be given next and in this order, show in the first
   /// `width` columns: on all cores when there is much to look up, and from the last call's when the
   /// view has only moved. A lane that then comes out of order is looked up as without.
@@ -25,7 +29,8 @@ class LanePass {
   /// band's floor, as high as the share of time that events cover. The items stay valid until the
   /// next call: labels are drawn from them.
   const std::vector<LaneItem>& paint(QImage& image, const QRect& band, const Lane& lane,
-                                     const ColumnGrid& grid, const Theme& theme);
+                                     const ColumnGrid& grid, const Theme& theme,
+                                     const ShadeOf& shade_of = {});
   /// The same as rectangles, in logical pixels and one to each item: for pictures of vectors.
   const std::vector<LaneItem>& draw(QPainter& painter, const QRect& band, const Lane& lane,
                                     const ColumnGrid& grid, const Theme& theme);

@@ -249,31 +249,22 @@ void RowsPass::paint_strip(QImage& image, QPainter& painter, const Frame& frame,
   }
 }
 
-/// Ops of one class by their names in three shades, so that neighbours are told apart and the same kernel looks the
-/// same. Classes with stripes stay as they are.
-void RowsPass::paint_shades(QImage& image, const Frame& frame, RowId row, const Lane& lane,
-                            const QRect& band, const std::vector<LaneItem>& items) {
-  constexpr int kLeastWidth = 3;
-  for (const LaneItem& item : items) {
-    if (item.count != 1 || item.width < kLeastWidth || Theme::hatch(item.color) != Hatch::kNone)
-      continue;
-    const trace::StringId name = name_of_entry(*frame.model, row, lane.rows(item.entry).front());
-    const Theme& theme = *frame.theme;
-    const int shade = static_cast<int>(name.value * 2654435761u >> 16) % 3;
-    if (shade == 0) continue;
-    const QRgb color = theme.role[static_cast<std::size_t>(item.color)];
-    // Its first column may be the hairline between two boxes.
-    fill_device(image, band.left() + item.x + 1, std::max(band.top(), 0), item.width - 1,
-                band.height(), theme.shade(color, shade));
-  }
-}
-
 void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame, LabelCache& labels,
                            const ColumnGrid& grid, const RowLayout::Shown& shown) {
   const Row& row = frame.model->row(shown.row);
   const bool predicted = row.kind == RowKind::kPredicted;
   const Theme& theme = predicted ? frame.theme->predicted() : *frame.theme;
+  const Lane* lane = nullptr;
+  // Ops of one class differ in shade by name, so that neighbours are told apart and one kernel looks the same.
+  LanePass::ShadeOf shade_of;
+  if (row.kind == RowKind::kStream)
+    shade_of = [&](const LaneItem& item) {
+      const std::uint32_t op = lane->rows(item.entry).front();
+      return static_cast<int>(frame.model->trace->device_ops.name[op].value * 2654435761u >> 16) %
+             3;
+    };
   for (std::uint32_t l = 0; l < shown.lanes; ++l) {
+    lane = &row.lanes[l];
     int y = frame.screen_y(frame.layout->lane_y(shown, l));
     int height = frame.layout->metrics().lane;
     if (y + height <= frame.header_height()) continue;
@@ -282,9 +273,7 @@ void RowsPass::paint_lanes(QImage& image, QPainter& painter, const Frame& frame,
     QRect device = device_rect(band, frame.pixel_ratio);
     const std::vector<LaneItem>& items =
         image.isNull() ? lanes_.draw(painter, band, row.lanes[l], grid, theme)
-                       : lanes_.paint(image, device, row.lanes[l], grid, theme);
-    if (row.kind == RowKind::kStream && !image.isNull())
-      paint_shades(image, frame, shown.row, row.lanes[l], device, items);
+                       : lanes_.paint(image, device, row.lanes[l], grid, theme, shade_of);
     if (predicted && !image.isNull()) paint_edges(image, frame, device, items);
     paint_labels(painter, frame, labels, shown.row, row.lanes[l], band, items);
     if (image.isNull()) continue;

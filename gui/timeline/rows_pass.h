@@ -27,8 +27,6 @@ class RowsPass {
                    const ColumnGrid& grid, const RowLayout::Shown& shown);
   void paint_strip(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,
                    const RowLayout::Shown& shown);
-  void paint_shades(QImage& image, const Frame& frame, RowId row, const Lane& lane,
-                    const QRect& band, const std::vector<LaneItem>& items);
   void paint_labels(QPainter& painter, const Frame& frame, LabelCache& labels, RowId row,
                     const Lane& lane, const QRect& band, const std::vector<LaneItem>& items);
   void paint_counter(QImage& image, QPainter& painter, const Frame& frame, const ColumnGrid& grid,

@@ -70,6 +70,11 @@ void set_roles(Theme& theme) {
     theme.role_text[i] =
         contrast(color, kDarkText) >= contrast(color, kLightText) ? kDarkText : kLightText;
     theme.stripe[i] = blend(color, theme.base.rgb(), 0.45);
+    // Away from the text, which would be hard to read otherwise.
+    const QRgb away = theme.role_text[i] == kDarkText ? 0xffffffff : 0xff000000;
+    for (int number = 0; number < 3; ++number)
+      theme.shades[i][static_cast<std::size_t>(number)] =
+          number == 0 ? color : blend(color, away, 0.10 * number);
   }
 }
 
@@ -151,6 +156,7 @@ const Theme& Theme::predicted() const {
     Theme t = theme;
     for (std::size_t i = 0; i < kColorRoleCount; ++i) {
       t.role[i] = blend(theme.role[i], theme.base.rgb(), 0.5);
+      t.shades[i].fill(t.role[i]);
       t.role_text[i] = theme.text.rgb();
       t.stripe[i] = blend(theme.stripe[i], theme.base.rgb(), 0.5);
     }
@@ -159,14 +165,6 @@ const Theme& Theme::predicted() const {
   static const Theme on_light = faint(light());
   static const Theme on_dark = faint(dark_theme());
   return dark ? on_dark : on_light;
-}
-
-QRgb Theme::shade(QRgb color, int number) const {
-  if (number == 0) return color;
-  // Away from the text, which would be hard to read otherwise.
-  const QRgb away =
-      contrast(color, 0xff14191f) >= contrast(color, 0xffffffff) ? 0xffffffff : 0xff000000;
-  return blend(color, away, 0.10 * number);
 }
 
 QBrush Theme::brush(ColorRole r) const {

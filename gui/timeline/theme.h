@@ -47,8 +47,11 @@ struct Theme {
   QPalette palette() const;
   QString style_sheet() const;
 
-  /// One of three shades of a class's colour, 0 the colour itself, each with text as readable as on it.
-  QRgb shade(QRgb color, int number) const;
+  /// One of three shades of a role's colour, 0 the colour itself, each with text as readable as on it.
+  QRgb shade(ColorRole r, int number) const {
+    return shades[static_cast<std::size_t>(r)][static_cast<std::size_t>(number)];
+  }
+  std::array<std::array<QRgb, 3>, kColorRoleCount> shades{};
 
   /// This theme with the colours of what was not recorded but predicted: half as strong.
   const Theme& predicted() const;

@@ -469,4 +469,18 @@ TEST_CASE("the help shows the guide and says what the program is") {
   about->close();
 }
 
+TEST_CASE("after the shortcuts were shown keys go on where they went before") {
+  MainWindow& w = window();
+  w.show_page(Page::kTimeline);
+  w.activateWindow();
+  w.timeline().view().setFocus();
+  w.run(Command::kHelp);
+  HelpOverlay* help = w.findChild<HelpOverlay*>();
+  REQUIRE(help);
+  CHECK(help->isVisible());
+  QTest::keyClick(help, Qt::Key_Escape);
+  CHECK(!help->isVisible());
+  CHECK(w.focusWidget() == &w.timeline().view());
+}
+
 }  // namespace headway::gui

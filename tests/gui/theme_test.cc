@@ -107,7 +107,7 @@ TEST_CASE("shades of a class stay that class, and text on them is as readable") 
       CAPTURE(std::string(analyzer::info(a).id));
       CAPTURE(theme->dark);
       for (int shade : {1, 2}) {
-        const QRgb color = theme->shade(theme->role[role], shade);
+        const QRgb color = theme->shade(role_of(a), shade);
         CHECK(contrast(color, theme->role_text[role]) >=
               contrast(theme->role[role], theme->role_text[role]));
         CHECK(contrast(color, theme->role_text[role]) >= 4.5);

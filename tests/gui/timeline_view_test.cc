@@ -285,7 +285,8 @@ TEST_CASE("a resize keeps the visible time") {
   CHECK(v.view.mapping().width() == v.view.frame().area_width());
 }
 
-TEST_CASE("the pixel in the middle of an event has a shade of its colour, one name always the same") {
+TEST_CASE(
+    "the pixel in the middle of an event has a shade of its colour, one name always the same") {
   View v;
   const TimelineModel& model = *v.view.frame().model;
   std::mt19937 random(3);
@@ -300,8 +301,7 @@ TEST_CASE("the pixel in the middle of an event has a shade of its colour, one na
     if (box.width() < 20) continue;
     const QImage& image = v.view.render_frame();
     const Theme& theme = *v.view.frame().theme;
-    QRgb expected = theme.role[static_cast<std::size_t>(
-        role_of(*model.trace, model.analysis->attribution, {op}))];
+    const ColorRole expected = role_of(*model.trace, model.analysis->attribution, {op});
     // Off the label: near the right edge.
     const QRgb seen =
         image.pixel(static_cast<int>(box.right()) - 3, static_cast<int>(box.top()) + 1);

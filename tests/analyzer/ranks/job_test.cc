@@ -167,4 +167,38 @@ TEST_CASE("a job's reports name the ranks, escape their names, and are the same 
   CHECK(html.find("Waits per rank and step") != std::string::npos);
 }
 
+TEST_CASE("a rank's own rows lead back to the whole trace, and its counters are its own, once") {
+  trace::Trace trace = test::planted_trace(test::kEvenJob);
+  std::vector<RankProcesses> ranks = ranks_in(trace, 0);
+  REQUIRE(ranks.size() == 4);
+  for (const RankProcesses& rank : ranks)
+    trace.counters.push_back({"process.rss", "bytes", "", rank.main, {}, {{0}, {5}}, {1, 2}});
+  for (const RankProcesses& rank : ranks) {
+    const trace::Trace own = take_rank(trace, rank.main, ranks);
+    CHECK(own.counters.size() == 1);
+    CHECK(own.counters.at(0).process == rank.main);
+    const trace::KeptRows kept = rows_of_rank(trace, rank.main, ranks);
+    REQUIRE(kept.device_ops.size() == own.device_ops.size());
+    for (std::uint32_t op = 0; op < own.device_ops.size(); ++op) {
+      const EventRef whole = event_in_whole(kept, EventRef::of(trace::DeviceOpId{op}));
+      CHECK(interval_of(trace, whole) == interval_of(own, EventRef::of(trace::DeviceOpId{op})));
+    }
+    CHECK(event_in_whole(kept, {EventRef::Kind::kRange, 1'000'000}).kind == EventRef::Kind::kNone);
+  }
+}
+
+TEST_CASE("findings of a job say which rank they are about, and keep evidence of one clock") {
+  const auto report = test::analyze_planted(test::kEvenJob + "    on rank=2\n      host 3ms\n");
+  const JobAnalysis& job = *report->analysis.job;
+  std::size_t named = 0;
+  for (const Finding& finding : report->analysis.findings) {
+    if (finding.rank < 0) continue;
+    ++named;
+    CHECK(std::any_of(job.ranks.begin(), job.ranks.end(),
+                      [&](const RankSummary& rank) { return rank.identity.rank == finding.rank; }));
+  }
+  CHECK(named > 10);
+  CHECK(test::finding(*report, "straggler").rank == 2);
+}
+
 }  // namespace headway::analyzer

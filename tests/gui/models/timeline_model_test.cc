@@ -41,9 +41,9 @@ TEST_CASE("threads sort naturally and threads without events have no row") {
   builder.thread_name(5, "trainer");
   builder.range(5, "step", 0, 10, {.kind = trace::RangeKind::kStep, .step = 0});
   auto session = test::session_of(builder);
-  CHECK(outline(session->timeline) ==
-        std::vector<std::string>{"Process", " Time classes", " trainer", " loader-1", " loader-2",
-                                 " loader-10"});
+  CHECK(outline(session->timeline) == std::vector<std::string>{"Process", " Time classes",
+                                                               " trainer", " loader-1", " loader-2",
+                                                               " loader-10"});
 }
 
 TEST_CASE("every event of the trace is on exactly one line, and is found there") {
