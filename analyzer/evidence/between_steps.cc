@@ -33,8 +33,7 @@ void find_occasions(const RuleContext& context, BetweenCause cause, BetweenWork&
     for_each_between(*work.partition, step, [&](const Segment& segment) {
       if (segment.cause.kind != EventRef::Kind::kRange) return;
       const RangeId range{segment.cause.index};
-      const std::string_view name = context.trace.strings[context.trace.ranges.name[range.value]];
-      if (between_cause_of_name(without_numbering(name)) != cause) return;
+      if (!says_between(context.trace, context.trace.ranges.name[range.value], cause)) return;
       if (one.time.ns == 0) one.where.begin = segment.interval.begin;
       one.where.end = segment.interval.end;
       one.time += segment.interval.length();
@@ -73,6 +72,10 @@ const BetweenCauseInfo& main_between_cause(const trace::Trace& trace,
   }
   auto most = std::max_element(times.of.begin(), times.of.end());
   return between_causes()[static_cast<std::size_t>(most - times.of.begin())];
+}
+
+bool says_between(const trace::Trace& trace, trace::StringId name, BetweenCause cause) {
+  return between_cause_of_name(without_numbering(trace.strings[name])) == cause;
 }
 
 BetweenWork between_work(const RuleContext& context, BetweenCause cause) {

@@ -16,6 +16,9 @@ const BetweenCauseInfo& main_between_cause(const trace::Trace& trace,
                                            const DevicePartition& partition,
                                            std::span<const DeviceStep* const> steps);
 
+/// Whether the name of a range says that cause.
+bool says_between(const trace::Trace& trace, trace::StringId name, BetweenCause cause);
+
 /// One cause of the time that belongs to no step.
 struct BetweenWork {
   const DevicePartition* partition = nullptr;  ///< where it takes most; null: no step is steady

@@ -204,10 +204,11 @@ RangeId GapFacts::between_range(DeviceOpId op) const {
 
 bool GapFacts::interrupts_step(RangeId range) const {
   const NameFacts& name = names[range];
-  if (name.never_a_step || rare_[name.base]) return true;
-  const trace::RangeInfo* info = trace.info(range);
-  return info && info->kind == RangeKind::kPhase && info->phase == Phase::kEvaluation &&
-         name.between == BetweenCause::kEvaluation;
+  // What a range declares goes before its name: a model may be switched to evaluation and trained.
+  if (const trace::RangeInfo* info = trace.info(range);
+      info && name.between == BetweenCause::kEvaluation)
+    return info->phase == Phase::kEvaluation;
+  return name.never_a_step || rare_[name.base];
 }
 
 /// A step that validates, saves or logs each time has that for its work.

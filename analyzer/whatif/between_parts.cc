@@ -4,20 +4,15 @@
 #include <algorithm>
 
 #include "analyzer/evidence/between_steps.h"
-#include "analyzer/steps/range_names.h"
 
 namespace headway::analyzer {
 namespace {
 
 using namespace trace;
 
-bool says(const Trace& trace, StringId name, BetweenCause cause) {
-  return between_cause_of_name(without_numbering(trace.strings[name])) == cause;
-}
-
 bool lies_in(const Trace& trace, RangeId range, BetweenCause cause) {
   for (; range.valid(); range = trace.ranges.parent[range.value])
-    if (says(trace, trace.ranges.name[range.value], cause)) return true;
+    if (says_between(trace, trace.ranges.name[range.value], cause)) return true;
   return false;
 }
 
@@ -59,7 +54,7 @@ Scenario BetweenEditor::scaled(double by) const {
   for (std::size_t p = 0; p < predictor_.parts().size(); ++p) {
     const Part& part = predictor_.parts()[p];
     if (part.time_class == TimeClass::kBetweenSteps && part.name.valid() &&
-        says(predictor_.trace(), part.name, cause_))
+        says_between(predictor_.trace(), part.name, cause_))
       scenario.scale(PartId::from(p), by);
   }
   return scenario;

@@ -68,6 +68,13 @@ TEST_CASE("checkpoints beside the training leave the copy of their bytes") {
         doctest::Approx(16 + 0.15 * 40.0 / 8).epsilon(0.01));
 }
 
+TEST_CASE("a small checkpoint of many tensors is packing, which no other thread takes over") {
+  const std::string extra = "    on every=8 offset=2\n      range torch.save\n        host 10ms\n";
+  const std::string flags = "setting optimizer \"AdamW tensors=20 elements=3000 device=cpu\"\n";
+  CHECK(predicted_ms(with(kOnHost, extra, "setting checkpoint.bytes 57000\n" + flags),
+                     "asynchronous-checkpoint") == -1);
+}
+
 TEST_CASE("steps as at first") {
   std::string text = std::string("thread main\n  steps 62\n") + kOnHost;
   for (int from = 4; from < 62; from += 4)

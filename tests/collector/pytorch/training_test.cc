@@ -133,6 +133,7 @@ TEST_CASE("evaluation, checkpoints and collections belong to no step, wherever t
   CHECK(ranges_of_kind(run.trace, kStep) == 20);
   // Five evaluations; what was switched to evaluation and trained is none.
   CHECK(ranges_of_kind(run.trace, kPhase, "s.value='evaluation' AND r.phase=6") == 5);
+  CHECK(ranges_of_kind(run.trace, 0, "s.value='evaluation' AND r.phase=0") == 2);
   CHECK(ranges(run.trace, "torch.save") == 4);
   CHECK(ranges(run.trace, "garbage collection") >= 2);
   CHECK(
