@@ -72,8 +72,7 @@ std::string evidence_note(const trace::Trace& trace, const analyzer::Analysis& a
   if (const trace::ProcessId process = process_of(trace, evidence.event); process.valid())
     rank = trace.processes[process.value].rank;
   // What no event tells lies in the trace of the rank that the report looks at.
-  if (rank < 0 && analysis.job)
-    rank = analysis.job->ranks[analysis.job->critical].identity.rank;
+  if (rank < 0 && analysis.job) rank = analysis.job->ranks[analysis.job->critical].identity.rank;
   std::string note = display_text(evidence.note, 300);
   return analysis.job && rank >= 0 ? fmt::format("Rank {} · {}", rank, note) : note;
 }

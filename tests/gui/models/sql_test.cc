@@ -74,7 +74,8 @@ TEST_CASE("names are quoted as identifiers") {
 TEST_CASE(
     "a preview says of how many rows it is the begin, and a file that is gone is said to be") {
   std::atomic<bool> cancelled = false;
-  const SqlAnswer few = preview_table(test::training_file(), "TARGET_INFO_SESSION_START_TIME", cancelled);
+  const SqlAnswer few =
+      preview_table(test::training_file(), "TARGET_INFO_SESSION_START_TIME", cancelled);
   CHECK(!few.cut);
   test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "many rows.sqlite";
