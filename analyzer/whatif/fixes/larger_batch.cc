@@ -111,19 +111,20 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kLargerBatch{"larger-batch",
-                       "Double the batch",
-                       "low-occupancy, memory-headroom",
-                       FixKind::kModelled,
-                       0.2,
-                       "",  // --batch changes the training: nothing to be tried for speed alone
-                       "Kernels but those of the update and of communication, copies to the device "
-                       "and the making of batches take twice their time beyond the shortest one's, "
-                       "less what their grid fills the multiprocessors better; launches stay, and what comes once an "
-                       "epoch comes twice as often. "
-                       "Lengths are per recorded batch.",
-                       "whether memory suffices, and what the batch does to the training's quality",
-                       propose,
-                       true};
+const Fix kLargerBatch{
+    "larger-batch",
+    "Double the batch",
+    "low-occupancy, memory-headroom",
+    FixKind::kModelled,
+    0.2,
+    "",  // --batch changes the training: nothing to be tried for speed alone
+    "Kernels but those of the update and of communication, copies to the device "
+    "and the making of batches take twice their time beyond the shortest one's, "
+    "less what their grid fills the multiprocessors better; launches stay, and what comes once an "
+    "epoch comes twice as often. "
+    "Lengths are per recorded batch.",
+    "whether memory suffices, and what the batch does to the training's quality",
+    propose,
+    true};
 
 }  // namespace headway::analyzer
