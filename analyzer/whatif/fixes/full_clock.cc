@@ -58,7 +58,7 @@ const Fix kFullClock{
     "clock-throttled",
     FixKind::kCeiling,
     0.1,
-    "--clock 1",
+    "",
     "Kernels but those of communication take less by the clock's ratio to the highest.",
     "which of them are bound by memory, whose clock is another one",
     propose};
