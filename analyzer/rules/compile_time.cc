@@ -95,8 +95,10 @@ std::string what_came_later(const RuleContext& context, const Compilation& compi
   if (compilation.later.ns > 0)
     text += fmt::format(" Of it, {} come after the first {} steps, in {} of them: recompilation.",
                         format_duration(compilation.later), kFirstSteps, compilation.later_steps);
-  if (const std::string told = settings(context.trace, {"torch.compile"}); !told.empty())
-    text += fmt::format(" The compiler tells {}.", told);
+  std::string_view told;  // after each compilation
+  for (const auto& [name, value] : context.trace.settings)
+    if (name == "torch.compile") told = value;
+  if (!told.empty()) text += fmt::format(" The compiler tells {}.", told);
   return text;
 }
 

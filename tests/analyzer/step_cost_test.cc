@@ -86,8 +86,9 @@ TEST_CASE("evaluation and checkpoints between steps are told apart, on the host 
       builder.launch(1, gap(3) + 10'000, gap(3) + 20'000, gap(3) + 30'000, gap(3) + 200'000, {});
     else
       builder.range(1, "aten::linear", gap(3) + 10'000, gap(3) + 200'000);
-    // Recomputation inside a step is the step's own, whatever it is called.
-    builder.range(1, "checkpoint", gap(6) - 50'000, gap(6) - 20'000);
+    // Recomputation inside of steps is the steps' own, whatever it is called.
+    for (int step = 0; step < 12; ++step)
+      builder.range(1, "checkpoint", gap(step) - 90'000, gap(step) - 60'000);
     AnalyzedRun run(builder);
     const DevicePartition& partition = only(run);
     CHECK(partition.between[BetweenCause::kEvaluation].ns == 300'000 / 10);

@@ -28,12 +28,16 @@ constexpr double kAllOfIt = 0.8;  ///< then nothing is gained
 /// The last one has to be written before the next one begins; the thread that writes needs a processor.
 constexpr double kMayBeDone = 0.9;
 
-/// Bytes of one checkpoint, as the hook tells them; 0: not known.
+/// Bytes of the largest checkpoint, as the hook tells them; 0: not known.
 double checkpoint_bytes(const trace::Trace& trace) {
-  const std::string_view said = trace.setting("checkpoint.bytes");
-  std::int64_t bytes = 0;
-  std::from_chars(said.data(), said.data() + said.size(), bytes);
-  return static_cast<double>(bytes);
+  std::int64_t most = 0;
+  for (const auto& [name, value] : trace.settings) {
+    std::int64_t bytes = 0;
+    if (name == "checkpoint.bytes")
+      std::from_chars(value.data(), value.data() + value.size(), bytes);
+    most = std::max(most, bytes);
+  }
+  return static_cast<double>(most);
 }
 
 Proposal propose(const Predictor& predictor) {

@@ -86,7 +86,7 @@ TEST_CASE("a ceiling that gains no more than the fix is not named") {
 
 TEST_CASE("a ceiling stands where no other fix applies, and a finding without any says why") {
   TextRun outliers("thread main\n  steps 62\n" + test::healthy_step() +
-                   "    sync stream\n    on every=10 offset=9\n      range checkpoint\n"
+                   "    sync stream\n    on every=10 offset=9\n      range callback\n"
                    "        host 60ms\n");
   const Finding& finding = predicted_finding(outliers, "step-outlier");
   REQUIRE(finding.predicted);
