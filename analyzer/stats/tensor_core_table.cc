@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzer/kernels/families.h"
+#include "analyzer/stats/labels.h"
 #include "analyzer/stats/summary.h"
 #include "analyzer/stats/tables.h"
 
