@@ -32,17 +32,17 @@ def result_of(folder, *arguments, options=()):
 
 
 def planted(folder):
-    """Two bottlenecks, one behind the other: both are found, in this order, by what was predicted."""
+    """Two bottlenecks, one behind the other: both are found, in this order, by what was predicted. Then what the launches cost that are left."""
     result, text = result_of(folder, "--preset", "host-sync", "--fused-optimizer", "off")
     kept = [t for t in result["trials"] if t["decision"] == "kept"]
-    assert [t["fix"] for t in kept] == ["remove-syncs", "multi-tensor-optimizer"], text
-    assert result["best"]["change"] == {"sync": "never", "fused_optimizer": "multi-tensor"}, text
+    assert [t["fix"] for t in kept] == ["remove-syncs", "multi-tensor-optimizer", "cuda-graph"], text
+    assert result["best"]["change"] == {"sync": "never", "fused_optimizer": "multi-tensor", "cuda_graph": "on"}, text
     for trial in kept:
         assert abs(trial["predicted"]["share"] - trial["measured"]["share"]) < 0.02, trial
     assert result["prediction_error"] < 0.05, text
     assert result["best"]["gain"]["share"] > 0.8 and result["stopped"] == "done", text
     line = result["best"]["command"]
-    assert line[-4:] == ["--sync", "never", "--fused-optimizer", "multi-tensor"] and "off" not in line, line
+    assert line[-6:] == ["--sync", "never", "--fused-optimizer", "multi-tensor", "--cuda-graph", "on"] and "off" not in line, line
     assert shlex.join(line) in text, text
     # The line does what was promised.
     metrics = folder / "best.json"
@@ -57,7 +57,7 @@ def planted(folder):
 
 
 def healthy(folder):
-    result, text = result_of(folder, "--preset", "healthy")
+    result, text = result_of(folder, "--preset", "healthy", "--cuda-graph", "on")
     assert result["best"]["change"] == {} and result["best"]["gain"]["share"] == 0, text
     assert not [t for t in result["trials"] if t["fix"]], text
     assert result["runs"] <= 4 and result["recordings"] == 1, text
