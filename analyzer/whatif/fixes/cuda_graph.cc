@@ -21,6 +21,8 @@ constexpr DurationNs kGraphLaunch{2'500};
 constexpr DurationNs kGraphNode{1};
 /// What lies between two nodes, by what lies between two launches on a stream: 0.5 of 0.9 µs (V100, CUDA 10).
 constexpr double kNodeGap = 0.55;
+/// A recording without graphs does not show it: it may be as much as between launches, or next to nothing.
+constexpr double kNodeGaps[] = {0.2, 1};
 
 /// What becomes a node of the graph. Copies from and to the host stay outside: their memory changes.
 bool is_node(const Trace& trace, CallId call) {
@@ -102,8 +104,9 @@ std::vector<CallId> calls_within(const Trace& trace, const Stretch& step) {
 
 class Graphs {
  public:
-  explicit Graphs(const Predictor& predictor)
-      : predictor_(predictor), trace_(predictor.trace()), editor_(predictor) {}
+  /// `node_gap`: between two nodes, as a share of what lies between two launches.
+  Graphs(const Predictor& predictor, double node_gap)
+      : predictor_(predictor), trace_(predictor.trace()), node_gap_(node_gap), editor_(predictor) {}
 
   void add(const Stretch& step) {
     std::vector<CallId> calls = calls_within(trace_, step);
@@ -155,44 +158,52 @@ class Graphs {
     program.for_each(start, [&](const Constraint& constraint) {
       if (constraint.kind == EdgeKind::kStreamOrder)
         editor_.set_lag(constraint.id,
-                        {std::llround(kNodeGap * static_cast<double>(constraint.lag.ns))});
+                        {std::llround(node_gap_ * static_cast<double>(constraint.lag.ns))});
     });
   }
 
   const Predictor& predictor_;
   const Trace& trace_;
+  const double node_gap_;
   Editor editor_;
   std::int64_t dropped_ = 0;
   std::int64_t graphs_ = 0;
 };
 
 Proposal propose(const Predictor& predictor) {
-  Graphs graphs(predictor);
   const std::vector<Stretch> steps = stretches(predictor.trace(), predictor.analysis().steps);
-  for (const Stretch& step : steps) graphs.add(step);
+  auto joined = [&](double node_gap) {
+    Graphs graphs(predictor, node_gap);
+    for (const Stretch& step : steps) graphs.add(step);
+    return graphs;
+  };
+  Graphs graphs = joined(kNodeGap);
   const bool several = graphs.graphs() > std::ssize(steps);
   if (graphs.graphs() == 0)
     return not_here("no two launches of a step come without a wait for the device between them");
-  return {true,
-          fmt::format("{} launches become one{}",
-                      (graphs.dropped() + graphs.graphs()) / graphs.graphs(),
-                      several ? ", between waits for the device" : ""),
-          graphs.take()};
+  Proposal proposal{true,
+                    fmt::format("{} launches become one{}",
+                                (graphs.dropped() + graphs.graphs()) / graphs.graphs(),
+                                several ? ", between waits for the device" : ""),
+                    graphs.take()};
+  for (const double node_gap : kNodeGaps) proposal.otherwise.push_back(joined(node_gap).take());
+  return proposal;
 }
 
 }  // namespace
 
-const Fix kCudaGraph{"cuda-graph",
-                     "Launch the step as one CUDA graph",
-                     "launch-bound",
-                     FixKind::kModelled,
-                     0.1,
-                     "--cuda-graph on",
-                     "All launches of a step but the first, and the first after each wait for the "
-                     "device, are not made, nor the pauses between "
-                     "them as far as they issue work; those cost 2.5 µs and 1 ns a launch. What "
-                     "lies between two kernels is 0.55 of what it was.",
-                     "whether shapes and control flow allow a capture",
-                     propose};
+const Fix kCudaGraph{
+    "cuda-graph",
+    "Launch the step as one CUDA graph",
+    "launch-bound",
+    FixKind::kModelled,
+    0.1,
+    "--cuda-graph on",
+    "All launches of a step but the first, and the first after each wait for the "
+    "device, are not made, nor the pauses between "
+    "them as far as they issue work; those cost 2.5 µs and 1 ns a launch. What "
+    "lies between two kernels is 0.55 of what it was.",
+    "whether shapes and control flow allow a capture, and how closely nodes follow each other",
+    propose};
 
 }  // namespace headway::analyzer

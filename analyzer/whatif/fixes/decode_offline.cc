@@ -2,6 +2,10 @@
 // Samples are decoded once, before training, and read as they are used.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
@@ -26,21 +30,56 @@ std::int64_t bytes_of_input(const Predictor& predictor) {
   return steps ? bytes / steps : 0;
 }
 
-/// How many times as many bytes are read where samples are stored decoded: the bytes that are copied to the device, a
-/// quarter of them where the host augments, because what is a byte in the store is a float in the copy.
-double bytes_by(const Predictor& predictor) {
+/// Of a batch that is stored decoded: the bytes that are copied to the device, a quarter of them where the host augments,
+/// because what is a byte in the store is a float in the copy.
+std::int64_t stored_bytes(const Predictor& predictor) {
   constexpr std::int64_t kBytesOfFloat = 4;
+  const bool floats = time_of_stage(predictor.trace(), RangeKind::kAugment).ranges > 0;
+  return bytes_of_input(predictor) / (floats ? kBytesOfFloat : 1);
+}
+
+/// How many times as many bytes are read where samples are stored decoded.
+double bytes_by(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const std::int64_t batches = batches_made(trace);
   const std::int64_t read = batches ? sum_reads(trace).bytes / batches : 0;
-  const bool floats = time_of_stage(trace, RangeKind::kAugment).ranges > 0;
-  const std::int64_t stored = bytes_of_input(predictor) / (floats ? kBytesOfFloat : 1);
+  const std::int64_t stored = stored_bytes(predictor);
   return read && stored ? static_cast<double>(stored) / static_cast<double>(read) : 1;
 }
 
-Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes) {
+/// Pictures are stored about as large as they are used. Resizing reads its source and writes its result, and takes as
+/// long as that is many pixels. `by`: how much larger they are kept.
+void scale_resizing(const Predictor& predictor, double by, Scenario& scenario) {
+  const Trace& trace = predictor.trace();
+  const std::int64_t batches = batches_made(trace);
+  const auto used = static_cast<double>(stored_bytes(predictor));
+  std::int64_t bytes = 0;
+  std::set<StringId> resizing;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (!info) continue;
+    if (info->kind == RangeKind::kDecode) bytes += std::max<std::int64_t>(0, info->bytes);
+    const std::string_view name = trace.strings[trace.ranges.name[r]];
+    if (info->kind == RangeKind::kAugment && name.find("esize") != std::string_view::npos)
+      resizing.insert(trace.ranges.name[r]);
+  }
+  const double decoded = batches ? static_cast<double>(bytes) / static_cast<double>(batches) : 0;
+  const double stored = used * by;
+  if (used <= 0 || stored >= decoded) return;
+  for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
+    const Part& part = predictor.parts()[p];
+    if (part.kind == Part::Kind::kHost && resizing.contains(part.name))
+      scenario.scale(PartId::from(p), (stored + used) / (decoded + used));
+  }
+}
+
+/// `by`: samples are kept so many times as large as they are used.
+Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes,
+                 double by = 1) {
   Scenario scenario;
   scale_stage(predictor, RangeKind::kDecode, 0, scenario);
+  scale_resizing(predictor, by, scenario);
+  bytes *= by;
   if (storage.total.ns > 0)
     scale_stage(predictor, RangeKind::kRead, storage.left_with_bytes(bytes), scenario);
   return scenario;
@@ -58,26 +97,27 @@ Proposal propose(const Predictor& predictor) {
       fmt::format("{} of decoding in a range go away, and reads bring {:.2g} times the bytes",
                   format_duration(decoding.time / decoding.ranges), bytes),
       decoded(predictor, storage, bytes)};
-  if (storage.total.ns > 0)
-    for (const double by : {1 / kOtherSize, kOtherSize})
-      proposal.otherwise.push_back(decoded(predictor, storage, bytes * by));
+  for (const double by : {1 / kOtherSize, kOtherSize})
+    proposal.otherwise.push_back(decoded(predictor, storage, bytes, by));
   return proposal;
 }
 
 }  // namespace
 
-const Fix kDecodeOffline{"decode-offline",
-                         "Decode samples once, before training",
-                         "input-bound",
-                         FixKind::kModelled,
-                         0.1,
-                         "--decode offline",
-                         "Ranges that decode take no time. Reads bring the bytes that are copied "
-                         "to the device, a quarter "
-                         "of them where the host augments (bytes become floats), and their "
-                         "transfer takes that much longer "
-                         "or shorter.",
-                         "in which type samples are stored, and what the storage then serves",
-                         propose};
+const Fix kDecodeOffline{
+    "decode-offline",
+    "Decode samples once, before training",
+    "input-bound",
+    FixKind::kModelled,
+    0.1,
+    "--decode offline",
+    "Ranges that decode take no time, those that resize as long as pictures of "
+    "the size that is used take. Reads bring the bytes that are copied "
+    "to the device, a quarter "
+    "of them where the host augments (bytes become floats), and their "
+    "transfer takes that much longer "
+    "or shorter.",
+    "in which type samples are stored, and what the storage then serves",
+    propose};
 
 }  // namespace headway::analyzer
