@@ -52,6 +52,7 @@ class _Thread(threading.local):
         self.anchor = None  # the optimizer that was seen last for the first time
         self.fetches = 0
         self.reads_ahead = False  # the loop asks for a batch before it uses the one before
+        self.between = None  # an evaluation that model.eval() opened after an epoch
 
 
 _thread = _Thread()
@@ -84,6 +85,7 @@ def fetch_begins(iterator, trains, is_last):
     """The thread asks `iterator` for a batch. `trains`: gradients are recorded. `is_last`: it is known
     that there is none left."""
     _thread.fetches += 1
+    _end_between()
     cycle = _thread.cycle
     goes_on = (
         cycle is not None
@@ -139,7 +141,7 @@ def _is_loader_worker():
 
 
 class _Evaluation:
-    """What model.eval() opened inside a step."""
+    """What model.eval() opened inside a step, or after an epoch's last one."""
 
     def __init__(self):
         self.calls = nvtx.outermost_calls()
@@ -165,6 +167,12 @@ def _end_evaluation(cycle, trains_after_all=False):
         evaluation.end(trains_after_all)
 
 
+def _end_between(trains_after_all=False):
+    evaluation, _thread.between = _thread.between, None
+    if evaluation is not None:
+        evaluation.end(trains_after_all)
+
+
 def _evaluates_in_step(cycle, trains):
     """After an update the model is switched to evaluation: the step goes on until the next fetch."""
     if trains:
@@ -181,6 +189,10 @@ def mode_changed(trains, outermost):
     if _thread.fetches:
         if cycle is not None and cycle.trains:
             _evaluates_in_step(cycle, trains)
+        elif trains:
+            _end_between()
+        elif cycle is None and outermost and _thread.steps and _thread.between is None:
+            _thread.between = _Evaluation()
         return
     if not outermost:
         return
@@ -208,6 +220,7 @@ def _trains_after_all(cycle):
 
 
 def backward_begins():
+    _end_between(True)
     cycle = _thread.cycle
     if cycle is not None:
         _end_evaluation(cycle, True)
@@ -263,3 +276,4 @@ def _forget():
 
 os.register_at_fork(after_in_child=_forget)
 atexit.register(_close)
+atexit.register(_end_between)
