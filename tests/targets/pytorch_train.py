@@ -255,6 +255,19 @@ def pauses(folder):
             net.train()
 
 
+def after_epochs():
+    """Evaluations without a loader, after the last batch of an epoch."""
+    net = nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        for x in DataLoader([torch.ones(64)] * 80, batch_size=8):
+            print(repr(fit(net, optimizer, x)))
+        net.eval()
+        with torch.no_grad():
+            print(repr(sum(net(torch.ones(8, 64)).sum().item() for _ in range(50))))
+        net.train()
+
+
 def no_optimizer():
     """The program updates its weights itself."""
     net = nn.Linear(4, 4)

@@ -148,6 +148,19 @@ TEST_CASE("evaluation, checkpoints and collections belong to no step, wherever t
   CHECK(intact(run.trace));
 }
 
+TEST_CASE(
+    "after an epoch, what lies between eval() and train() is evaluation without a loader, too") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"after_epochs"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == run_alone(command).out);
+  CHECK(ranges_of_kind(run.trace, kStep) == 30);
+  CHECK(ranges_of_kind(run.trace, kPhase, "s.value='evaluation' AND r.phase=6") == 3);
+  CHECK(intact(run.trace));
+}
+
 TEST_CASE("parts that stay in evaluation mode are trained all the same") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
