@@ -134,7 +134,7 @@ void Editor::drop_inner_calls(CallId first, CallId last) {
   auto at = std::ranges::lower_bound(calls, trace_.calls.start[first.value], {},
                                      [&](CallId one) { return trace_.calls.start[one.value]; });
   std::size_t tensors = 0;
-  for (auto inner = at; *inner != last; ++inner)
+  for (auto inner = at; inner != calls.end() && *inner != last; ++inner)
     tensors += trace_.calls.kind[inner->value] == DeviceCallKind::kAllocate;
   std::size_t freed = 0;
   bool inside = true;
