@@ -54,12 +54,14 @@ ClockReading read_clocks() {
   std::int64_t best_width = INT64_MAX;
   for (int attempt = 0; attempt < 5; ++attempt) {
     std::int64_t before = clock_ns(CLOCK_MONOTONIC);
-    std::uint64_t tsc = read_tsc();
+    std::uint64_t tsc_before = read_tsc();
     std::int64_t realtime = clock_ns(CLOCK_REALTIME);
+    std::uint64_t tsc_after = read_tsc();
     std::int64_t after = clock_ns(CLOCK_MONOTONIC);
     if (after - before >= best_width) continue;
     best_width = after - before;
-    best = {realtime, before + (after - before) / 2, tsc};
+    // Each clock around the one in the middle, so that none is early by half a reading.
+    best = {realtime, before + (after - before) / 2, tsc_before + (tsc_after - tsc_before) / 2};
   }
   return best;
 }

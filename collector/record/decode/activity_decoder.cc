@@ -29,6 +29,9 @@ namespace tables = trace::tables;
 /// ENUM_NSYS_EVENT_CLASS of overheads.
 constexpr std::int32_t kOverheadClass = 103;
 constexpr DurationNs kTolerance{1'000'000};
+/// CUPTI's clock and that of the ranges are brought together to within this: two readings of a clock
+/// on a busy machine.
+constexpr DurationNs kClocksDiffer{1'000};
 
 /// 1 is the compiler; the others are 1, 2, 3 … in the upper half.
 std::int32_t overhead_type(std::uint32_t of_cupti) {
@@ -40,6 +43,13 @@ Record read_as(std::span<const std::byte> bytes) {
   Record record{};
   std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
   return record;
+}
+
+/// The time that says whether a call belongs to a step. The first one of a step begins some 30 ns
+/// after the range, so that by the other clock it may seem to begin before; a call over the border of
+/// a range can't be on one thread, so what counts is where the call is a moment later.
+TimeNs surely_within(Interval call) {
+  return std::min(call.end, call.begin + kClocksDiffer);
 }
 
 /// Calls `each(kind, bytes)` for the records of a buffer; false when it is not read to its end.
@@ -90,10 +100,11 @@ void ActivityDecoder::note_calls(const SegmentData& data) {
                       [&](ActivityKind kind, std::span<const std::byte> record) {
                         if (kind != ActivityKind::kRuntime && kind != ActivityKind::kDriver) return;
                         const auto call = read_as<activity::Api>(record);
-                        if (call.start > INT64_MAX) return;
-                        scope_.note_call(pid_,
-                                         axis_.from_realtime(static_cast<std::int64_t>(call.start)),
-                                         call.correlation);
+                        if (call.start > call.end || call.end > INT64_MAX) return;
+                        const Interval when{
+                            axis_.from_realtime(static_cast<std::int64_t>(call.start)),
+                            axis_.from_realtime(static_cast<std::int64_t>(call.end))};
+                        scope_.note_call(pid_, surely_within(when), call.correlation);
                       });
   }
 }
@@ -156,7 +167,7 @@ template <class Row>
 bool ActivityDecoder::set_times(Row& row, std::uint64_t start, std::uint64_t end,
                                 std::uint32_t launch) {
   const std::optional<Interval> when = interval_of(start, end);
-  if (!when || !scope_.keeps_launched(pid_, when->begin, launch)) return false;
+  if (!when || !scope_.keeps_launched(pid_, surely_within(*when), launch)) return false;
   row.start = when->begin.ns;
   row.end = when->end.ns;
   return true;
