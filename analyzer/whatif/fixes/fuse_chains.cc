@@ -2,6 +2,7 @@
 // Runs of memory-bound kernels on a stream become one kernel that reads and writes each tensor once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "common/counted.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -27,7 +29,11 @@ bool reduces(KernelFamily family) {
 struct Sums {
   std::int64_t chains = 0;
   std::int64_t kernels = 0;
+  std::int64_t riding = 0;  ///< kernels that go into products
 };
+
+/// A tensor that is so much smaller than another one costs a kernel nothing to read besides.
+constexpr double kSmall = 0.1;
 
 /// What the op graph says of the tensors of a chain.
 class Tensors {
@@ -38,6 +44,51 @@ class Tensors {
       producer_[{all[i].process.value, all[i].op}] = i;
       for (std::int64_t input : all[i].inputs) ++readers_[{all[i].process.value, input}];
     }
+    if (all.empty()) return;
+    const Attribution& attribution = predictor.analysis().attribution;
+    std::vector<bool> seen(attribution.ops.size());
+    for (std::uint32_t i = 0; i < predictor.trace().device_ops.size(); ++i) {
+      const std::uint32_t model = attribution.op_of[i].value;
+      if (seen[model] || predictor.kernels().of(DeviceOpId{i}).family != KernelFamily::kGemm)
+        continue;
+      seen[model] = true;
+      const GraphOp* graph = graph_of(DeviceOpId{i});
+      if (!graph) continue;
+      products_.insert({graph->process.value, graph->op});
+      for (std::int64_t input : graph->inputs)
+        readers_of_product_.insert({graph->process.value, input});
+    }
+  }
+
+  /// Whether `reader` reads what `op` writes; false where that is not known.
+  bool reads(DeviceOpId reader, DeviceOpId op) const {
+    const GraphOp* a = graph_of(reader);
+    const GraphOp* b = graph_of(op);
+    return a && b && a->process == b->process &&
+           std::ranges::find(a->inputs, b->op) != a->inputs.end();
+  }
+
+  /// Whether a product can do it while it has the numbers at hand: add to its result what is much smaller (a bias), or
+  /// sum up the columns of what it reads (the bias' gradient). Libraries call it an epilogue.
+  bool rides_on_product(DeviceOpId op, bool sums_columns) const {
+    const GraphOp* graph = graph_of(op);
+    if (!graph || !(sums_columns || graph->type.find("add") != std::string::npos)) return false;
+    for (std::int64_t input : graph->inputs) {
+      const Key key{graph->process.value, input};
+      const auto made = producer_.find(key);
+      if (made == producer_.end()) continue;
+      if (sums_columns) {
+        if (readers_of_product_.contains(key)) return true;
+        continue;
+      }
+      const auto bytes =
+          static_cast<double>(predictor_.trace().graph_ops[made->second].output_bytes);
+      const bool alone = products_.contains(key) && readers_.at(key) == 1;
+      if (alone && static_cast<double>(graph->bytes) <=
+                       bytes + static_cast<double>(graph->output_bytes) + kSmall * bytes)
+        return true;
+    }
+    return false;
   }
 
   /// Whether the op sums up or averages each row of its input (shapes end with the row's length, here 1):
@@ -85,6 +136,8 @@ class Tensors {
   const Predictor& predictor_;
   std::map<Key, std::uint32_t> producer_;
   std::map<Key, int> readers_;
+  std::set<Key> products_;
+  std::set<Key> readers_of_product_;  ///< tensors that a product reads
 };
 
 /// By the tensors that are left to move, beyond what a kernel takes at least; where they are not known, as
@@ -117,6 +170,7 @@ void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
 struct Chain {
   std::vector<DeviceOpId> ops;
   bool rows = false;         ///< one of them reduces rows
+  bool normalises = false;   ///< one of them is a normalisation
   bool reduced = false;      ///< one of them reduces, nothing tells how
   std::size_t columns = 0;   ///< so many of them up to and with the last one that sums columns
   bool by_compiler = false;  ///< then comes one that a compiler made
@@ -144,22 +198,30 @@ Proposal propose(const Predictor& predictor) {
       fuse(ops, tensors, least, chain.ops, editor, sums);
       chain = {};
     };
-    for (DeviceOpId op : trace.ops_of_stream[StreamId{s}]) {
+    const auto of_stream = trace.ops_of_stream[StreamId{s}];
+    for (std::size_t i = 0; i < of_stream.size(); ++i) {
+      const DeviceOpId op = of_stream[i];
       if (ops.kind[op.value] == DeviceOpKind::kMemset) continue;
       KernelTraits traits = predictor.kernels().of(op);
       bool moves = traits.family == KernelFamily::kLayoutTransform ||
                    traits.family == KernelFamily::kCast || traits.family == KernelFamily::kFillCopy;
       Phase phase = attribution.phase_of[op.value];
+      const bool goes_on =
+          !chain.ops.empty() && attribution.phase_of[chain.ops.front().value] == phase;
       // What a compiler left apart, kernels written for the layer share: sums for a normalisation's scale and shift
       // read what the gradient of its input is made of. They stay two, of columns and of rows.
       if (traits.family == KernelFamily::kFused && chain.columns > 0 &&
-          chain.columns == chain.ops.size() &&
-          attribution.phase_of[chain.ops.front().value] == phase) {
+          chain.columns == chain.ops.size() && goes_on) {
         chain.ops.push_back(op);
         chain.columns = chain.ops.size();
         chain.by_compiler = true;
       }
       if (!is_fusible(traits.family) || (moves && !traits.framework) || phase == Phase::kUpdate) {
+        // A normalisation that the compiler had to call goes with what it made of the ops behind it. Not with what comes
+        // before it: of an add and an activation's gradient, kernels written for the layer leave the add.
+        const bool after = traits.family == KernelFamily::kFused && goes_on && chain.normalises &&
+                           chain.columns == 0 && tensors.reads(op, chain.ops.back());
+        if (after) chain.ops.push_back(op);
         close();
         continue;
       }
@@ -168,22 +230,36 @@ Proposal propose(const Predictor& predictor) {
       // computed element by element before them.
       const bool columns = traits.family == KernelFamily::kReduction && of_rows == false;
       const bool reduction = reduces(traits.family) && !columns && of_rows != true;
+      const bool alone = !(goes_on && tensors.reads(op, chain.ops.back())) &&
+                         !(i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op) &&
+                           is_fusible(predictor.kernels().of(of_stream[i + 1]).family));
+      if (alone && (columns || !reduces(traits.family)) && !moves &&
+          tensors.rides_on_product(op, columns)) {
+        editor.drop_op(op);
+        ++sums.riding;
+        continue;
+      }
       if (chain.ops.size() == kLongestChain || (chain.reduced && reduction) ||
-          (columns && (chain.reduced || chain.rows)) ||
-          (!chain.ops.empty() && attribution.phase_of[chain.ops.front().value] != phase))
+          (columns && (chain.reduced || chain.rows)) || (!chain.ops.empty() && !goes_on))
         close();
       if (reduction || of_rows == true) close_columns();
+      const bool normalises = traits.family == KernelFamily::kNormalisation;
       chain.ops.push_back(op);
+      chain.normalises |= normalises;
       chain.rows |= of_rows == true;
       chain.reduced |= reduction;
       if (columns) chain.columns = chain.ops.size();
     }
     close();
   }
-  if (sums.chains == 0) return not_here("no memory-bound kernels follow one another");
-  return {true,
-          fmt::format("{} kernels in {} runs become one kernel each", sums.kernels, sums.chains),
-          editor.take()};
+  if (sums.chains + sums.riding == 0) return not_here("no memory-bound kernels follow one another");
+  std::string what;
+  if (sums.chains > 0)
+    what = fmt::format("{} kernels in {} runs become one kernel each", sums.kernels, sums.chains);
+  if (sums.riding > 0)
+    what += fmt::format("{}{} become part of the product before or after them",
+                        what.empty() ? "" : ", ", counted(sums.riding, "kernel", "kernels"));
+  return {true, std::move(what), editor.take()};
 }
 
 }  // namespace
@@ -198,7 +274,8 @@ const Fix kFuseChains{
     "A run of at most 16 kernels with one reduction, several of rows or several of columns, is "
     "launched once, reads each tensor once and writes only what other ops read; a compiler's "
     "kernel that follows sums "
-    "of columns shares what it reads with them; without an op graph a run takes as long as its "
+    "of columns shares what it reads with them; a bias behind a product and its gradient become "
+    "part of products; without an op graph a run takes as long as its "
     "longest kernel.",
     "whether a compiler finds the same runs",
     propose};

@@ -34,9 +34,10 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided) 
   const auto bytes = static_cast<double>(tag.work.bytes);
   const bool matrix = flops > kFlopsPerByteOfTile * bytes;
   cost.unit = tag.math_unit == MathUnit::kUnknown ? MathUnit::kGeneral : tag.math_unit;
-  cost.blocks = static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(std::llround(bytes * divided) / kBytesPerBlock, 1, 1 << 30));
-  const double waves = static_cast<double>(cost.blocks) / gpu_.model->multiprocessors;
+  // The last block may have less to do. Not rounded: with twice the data a kernel never takes less.
+  const double blocks = std::max(1.0, bytes * divided / static_cast<double>(kBytesPerBlock));
+  cost.blocks = static_cast<std::int32_t>(std::min(std::ceil(blocks), 0x1p30));
+  const double waves = blocks / gpu_.model->multiprocessors;
   const double fill = std::pow(waves / std::ceil(waves), waves < 1 ? 1 : world_.kernels.wave_power);
   const double peak = cost.unit != MathUnit::kTensor ? gpu_.model->fp32_flops
                       : tag.half_operands            ? gpu_.model->half_flops

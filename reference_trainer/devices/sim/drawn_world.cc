@@ -2,6 +2,7 @@
 #include "reference_trainer/devices/sim/drawn_world.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "reference_trainer/data/random.h"
@@ -119,6 +120,35 @@ void draw_links(Draw& draw, SimulatedGpu gpu, int ranks_per_node, DrawnWorld& wo
   world.noise.collective = draw.scale(0.005, 0.15);
 }
 
+constexpr std::string_view kProduct = "product";
+/// How much of what a kernel reaches is its own and not its family's.
+constexpr double kKernelsDiffer = 0.2;
+
+/// Types of ops whose kernels move and compute in the same way. Ops that are named by no row are their own family.
+std::string_view family_of(std::string_view type) {
+  struct Row {
+    std::string_view part;
+    std::string_view family;
+  };
+  // The first row that fits.
+  static constexpr auto kRows = std::to_array<Row>({
+      {"linear", kProduct},         {"matmul", kProduct},        {"layer_norm", "layer_norm"},
+      {"batch_norm", "batch_norm"}, {"bn_", "batch_norm"},       {"softmax", "softmax"},
+      {"nll_loss", "softmax"},      {"adam", "update"},          {"sgd", "update"},
+      {"lamb", "update"},           {"lars", "update"},          {"relu", "elementwise"},
+      {"gelu", "elementwise"},      {"bias_add", "elementwise"}, {"tanh", "elementwise"},
+      {"dropout", "elementwise"},   {"rsqrt", "elementwise"},    {"cluster", "elementwise"},
+      {"row_", "elementwise"},      {"_heads", "layout"},        {"nhwc", "layout"},
+      {"swap_major", "layout"},     {"join_", "layout"},         {"split_", "layout"},
+  });
+  static constexpr auto kElementwise = std::to_array<std::string_view>(
+      {"add", "sub", "mul", "scale", "spread", "cast", "attention_mask"});
+  if (std::ranges::find(kElementwise, type) != kElementwise.end()) return "elementwise";
+  for (const Row& row : kRows)
+    if (type.find(row.part) != std::string_view::npos) return row.family;
+  return type;
+}
+
 std::uint64_t hash(std::string_view text) {
   std::uint64_t value = 0xCBF29CE484222325;  // FNV-1a
   for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3;
@@ -127,10 +157,13 @@ std::uint64_t hash(std::string_view text) {
 
 }  // namespace
 
-double DrawnWorld::efficiency(std::string_view family) const {
-  Random random(seed, 0xEFF, hash(family));
-  return kernels.least_efficiency +
-         (kernels.best_efficiency - kernels.least_efficiency) * random.uniform();
+double DrawnWorld::efficiency(std::string_view type) const {
+  const std::string_view family = family_of(type);
+  double level = Random(seed, 0xEFF, hash(family)).uniform();
+  // One library's product is the same code with and without a bias behind it.
+  if (family != kProduct)
+    level += kKernelsDiffer * (Random(seed, 0xEF0, hash(type)).uniform() - level);
+  return kernels.least_efficiency + (kernels.best_efficiency - kernels.least_efficiency) * level;
 }
 
 double DrawnWorld::factor(double width, std::uint64_t what, std::uint64_t which) const {

@@ -21,7 +21,8 @@ struct DrawnWorld {
   AllocatorCosts allocator;
   GraphCosts graphs;
 
-  /// Kernels. A family (a type of op) reaches a share of its bound; short ones less.
+  /// Kernels. A family (what moves and computes alike: all products, all elementwise ops) reaches a share of its
+  /// bound, each of its kernels a little less or more; short ones less.
   struct {
     double least_efficiency = 1;  ///< of bandwidth, or of `costs.matrix_share`
     double best_efficiency = 1;
@@ -77,8 +78,8 @@ struct DrawnWorld {
   LinkModel links;  ///< the switches replace rates and latency
 
   bool drawn() const { return seed != 0; }
-  /// Share of its bound that a kernel of this family reaches.
-  double efficiency(std::string_view family) const;
+  /// Share of its bound that a kernel of this type of op reaches.
+  double efficiency(std::string_view type) const;
   /// exp(width · normal), mean about 1; a function of its arguments alone.
   double factor(double width, std::uint64_t what, std::uint64_t which) const;
 };
