@@ -27,6 +27,7 @@ extern const Rule kMemoryHeadroom;
 extern const Rule kModuleLoad;
 extern const Rule kNoTensorCores;
 extern const Rule kFullPrecision;
+extern const Rule kGemmEfficiency;
 extern const Rule kPageableCopy;
 extern const Rule kPipelineBubble;
 extern const Rule kRecomputation;

@@ -27,6 +27,7 @@ extern const Fix kFullClock;
 extern const Fix kFuseChains;
 extern const Fix kFusedAttention;
 extern const Fix kHalfPrecision;
+extern const Fix kPadShapes;
 extern const Fix kHalfThroughout;
 extern const Fix kHierarchicalAllReduce;
 extern const Fix kLargerBatch;

@@ -31,6 +31,7 @@ std::span<const Fix* const> all_fixes() {
       &kFusedUpdate,
       &kTensorCores,
       &kHalfPrecision,
+      &kPadShapes,
       &kNoLayoutChanges,
       &kHalfThroughout,
       &kNoCasts,

@@ -15,7 +15,8 @@ using conventions::MathUnit;
 ///   kernel  max(flops / (peak · share · fill), bytes / (bandwidth · share · fill)) + least
 ///   copy    latency + bytes / rate
 /// `fill` is the part of the GPU that the kernel's blocks occupy in its last, partial wave: a kernel
-/// of 66 blocks on 132 multiprocessors reaches half. In a drawn world each family of kernels reaches a part of that, and
+/// of 66 blocks on 132 multiprocessors reaches half. Products on matrix units whose rows begin at odd multiples of 8, 4 or 2 bytes
+/// reach 3/4, 1/2 or 1/3 of `share`. In a drawn world each family of kernels reaches a part of that, and
 /// short kernels less.
 class CostModel {
  public:
@@ -32,8 +33,8 @@ class CostModel {
     double occupancy = 0;  ///< of the device, alone, 0..1
     bool matrix = false;   ///< limited by arithmetic
   };
-  /// `divided`: the share of the bytes that grows with the blocks.
-  KernelCost kernel(const Kernel::Tag& tag, double divided = 1) const;
+  /// `divided`: the share of the bytes that grows with the blocks. `access_bytes`: what a product on matrix units can read at once.
+  KernelCost kernel(const Kernel::Tag& tag, double divided = 1, int access_bytes = 16) const;
   std::int64_t copy_ns(std::int64_t bytes, MemoryKind host_side) const;
 
   const SimulatedGpu& gpu() const { return gpu_; }

@@ -58,6 +58,13 @@ std::string product_name(int gpu, const Node& node, const KernelName& by) {
         "alignc4_execute_kernel__5x_cublas",
         tn, tile);
   }
+  // Kernels of newer generations read whole blocks by their address and need 16 bytes: cuBLAS falls back to CUTLASS's.
+  if (gpu >= 80 && by.access_bytes < 16)
+    return by.operands == "tf32"
+               ? fmt::format("cutlass_80_tensorop_s1688gemm_{}_32x3_{}_align{}", tile, tn,
+                             by.access_bytes / 4)
+               : fmt::format("cutlass_80_tensorop_{0}_s16816gemm_{0}_{1}_32x3_{2}_align{3}",
+                             by.operands, tile, tn, by.access_bytes / 2);
   if (gpu >= 90) {
     const char letter = by.operands == "tf32" ? 's' : by.operands == "f16" ? 'h' : 't';
     return fmt::format("nvjet_{}{}s{}_{}_64x{}_2x1_v_bz_{}T", gpu == 100 ? "sm100_" : "", letter,

@@ -14,7 +14,8 @@ struct KernelName {
   std::string_view part;      ///< of a node of several kernels; empty: its only one
   std::string_view operands;  ///< "f32", "tf32", "f16" or "bf16"; empty where nothing multiplies
   bool tensor_cores = false;
-  bool large = false;  ///< enough blocks for large tiles
+  bool large = false;     ///< enough blocks for large tiles
+  int access_bytes = 16;  ///< that a product can read at once
 };
 
 /// As a profiler shows it: products by the names of cuBLAS and cuDNN with number types and tile, attention by FlashAttention's or

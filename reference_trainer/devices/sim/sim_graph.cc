@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "common/error.h"
 #include "reference_trainer/devices/sim/kernel_names.h"
@@ -25,6 +28,23 @@ std::uint64_t hash(std::string_view text) {
   std::uint64_t value = 0xCBF29CE484222325;  // FNV-1a
   for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3;
   return value;
+}
+
+/// Bytes that a product can read and write at once: rows begin where a row's bytes are a multiple of them. Convolutions are left
+/// out: cuDNN pads channels itself.
+int access_bytes(const Graph& graph, const Node& node, bool half) {
+  static constexpr std::array kProducts = {
+      &ops::kLinear, &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
+      &ops::kMatmul, &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul};
+  if (std::ranges::find(kProducts, node.op) == kProducts.end()) return 16;
+  std::int64_t bytes = 16;
+  auto add = [&](ValueId value) {
+    const Shape& shape = graph.value(value).shape;
+    if (shape.rank() > 1) bytes = std::gcd(bytes, shape.last() * (half ? 2 : 4));
+  };
+  std::ranges::for_each(node.inputs, add);
+  std::ranges::for_each(node.outputs, add);
+  return static_cast<int>(bytes);
 }
 
 class SimGraph final : public CompiledGraph {
@@ -100,6 +120,8 @@ class SimGraph final : public CompiledGraph {
   void add(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     const Arithmetic by = on_gpu(arithmetic(graph, node));
+    const int access =
+        by.unit == MathUnit::kTensor ? access_bytes(graph, node, by.half_operands) : 16;
     const double share = stored_share(graph, node);
     const double divided = divided_share(graph, node);
     for (const KernelPart& part : kernel_parts(graph, node)) {
@@ -120,10 +142,10 @@ class SimGraph final : public CompiledGraph {
       tag.half_operands = by.half_operands;
       const std::int32_t blocks = device_.costs().kernel(tag, divided).blocks;
       const KernelName name{part.name, by.operands, by.unit == MathUnit::kTensor,
-                            blocks >= device_.costs().gpu().model->multiprocessors};
-      kernels_[id.value].push_back(
-          std::make_unique<SimKernel>(std::move(tag), device_.costs(), divided,
-                                      kernel_name(*device_.costs().gpu().model, node, name)));
+                            blocks >= device_.costs().gpu().model->multiprocessors, access};
+      kernels_[id.value].push_back(std::make_unique<SimKernel>(
+          std::move(tag), device_.costs(), divided,
+          kernel_name(*device_.costs().gpu().model, node, name), access));
       auto& kernel = static_cast<SimKernel&>(*kernels_[id.value].back());
       if (part.time_step >= 0)
         kernel.is_of_step(part.time_step, part.time_steps);
@@ -142,11 +164,13 @@ class SimGraph final : public CompiledGraph {
 
 }  // namespace
 
-SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, const std::string& name)
+SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, const std::string& name,
+                     int access_bytes)
     : Kernel(std::move(tag)),
       costs_(costs),
       divided_(divided),
-      cost_(costs.kernel(this->tag(), divided)),
+      access_bytes_(access_bytes),
+      cost_(costs.kernel(this->tag(), divided, access_bytes)),
       device_name_(nvtx::intern(name.empty() ? plain_name(this->tag()) : name)),
       number_(hash(this->tag().text)) {}
 
@@ -161,7 +185,7 @@ kernels::Work SimKernel::work(double filled) const {
 CostModel::KernelCost SimKernel::cost(double filled) const {
   Tag shorter = tag();
   shorter.work = work(filled);
-  return costs_.kernel(shorter, divided_);
+  return costs_.kernel(shorter, divided_, access_bytes_);
 }
 
 std::unique_ptr<CompiledGraph> compile_for_simulation(SimDevice& device, const Graph& graph,

@@ -291,6 +291,15 @@ TEST_CASE("parameters that are gathered one block ahead arrive while the block b
       Predicted(with(sharded, {{"gather_prefetch", "on"}})).applies("prefetch-all-gathers"));
 }
 
+TEST_CASE("products whose rows are not aligned gain by padded features") {
+  const Switches odd = {{"device", "sim"}, {"model", "transformer"}, {"features", "1020"},
+                        {"heads", "4"},    {"layers", "4"},          {"sequence", "512"},
+                        {"batch", "16"},   {"precision", "bf16"},    {"eval", "off"}};
+  const Switches padded = {{"features", "1024"}};
+  check_done(odd, "pad-shapes", padded, 0.05);
+  CHECK_FALSE(Predicted(with(odd, padded)).applies("pad-shapes"));
+}
+
 TEST_CASE("a pipeline of more micro batches is idle for less") {
   const Switches stages = {{"device", "sim"}, {"model", "transformer"}, {"features", "1024"},
                            {"heads", "16"},   {"layers", "8"},          {"sequence", "512"},

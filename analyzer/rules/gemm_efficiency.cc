@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// gemm-efficiency: matrix products on tensor cores read a few bytes at a time, because an extent is no multiple of 16 bytes.
+//
+// Symptom: GEMM kernels on tensor cores whose names tell an alignment below 16 bytes: align1, align2, align4 of halves, align1 and
+//   align2 of TF32.
+// Mechanism: rows of a matrix begin every k or n elements. Where that is no multiple of 16 bytes, a thread cannot read 16 bytes at
+//   once; the library takes a kernel that reads 2, 4 or 8 and reaches a part of the rate.
+// Formula: per kernel, recoverable = d - max(5 us + (d - 5 us) x share, bytes / bandwidth), share = 1/3 with accesses of 2 bytes, 1/2
+//   with 4, 3/4 with 8. The first is published of an odd vocabulary, the others lie between it and 1.
+// Falsified by: products bound by memory or by launch latency; they stay as they are, wherever their rows begin.
+// Known false positives: a library that takes the narrow kernel though the shapes are aligned, for a pointer that is not.
+// Source: NVIDIA's matrix multiplication background guide, section on tensor core requirements; Netflix on an odd vocabulary that
+//   tripled the time of the last layer.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analyzer/evidence/device_streams.h"
+#include "analyzer/evidence/product_alignment.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+constexpr double kFixedNs = 5'000;
+
+struct Narrow {
+  DurationNs recoverable;
+  DurationNs time;
+  double kernels = 0;
+  bool any_told = false;    ///< the name of some product tells its alignment
+  trace::DeviceOpId worst;  ///< of the op that loses most
+  int bytes = 0;            ///< of an access of `worst`
+  std::vector<Evidence> evidence;
+};
+
+double time_if_aligned(double ns, int access, std::int64_t bytes, const DeviceLimits& limits) {
+  double left =
+      std::min(ns, kFixedNs) + std::max(0.0, ns - kFixedNs) * share_of_aligned_rate(access);
+  if (limits.memory_bytes_per_second > 0)
+    left = std::max(left, static_cast<double>(bytes) / limits.memory_bytes_per_second * 1e9);
+  return std::min(ns, left);
+}
+
+Narrow measure(const RuleContext& context, const DevicePartition& device) {
+  Narrow result;
+  const trace::DeviceOps& ops = context.trace.device_ops;
+  const DeviceLimits limits = limits_of(context, device);
+  std::map<std::uint32_t, double> saved_of;  // by op of the model
+  double saved = 0;
+  double most = 0;
+  LongestEvidence longest;
+  const std::int64_t steps = for_each_steady_op(
+      context.trace, context.steps, device, [&](const DeviceStep&, trace::DeviceOpId op) {
+        if (ops.kind[op.value] != trace::DeviceOpKind::kKernel) return;
+        const std::string_view name = context.trace.strings[ops.name[op.value]];
+        const int access = access_bytes(name, context.kernels.of(op));
+        result.any_told |= access > 0;
+        if (access == 0 || access >= kWholeAccess) return;
+        const auto ns = static_cast<double>(duration(context, op).ns);
+        const double gain = ns - time_if_aligned(ns, access, ops.bytes[op.value], limits);
+        saved += gain;
+        result.time += duration(context, op);
+        result.kernels += 1;
+        double& of_op = saved_of[context.attribution.op_of[op.value].value];
+        of_op += gain;
+        if (of_op > most) {
+          most = of_op;
+          result.worst = op;
+          result.bytes = access;
+        }
+        if (longest.wants(duration(context, op)))
+          longest.add(ops.interval(op), op,
+                      fmt::format("reads {} bytes at once: {}", access, short_name(context, op)));
+      });
+  if (steps == 0) return result;
+  result.recoverable = {static_cast<std::int64_t>(saved) / steps};
+  result.time = result.time / steps;
+  result.kernels /= static_cast<double>(steps);
+  result.evidence = longest.take();
+  return result;
+}
+
+/// "; most in head: pad 50257 to 50304", as far as the recording tells.
+std::string where(const RuleContext& context, const Narrow& narrow) {
+  const auto op = context.attribution.op_of[narrow.worst.value];
+  std::string text;
+  if (op.value != 0) text = fmt::format("; most is in {}", context.attribution.ops[op.value].name);
+  const std::vector<BadExtent> extents =
+      bad_extents(context.trace, context.attribution, narrow.worst,
+                  element_bytes(context.kernels.of(narrow.worst).precision));
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    text +=
+        fmt::format("{}{}{} (next: {})", i == 0 ? (text.empty() ? "; extents " : ", with ") : "",
+                    i == 0 ? "" : " and ", extents[i].extent, extents[i].padded);
+  return text;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  auto [device, narrow] = worst_device(
+      context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
+  if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  if (!narrow.any_told)
+    return cannot_tell(rule,
+                       "No name of a matrix product on tensor cores tells how its operands are "
+                       "aligned.");
+  if (ratio(narrow.recoverable, context.step) < kFindingShare)
+    return fine(rule, fmt::format("Products that read less than 16 bytes at once take {}; aligned "
+                                  "they would take {} less.",
+                                  of_step(context, narrow.time, context.step),
+                                  format_duration(narrow.recoverable)));
+  Finding finding = found(rule, narrow.recoverable, context);
+  finding.claim = fmt::format(
+      "{:.0f} matrix products {} take {} in kernels that read less than 16 bytes at once, because "
+      "rows do not begin at multiples of that{}; aligned they would take about {} less.",
+      narrow.kernels, per_step(context), of_step(context, narrow.time, context.step),
+      where(context, narrow), format_duration(narrow.recoverable));
+  finding.confidence = 0.6;
+  finding.evidence = std::move(narrow.evidence);
+  finding.advice = {
+      {"headway-train", "Features that are a multiple of 64.", "--features",
+       settings(context.trace, {"features"})},
+      {"PyTorch",
+       "Pad vocabulary, features and sequence lengths to the next multiple of 64 (at least of 8 "
+       "halves or 4 floats), and leave the padding out of the loss.",
+       "model.resize_token_embeddings(n, pad_to_multiple_of=64); "
+       "DataCollatorWithPadding(…, pad_to_multiple_of=8)",
+       ""},
+      {"TensorFlow/JAX", "Pad vocabulary and features to the next multiple of 64.",
+       "tf.pad(…), jnp.pad(…) of the weights", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kGemmEfficiency = {"gemm-efficiency", "Matrix products are not aligned",
+                                     "Products on tensor cores in kernels that read less than 16 "
+                                     "bytes at once, where aligned extents "
+                                     "would save over 5 % of the step.",
+                                     check};
+
+}  // namespace headway::analyzer
