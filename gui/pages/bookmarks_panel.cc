@@ -148,7 +148,7 @@ void BookmarksPanel::keep() {
     if (file.empty()) continue;
     try {
       bookmarks_.save(file);
-      if (!trouble.isEmpty())
+      if (file == own_)
         trouble = tr("There is no writing beside the trace: the notes are kept in %1.")
                       .arg(QString::fromStdString(file.string()));
       return show_status(trouble);
