@@ -173,16 +173,17 @@ Section notes_section(const ReportOptions& options) {
   if (options.notes.empty()) return {"notes", "Notes", ""};
   std::string rows;
   for (const trace::Bookmark& note : options.notes) {
-    rows += fmt::format("<tr><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
+    rows += fmt::format("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
                         format_time(note.when.begin),
                         note.when.empty() ? "" : format_duration(note.when.length()),
                         escape_html(note.note));
   }
-  return {"notes", "Notes",
-          "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
-          "<thead><tr><th scope=\"col\">Time</th><th scope=\"col\">Length</th>"
-          "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
-              rows + "</tbody></table></div>\n"};
+  return {
+      "notes", "Notes",
+      "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
+      "<thead><tr><th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Length</th>"
+      "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
+          rows + "</tbody></table></div>\n"};
 }
 
 std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
