@@ -169,11 +169,29 @@ Section table_section(const Table& table, std::size_t max_rows) {
   return section;
 }
 
+Section notes_section(const ReportOptions& options) {
+  if (options.notes.empty()) return {"notes", "Notes", ""};
+  std::string rows;
+  for (const trace::Bookmark& note : options.notes) {
+    rows += fmt::format("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+                        format_time(note.when.begin),
+                        note.when.empty() ? "" : format_duration(note.when.length()),
+                        escape_html(note.note));
+  }
+  return {
+      "notes", "Notes",
+      "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
+      "<thead><tr><th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Length</th>"
+      "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
+          rows + "</tbody></table></div>\n"};
+}
+
 std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
                                  const ReportOptions& options) {
   std::vector<Section> sections = {
       {"waterfall", "Where the time went", waterfall_html(trace, analysis)},
       findings_section(analysis),
+      notes_section(options),
       steps_section(trace, analysis),
       overlap_section(trace, analysis),
       roofline_section(trace, analysis)};

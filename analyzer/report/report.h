@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "trace/bookmarks.h"
 
 namespace headway::analyzer {
 
@@ -26,6 +27,7 @@ struct ReportOptions {
   std::string tool_version;
   std::size_t max_rows = 15;  ///< of each table in text, Markdown and HTML; JSON has all
   std::size_t text_width = 110;
+  std::vector<trace::Bookmark> notes = {};  ///< what people noted beside the trace; HTML shows them
 };
 
 /// The whole report. Deterministic: same trace, same bytes, in any locale and time zone. CSV is one

@@ -74,6 +74,7 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_);
     if (!analyzed) return exit_status(ExitCode::kOk);
     options_.tool_version = kVersion;
+    if (traces_.size() == 1) options_.notes = trace::notes_beside(traces_.front()).all();
     if (predict_ != "no")
       analyzer::predict_findings(analyzed->trace, analyzed->analysis,
                                  calibration_.load(analyzed->trace),

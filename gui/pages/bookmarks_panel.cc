@@ -3,7 +3,9 @@
 
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "common/error.h"
 #include "common/format.h"
@@ -38,7 +40,9 @@ BookmarksPanel::BookmarksPanel(QWidget* parent)
     if (column != 2) return;
     bookmarks_.set_note(static_cast<std::size_t>(list_->indexOfTopLevelItem(item)),
                         item->text(2).toStdString());
+    const std::size_t before = bookmarks_.all().size();
     keep();
+    if (bookmarks_.all().size() != before) QTimer::singleShot(0, this, &BookmarksPanel::fill);
     emit changed();
   });
   show_status();
@@ -47,20 +51,20 @@ BookmarksPanel::BookmarksPanel(QWidget* parent)
 void BookmarksPanel::set_session(std::shared_ptr<const Session> session) {
   session_ = std::move(session);
   bookmarks_ = {};
-  file_.clear();
+  beside_.clear();
+  own_.clear();
   QString trouble;
-  if (session_ && !folder_.empty()) {
-    file_ = folder_ / (identity_of(session_->trace) + ".txt");
-    try {
-      if (std::size_t left_out = bookmarks_.load(file_)) {
-        trouble = tr("%1 lines of %2 could not be read and were left out.")
-                      .arg(left_out)
-                      .arg(QString::fromStdString(file_.string()));
-      }
-    } catch (const Error& error) {
-      // It is left as it is: what is added now lasts as long as the window.
-      trouble = QString::fromStdString(error.what());
-      file_.clear();
+  if (session_) {
+    // Those of others, too, that were put beside; written is the first.
+    const std::vector<std::filesystem::path> files = trace::note_files_of(session_->trace.path);
+    for (const std::filesystem::path& file : files) {
+      const bool read_it = read(file, trouble);
+      if (read_it && !folder_.empty() && file == files.front()) beside_ = file;
+    }
+    if (!folder_.empty()) {
+      const std::string name = identity_of(session_->trace);
+      read(folder_ / (name + ".txt"), trouble);  // from before notes lay beside the trace
+      if (read(folder_ / (name + ".json"), trouble)) own_ = folder_ / (name + ".json");
     }
   }
   fill();
@@ -68,12 +72,30 @@ void BookmarksPanel::set_session(std::shared_ptr<const Session> session) {
   emit changed();
 }
 
+/// False for a file that is to be left as it is.
+bool BookmarksPanel::read(const std::filesystem::path& file, QString& trouble) {
+  try {
+    if (std::size_t left_out = bookmarks_.unite(file)) {
+      trouble = tr("%1 lines of %2 could not be read and were left out.")
+                    .arg(left_out)
+                    .arg(QString::fromStdString(file.string()));
+    }
+    return true;
+  } catch (const Error& error) {
+    trouble = QString::fromStdString(error.what());
+    return false;
+  }
+}
+
 void BookmarksPanel::add(Interval when, std::string note) {
   if (!session_) return;
-  std::size_t index = bookmarks_.add({when, std::move(note)});
-  keep();
+  bookmarks_.add({when, std::move(note)});
+  keep();  // may bring what others added, so that ours is looked for
   fill();
-  list_->setCurrentItem(list_->topLevelItem(static_cast<int>(index)));
+  const std::vector<Bookmark>& all = bookmarks_.all();
+  auto at = std::find_if(all.begin(), all.end(), [&](const Bookmark& b) { return b.when == when; });
+  if (at != all.end())
+    list_->setCurrentItem(list_->topLevelItem(static_cast<int>(at - all.begin())));
   emit changed();
 }
 
@@ -121,13 +143,20 @@ void BookmarksPanel::fill() {
 }
 
 void BookmarksPanel::keep() {
-  if (file_.empty()) return show_status();
-  try {
-    bookmarks_.save(file_);
-    show_status();
-  } catch (const Error& error) {
-    show_status(QString::fromStdString(error.what()));
+  QString trouble;
+  for (const std::filesystem::path& file : {beside_, own_}) {
+    if (file.empty()) continue;
+    try {
+      bookmarks_.save(file);
+      if (file == own_)
+        trouble = tr("There is no writing beside the trace: the notes are kept in %1.")
+                      .arg(QString::fromStdString(file.string()));
+      return show_status(trouble);
+    } catch (const Error& error) {
+      trouble = QString::fromStdString(error.what());
+    }
   }
+  show_status(trouble);
 }
 
 void BookmarksPanel::show_status(const QString& trouble) {
@@ -139,7 +168,9 @@ void BookmarksPanel::show_status(const QString& trouble) {
             .arg(keys_text(Command::kBookmark)));
   }
   status_->setText(tr("Enter goes there, F2 edits the note, Del removes it.%1")
-                       .arg(file_.empty() ? tr(" They last as long as this window.") : QString()));
+                       .arg(beside_.empty() && own_.empty()
+                                ? tr(" They last as long as this window.")
+                                : QString()));
 }
 
 bool BookmarksPanel::eventFilter(QObject* object, QEvent* event) {

@@ -13,8 +13,8 @@
 namespace headway::gui {
 
 /// The bookmarks of a trace as a list to jump from, with notes that are edited in place. Each change
-/// is kept at once, in a file of the user's named after the trace; without a folder for it they last
-/// as long as the window.
+/// is kept at once in `run.headway-notes.json` beside the trace or, where that cannot be written, in a file of the
+/// user's named after the trace; without a folder for that they last as long as the window.
 class BookmarksPanel : public QWidget {
   Q_OBJECT
  public:
@@ -42,9 +42,11 @@ class BookmarksPanel : public QWidget {
   void fill();
   void keep();
   void show_status(const QString& trouble = {});
+  bool read(const std::filesystem::path& file, QString& trouble);
 
   std::filesystem::path folder_;
-  std::filesystem::path file_;  ///< of the trace that is shown; empty: none is kept
+  std::filesystem::path beside_;  ///< the trace that is shown; empty: not to be written
+  std::filesystem::path own_;     ///< the user's, for where there is no writing beside
   std::shared_ptr<const Session> session_;
   Bookmarks bookmarks_;
   QTreeWidget* list_;

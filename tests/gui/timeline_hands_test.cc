@@ -285,9 +285,13 @@ TEST_CASE("a jump shows a row that was hidden or filtered out") {
 
 TEST_CASE("bookmarks are kept beside, come back with their notes and lead to their places") {
   test::TemporaryFolder folder;
-  std::filesystem::file_time_type written = std::filesystem::last_write_time(test::training_file());
+  const std::filesystem::path trace = folder.path() / "run.sqlite";
+  const std::filesystem::path beside = folder.path() / "run.headway-notes.json";
+  std::filesystem::copy_file(test::training_file(), trace);
+  const std::shared_ptr<const Session> session = open_session(trace);
+  std::filesystem::file_time_type written = std::filesystem::last_write_time(trace);
   {
-    Hands h(test::training_session(), {1300, 700}, folder.path() / "notes");
+    Hands h(session, {1300, 700}, folder.path() / "notes");
     h.view().select(h.named("multi_tensor_sgd"), true);
     h.key(Qt::Key_B);
     h.view().select_range({{1'000'000'000}, {1'200'000'000}});
@@ -297,7 +301,7 @@ TEST_CASE("bookmarks are kept beside, come back with their notes and lead to the
     h.page.bookmarks().list().topLevelItem(range)->setText(2, "slow\nhere");
     h.view().viewport()->repaint();
   }
-  Hands h(test::training_session(), {1300, 700}, folder.path() / "notes");
+  Hands h(session, {1300, 700}, folder.path() / "notes");
   const std::vector<Bookmark>& all = h.page.bookmarks().bookmarks().all();
   REQUIRE(all.size() == 2);
   std::size_t range = all[0].when.length().ns == 200'000'000 ? 0 : 1;
@@ -317,7 +321,24 @@ TEST_CASE("bookmarks are kept beside, come back with their notes and lead to the
   h.page.bookmarks().list().setCurrentItem(h.page.bookmarks().list().topLevelItem(0));
   QTest::keyClick(&h.page.bookmarks().list(), Qt::Key_Delete);
   CHECK(h.page.bookmarks().bookmarks().all().size() == 1);
-  CHECK(std::filesystem::last_write_time(test::training_file()) == written);
+  CHECK(std::filesystem::last_write_time(trace) == written);
+  CHECK(std::filesystem::exists(beside));
+  CHECK(
+      !std::filesystem::exists(folder.path() / "notes" / (identity_of(session->trace) + ".json")));
+  // Where there is no writing beside the trace, what is noted is kept elsewhere, and that is said.
+  std::filesystem::remove(beside);
+  std::filesystem::create_directory(beside);
+  {
+    Hands refused(session, {1300, 700}, folder.path() / "notes");
+    refused.key(Qt::Key_B);
+    CHECK(refused.page.bookmarks().bookmarks().all().size() == 1);
+    CHECK(refused.page.bookmarks().status().startsWith("There is no writing beside the trace"));
+  }
+  CHECK(Hands(session, {1300, 700}, folder.path() / "notes")
+            .page.bookmarks()
+            .bookmarks()
+            .all()
+            .size() == 1);
 }
 
 TEST_CASE("a damaged file of bookmarks is told of, and the window opens all the same") {
@@ -331,9 +352,7 @@ TEST_CASE("a damaged file of bookmarks is told of, and the window opens all the 
   std::filesystem::remove(file);
   std::filesystem::create_directory(file);
   Hands again(test::training_session(), {1300, 700}, folder.path());
-  CHECK(!again.page.bookmarks().status().isEmpty());
-  again.key(Qt::Key_B);
-  CHECK(again.page.bookmarks().bookmarks().all().size() == 1);
+  CHECK(again.page.bookmarks().status().contains("is no file of bookmarks"));
 }
 
 TEST_CASE("the critical path is shown on its rows with its steps from row to row") {

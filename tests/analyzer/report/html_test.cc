@@ -141,4 +141,16 @@ TEST_CASE("text keeps to its width, except for what cannot be broken") {
   }
 }
 
+TEST_CASE("the page has a section of what people noted, escaped, and none without notes") {
+  test::AnalyzedRun run(test::PlantedRun{.steps = 20, .kernels = 2});
+  ReportOptions options = kOptions;
+  CHECK(render(ReportFormat::kHtml, run.trace, run.analysis, options).find("id=\"notes\"") ==
+        std::string::npos);
+  options.notes = {{{{1'000'000}, {3'000'000}}, "slow <here>"}};
+  const std::string page = render(ReportFormat::kHtml, run.trace, run.analysis, options);
+  CHECK(page.find("href=\"#notes\"") != std::string::npos);
+  CHECK(page.find("slow &lt;here&gt;") != std::string::npos);
+  CHECK(page.find("2.00 ms</td><td>slow") != std::string::npos);
+}
+
 }  // namespace headway::analyzer

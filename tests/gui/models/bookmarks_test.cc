@@ -86,6 +86,75 @@ TEST_CASE("no file is no bookmarks, other files and folders that are none are re
                        doctest::Contains("cannot be kept"), Error);
 }
 
+TEST_CASE("two people's files of notes unite by id, and the later change of a note counts") {
+  test::TemporaryFolder folder;
+  const std::filesystem::path mine = folder.path() / "run.headway-notes.json";
+  const std::filesystem::path hers = folder.path() / "run.her.headway-notes.json";
+  Bookmarks a;
+  a.add({{{100}, {200}}, "both have it"});
+  a.add({{{300}, {300}}, "is removed"});
+  a.save(mine);
+  std::filesystem::copy_file(mine, hers);
+  Bookmarks b;
+  b.load(hers);
+  b.set_note(0, "changed by her");
+  b.add({{{50}, {60}}, "hers"});
+  b.save(hers);
+  a.remove(1);
+  a.add({{{50}, {60}}, "mine, of the same place"});
+  a.save(mine);
+  for (bool mine_first : {true, false}) {
+    Bookmarks together;
+    CHECK(together.unite(mine_first ? mine : hers) == 0);
+    CHECK(together.unite(mine_first ? hers : mine) == 0);
+    REQUIRE(together.all().size() == 3);
+    CHECK(together.all()[0].note != together.all()[1].note);
+    CHECK(together.all()[2].note == "changed by her");
+    CHECK(together.all()[2].id == a.all()[1].id);
+  }
+  write(folder.path() / "run.sqlite", "a trace");
+  CHECK(trace::notes_beside(folder.path() / "run.sqlite").all().size() == 3);
+  CHECK(trace::notes_beside(folder.path() / "other.sqlite").all().empty());
+}
+
+TEST_CASE(
+    "saving keeps what somebody else saved since, and leaves files of a newer version alone") {
+  test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "run.headway-notes.json";
+  Bookmarks a;
+  Bookmarks b;
+  a.add({{{1}, {2}}, "a"});
+  a.save(file);
+  b.add({{{3}, {4}}, "b"});
+  b.save(file);
+  CHECK(b.all().size() == 2);
+  Bookmarks again;
+  again.load(file);
+  CHECK(again.all() == b.all());
+  const std::string newer = R"({"headway_notes": 2, "notes": []})";
+  write(file, newer);
+  CHECK_THROWS_WITH_AS(a.save(file), doctest::Contains("newer Headway"), Error);
+  CHECK(read(file) == newer);
+}
+
+TEST_CASE(
+    "of notes that are cut in the middle the whole ones are read and the file is kept aside") {
+  test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "run.headway-notes.json";
+  Bookmarks all;
+  all.add({{{1}, {2}}, "first \"quoted\" \n <b>"});
+  all.add({{{3}, {4}}, "second"});
+  all.save(file);
+  const std::string cut = read(file).substr(0, read(file).size() - 12);
+  write(file, cut);
+  Bookmarks again;
+  CHECK(again.load(file) == 2);  // the head without an end, and the second note
+  REQUIRE(again.all().size() == 1);
+  CHECK(again.all().front() == all.all().front());
+  again.save(file);
+  CHECK(read(file.string() + ".damaged") == cut);
+}
+
 TEST_CASE("a trace keeps its identity when it is copied or grows, and differs from others") {
   std::string identity = identity_of(test::training_session()->trace);
   CHECK(identity.size() == 16);
