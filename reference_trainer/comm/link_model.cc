@@ -15,8 +15,10 @@ double LinkModel::rank_bytes_per_s(Scope scope, int ranks) const {
   if (rings_by_node && scope == Scope::kWorld)
     return std::min(node,
                     network_bytes_per_s > 0 ? network_bytes_per_s * connection_share : kUnlimited);
-  const double share = network_bytes_per_s > 0 ? network_bytes_per_s / ranks_per_node : kUnlimited;
-  return std::min(node, share);
+  if (network_bytes_per_s <= 0) return node;
+  const double share = network_bytes_per_s / ranks_per_node;
+  // A rank has one connection: alone on its node it gets no more than that reaches.
+  return std::min({node, share, rings_by_node ? network_bytes_per_s * connection_share : share});
 }
 
 double LinkModel::latency_s(Scope scope, int ranks, double hops) const {

@@ -27,7 +27,8 @@ std::optional<float> mean_of_last(const std::vector<StepRecord>& steps,
 }  // namespace
 
 std::size_t RunResult::warm_up_steps() const {
-  return std::min(kMostWarmUpSteps, steps.size() / 5);
+  const std::size_t cold = cold_steps <= steps.size() / 2 ? cold_steps : 0;
+  return std::max(std::min(kMostWarmUpSteps, steps.size() / 5), cold);
 }
 
 double RunResult::mean_step_s() const {

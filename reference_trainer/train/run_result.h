@@ -33,8 +33,11 @@ struct RunResult {
   std::vector<StepRecord> steps;
   std::optional<EvaluationResult> evaluation;
   bool interrupted = false;
+  /// Steps until the page cache holds what the loader reads, where that is simulated.
+  std::size_t cold_steps = 0;
 
-  /// Steps at the start that figures leave out: buffers are cold and nothing is prefetched.
+  /// Steps at the start that figures leave out: buffers and caches are cold and nothing is prefetched. Of a run that is
+  /// cold for most of its steps only the first few, since cold is how it runs.
   std::size_t warm_up_steps() const;
   /// Images per second over the steps after warm-up; 0 when there are none.
   double images_per_second() const;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <thread>
 
@@ -72,6 +73,21 @@ TEST_CASE("a seed draws the same world again, another seed another one") {
     CHECK(world_of(seed).efficiency("conv2d") != world_of(seed).efficiency("relu"));
   }
   CHECK(launches.size() > kWorlds * 9 / 10);
+}
+
+TEST_CASE(
+    "one library's product reaches the same with and without a bias; kernels of a family are "
+    "close") {
+  for (std::uint64_t seed = 1; seed <= kWorlds; ++seed) {
+    CAPTURE(seed);
+    const DrawnWorld world = world_of(seed);
+    CHECK(world.efficiency("linear") == world.efficiency("matmul"));
+    CHECK(world.efficiency("linear_backward_weights") ==
+          world.efficiency("matmul_backward_weights"));
+    CHECK(world.efficiency("relu") != world.efficiency("gelu"));
+    const double range = world.kernels.best_efficiency - world.kernels.least_efficiency;
+    CHECK(std::abs(world.efficiency("batch_norm") - world.efficiency("bn_relu")) <= 0.2 * range);
+  }
 }
 
 TEST_CASE("a drawn machine is never better than its peaks, and has all its parts") {

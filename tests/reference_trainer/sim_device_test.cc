@@ -299,6 +299,19 @@ TEST_CASE("a kernel with few blocks does not get the whole GPU, matrix units are
   CHECK(tf32.ns > model.kernel(tag).ns);
 }
 
+TEST_CASE("with twice the data a kernel never takes less time") {
+  const SimulatedGpu gpu = find_simulated_gpu("l4");
+  const CostModel model(gpu, table_world(gpu), 0, 0);
+  for (std::int64_t bytes = 1'000; bytes < 20'000'000; bytes += bytes / 7) {
+    CAPTURE(bytes);
+    Kernel::Tag tag;
+    tag.work = {0, bytes};
+    const auto once = model.kernel(tag);
+    tag.work.bytes *= 2;
+    CHECK(model.kernel(tag).ns >= once.ns);
+  }
+}
+
 TEST_CASE("every GPU with costs is in the table of models, and a wrong one lists them") {
   for (const GpuCosts& each : gpu_costs()) {
     CAPTURE(each.model);

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/chain_tensors.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/counted.h"
 #include "common/format.h"
@@ -32,117 +31,9 @@ struct Sums {
   std::int64_t riding = 0;  ///< kernels that go into products
 };
 
-/// A tensor that is so much smaller than another one costs a kernel nothing to read besides.
-constexpr double kSmall = 0.1;
-
-/// What the op graph says of the tensors of a chain.
-class Tensors {
- public:
-  explicit Tensors(const Predictor& predictor) : predictor_(predictor) {
-    const std::vector<GraphOp>& all = predictor.trace().graph_ops;
-    for (std::uint32_t i = 0; i < all.size(); ++i) {
-      producer_[{all[i].process.value, all[i].op}] = i;
-      for (std::int64_t input : all[i].inputs) ++readers_[{all[i].process.value, input}];
-    }
-    if (all.empty()) return;
-    const Attribution& attribution = predictor.analysis().attribution;
-    std::vector<bool> seen(attribution.ops.size());
-    for (std::uint32_t i = 0; i < predictor.trace().device_ops.size(); ++i) {
-      const std::uint32_t model = attribution.op_of[i].value;
-      if (seen[model] || predictor.kernels().of(DeviceOpId{i}).family != KernelFamily::kGemm)
-        continue;
-      seen[model] = true;
-      const GraphOp* graph = graph_of(DeviceOpId{i});
-      if (!graph) continue;
-      products_.insert({graph->process.value, graph->op});
-      for (std::int64_t input : graph->inputs)
-        readers_of_product_.insert({graph->process.value, input});
-    }
-  }
-
-  /// Whether `reader` reads what `op` writes; false where that is not known.
-  bool reads(DeviceOpId reader, DeviceOpId op) const {
-    const GraphOp* a = graph_of(reader);
-    const GraphOp* b = graph_of(op);
-    return a && b && a->process == b->process &&
-           std::ranges::find(a->inputs, b->op) != a->inputs.end();
-  }
-
-  /// Whether a product can do it while it has the numbers at hand: add to its result what is much smaller (a bias), or
-  /// sum up the columns of what it reads (the bias' gradient). Libraries call it an epilogue.
-  bool rides_on_product(DeviceOpId op, bool sums_columns) const {
-    const GraphOp* graph = graph_of(op);
-    if (!graph || !(sums_columns || graph->type.find("add") != std::string::npos)) return false;
-    for (std::int64_t input : graph->inputs) {
-      const Key key{graph->process.value, input};
-      const auto made = producer_.find(key);
-      if (made == producer_.end()) continue;
-      if (sums_columns) {
-        if (readers_of_product_.contains(key)) return true;
-        continue;
-      }
-      const auto bytes =
-          static_cast<double>(predictor_.trace().graph_ops[made->second].output_bytes);
-      const bool alone = products_.contains(key) && readers_.at(key) == 1;
-      if (alone && static_cast<double>(graph->bytes) <=
-                       bytes + static_cast<double>(graph->output_bytes) + kSmall * bytes)
-        return true;
-    }
-    return false;
-  }
-
-  /// Whether the op sums up or averages each row of its input (shapes end with the row's length, here 1):
-  /// such a kernel can go on with its row, so several fit into one. Nothing where that is not known.
-  std::optional<bool> is_of_rows(DeviceOpId op) const {
-    const GraphOp* graph = graph_of(op);
-    if (!graph) return std::nullopt;
-    return graph->shape.ends_with("x1");
-  }
-
-  /// The share of its bytes that a chain still moves as one kernel: each input once, and no result that only
-  /// the chain itself reads. Nothing where an op or its bytes are not known.
-  std::optional<double> share_left(std::span<const DeviceOpId> chain) const {
-    std::map<Key, int> reads;  // by the chain, of each tensor
-    std::set<Key> written;
-    double all = 0;
-    for (DeviceOpId op : chain) {
-      const GraphOp* graph = graph_of(op);
-      if (!graph || graph->bytes <= 0) return std::nullopt;
-      all += static_cast<double>(graph->bytes);
-      for (std::int64_t input : graph->inputs) ++reads[{graph->process.value, input}];
-      written.insert({graph->process.value, graph->op});
-    }
-    double saved = 0;
-    for (const auto& [tensor, times] : reads) {
-      const auto made = producer_.find(tensor);
-      if (made == producer_.end()) continue;
-      const auto bytes =
-          static_cast<double>(predictor_.trace().graph_ops[made->second].output_bytes);
-      const bool inner = written.contains(tensor);
-      saved += bytes * (inner ? times : times - 1);
-      if (inner && readers_.at(tensor) == times) saved += bytes;  // nor is it written
-    }
-    return std::max(0.0, 1 - saved / all);
-  }
-
- private:
-  using Key = std::pair<std::uint32_t, std::int64_t>;  // process, op
-  const GraphOp* graph_of(DeviceOpId op) const {
-    const Attribution& attribution = predictor_.analysis().attribution;
-    const ModelOp& model = attribution.ops[attribution.op_of[op.value].value];
-    return model.graph_op.valid() ? &predictor_.trace().graph_ops[model.graph_op.value] : nullptr;
-  }
-
-  const Predictor& predictor_;
-  std::map<Key, std::uint32_t> producer_;
-  std::map<Key, int> readers_;
-  std::set<Key> products_;
-  std::set<Key> readers_of_product_;  ///< tensors that a product reads
-};
-
 /// By the tensors that are left to move, beyond what a kernel takes at least; where they are not known, as
 /// long as the longest kernel of the chain: that one reads and writes the data once.
-void fuse(const DeviceOps& ops, const Tensors& tensors, DurationNs least,
+void fuse(const DeviceOps& ops, const ChainTensors& tensors, DurationNs least,
           std::span<const DeviceOpId> chain, Editor& editor, Sums& sums, bool last_apart = false) {
   if (chain.size() < 2) return;
   DurationNs longest;
@@ -182,7 +73,7 @@ Proposal propose(const Predictor& predictor) {
   const Attribution& attribution = predictor.analysis().attribution;
   Editor editor(predictor);
   Sums sums;
-  const Tensors tensors(predictor);
+  const ChainTensors tensors(predictor);
   const DurationNs least = shortest_kernel(ops);
   Chain chain;
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {

@@ -249,7 +249,7 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kLargerBuckets{"larger-buckets",
                          "Exchange gradients in larger buckets",
-                         "unbucketed-collectives, comm-too-small",
+                         "unbucketed-collectives, comm-too-small, comm-exposed",
                          FixKind::kModelled,
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",

@@ -49,7 +49,9 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided,
                       : tag.half_operands            ? gpu_.model->half_flops
                                                      : gpu_.model->tf32_flops;
   const double share = (matrix ? world_.costs.matrix_share : 1.0) *
-                       (cost.unit == MathUnit::kTensor ? share_of_access(access_bytes) : 1.0);
+                       (cost.unit == MathUnit::kTensor
+                            ? std::pow(share_of_access(access_bytes), world_.kernels.access_power)
+                            : 1.0);
   const double compute_s = peak > 0 ? flops / (peak * share * fill * clock_) : 0;
   const double memory_s = bytes / (memory_rate_ * fill);
   double ns = std::max(compute_s, memory_s) * 1e9;

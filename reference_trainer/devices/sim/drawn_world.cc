@@ -192,6 +192,7 @@ DrawnWorld draw_world(std::uint64_t seed, SimulatedGpu gpu, int ranks_per_node) 
   // Last, so that seeds draw what they drew before there were graphs.
   world.graphs = {draw.scale(700, 4'000), draw.scale(2'000, 9'000), draw.scale(1, 300),
                   draw.even(0.35, 1), "drawn"};
+  world.kernels.access_power = draw.even(0.4, 1.3);
   return world;
 }
 
@@ -219,6 +220,7 @@ std::vector<std::pair<std::string, double>> describe(const DrawnWorld& w) {
           {"least_efficiency", w.kernels.least_efficiency},
           {"ramp_ns", w.kernels.ramp_ns},
           {"wave_power", w.kernels.wave_power},
+          {"access_power", w.kernels.access_power},
           {"noise_kernel", w.noise.kernel},
           {"noise_copy", w.noise.copy},
           {"noise_call", w.noise.call},

@@ -29,6 +29,7 @@ struct DrawnWorld {
     double ramp_ns = 0;  ///< a kernel of that length takes half as long again
     double wave_power =
         1;  ///< of the fill of the last wave: 1 blocks wait for the slowest, 0 they do not
+    double access_power = 1;  ///< of what products lose that read less than 16 bytes at once
   } kernels;
 
   /// Widths of log-normal noise.

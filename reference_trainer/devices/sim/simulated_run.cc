@@ -87,6 +87,9 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
     if (world.ranks() > 1) parts.communicator = &communicator;
     Trainer trainer(settings, device, data, parts);
     outcome.result = trainer.run(hooks);
+    if (settings.source != SourceKind::kMemory)
+      outcome.result.cold_steps =
+          static_cast<std::size_t>(device.drawn().storage.warm_after / settings.accumulate);
     outcome.recording = std::move(device.recording());
   } catch (const std::exception& error) {
     outcome.error = std::current_exception();

@@ -243,6 +243,17 @@ TEST_CASE("sums of columns go together with what is computed before them") {
         doctest::Approx(mean_step_ns(run, {{"fused_ln", "on"}})).epsilon(0.1));
 }
 
+TEST_CASE("a bias behind a product and the sum of its gradient become part of products") {
+  for (const char* precision : {"fp32", "tf32"}) {
+    CAPTURE(precision);
+    check_done(with(kText, {{"batch", "1"},
+                            {"precision", precision},
+                            {"graph_compiler", "off"},
+                            {"fused_bias_act", "off"}}),
+               "fuse-chains", {{"fused_bias_act", "on"}}, 0.03);
+  }
+}
+
 TEST_CASE("activations between products in 16 bits need no casts") {
   check_done(with(kText, {{"gpu", "a100-80gb"}, {"precision", "amp-o1"}, {"batch", "64"}}),
              "half-throughout", {{"precision", "bf16"}}, 0.1);
