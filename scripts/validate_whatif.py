@@ -111,11 +111,11 @@ NEVER_BEHIND = "launches that come late never show the gap between two kernels; 
 OWN_CLOCK = "a ceiling: memory has its own clock, and what it bounds takes no longer"
 POOL = "a pool is taken to need 1 µs for each call, as frameworks' do; this trainer plans a step's memory once and makes no call, and here the host decides the step"
 TF32_RATE = "the formula gives TF32 70 % of what the general cores reach of their peak (5.2 times as fast), this GPU gives it the same share (7.4)"
-COLUMNS = "the trainer's compiler leaves sums of columns by themselves; others put them together with what is computed before them"
+COLUMNS = "the trainer's compiler leaves sums of columns by themselves and puts no bias into a product; others put sums together with what is computed before them, and libraries have such products"
 CLUSTERS = "what a graph compiler has fused is taken as finished; this trainer's fused batch norm takes the sum and ReLU of a cluster along"
 KNOWN_MISSES = {
     "batch norm, fused": (0.06, CLUSTERS),
-    "graph compiler": (0.07, COLUMNS),
+    "graph compiler": (0.09, COLUMNS),
     "graph, slow launches": (0.04, NEVER_BEHIND),
     "graph, ranks": (0.04, NEVER_BEHIND),
     "clock": (0.06, OWN_CLOCK),
@@ -127,7 +127,7 @@ KNOWN_MISSES = {
     "TF32, ResNet": (0.20, TF32_RATE),
     "TF32, transformer": (0.10, TF32_RATE),
 }
-KNOWN_MISSES_CALIBRATED = {"clock": (0.06, OWN_CLOCK), "batch norm, fused": (0.06, CLUSTERS), "memory, small batches": (0.31, POOL), "graph compiler": (0.07, COLUMNS)}
+KNOWN_MISSES_CALIBRATED = {"clock": (0.06, OWN_CLOCK), "batch norm, fused": (0.06, CLUSTERS), "memory, small batches": (0.31, POOL), "graph compiler": (0.09, COLUMNS)}
 TOLERANCE = {"structural": 0.005, "modelled": 0.02, "ceiling": 0.02}
 # Polling, as CUDA does unless told otherwise: what waking a thread costs in a virtual machine no recording can tell.
 SPIN = ["--device-schedule", "spin"]

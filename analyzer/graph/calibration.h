@@ -29,6 +29,7 @@ struct DeviceDelays {
   Delay graph_launch;  ///< the same for CUDA graphs
   Delay stream;        ///< ε: from op to op of a stream when the second was launched long before
   Delay sync;          ///< ρ: end of the awaited op to return of the blocking call
+  Delay free;          ///< the same of cudaFree, which has its own work to do then
 };
 
 /// What the edges' lags are made of, measured so that they fit the machine.
@@ -48,6 +49,7 @@ struct Calibration {
   DurationNs stream(trace::DeviceId device) const { return devices[device.value].stream.p50; }
   /// ρ in use: the median.
   DurationNs sync(trace::DeviceId device) const { return devices[device.value].sync.p50; }
+  DurationNs free(trace::DeviceId device) const { return devices[device.value].free.p50; }
 };
 
 /// Measures λ and ε. The other delays need the edges and are filled in by the graph. What the trace shows

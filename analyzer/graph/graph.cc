@@ -60,12 +60,18 @@ void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
   }
 }
 
+bool frees(const Points& points, PointId end) {
+  const CallId call = points.call_of(task_of(end));
+  return call.valid() && points.trace().calls.kind[call.value] == DeviceCallKind::kFree;
+}
+
 /// ρ and the batch hand-over, from edges that did keep their task waiting. A batch that had been made before it was
 /// asked for is not waited for: what taking it takes (PyTorch receives and maps it) is the least of a hand-over.
 void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
                      const MachineFacts& machine, Calibration& calibration) {
   const Trace& trace = points.trace();
   std::vector<std::vector<std::int64_t>> sync(trace.devices.size());
+  std::vector<std::vector<std::int64_t>> free(trace.devices.size());
   std::vector<std::int64_t> batch;
   std::vector<std::int64_t> ready;
   for (const NewEdge& edge : edges) {
@@ -81,7 +87,8 @@ void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
       batch.push_back(delay);
     } else {
       DeviceOpId op = points.op_of(task_of(edge.from));
-      sync[trace.streams[trace.device_ops.stream[op.value].value].device.value].push_back(delay);
+      auto& samples = frees(points, edge.to) ? free : sync;
+      samples[trace.streams[trace.device_ops.stream[op.value].value].device.value].push_back(delay);
     }
   }
   std::optional<MachineFact> idle_sync;
@@ -92,6 +99,7 @@ void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
         delay_of(sync[d], delay_of(cuda ? machine.of(device, MachineFigure::kSync)
                                         : machine.of_host(trace, MachineFigure::kWakeUp),
                                    kSync));
+    calibration.devices[d].free = delay_of(free[d], calibration.devices[d].sync);
     if (cuda && !idle_sync) idle_sync = machine.of(device, MachineFigure::kIdleSync);
   }
   calibration.batch =
@@ -205,7 +213,8 @@ DurationNs DependencyGraph::lag(const Edge& edge, PointId to) const {
     case EdgeKind::kGraphLaunch:
       return at_most(calibration_.graph_launch(device(to)));
     case EdgeKind::kHostSync:
-      return at_most(calibration_.sync(device(edge.from)));
+      return at_most(frees(points_, to) ? calibration_.free(device(edge.from))
+                                        : calibration_.sync(device(edge.from)));
     case EdgeKind::kBatch:
       return at_most(calibration_.batch.p50);
     case EdgeKind::kThreadBlocked:

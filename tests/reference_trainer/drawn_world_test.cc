@@ -76,7 +76,7 @@ TEST_CASE("a seed draws the same world again, another seed another one") {
 }
 
 TEST_CASE(
-    "one library's product reaches the same with and without a bias; kernels of a family are "
+    "one library's product reaches the same with and without a bias, kernels of a family are "
     "close") {
   for (std::uint64_t seed = 1; seed <= kWorlds; ++seed) {
     CAPTURE(seed);

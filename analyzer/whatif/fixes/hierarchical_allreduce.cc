@@ -17,6 +17,10 @@ namespace {
 
 using namespace trace;
 
+/// How much of what a sum takes whatever its size is for starting it, the rest for its hops: one line through times and
+/// bytes does not tell them apart, so the interval reaches from none to all.
+constexpr double kStart = 0.5;
+
 /// The job's shape.
 struct Nodes {
   int ranks = 0;
@@ -26,20 +30,21 @@ struct Nodes {
 
 /// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another,
 /// each with the share of the network that it has in the flat ring.
-double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes) {
-  return flat.fixed * hops_of(nodes.count(), true) / hops_of(nodes.ranks, true) +
-         flat.per_byte * bytes / nodes.per_node * moved_share(nodes.count()) /
-             moved_share(nodes.ranks);
+double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes, double start) {
+  const double hops = hops_of(nodes.count(), true) / hops_of(nodes.ranks, true);
+  return flat.fixed * (start + (1 - start) * hops) + flat.per_byte * bytes / nodes.per_node *
+                                                         moved_share(nodes.count()) /
+                                                         moved_share(nodes.ranks);
 }
 
 Scenario in_stages(const Predictor& predictor, const std::vector<Transfer>& all, const Nodes& nodes,
-                   const TransferLine& inside, const TransferLine& flat) {
+                   const TransferLine& inside, const TransferLine& flat, double start = kStart) {
   const Trace& trace = predictor.trace();
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
   const DependencyGraph& graph = predictor.program().graph();
   Editor editor(predictor);
   for (const Transfer& one : all) {
-    const double ns = 2 * inside.of(one.bytes) + across_ns(nodes, flat, one.bytes);
+    const double ns = 2 * inside.of(one.bytes) + across_ns(nodes, flat, one.bytes, start);
     editor.set_transfer(
         one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
         true);
@@ -76,6 +81,8 @@ Proposal propose(const Predictor& predictor) {
                     fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(),
                                 nodes.per_node, model.text, inside.text),
                     in_stages(predictor, all, nodes, inside.line, model.line)};
+  for (double start : {0.0, 1.0})
+    proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, model.line, start));
   if (!model.told_apart) {
     proposal.certainty = kBytesMayTakeNoTime;
     proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, model.latency_only));
