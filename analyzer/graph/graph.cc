@@ -30,23 +30,29 @@ constexpr DurationNs kBlockingCallBase{5'000};
 constexpr DurationNs kSync{5'000};
 constexpr DurationNs kBatch{20'000};
 
-/// Median duration by name of the calls that did not have to wait, for names of which some did.
+/// Median duration by name of the calls that did not have to wait, for names of which some did. What a thread's first
+/// calls waited for may lie before the recording, or the stretch of it that is replayed: those tell nothing.
 void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
                         Calibration& calibration) {
   const Calls& calls = points.trace().calls;
   std::vector<bool> waited(calls.size());
+  std::vector<bool> linked(calls.size());
   std::vector<bool> wanted(points.trace().strings.size());
   for (const NewEdge& edge : edges) {
     CallId call = points.call_of(task_of(edge.to));
     if (!keeps_end_waiting(edge.kind) || !call.valid()) continue;
     wanted[calls.name[call.value].value] = true;
+    linked[call.value] = true;
     if (points.time(edge.from) > calls.start[call.value]) waited[call.value] = true;
   }
   std::vector<DurationNs>& base = calibration.base_of_name;
   base.assign(wanted.size(), calibration.blocking_call.p50);
   std::vector<std::vector<std::int64_t>> samples(wanted.size());
+  std::vector<bool> begun(points.trace().threads.size());
   for (std::size_t c = 0; c < calls.size(); ++c) {
-    if (wanted[calls.name[c].value] && !waited[c])
+    const std::size_t thread = calls.thread[c].value;
+    begun[thread] = begun[thread] || linked[c];
+    if (wanted[calls.name[c].value] && !waited[c] && begun[thread])
       samples[calls.name[c].value].push_back((calls.end[c] - calls.start[c]).ns);
   }
   for (std::size_t name = 0; name < samples.size(); ++name) {

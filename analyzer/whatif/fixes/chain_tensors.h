@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/editor.h"
 
 namespace headway::analyzer {
 

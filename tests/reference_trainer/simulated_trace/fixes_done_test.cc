@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/reference_trainer/simulated_trace/predicted.h"
+#include "trace/subset.h"
 
 namespace headway::trainer {
 namespace {
@@ -241,6 +242,27 @@ TEST_CASE("sums of columns go together with what is computed before them") {
   CHECK(before.step_ns("fuse-chains") < 0.95 * now);
   CHECK(before.step_ns("fuse-chains") ==
         doctest::Approx(mean_step_ns(run, {{"fused_ln", "on"}})).epsilon(0.1));
+}
+
+TEST_CASE("a stretch whose first waits began before it is predicted as the whole is") {
+  const Predicted whole(with(kImages, {{"width", "64"}, {"batch", "512"}, {"source", "memory"}}));
+  const trace::Trace& all = whole.trace;
+  const TimeNs begin = whole.analysis.steps.all[20].host.begin;
+  auto after = [&](const auto& ends) {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t i = 0; i < ends.size(); ++i)
+      if (ends[i] > begin) rows.push_back(i);
+    return rows;
+  };
+  const trace::Trace stretch = trace::take_rows(
+      all,
+      {after(all.ranges.end), after(all.calls.end), after(all.device_ops.end), after(all.io.end)});
+  const analyzer::Analysis analysis = analyzer::analyze(stretch);
+  const analyzer::Predictor predictor(stretch, analysis);
+  const analyzer::Proposal proposal = analyzer::find_fix("tensor-cores")->propose(predictor);
+  REQUIRE(proposal.applies);
+  CHECK(static_cast<double>(predictor.predict(proposal.scenario).step.ns) ==
+        doctest::Approx(whole.step_ns("tensor-cores")).epsilon(0.1));
 }
 
 TEST_CASE("a bias behind a product and the sum of its gradient become part of products") {
