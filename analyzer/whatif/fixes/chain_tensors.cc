@@ -2,7 +2,7 @@
 #include "analyzer/whatif/fixes/chain_tensors.h"
 
 #include <algorithm>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace headway::analyzer {
@@ -14,6 +14,17 @@ using namespace trace;
 constexpr double kSmall = 0.1;
 /// So many ops without kernels are followed back.
 constexpr int kMostViews = 8;
+
+/// Whether the type of an op has the word: "bias_add" and "aten::add", not "padding_mask".
+bool is_addition(std::string_view type) {
+  constexpr std::string_view kAdd = "add";
+  auto letter = [&](std::size_t at) {
+    return at < type.size() && ((type[at] | 0x20) >= 'a' && (type[at] | 0x20) <= 'z');
+  };
+  for (std::size_t at = type.find(kAdd); at != std::string_view::npos; at = type.find(kAdd, at + 1))
+    if ((at == 0 || !letter(at - 1)) && !letter(at + kAdd.size())) return true;
+  return type == "BiasAdd";
+}
 
 }  // namespace
 
@@ -80,7 +91,7 @@ bool ChainTensors::reads(DeviceOpId reader, DeviceOpId op) const {
 
 bool ChainTensors::rides_on_product(DeviceOpId op, bool sums_columns) const {
   const GraphOp* graph = graph_of(op);
-  if (!graph || !(sums_columns || graph->type.find("add") != std::string::npos)) return false;
+  if (!graph || !(sums_columns || is_addition(graph->type))) return false;
   return std::ranges::any_of(graph->inputs, [&](std::int64_t input) {
     const Key key = tensor(*graph, input);
     const auto made = producer_.find(key);
