@@ -14,4 +14,9 @@ together=()
 [ -e "build/$preset/CMakeCache.txt" ] || together=(-DHEADWAY_UNITY=ON)
 cmake --preset "$preset" "${together[@]}"
 cmake --build --preset "$preset"
-ctest --preset "$preset" "$@"
+# What failed is said once more at the end of a long list, run by itself: a test that then passes needs mending too.
+ctest --preset "$preset" "$@" || {
+  echo "What failed, once more by itself:"
+  ctest --preset "$preset" --rerun-failed --output-on-failure -j1 || true
+  exit 8
+}

@@ -55,7 +55,7 @@ bool is_deserted(const std::filesystem::path& socket) {
 }
 
 /// Removes what recorders of this user left in `parent` when they were killed: folders of
-/// make_folder() with a socket on which nobody listens. Young ones may be about to.
+/// make_folder() with a socket on which nobody listens, or with none yet. Young ones may be about to.
 void remove_leftovers(const std::filesystem::path& parent) {
   constexpr std::time_t kYoung = 60;
   constexpr std::string_view kPrefix = "headway-";
@@ -69,14 +69,16 @@ void remove_leftovers(const std::filesystem::path& parent) {
     struct stat info {};
     if (::lstat(entry->path().c_str(), &folder) != 0 || !S_ISDIR(folder.st_mode) ||
         folder.st_uid != ::geteuid() || (folder.st_mode & 0777) != 0700 ||
-        folder.st_mtime + kYoung > std::time(nullptr) || ::lstat(socket.c_str(), &info) != 0 ||
-        !S_ISSOCK(info.st_mode) || !is_deserted(socket))
+        folder.st_mtime + kYoung > std::time(nullptr))
       continue;
-    std::error_code ignored;
-    std::filesystem::remove(socket, ignored);
-    // The link of --io, where the library's path had a space.
-    for (const char* library : {"libheadway_inject.so", "libheadway_io.so"})
-      std::filesystem::remove(entry->path() / library, ignored);
+    if (::lstat(socket.c_str(), &info) == 0) {
+      if (!S_ISSOCK(info.st_mode) || !is_deserted(socket)) continue;
+      std::error_code ignored;
+      std::filesystem::remove(socket, ignored);
+      // The link of --io, where the library's path had a space.
+      for (const char* library : {"libheadway_inject.so", "libheadway_io.so"})
+        std::filesystem::remove(entry->path() / library, ignored);
+    }
     ::rmdir(entry->path().c_str());  // not where something else is in it
   }
 }
@@ -125,7 +127,6 @@ SessionSocket::SessionSocket() {
         "no place for the recorder's socket ({}). Set TMPDIR to a folder that you may write to.",
         tried);
   path_ = (folder_ / "s").string();
-  remove_leftovers(folder_.parent_path());
   listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   poll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   sockaddr_un address = address_of(path_);
@@ -140,6 +141,7 @@ SessionSocket::SessionSocket() {
     fail_internal("{}: cannot listen on the recorder's socket: {}. Set TMPDIR to another folder.",
                   path_, system_error_text(code));
   }
+  remove_leftovers(folder_.parent_path());
 }
 
 SessionSocket::~SessionSocket() {
