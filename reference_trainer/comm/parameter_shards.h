@@ -40,6 +40,9 @@ class ParameterShards {
   /// Before and after the launches of an op of the forward or backward pass.
   void before(NodeId node, std::int64_t batch);
   void after(NodeId node, std::int64_t batch);
+  /// Whether they do anything.
+  bool acts_before(NodeId node) const { return visit_at_.contains(node); }
+  bool acts_after(NodeId node) const { return gradient_at_.contains(node); }
   /// After the backward pass: the update waits for all gradients.
   void backward_launched();
 

@@ -368,9 +368,8 @@ std::vector<Switch> make_switches() {
       flag({"cuda_graph", kLaunch,
             "Launch all kernels of a phase with one call from the second step on, as a CUDA graph; "
             "on the host "
-            "device as a recorded queue. Buckets that are exchanged during the backward pass, and "
-            "what the "
-            "processor computes, cut it into several.",
+            "device as a recorded queue. Buckets that are exchanged during the backward pass, "
+            "parameters that are gathered, and what the processor computes, cut it into several.",
             "launch-bound", try_values({"on"}, may_join_launches)},
            &S::cuda_graph),
       choice<bool>(

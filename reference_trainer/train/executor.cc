@@ -101,8 +101,8 @@ void Executor::run_on_processor(NodeId id, const LaunchArguments& arguments) {
 const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arguments,
                                          const OpHooks& hooks) {
   if (ops_of_phase_[static_cast<std::size_t>(phase)].empty()) return nullptr;
-  const bool followed = static_cast<bool>(hooks.after);
-  const auto [place, first] = pieces_.try_emplace({phase, arguments.slot, followed});
+  const auto [place, first] = pieces_.try_emplace(
+      {phase, arguments.slot, static_cast<bool>(hooks.before), static_cast<bool>(hooks.after)});
   if (first) return nullptr;
   Pieces& pieces = place->second;
   if (!pieces.empty()) return &pieces;
@@ -118,17 +118,18 @@ const Executor::Pieces* Executor::pieces(Phase phase, const LaunchArguments& arg
   return &pieces;
 }
 
-/// Between what the processor computes, and what the host does after ops.
+/// Between what the processor computes, and what the host does before and after ops.
 Executor::Pieces Executor::cut(Phase phase, const OpHooks& hooks) const {
   Pieces pieces;
   bool open = false;
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {
     if (graph_.node(op.node).on_processor) {
-      pieces.push_back({.last = op.node, .on_processor = true});
+      pieces.push_back({.first = op.node, .last = op.node, .on_processor = true});
       open = false;
       continue;
     }
-    if (!open) pieces.push_back({.last = op.node});
+    if (hooks.before && (!hooks.acts_before || hooks.acts_before(op.node))) open = false;
+    if (!open) pieces.push_back({.first = op.node, .last = op.node});
     Piece& piece = pieces.back();
     piece.last = op.node;
     for (const auto& kernel : compiled_.kernels(op.node)) piece.kernels.push_back(kernel.get());
@@ -139,6 +140,7 @@ Executor::Pieces Executor::cut(Phase phase, const OpHooks& hooks) const {
 
 void Executor::run(const Pieces& pieces, const LaunchArguments& arguments, const OpHooks& hooks) {
   for (const Piece& piece : pieces) {
+    if (hooks.before) hooks.before(piece.first);
     if (piece.on_processor) run_on_processor(piece.last, arguments);
     if (!piece.kernels.empty()) {
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
@@ -149,7 +151,7 @@ void Executor::run(const Pieces& pieces, const LaunchArguments& arguments, const
 }
 
 void Executor::run(Phase phase, const LaunchArguments& arguments, const OpHooks& hooks) {
-  if (options_.join_launches && !hooks.before)
+  if (options_.join_launches)
     if (const Pieces* together = pieces(phase, arguments, hooks))
       return run(*together, arguments, hooks);
   for (const Op& op : ops_of_phase_[static_cast<std::size_t>(phase)]) {

@@ -27,11 +27,13 @@ struct ExecutorOptions {
 
 /// What else is launched beside a phase's ops.
 struct OpHooks {
-  std::function<void(NodeId)> before = {};  ///< before the op's range opens
+  std::function<void(NodeId)> before =
+      {};  ///< before the op's range opens; of joined ones the first's
   /// After its launches, inside its range; of those that are launched together after the last.
   std::function<void(NodeId)> after = {};
-  /// Whether `after` does anything after that op; empty: after every one.
+  /// Whether `after` does anything after that op, `before` before it; empty: every one.
   std::function<bool(NodeId)> acts = {};
+  std::function<bool(NodeId)> acts_before = {};
 };
 
 /// The host side of running a graph: walks its ops in order and launches their kernels, as a
@@ -62,6 +64,7 @@ class Executor {
 
   /// Ops that are launched at once: of one kernel or by one call.
   struct Piece {
+    NodeId first;
     NodeId last;
     std::vector<const Kernel*> kernels = {};
     std::unique_ptr<Kernel> joined = nullptr;
@@ -80,8 +83,8 @@ class Executor {
   const ExecutorOptions options_;
   std::map<NodeId, RoundTrip> round_trips_;
   std::array<std::vector<Op>, 8> ops_of_phase_;
-  /// By phase, slot, and whether something follows the ops; empty: run once.
-  std::map<std::tuple<Phase, int, bool>, Pieces> pieces_;
+  /// By phase, slot, and whether something comes before or after ops; empty: run once.
+  std::map<std::tuple<Phase, int, bool, bool>, Pieces> pieces_;
   std::int64_t ops_since_sync_ = 0;
 };
 

@@ -180,12 +180,14 @@ OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
   if (shards_)
     return {[this, batch](NodeId node) { shards_->before(node, batch); },
             [this, batch](NodeId node) { shards_->after(node, batch); },
-            {}};
+            [this](NodeId node) { return shards_->acts_after(node); },
+            [this](NodeId node) { return shards_->acts_before(node); }};
   const bool last = micro_batch + 1 == settings_.accumulate;
   if (phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() && last)
     return {{},
             [this, batch](NodeId node) { gradient_sync_->op_launched(node, batch); },
-            [this](NodeId node) { return gradient_sync_->is_last_of_bucket(node); }};
+            [this](NodeId node) { return gradient_sync_->is_last_of_bucket(node); },
+            {}};
   return {};
 }
 

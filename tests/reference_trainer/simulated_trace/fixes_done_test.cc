@@ -72,6 +72,12 @@ TEST_CASE("launches of a phase become one, and its kernels follow each other mor
     check_done(with(kText, {{"ranks", "2"}, {"launch_us", "6"}, {"batch", "2"}}), "cuda-graph",
                {{"cuda_graph", "on"}}, 0.08);
   }
+  SUBCASE("parameters that are gathered meanwhile") {
+    check_done(
+        with(kText,
+             {{"ranks", "2"}, {"launch_us", "6"}, {"batch", "2"}, {"shard_parameters", "on"}}),
+        "cuda-graph", {{"cuda_graph", "on"}}, 0.05);
+  }
 }
 
 TEST_CASE(
