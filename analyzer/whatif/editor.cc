@@ -118,33 +118,37 @@ void Editor::drop_launch(DeviceOpId op) {
     drop_call(call);
 }
 
-void Editor::join(std::span<const DeviceOpId> kernels) {
+void Editor::join(std::span<const DeviceOpId> kernels, std::optional<std::size_t> inner) {
   for (const DeviceOpId op : kernels.subspan(1)) drop_launch(op);
   const CallId first = trace_.device_ops.call[kernels.front().value];
   const CallId last = trace_.device_ops.call[kernels.back().value];
   if (!first.valid() || !last.valid() || first == last ||
       trace_.calls.thread[first.value] != trace_.calls.thread[last.value])
     return;
-  drop_inner_calls(first, last);
+  drop_inner_calls(first, last, inner);
 }
 
 /// Up to the next launch after them: the last of the inner tensors are freed there. Kernels that work in place have none.
-void Editor::drop_inner_calls(CallId first, CallId last) {
+void Editor::drop_inner_calls(CallId first, CallId last, std::optional<std::size_t> inner) {
   const auto calls = trace_.calls_of_thread[trace_.calls.thread[first.value]];
   auto at = std::ranges::lower_bound(calls, trace_.calls.start[first.value], {},
                                      [&](CallId one) { return trace_.calls.start[one.value]; });
   std::size_t tensors = 0;
-  for (auto inner = at; inner != calls.end() && *inner != last; ++inner)
-    tensors += trace_.calls.kind[inner->value] == DeviceCallKind::kAllocate;
+  for (auto each = at; each != calls.end() && *each != last; ++each)
+    tensors += trace_.calls.kind[each->value] == DeviceCallKind::kAllocate;
+  tensors = std::min(tensors, inner.value_or(tensors));
+  std::size_t allocated = 0;
   std::size_t freed = 0;
   bool inside = true;
   while (++at != calls.end()) {
     const DeviceCallKind kind = trace_.calls.kind[at->value];
     if (!inside && kind != DeviceCallKind::kFree) break;
     const bool frees = kind == DeviceCallKind::kFree && freed < tensors;
+    const bool allocates = kind == DeviceCallKind::kAllocate && allocated < tensors;
     freed += frees;
+    allocated += allocates;
     inside &= *at != last;
-    if (!frees && kind != DeviceCallKind::kAllocate && kind != DeviceCallKind::kStreamSynchronize &&
+    if (!frees && !allocates && kind != DeviceCallKind::kStreamSynchronize &&
         kind != DeviceCallKind::kDeviceSynchronize)
       continue;
     remove_edges(end_of(points_.task(*at)), EdgeKind::kHostSync);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 
@@ -36,8 +37,8 @@ class Editor {
   void drop_launch(trace::DeviceOpId op);
   /// Kernels of a stream, in their order, become one: the first is launched, the others are not. Nor
   /// does the host do what it did for the tensors inside: allocate and free them, wait for the
-  /// kernel before.
-  void join(std::span<const trace::DeviceOpId> kernels);
+  /// kernel before. `inner`: how many tensors are inside, where that is known; else all that are allocated between.
+  void join(std::span<const trace::DeviceOpId> kernels, std::optional<std::size_t> inner = {});
   /// The op is not run, nor is it launched, nor has it results to allocate and free; what waited for it waits for what
   /// it waited for.
   void drop_op(trace::DeviceOpId op);
@@ -54,7 +55,7 @@ class Editor {
   Scenario take();
 
  private:
-  void drop_inner_calls(trace::CallId first, trace::CallId last);
+  void drop_inner_calls(trace::CallId first, trace::CallId last, std::optional<std::size_t> inner);
   void drop_memory_of(trace::CallId launch);
   void change_pause(trace::CallId call, auto goes);
 

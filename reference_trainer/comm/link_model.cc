@@ -12,20 +12,18 @@ double LinkModel::rank_bytes_per_s(Scope scope, int ranks) const {
   const double node = node_bytes_per_s > 0 ? node_bytes_per_s : kUnlimited;
   if (scope == Scope::kNode || ranks <= 1 || (scope == Scope::kWorld && ranks <= ranks_per_node))
     return node;
-  if (rings_by_node && scope == Scope::kWorld)
-    return std::min(node,
-                    network_bytes_per_s > 0 ? network_bytes_per_s * connection_share : kUnlimited);
   if (network_bytes_per_s <= 0) return node;
-  const double share = network_bytes_per_s / ranks_per_node;
+  const double connection = network_bytes_per_s * connection_share;
+  if (scope == Scope::kWorld) return std::min(node, connection);
   // A rank has one connection: alone on its node it gets no more than that reaches.
-  return std::min({node, share, rings_by_node ? network_bytes_per_s * connection_share : share});
+  return std::min({node, network_bytes_per_s / ranks_per_node, connection});
 }
 
 double LinkModel::latency_s(Scope scope, int ranks, double hops) const {
   const bool leaves_node =
       scope == Scope::kAcross || (scope == Scope::kWorld && ranks > ranks_per_node);
   if (!leaves_node) return hops * node_latency_s;
-  if (!rings_by_node || scope == Scope::kAcross) return hops * network_latency_s;
+  if (scope == Scope::kAcross) return hops * network_latency_s;
   const double nodes = std::ceil(static_cast<double>(ranks) / ranks_per_node);
   const double outside = nodes / ranks;  // of the ring's links
   return hops * (outside * network_latency_s + (1 - outside) * node_latency_s);

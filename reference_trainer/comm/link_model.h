@@ -26,9 +26,9 @@ enum class Scope : std::uint8_t { kWorld, kNode, kAcross };
 ///                        reduce-scatter or an all-gather, twice that for an allreduce
 ///   parameter server     rank 0 receives and sends bytes · (n - 1): twice, over its one link
 ///
-/// A flat ring knows nothing of nodes, so that all ranks of a node share its network; a collective
-/// across nodes (Scope::kAcross) is one of `ranks_per_node` that share it with 1/ranks_per_node of the
-/// bytes each.
+/// A flat ring passes through one node after the other, as NCCL lays it, so that it crosses each node's network once each
+/// way and has it to itself; a collective across nodes (Scope::kAcross) is one of `ranks_per_node` that share it with
+/// 1/ranks_per_node of the bytes each.
 struct LinkModel {
   int ranks_per_node = 8;
   double node_bytes_per_s = 0;     ///< of a rank to the others of its node; 0: as fast as it is
@@ -37,10 +37,7 @@ struct LinkModel {
   double network_latency_s = 0;
   double start_s = 0;  ///< of every collective
 
-  /// How NCCL lays its rings, where it is known: ordered by node, so that a flat ring crosses each node's network once
-  /// each way and has it to itself, with one connection, which reaches `connection_share` of what several reach.
-  bool rings_by_node = false;
-  double connection_share = 1;
+  double connection_share = 1;   ///< of the network's rate that one rank's connection reaches
   double half_rate_bytes = 0;    ///< a hop's message of so many bytes reaches half of the rate
   double server_congestion = 0;  ///< of a parameter server: each sender costs the others that share
 

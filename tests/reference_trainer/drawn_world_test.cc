@@ -211,29 +211,6 @@ TEST_CASE("a collective slows the kernels beside it, and copies both ways slow e
   }
 }
 
-TEST_CASE("a ring over nodes crosses each network once, so layers gain what topology gives") {
-  LinkModel links;
-  links.ranks_per_node = 8;
-  links.node_bytes_per_s = 100e9;
-  links.network_bytes_per_s = 25e9 / 8;
-  links.rings_by_node = true;
-  links.connection_share = 0.75;
-  const std::int64_t bytes = 100'000'000;
-  const auto layered = [&] {
-    return links.collective_ns(CollectiveKind::kReduceScatter, Scope::kNode, 8, bytes) +
-           links.collective_ns(CollectiveKind::kAllReduce, Scope::kAcross, 4, bytes / 8) +
-           links.collective_ns(CollectiveKind::kAllGather, Scope::kNode, 8, bytes);
-  };
-  const auto flat = [&] {
-    return links.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 32, bytes);
-  };
-  const double ratio = static_cast<double>(flat()) / static_cast<double>(layered());
-  CHECK(ratio > 1.5);
-  CHECK(ratio < 2);
-  links.rings_by_node = false;  // every rank's ring through its node's one network
-  CHECK(static_cast<double>(flat()) / static_cast<double>(layered()) > 5);
-}
-
 TEST_CASE("a run in a drawn world is the same every time, whatever thread comes first") {
   EffectiveSettings effective;
   effective.apply(find_preset("comm-exposed"), DeviceKind::kSim);

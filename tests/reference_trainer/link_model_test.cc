@@ -22,7 +22,7 @@ TEST_CASE("an allreduce moves its message twice, less one rank's share") {
   CHECK(links.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 4, 1'000'000) == 1'506'000);
 }
 
-TEST_CASE("on a slow network rings inside nodes and across them beat one ring over all") {
+TEST_CASE("a ring crosses each node's network once, so layers gain what the topology gives") {
   LinkModel links;
   links.ranks_per_node = 8;
   links.node_bytes_per_s = 100e9;
@@ -35,7 +35,15 @@ TEST_CASE("on a slow network rings inside nodes and across them beat one ring ov
   const std::int64_t layered = ns(CollectiveKind::kReduceScatter, Scope::kNode, 8, bytes) +
                                ns(CollectiveKind::kAllReduce, Scope::kAcross, 4, bytes / 8) +
                                ns(CollectiveKind::kAllGather, Scope::kNode, 8, bytes);
-  CHECK(flat > 5 * layered);
+  // 31/32 of the bytes cross the network against 3/4 of them, and 2 x 7/8 of them the links inside.
+  CHECK(static_cast<double>(flat) / static_cast<double>(layered) ==
+        doctest::Approx((31.0 / 32 / 10) / (3.0 / 4 / 10 + 7.0 / 8 / 100)).epsilon(0.01));
+  // Several connections fill a network that one does not.
+  links.connection_share = 0.75;
+  CHECK(ns(CollectiveKind::kAllReduce, Scope::kWorld, 32, bytes) ==
+        doctest::Approx(static_cast<double>(flat) / 0.75).epsilon(0.01));
+  CHECK(ns(CollectiveKind::kAllReduce, Scope::kAcross, 4, bytes / 8) <
+        ns(CollectiveKind::kAllReduce, Scope::kWorld, 32, bytes));
   CHECK(ns(CollectiveKind::kParameterServer, Scope::kWorld, 32, bytes) > flat);
 }
 

@@ -38,10 +38,23 @@ ChainTensors::ChainTensors(const Predictor& predictor) : predictor_(predictor) {
     if (!with_kernels_.contains(key)) continue;
     for (std::int64_t input : op.inputs) {
       const Key read = tensor(op, input);
+      if (takes_what_was_kept(op, input)) continue;
       ++readers_[read];
       if (products_.contains(key)) readers_of_product_.insert(read);
     }
   }
+}
+
+/// A backward op that reads an input of its forward op needs not the result, too: what it reads of that op is what the
+/// forward pass kept (the mean and variance of a normalisation), which is small.
+bool ChainTensors::takes_what_was_kept(const GraphOp& reader, std::int64_t input) const {
+  if (reader.forward_op != input) return false;
+  const auto made = producer_.find({reader.process.value, input});
+  if (made == producer_.end()) return false;
+  const std::vector<std::int64_t>& forward = predictor_.trace().graph_ops[made->second].inputs;
+  return std::ranges::any_of(reader.inputs, [&](std::int64_t one) {
+    return one != input && std::ranges::find(forward, one) != forward.end();
+  });
 }
 
 void ChainTensors::find_kernels() {
@@ -109,7 +122,7 @@ std::optional<bool> ChainTensors::is_of_rows(DeviceOpId op) const {
   return graph->shape.ends_with("x1");
 }
 
-std::optional<double> ChainTensors::share_left(std::span<const DeviceOpId> chain) const {
+std::optional<ChainTensors::Joined> ChainTensors::joined(std::span<const DeviceOpId> chain) const {
   std::map<Key, int> reads;  // by the chain, of each tensor
   std::set<Key> written;
   double all = 0;
@@ -121,15 +134,19 @@ std::optional<double> ChainTensors::share_left(std::span<const DeviceOpId> chain
     written.insert({graph->process.value, graph->op});
   }
   double saved = 0;
+  Joined result;
   for (const auto& [tensor, times] : reads) {
     const auto made = producer_.find(tensor);
     if (made == producer_.end()) continue;
     const auto bytes = static_cast<double>(predictor_.trace().graph_ops[made->second].output_bytes);
     const bool inner = written.contains(tensor);
     saved += bytes * (inner ? times : times - 1);
-    if (inner && readers_.at(tensor) == times) saved += bytes;  // nor is it written
+    if (!inner || readers_.at(tensor) != times) continue;
+    saved += bytes;  // nor is it written
+    ++result.inner;
   }
-  return std::max(0.0, 1 - saved / all);
+  result.share = std::max(0.0, 1 - saved / all);
+  return result;
 }
 
 }  // namespace headway::analyzer

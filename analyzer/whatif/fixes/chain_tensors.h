@@ -28,13 +28,19 @@ class ChainTensors {
   /// such a kernel can go on with its row, so several fit into one. Nothing where that is not known.
   std::optional<bool> is_of_rows(trace::DeviceOpId op) const;
 
-  /// The share of its bytes that a chain still moves as one kernel: each input once, and no result that only
-  /// the chain itself reads. Nothing where an op or its bytes are not known.
-  std::optional<double> share_left(std::span<const trace::DeviceOpId> chain) const;
+  /// A chain as one kernel.
+  struct Joined {
+    double share =
+        1;  ///< of its bytes that still move: each input once, and no result that only the chain itself reads
+    std::size_t inner = 0;  ///< results that only the chain reads
+  };
+  /// Nothing where an op or its bytes are not known.
+  std::optional<Joined> joined(std::span<const trace::DeviceOpId> chain) const;
 
  private:
   using Key = std::pair<std::uint32_t, std::int64_t>;  // process, op
   void find_kernels();
+  bool takes_what_was_kept(const trace::GraphOp& reader, std::int64_t input) const;
   Key tensor(const trace::GraphOp& reader, std::int64_t input) const;
   const trace::GraphOp* graph_of(trace::DeviceOpId op) const;
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/attentions.h"
 #include "analyzer/whatif/fixes/chain_tensors.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/counted.h"
@@ -43,18 +44,28 @@ void fuse(const DeviceOps& ops, const ChainTensors& tensors, DurationNs least,
     sum += ops.interval(op).length();
   }
   DurationNs fused = longest;
-  if (const auto left = tensors.share_left(chain)) {
+  const auto joined = tensors.joined(chain);
+  if (joined) {
     const DurationNs moving = sum - least * static_cast<std::int64_t>(chain.size());
     fused = least * (last_apart ? 2 : 1) +
-            DurationNs{std::llround(*left * static_cast<double>(moving.ns))};
+            DurationNs{std::llround(joined->share * static_cast<double>(moving.ns))};
   }
-  editor.join(chain.first(chain.size() - (last_apart ? 1 : 0)));
+  editor.join(chain.first(chain.size() - (last_apart ? 1 : 0)),
+              joined ? std::optional(joined->inner) : std::nullopt);
   for (DeviceOpId op : chain) {
     const double own = static_cast<double>(ops.interval(op).length().ns);
     editor.set_op(op, {std::llround(own * ratio(fused, sum))}, true);
   }
   ++sums.chains;
   sums.kernels += static_cast<std::int64_t>(chain.size());
+}
+
+/// By op: whether it is part of an attention in parts. That is a cause of its own, whose remedy is one kernel for all of it.
+std::vector<bool> in_attentions(const Predictor& predictor) {
+  std::vector<bool> inside(predictor.trace().device_ops.size());
+  for (const Attention& one : find_attentions(predictor))
+    for (DeviceOpId op : one.kernels) inside[op.value] = true;
+  return inside;
 }
 
 /// A run that is being read off a stream.
@@ -75,6 +86,7 @@ Proposal propose(const Predictor& predictor) {
   Sums sums;
   const ChainTensors tensors(predictor);
   const DurationNs least = shortest_kernel(ops);
+  const std::vector<bool> apart = in_attentions(predictor);
   Chain chain;
   for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
     auto close_columns = [&] {
@@ -93,6 +105,10 @@ Proposal propose(const Predictor& predictor) {
     for (std::size_t i = 0; i < of_stream.size(); ++i) {
       const DeviceOpId op = of_stream[i];
       if (ops.kind[op.value] == DeviceOpKind::kMemset) continue;
+      if (apart[op.value]) {
+        close();
+        continue;
+      }
       KernelTraits traits = predictor.kernels().of(op);
       bool moves = traits.family == KernelFamily::kLayoutTransform ||
                    traits.family == KernelFamily::kCast || traits.family == KernelFamily::kFillCopy;

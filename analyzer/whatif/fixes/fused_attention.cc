@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/evidence/attention_kernels.h"
 #include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/attentions.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
@@ -27,70 +27,6 @@ constexpr double kBackwardProducts = 5.0 / 4;
 constexpr double kCausal = 0.5;
 /// Ops without a kernel in a row; a graph of a broken file may have circles.
 constexpr int kMostViews = 8;
-
-/// The kernels of one attention in one pass, in order on their stream.
-struct Attention {
-  std::vector<DeviceOpId> kernels;
-  bool backward = false;
-  bool masked = false;
-};
-
-/// Attentions told from the order on each stream: a softmax between products, and what only moves data beside
-/// those. In the backward pass each product has two gradients.
-class Finder {
- public:
-  explicit Finder(const Predictor& predictor) : predictor_(predictor) {}
-
-  std::vector<Attention> all() const {
-    const Trace& trace = predictor_.trace();
-    std::vector<Attention> result;
-    for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
-      std::vector<DeviceOpId> ops;
-      for (DeviceOpId op : trace.ops_of_stream[StreamId{s}])
-        if (trace.device_ops.kind[op.value] != DeviceOpKind::kMemset) ops.push_back(op);
-      std::size_t taken = 0;
-      for (std::size_t i = 0; i < ops.size(); ++i) {
-        if (family(ops[i]) != KernelFamily::kSoftmax) continue;
-        std::size_t first = product_beside(predictor_.kernels(), ops, i, -1);
-        std::size_t last = product_beside(predictor_.kernels(), ops, i, +1);
-        if (first == ops.size() || last == ops.size() || first < taken) continue;
-        const bool backward = phase(ops[i]) == Phase::kBackward;
-        if (backward && first > taken && is_product(ops[first - 1])) --first;
-        if (backward && last + 1 < ops.size() && is_product(ops[last + 1])) ++last;
-        while (first > taken && moves(ops[first - 1]) && phase(ops[first - 1]) == phase(ops[i]))
-          --first;
-        while (last + 1 < ops.size() && moves(ops[last + 1]) &&
-               phase(ops[last + 1]) == phase(ops[i]))
-          ++last;
-        taken = last + 1;
-        Attention one{{ops.begin() + static_cast<std::ptrdiff_t>(first),
-                       ops.begin() + static_cast<std::ptrdiff_t>(taken)},
-                      backward,
-                      false};
-        one.masked = std::ranges::any_of(one.kernels, [&](DeviceOpId op) { return masks(op); });
-        result.push_back(std::move(one));
-        i = last;
-      }
-    }
-    return result;
-  }
-
- private:
-  KernelFamily family(DeviceOpId op) const { return predictor_.kernels().of(op).family; }
-  Phase phase(DeviceOpId op) const { return predictor_.analysis().attribution.phase_of[op.value]; }
-  bool is_product(DeviceOpId op) const { return family(op) == KernelFamily::kGemm; }
-  bool moves(DeviceOpId op) const {
-    return family(op) == KernelFamily::kLayoutTransform || family(op) == KernelFamily::kFillCopy;
-  }
-  bool masks(DeviceOpId op) const {
-    const std::string_view name =
-        predictor_.trace().strings[predictor_.trace().device_ops.name[op.value]];
-    return name.find("mask") != std::string_view::npos &&
-           name.find("padding") == std::string_view::npos;
-  }
-
-  const Predictor& predictor_;
-};
 
 /// What the op graph says of the bytes that a fused kernel still moves; 0 without a graph.
 class Bytes {
@@ -241,7 +177,7 @@ double products_ns(const Predictor& predictor, const ProductRates& rates,
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
-  const std::vector<Attention> all = Finder(predictor).all();
+  const std::vector<Attention> all = find_attentions(predictor);
   if (all.empty())
     return not_here("no softmax between two products: attention is fused, or there is none");
   // A backward pass has no mask of its own: its gradient is passed on where the scores counted.

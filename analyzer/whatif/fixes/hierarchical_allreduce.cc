@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A sum first inside each node, then between nodes, then back: each byte crosses the network once a node, not once
-// a rank.
+// A sum first inside each node, then between nodes, then back. A flat ring crosses the network once a node already (NCCL
+// lays it by node), so what is gained is the share of the bytes that ranks of one node need not send on, and what several
+// connections reach beyond one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/evidence/communication.h"
@@ -20,6 +22,9 @@ using namespace trace;
 /// How much of what a sum takes whatever its size is for starting it, the rest for its hops: one line through times and
 /// bytes does not tell them apart, so the interval reaches from none to all.
 constexpr double kStart = 0.5;
+/// What the ring's one connection reaches of a node's network: all, or so much at least (one TCP stream of many).
+constexpr double kConnection = 1;
+constexpr double kSlowConnection = 0.5;
 
 /// The job's shape.
 struct Nodes {
@@ -28,23 +33,32 @@ struct Nodes {
   int count() const { return ranks / per_node; }
 };
 
-/// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another,
-/// each with the share of the network that it has in the flat ring.
-double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes, double start) {
+/// What the recording does not tell.
+struct Unknown {
+  double start = kStart;
+  double connection = kConnection;
+};
+
+/// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another and
+/// share its network, of which the flat ring's connection had a part.
+double across_ns(const Nodes& nodes, const TransferLine& flat, double bytes,
+                 const Unknown& unknown) {
   const double hops = hops_of(nodes.count(), true) / hops_of(nodes.ranks, true);
-  return flat.fixed * (start + (1 - start) * hops) + flat.per_byte * bytes / nodes.per_node *
-                                                         moved_share(nodes.count()) /
-                                                         moved_share(nodes.ranks);
+  const double slower = std::max(1.0, unknown.connection * nodes.per_node);
+  return flat.fixed * (unknown.start + (1 - unknown.start) * hops) +
+         flat.per_byte * slower * bytes / nodes.per_node * moved_share(nodes.count()) /
+             moved_share(nodes.ranks);
 }
 
 Scenario in_stages(const Predictor& predictor, const std::vector<Transfer>& all, const Nodes& nodes,
-                   const TransferLine& inside, const TransferLine& flat, double start = kStart) {
+                   const TransferLine& inside, const TransferLine& flat,
+                   const Unknown& unknown = {}) {
   const Trace& trace = predictor.trace();
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
   const DependencyGraph& graph = predictor.program().graph();
   Editor editor(predictor);
   for (const Transfer& one : all) {
-    const double ns = 2 * inside.of(one.bytes) + across_ns(nodes, flat, one.bytes, start);
+    const double ns = 2 * inside.of(one.bytes) + across_ns(nodes, flat, one.bytes, unknown);
     editor.set_transfer(
         one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
         true);
@@ -81,8 +95,10 @@ Proposal propose(const Predictor& predictor) {
                     fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(),
                                 nodes.per_node, model.text, inside.text),
                     in_stages(predictor, all, nodes, inside.line, model.line)};
-  for (double start : {0.0, 1.0})
-    proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, model.line, start));
+  for (const Unknown& unknown :
+       {Unknown{0, kConnection}, Unknown{1, kConnection}, Unknown{kStart, kSlowConnection}})
+    proposal.otherwise.push_back(
+        in_stages(predictor, all, nodes, inside.line, model.line, unknown));
   if (!model.told_apart) {
     proposal.certainty = kBytesMayTakeNoTime;
     proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, model.latency_only));
@@ -100,12 +116,12 @@ const Fix kHierarchicalAllReduce{
     0.2,
     "--topology hierarchical",
     "Reduce-scatter and all-gather inside each node as "
-    "calibrated, else at 70 % of its link, and between them an all-reduce of each "
-    "rank's part across nodes, at the latency and bandwidth that are "
+    "calibrated, else at 70 % of its link, and between them all-reduces of each "
+    "rank's part, which share the node's network, at the latency and bandwidth that are "
     "fitted to the recorded all-reduces.",
-    "whether the recorded rings cross the network once a rank; rings "
-    "that are ordered by node do not, and gain "
-    "nothing; of messages of one size, whether bytes or latency take the time",
+    "how much of the network one connection reaches (all of it is assumed; half of it "
+    "widens the interval), and whether the ring crosses it once a node, as NCCL's does; of "
+    "messages of one size, whether bytes or latency take the time",
     propose};
 
 }  // namespace headway::analyzer

@@ -113,7 +113,6 @@ void draw_links(Draw& draw, SimulatedGpu gpu, int ranks_per_node, DrawnWorld& wo
   links.node_latency_s = draw.scale(0.6e-6, 4e-6);
   links.network_latency_s = draw.scale(2e-6, 40e-6);
   links.start_s = draw.scale(4e-6, 30e-6);
-  links.rings_by_node = true;
   links.connection_share = draw.even(0.55, 1);
   links.half_rate_bytes = draw.scale(16e3, 1e6);
   links.server_congestion = draw.even(0, 0.05);
