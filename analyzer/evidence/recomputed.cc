@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_set>
 
 #include "analyzer/evidence/counters.h"
@@ -15,6 +16,7 @@ namespace {
 using namespace trace;
 
 constexpr std::size_t kRow = 4;
+constexpr std::uint64_t kMade = 0xC0DE;
 /// Of the device's memory: fragments and peaks between samples need the rest.
 constexpr double kUsable = 0.9;
 /// With less in use there is room for activations whose size nothing tells: they seldom take more than the rest of a model.
@@ -55,12 +57,24 @@ class StepRows {
     const DeviceOps& ops = context_.trace.device_ops;
     std::uint64_t key = 0xCBF29CE484222325;
     auto add = [&](std::uint64_t value) { key = (key ^ value) * 0x100000001B3; };
+    const auto row = std::span(kernels).subspan(at, kRow);
+    const bool one_made =
+        std::ranges::count_if(row, [&](DeviceOpId op) { return is_made(op); }) == 1;
     for (std::size_t i = at; i < at + kRow; ++i) {
+      if (one_made && is_made(kernels[i])) {
+        add(kMade);
+        continue;
+      }
       add(ops.name[kernels[i].value].value);
       add(ops.blocks[kernels[i].value]);
       add(ops.block_threads[kernels[i].value]);
     }
     return key;
+  }
+
+  /// By a compiler.
+  bool is_made(DeviceOpId op) const {
+    return context_.kernels.of(op).family == KernelFamily::kFused;
   }
 
   bool is_product(DeviceOpId op) const {

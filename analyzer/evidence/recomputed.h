@@ -13,7 +13,8 @@ enum class MemoryRoom : std::uint8_t { kYes, kNo, kUnknown };
 
 /// Kernels of the forward pass that run once more inside the backward pass, on one device (activation checkpointing). Told by
 /// order: four or more kernels of the backward pass, of the same names and grids as four in a row of the forward pass of the
-/// same step, a product among them. A backward pass of its own has other kernels, or the same in another order.
+/// same step, a product among them. A backward pass of its own has other kernels, or the same in another order. A compiler makes
+/// another kernel where other results are kept, so one of its kernels stands for another one, if the three beside it are the same.
 struct Recomputed {
   std::vector<trace::DeviceOpId> ops;  ///< in all steps, by time
   std::int64_t kernels = 0;            ///< in steady steps

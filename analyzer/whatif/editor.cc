@@ -3,8 +3,10 @@
 
 #include "analyzer/evidence/loader.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace headway::analyzer {
 
@@ -14,7 +16,8 @@ Editor::Editor(const Predictor& predictor)
     : program_(predictor.program()),
       points_(predictor.program().graph().points()),
       trace_(predictor.trace()),
-      parts_(predictor.parts()) {}
+      parts_(predictor.parts()),
+      attribution_(predictor.analysis().attribution) {}
 
 void Editor::set_duration(TaskId task, DurationNs duration, bool modelled) {
   program_.for_each(program_.slot_of(end_of(task)), [&](const Constraint& constraint) {
@@ -79,7 +82,30 @@ void Editor::change_pause(CallId call, auto goes) {
 void Editor::drop_op(DeviceOpId op) {
   set_op(op, {0});
   drop_launch(op);
-  if (const CallId call = trace_.device_ops.call[op.value]; call.valid()) drop_memory_of(call);
+  const CallId call = trace_.device_ops.call[op.value];
+  if (!call.valid()) return;
+  drop_memory_of(call);
+  drop_waits_of(call, attribution_.range_of[op.value]);
+}
+
+/// Where each op is waited for, an op that is not run is not waited for: calls of its own range behind its one launch.
+void Editor::drop_waits_of(CallId launch, RangeId range) {
+  if (!range.valid()) return;
+  const auto calls = trace_.calls_of_thread[trace_.calls.thread[launch.value]];
+  auto at = std::ranges::lower_bound(calls, trace_.ranges.start[range.value], {},
+                                     [&](CallId one) { return trace_.calls.start[one.value]; });
+  std::vector<CallId> waits;
+  for (; at != calls.end() && trace_.calls.start[at->value] < trace_.ranges.end[range.value];
+       ++at) {
+    if (trace_.calls.op[at->value].valid() && *at != launch) return;
+    const DeviceCallKind kind = trace_.calls.kind[at->value];
+    if (kind == DeviceCallKind::kStreamSynchronize || kind == DeviceCallKind::kDeviceSynchronize)
+      waits.push_back(*at);
+  }
+  for (CallId call : waits) {
+    remove_edges(end_of(points_.task(call)), EdgeKind::kHostSync);
+    drop_call(call);
+  }
 }
 
 /// What is allocated right before a launch is for its results, and as much is freed some time later. What one such

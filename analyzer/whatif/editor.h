@@ -39,8 +39,8 @@ class Editor {
   /// does the host do what it did for the tensors inside: allocate and free them, wait for the
   /// kernel before. `inner`: how many tensors are inside, where that is known; else all that are allocated between.
   void join(std::span<const trace::DeviceOpId> kernels, std::optional<std::size_t> inner = {});
-  /// The op is not run, nor is it launched, nor has it results to allocate and free; what waited for it waits for what
-  /// it waited for.
+  /// The op is not run, nor is it launched, nor has it results to allocate and free, nor does the host wait for it alone;
+  /// what waited for it waits for what it waited for.
   void drop_op(trace::DeviceOpId op);
   /// The thread goes on with the call at once, whatever it did before it.
   void drop_pause(trace::CallId call);
@@ -57,12 +57,14 @@ class Editor {
  private:
   void drop_inner_calls(trace::CallId first, trace::CallId last, std::optional<std::size_t> inner);
   void drop_memory_of(trace::CallId launch);
+  void drop_waits_of(trace::CallId launch, trace::RangeId range);
   void change_pause(trace::CallId call, auto goes);
 
   const Program& program_;
   const Points& points_;
   const trace::Trace& trace_;
   const std::vector<Part>& parts_;
+  const Attribution& attribution_;
   Scenario scenario_;
   std::set<trace::CallId>
       without_memory_;  ///< allocations and frees that ops without results do not make

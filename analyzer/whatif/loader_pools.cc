@@ -83,6 +83,12 @@ void repeat_epochs(const Predictor& predictor, int times, Editor& editor) {
   }
 }
 
+void add_if_full(Proposal& proposal, DurationNs least) {
+  if (least <= proposal.scenario.at_least) return;
+  proposal.otherwise.push_back(proposal.scenario);
+  proposal.otherwise.back().at_least = least;
+}
+
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers) {
   const Trace& trace = points.trace();
   auto process_of = [&](TaskId task) {
@@ -99,6 +105,7 @@ bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers
 LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
     : program_(predictor.program()),
       points_(program_.graph().points()),
+      steps_(std::max<std::size_t>(1, predictor.analysis().steps.all.size())),
       editor_(editor),
       parts_(predictor.parts()) {
   storages_.push_back(storage_model(predictor.trace()));
@@ -162,6 +169,17 @@ double LoaderPools::certainty_of(const Loader& loader, double times_readers) con
   for (const BatchTask& made : loader.made) making += points_.interval(made.task).length();
   const StorageModel& storage = storage_of(loader);
   return making.ns > 0 ? storage.serves(times_readers, ratio(storage.total, making)) : 1;
+}
+
+std::optional<DurationNs> LoaderPools::least_if_full(const Loader& loader, double readers) const {
+  const StorageModel& storage = storage_of(loader);
+  if (storage.limited()) return std::nullopt;
+  const std::set<ThreadId> workers = workers_of(points_, loader);
+  DurationNs reading;
+  for (const StorageRead& read : storage.reads)
+    if (workers.contains(read.thread)) reading += read.time.length();
+  return DurationNs{std::llround(static_cast<double>(reading.ns) /
+                                 (std::max(1.0, readers) * static_cast<double>(steps_)))};
 }
 
 bool LoaderPools::add_persistent(const Loader& loader) {

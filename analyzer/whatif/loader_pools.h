@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/graph/loaders.h"
 #include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fix.h"
 
 namespace headway::analyzer {
 
@@ -28,6 +30,9 @@ void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
 /// What the processors need for the batches of a step at least, whoever makes them and when: the recorded
 /// step, as far as workers computed on all processors in it. Zero where that is not known.
 DurationNs least_for_processors(const Predictor& predictor);
+
+/// The interval also holds a step that takes no less than `least`, as it is where more readers get no more of the storage.
+void add_if_full(Proposal& proposal, DurationNs least);
 
 /// True where each batch was made by the worker that made the one a round before: processes that are given
 /// their batches ahead, as PyTorch's.
@@ -54,6 +59,9 @@ class LoaderPools {
 
   /// How likely so many times as many of its readers are served as fast, see StorageModel::serves.
   double certainty_of(const Loader& loader, double times_readers) const;
+  /// A step's reads, where `readers` at once take all that the storage gives: what more of them do not change. Nothing where
+  /// the recorded reads show how they share it, which the pools' turns hold.
+  std::optional<DurationNs> least_if_full(const Loader& loader, double readers) const;
   /// That the loader's workers read from.
   const StorageModel& storage_of(const Loader& loader) const {
     return storages_[server_of(loader)];
@@ -66,6 +74,7 @@ class LoaderPools {
 
   const Program& program_;
   const Points& points_;
+  std::size_t steps_;
   Editor& editor_;
   const std::vector<Part>& parts_;
   /// One that all loaders read from, or one for each: whichever explains their reads better.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analyzer/ranks/job.h"
+#include "analyzer/whatif/exchange_rounds.h"
 
 namespace headway::analyzer {
 
@@ -96,10 +97,6 @@ std::vector<Transfer> main_transfers(std::vector<Transfer> all, std::string_view
   return all;
 }
 
-bool is_gather(const Transfer& one) {
-  return one.kind == "allgather";
-}
-
 /// Whether each stream has the stages in turns: they are of one sum then. The first and the last may be cut off.
 bool in_turns(const Trace& trace, const std::vector<Transfer>& staged) {
   std::map<StreamId, std::vector<int>> of_stream;
@@ -127,8 +124,11 @@ std::vector<Transfer> main_all_reduces(const Predictor& predictor) {
 std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor) {
   std::vector<Transfer> all = transfers_of(predictor);
   std::erase_if(all, [](const Transfer& one) {
-    return one.kind != "reducescatter" && one.kind != "allgather" && one.kind != "allreduce";
+    return one.kind != "reducescatter" && one.kind != "allgather" && one.kind != "allreduce" &&
+           one.kind != "reduce";
   });
+  const auto is_reduction = [](const Transfer& one) { return one.kind == "reduce"; };
+  if (!std::ranges::all_of(all, is_reduction)) std::erase_if(all, is_reduction);
   if (in_turns(predictor.trace(), all)) {
     std::vector<std::vector<Transfer>> stages;
     for (const std::string_view kind : {"reducescatter", "allreduce", "allgather"}) {
@@ -140,11 +140,15 @@ std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor
     return stages;
   }
   // Gradients that are sent as their largest values, or as signs, are gathered, and each rank sums them up: where nothing
-  // else is exchanged, gathers are that.
-  const bool gathers = std::ranges::all_of(all, &is_gather);
-  std::vector<Transfer> sums = main_transfers(std::move(all), gathers ? "allgather" : "allreduce");
+  // else is exchanged, gathers are that; and reductions to one rank are a parameter server's.
+  if (all.empty()) return {};
+  const std::string_view only = all.front().kind;
+  const bool alone = only != "reducescatter" && std::ranges::all_of(all, [&](const Transfer& one) {
+                       return one.kind == only;
+                     });
+  std::vector<Transfer> sums = main_transfers(std::move(all), alone ? only : "allreduce");
   if (sums.empty()) return {};
-  return {std::move(sums)};
+  return in_rounds(predictor.trace(), std::move(sums));
 }
 
 double hops_of(int ranks, bool all_reduce) {

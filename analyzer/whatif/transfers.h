@@ -19,7 +19,9 @@ struct Transfer {
   std::int32_t ranks = 0;  ///< members of the communicator; 0 unknown
   double bytes = 0;        ///< of the full message, over 0
   double ns = 0;           ///< once all ranks had come; of an unmatched one, since this one came
-  double wait = 0;         ///< before, in ns, where that is part of the op's own time in this trace
+  double gradients =
+      0;            ///< of a message that is compressed: bytes of what it stands for; 0 unknown
+  double wait = 0;  ///< before, in ns, where that is part of the op's own time in this trace
   bool matched = false;  ///< with the parts of other ranks, in this trace or by the job's analysis
 };
 /// The collectives of known size that have a device op, by their start. Points from rank to rank are no
@@ -49,7 +51,8 @@ std::vector<Transfer> main_all_reduces(const Predictor& predictor);
 
 /// The collectives that exchange gradients, one list for each stage, by their start: all-reduces alone; or, where
 /// sums are made in stages, reduce-scatters inside the nodes, all-reduces between them (where there are several), and
-/// all-gathers, the i-th of each for one bucket; or, of compressed gradients, all-gathers alone. Empty where the recording has none of known size.
+/// all-gathers, the i-th of each for one bucket; or, of compressed gradients, the rounds of their sums (exchange_rounds.h),
+/// or all-gathers alone; or, with a parameter server, reductions to it. Empty where the recording has none of known size.
 std::vector<std::vector<Transfer>> stages_of_exchange(const Predictor& predictor);
 
 /// A calibrated collective among `ranks`, by the hops and shares of rings and trees.

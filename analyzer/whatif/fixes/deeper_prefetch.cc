@@ -20,6 +20,7 @@ Proposal propose(const Predictor& predictor) {
   std::size_t before = 0;
   std::size_t after = 0;
   double certainty = 1;
+  DurationNs if_full;  // a step's reads, where the storage has no more to give
   for (const Loader& loader : find_loaders(points)) {
     if (!has_workers(points, loader)) continue;
     const std::size_t workers = workers_at_once(points, loader);
@@ -30,6 +31,8 @@ Proposal propose(const Predictor& predictor) {
     const auto readers = static_cast<double>(std::min(workers, loader.depth));
     certainty =
         std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) / readers));
+    if (static_cast<double>(workers) > readers)
+      if_full = std::max(if_full, pools.least_if_full(loader, readers).value_or(DurationNs{}));
     before = std::max(before, loader.depth);
     after = std::max(after, depth);
   }
@@ -40,6 +43,7 @@ Proposal propose(const Predictor& predictor) {
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
   proposal.scenario.at_least = least_for_processors(predictor);
+  add_if_full(proposal, if_full);
   return proposal;
 }
 

@@ -39,7 +39,7 @@ std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double 
   double bytes = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    bytes += compressed * transfers[i].bytes;
+    bytes += transfers[i].gradients > 0 ? transfers[i].gradients : compressed * transfers[i].bytes;
     if (bytes < (buckets.empty() ? first : kBucket) && i + 1 < transfers.size()) continue;
     buckets.push_back({begin, i + 1});
     begin = i + 1;
@@ -217,9 +217,11 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
   if (merger.empty()) return not_here("no two messages of a step fit into one bucket of 25 MiB");
   return {true,
           fmt::format("{} {} per step become {}: {}", before / steps,
-                      all.size() > 1                            ? "sums in stages"
-                      : all.front().front().kind == "allgather" ? "all-gathers"
-                                                                : "all-reduces",
+                      all.size() > 1 && all.front().front().kind == "allreduce" ? "sums in rounds"
+                      : all.size() > 1                                          ? "sums in stages"
+                      : all.front().front().kind == "allgather"                 ? "all-gathers"
+                      : all.front().front().kind == "reduce" ? "reductions to one rank"
+                                                             : "all-reduces",
                       (merger.messages() + steps - 1) / steps, models.front().text),
           merger.take()};
 }

@@ -42,7 +42,8 @@ Proposal propose(const Predictor& predictor) {
   std::size_t before = 0;
   std::size_t ahead = 0;
   double certainty = 1;
-  DurationNs turn;  // of a batch, at the storage
+  DurationNs if_full;  // a step's reads, where the storage has no more to give
+  DurationNs turn;     // of a batch, at the storage
   bool storage_full = false;
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
@@ -67,6 +68,8 @@ Proposal propose(const Predictor& predictor) {
     pools.add(loader, workers, depth, in_turns);
     certainty = std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) /
                                                                    static_cast<double>(now)));
+    if_full = std::max(
+        if_full, pools.least_if_full(loader, static_cast<double>(now)).value_or(DurationNs{}));
     if (workers > most) {
       most = workers;
       before = now;
@@ -90,6 +93,7 @@ Proposal propose(const Predictor& predictor) {
   proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
+  add_if_full(proposal, if_full);
   return proposal;
 }
 
