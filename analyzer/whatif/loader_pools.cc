@@ -83,6 +83,13 @@ void repeat_epochs(const Predictor& predictor, int times, Editor& editor) {
   }
 }
 
+std::size_t steps_of_a_thread(const Predictor& predictor) {
+  std::set<ThreadId> threads;
+  for (const Step& step : predictor.analysis().steps.all) threads.insert(step.thread);
+  return std::max<std::size_t>(
+      1, predictor.analysis().steps.all.size() / std::max<std::size_t>(1, threads.size()));
+}
+
 void add_if_full(Proposal& proposal, DurationNs least) {
   if (least <= proposal.scenario.at_least) return;
   proposal.otherwise.push_back(proposal.scenario);
@@ -105,7 +112,7 @@ bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers
 LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
     : program_(predictor.program()),
       points_(program_.graph().points()),
-      steps_(std::max<std::size_t>(1, predictor.analysis().steps.all.size())),
+      steps_(steps_of_a_thread(predictor)),
       editor_(editor),
       parts_(predictor.parts()) {
   storages_.push_back(storage_model(predictor.trace()));

@@ -34,6 +34,9 @@ DurationNs least_for_processors(const Predictor& predictor);
 /// The interval also holds a step that takes no less than `least`, as it is where more readers get no more of the storage.
 void add_if_full(Proposal& proposal, DurationNs least);
 
+/// Of one training thread.
+std::size_t steps_of_a_thread(const Predictor& predictor);
+
 /// True where each batch was made by the worker that made the one a round before: processes that are given
 /// their batches ahead, as PyTorch's.
 bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -30,12 +32,21 @@ std::int64_t bytes_of_input(const Predictor& predictor) {
   return steps ? bytes / steps : 0;
 }
 
+/// A step has several where gradients are accumulated.
+double batches_of_step(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const auto steps =
+      static_cast<double>(steps_of_a_thread(predictor)) * static_cast<double>(trainers_in(trace));
+  return std::max(1.0, std::round(static_cast<double>(batches_made(trace)) / steps));
+}
+
 /// Of a batch that is stored decoded: the bytes that are copied to the device, a quarter of them where the host augments,
 /// because what is a byte in the store is a float in the copy.
 std::int64_t stored_bytes(const Predictor& predictor) {
   constexpr std::int64_t kBytesOfFloat = 4;
   const bool floats = time_of_stage(predictor.trace(), RangeKind::kAugment).ranges > 0;
-  return bytes_of_input(predictor) / (floats ? kBytesOfFloat : 1);
+  return std::llround(static_cast<double>(bytes_of_input(predictor)) / batches_of_step(predictor)) /
+         (floats ? kBytesOfFloat : 1);
 }
 
 /// How many times as many bytes are read where samples are stored decoded.

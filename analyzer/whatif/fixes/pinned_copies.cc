@@ -28,7 +28,9 @@ constexpr DurationNs kCopyLatency{1'500};
 
 /// A direction between host and device.
 struct Link {
-  double pinned = 0;        ///< bytes/s
+  double pinned = 0;  ///< bytes/s
+  double pageable =
+      0;  ///< bytes/s of the recorded ones, 0 without large ones: the link gives at least that
   DurationNs latency;       ///< of a copy without bytes
   DurationNs issue{5'000};  ///< of the call that only issues a copy
   bool known = false;       ///< measured, here or by `headway calibrate`
@@ -70,21 +72,24 @@ Link link_of(const Predictor& predictor, DeviceOpKind direction) {
   }
   link.known = link.pinned > 0;
   if (link.known) return link;
-  const double pageable = pageable_seconds > 0 ? pageable_bytes / pageable_seconds : 0;
-  link.slow = pageable > 0 && pageable < kStagingRate;
-  link.pinned = link.slow ? pageable : kLeastPinnedRate;
+  link.pageable = pageable_seconds > 0 ? pageable_bytes / pageable_seconds : 0;
+  link.slow = link.pageable > 0 && link.pageable < kStagingRate;
+  link.pinned = link.slow ? link.pageable : kLeastPinnedRate;
   return link;
 }
 
-Proposal propose(const Predictor& predictor) {
+struct Sums {
+  std::int64_t copies = 0;
+  std::int64_t bytes = 0;
+};
+
+Scenario pinned(const Predictor& predictor, const Link& to_device, const Link& to_host,
+                Sums& sums) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   const Points& points = predictor.program().graph().points();
-  const Link to_device = link_of(predictor, DeviceOpKind::kCopyHostToDevice);
-  const Link to_host = link_of(predictor, DeviceOpKind::kCopyDeviceToHost);
   Editor editor(predictor);
-  std::int64_t copies = 0;
-  std::int64_t bytes = 0;
+  sums = {};
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     if (!is_pageable(ops, i)) continue;
     const bool up = ops.kind[i] == DeviceOpKind::kCopyHostToDevice;
@@ -94,8 +99,8 @@ Proposal propose(const Predictor& predictor) {
     editor.set_op(DeviceOpId{i},
                   std::min(ops.interval(DeviceOpId{i}).length(), link.latency + DurationNs{moving}),
                   true);
-    ++copies;
-    bytes += std::max<std::int64_t>(0, ops.bytes[i]);
+    ++sums.copies;
+    sums.bytes += std::max<std::int64_t>(0, ops.bytes[i]);
     // What comes back is wanted: the call goes on waiting for it.
     const CallId call = ops.call[i];
     if (!up || !call.valid() || trace.calls.kind[call.value] == DeviceCallKind::kCopyBlocking)
@@ -104,32 +109,51 @@ Proposal propose(const Predictor& predictor) {
     editor.set_duration(points.task(call),
                         std::min(link.issue, trace.calls.interval(call).length()), true);
   }
-  if (copies == 0) return not_here("no copy is known to use pageable memory");
-  return {true,
-          fmt::format("{} copies of {} on average use pinned memory, at {}/s{}", copies,
-                      format_bytes(bytes / copies),
-                      format_bytes(static_cast<std::int64_t>(to_device.pinned)),
-                      to_device.known  ? ""
-                      : to_device.slow ? " (as now: the link is slower than the processor's copy)"
-                                       : " (PCIe 3.0 x16: no pinned copy was recorded)"),
-          editor.take()};
+  return editor.take();
+}
+
+Proposal propose(const Predictor& predictor) {
+  Link to_device = link_of(predictor, DeviceOpKind::kCopyHostToDevice);
+  Link to_host = link_of(predictor, DeviceOpKind::kCopyDeviceToHost);
+  Sums sums;
+  Scenario scenario = pinned(predictor, to_device, to_host, sums);
+  if (sums.copies == 0) return not_here("no copy is known to use pageable memory");
+  Proposal proposal{
+      true,
+      fmt::format("{} copies of {} on average use pinned memory, at {}/s{}", sums.copies,
+                  format_bytes(sums.bytes / sums.copies),
+                  format_bytes(static_cast<std::int64_t>(to_device.pinned)),
+                  to_device.known  ? ""
+                  : to_device.slow ? " (as now: the link is slower than the processor's copy)"
+                                   : " (PCIe 3.0 x16: no pinned copy was recorded)"),
+      std::move(scenario)};
+  bool may_be_slow = false;
+  for (Link* link : {&to_device, &to_host}) {
+    if (link->known || link->pageable <= 0 || link->slow) continue;
+    link->pinned = std::min(link->pinned, link->pageable);
+    may_be_slow = true;
+  }
+  if (may_be_slow) proposal.otherwise.push_back(pinned(predictor, to_device, to_host, sums));
+  return proposal;
 }
 
 }  // namespace
 
-const Fix kPinnedCopies{"pinned-copies",
-                        "Copy from pinned memory",
-                        "pageable-copy",
-                        FixKind::kModelled,
-                        0.2,
-                        "--pinned on",
-                        "Copies between the device and pageable memory take what their bytes take "
-                        "at the rate of pinned ones: "
-                        "recorded, else calibrated, else that of PCIe 3.0 x16, unless the recorded "
-                        "ones are slower than 1 GB/s: then the link is, and stays; the calls that "
-                        "issue copies to the device return "
-                        "at once.",
-                        "whether the program must wait for the copy for another reason",
-                        propose};
+const Fix kPinnedCopies{
+    "pinned-copies",
+    "Copy from pinned memory",
+    "pageable-copy",
+    FixKind::kModelled,
+    0.2,
+    "--pinned on",
+    "Copies between the device and pageable memory take what their bytes take "
+    "at the rate of pinned ones: "
+    "recorded, else calibrated, else that of PCIe 3.0 x16, unless the recorded "
+    "ones are slower than 1 GB/s: then the link is, and stays, and where nothing tells the link's "
+    "rate the interval holds that, too; the calls that "
+    "issue copies to the device return "
+    "at once.",
+    "whether the program must wait for the copy for another reason",
+    propose};
 
 }  // namespace headway::analyzer
