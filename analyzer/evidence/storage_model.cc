@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
@@ -18,10 +19,12 @@ double ns_of(DurationNs time) {
   return static_cast<double>(time.ns);
 }
 
-/// Low quantile: what a call takes that waits for nobody.
-std::optional<double> undisturbed(std::vector<double> values) {
+/// What a call takes that waits for nobody: a low quantile; of one reader alone the mean, since nobody is there to wait for.
+std::optional<double> undisturbed(std::vector<double> values, bool alone) {
   constexpr std::size_t kOneIn = 20;
   if (values.empty()) return std::nullopt;
+  if (alone)
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   const auto at = static_cast<std::ptrdiff_t>(values.size() / kOneIn);
   std::nth_element(values.begin(), values.begin() + at, values.end());
   return values[static_cast<std::size_t>(at)];
@@ -31,10 +34,13 @@ std::optional<double> undisturbed(std::vector<double> values) {
 /// open. More than that no transfer takes.
 std::optional<double> ns_per_byte_by_calls(const trace::Trace& trace) {
   std::vector<double> opens;
+  std::set<trace::ThreadId> readers;
   for_each_call_on_file(trace, [&](const FileCalls& one) {
     if (!one.read) opens.push_back(ns_of(one.busy) / static_cast<double>(one.calls));
+    readers.insert(one.thread);
   });
-  const std::optional<double> request = undisturbed(std::move(opens));
+  const bool alone = readers.size() == 1;
+  const std::optional<double> request = undisturbed(std::move(opens), alone);
   if (!request) return std::nullopt;
   std::vector<double> rates;
   for_each_call_on_file(trace, [&](const FileCalls& one) {
@@ -42,7 +48,7 @@ std::optional<double> ns_per_byte_by_calls(const trace::Trace& trace) {
     const double beyond = ns_of(one.busy) - *request * static_cast<double>(one.calls);
     rates.push_back(std::max(0.0, beyond) / static_cast<double>(one.bytes));
   });
-  return undisturbed(std::move(rates));
+  return undisturbed(std::move(rates), alone);
 }
 
 std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,

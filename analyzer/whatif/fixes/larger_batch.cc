@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
@@ -40,11 +42,13 @@ bool in_one_request(const Trace& trace) {
 }
 
 /// Whoever makes the input, in ranges of a loader or not: twice the samples take twice the time. Where workers share
-/// a storage, its transfers are as many times as long, and they wait for each other.
-void scale_making(const Predictor& predictor, Editor& editor, Scenario& scenario) {
+/// a storage, its transfers are as many times as long, and they wait for each other. First what is likeliest; where nothing
+/// tells whether requests or bytes take a read's time, then the same with each of them taking all of it.
+std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const bool one_request = in_one_request(predictor.trace());
-  double reading = one_request ? 1 : kTimes;
+  std::vector<double> reading = {one_request ? 1.0 : kTimes};
+  Scenario scenario;
   LoaderPools pools(predictor, editor);
   bool shared = false;
   for (const Loader& loader : find_loaders(points)) {
@@ -52,13 +56,18 @@ void scale_making(const Predictor& predictor, Editor& editor, Scenario& scenario
     pools.add_as_recorded(loader);
     shared = true;
   }
-  if (shared)
+  if (shared) {
     pools.move_into(scenario, kTimes);
-  else if (const StorageModel storage = storage_model(predictor.trace());
-           one_request && storage.total.ns > 0)
-    reading = storage.left_with_bytes(kTimes);
+  } else if (const StorageModel storage = storage_model(predictor.trace());
+             one_request && storage.total.ns > 0) {
+    reading = {storage.left_with_bytes(kTimes)};
+    if (storage.basis == StorageModel::Basis::kAssumed) reading.insert(reading.end(), {1, kTimes});
+  }
   scale_input(predictor, kTimes, scenario);
-  scale_stage(predictor, RangeKind::kRead, reading / kTimes, scenario);
+  std::vector<Scenario> all(reading.size(), scenario);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    scale_stage(predictor, RangeKind::kRead, reading[i] / kTimes, all[i]);
+  return all;
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -95,13 +104,18 @@ Proposal propose(const Predictor& predictor) {
   if (update == 0)
     return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
   repeat_epochs(predictor, kTimes, editor);
-  Scenario input;
-  scale_making(predictor, editor, input);
-  Proposal proposal{true,
-                    fmt::format("a step takes {} times the samples; per recorded batch", kTimes),
-                    editor.take()};
-  proposal.scenario = proposal.scenario.with(input);
-  proposal.scenario.work = kTimes;
+  const std::vector<Scenario> inputs = making(predictor, editor);
+  const Scenario device_side = editor.take();
+  Proposal proposal{
+      true, fmt::format("a step takes {} times the samples; per recorded batch", kTimes), {}};
+  for (const Scenario& input : inputs) {
+    Scenario scenario = device_side.with(input);
+    scenario.work = kTimes;
+    if (&input == &inputs.front())
+      proposal.scenario = std::move(scenario);
+    else
+      proposal.otherwise.push_back(std::move(scenario));
+  }
   const Device& device = trace.devices[partition.device.value];
   const double used = counters::memory_peak(trace, partition.device);
   if (used <= 0 || kTimes * used > kUsable * static_cast<double>(device.memory_bytes))
