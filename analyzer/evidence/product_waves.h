@@ -56,6 +56,8 @@ std::int64_t tile_elements(std::string_view kernel);
 struct SplitProduct {
   int parts = 1;
   double left = 1;  ///< share of the time beyond the shortest kernel's
+  /// Less than a tenth is not worth another kernel.
+  bool is_worth_it() const { return left <= 0.9; }
 };
 /// The number of parts with which least is left. Each part of a sum has at least 128 terms, and writes and reads a partial
 /// result in 4 bytes.

@@ -52,7 +52,7 @@ UnfilledProducts unfilled_products(const RuleContext& context, const DeviceParti
         const DurationNs time = duration(context, op);
         const double gain =
             (1 - split.left) * std::max(0.0, static_cast<double>(time.ns) - kFixedNs);
-        if (gain <= 0) return;
+        if (gain <= 0 || !split.is_worth_it()) return;
         saved += gain;
         result.time += time;
         result.kernels += 1;

@@ -18,8 +18,6 @@ using namespace trace;
 
 /// What a last wave that is not full costs of a full one, at least: blocks end at different times.
 constexpr double kSoftWaves = 0.2;
-/// Less is not worth another kernel.
-constexpr double kWorthSplitting = 0.9;
 
 class Splits {
  public:
@@ -49,7 +47,7 @@ class Splits {
       const DurationNs now = ops.interval(op).length();
       if (now <= least_) continue;
       const ProductGrid its = grid(op);
-      if (!its.known() || best_split(its).left > kWorthSplitting) continue;
+      if (!its.known() || !best_split(its).is_worth_it()) continue;
       ++kernels;
       time += now;
       const double left = best_split(its, power).left;
@@ -84,6 +82,7 @@ Proposal propose(const Predictor& predictor) {
   proposal.scenario = splits.split(1, kernels, time);
   if (kernels == 0) return not_here("matrix products fill the multiprocessors as they are");
   proposal.applies = true;
+  proposal.is_ceiling = true;  // whole waves are all that splitting can give
   proposal.text =
       fmt::format("the sums of {} matrix products ({} in all) are split among more blocks", kernels,
                   format_duration(time));
