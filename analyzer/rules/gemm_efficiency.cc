@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-// gemm-efficiency: matrix products on tensor cores read a few bytes at a time, because an extent is no multiple of 16 bytes.
+// gemm-efficiency: matrix products read a few bytes at a time, because an extent is no multiple of 16 bytes, or leave
+//   multiprocessors without a block, because their results have too few tiles or a few more than whole waves of them.
 //
 // Symptom: GEMM kernels on tensor cores whose names tell an alignment below 16 bytes: align1, align2, align4 of halves, align1 and
-//   align2 of TF32.
+//   align2 of TF32. Or GEMM kernels with fewer blocks than multiprocessors, or a last wave that is far from full, though
+//   each sum is long.
 // Mechanism: rows of a matrix begin every k or n elements. Where that is no multiple of 16 bytes, a thread cannot read 16 bytes at
 //   once; the library takes a kernel that reads 2, 4 or 8 and reaches a part of the rate.
 // Formula: per kernel, recoverable = d - max(5 us + (d - 5 us) x share, bytes / bandwidth), share = 1/3 with accesses of 2 bytes, 1/2
 //   with 4, 3/4 with 8. The first is published of an odd vocabulary, the others lie between it and 1.
-// Falsified by: products bound by memory or by launch latency; they stay as they are, wherever their rows begin.
-// Known false positives: a library that takes the narrow kernel though the shapes are aligned, for a pointer that is not.
-// Source: NVIDIA/cutlass, issue 75: most kernels for tensor cores want accesses of 128 bits; Netflix on an odd vocabulary that
-//   tripled the time of the last layer.
+//   A product of b blocks on m multiprocessors takes ceil(b / m) waves and uses b / m of them. With each sum split in s
+//   parts (split-k) there are s x b blocks, and a partial result is written and read for each: recoverable =
+//   (d - 3 us) x (1 - left), left by the larger of arithmetic and bytes over the filled share, the best of s = 2, 4, 8, 16 with
+//   at least 128 terms a part. The larger of both causes is the finding.
+// Falsified by: products bound by memory or by launch latency; they stay as they are, wherever their rows begin. Kernels of other
+//   streams that run in what a product leaves.
+// Known false positives: a library that takes the narrow kernel though the shapes are aligned, for a pointer that is not;
+//   stream-k kernels, whose grid is one wave on purpose (they have as many blocks as multiprocessors, so nothing is said).
+// Source: NVIDIA, "Matrix Multiplication Background User's Guide": tile and wave quantization; NVIDIA/cutlass, issue 75: most
+//   kernels for tensor cores want accesses of 128 bits; Netflix on an odd vocabulary that tripled the time of the last layer.
 #include <fmt/format.h>
 
 #include <map>
@@ -18,6 +26,7 @@
 #include "analyzer/evidence/device_streams.h"
 #include "analyzer/evidence/product_alignment.h"
 #include "analyzer/evidence/support.h"
+#include "analyzer/evidence/unfilled_products.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
 
@@ -98,10 +107,44 @@ std::string where(const RuleContext& context, const Narrow& narrow) {
   return text;
 }
 
+Finding unfilled(const Rule& rule, const RuleContext& context, UnfilledProducts products) {
+  Finding finding = found(rule, products.recoverable, context);
+  const ProductGrid& worst = products.worst;
+  finding.claim = fmt::format(
+      "{:.0f} matrix products {} take {} with blocks that leave multiprocessors without work; most "
+      "in "
+      "'{}': {} blocks on {} multiprocessors ({:.2f} waves), each a sum of {:.0f} terms. Split in "
+      "{} "
+      "parts or as many as are best, they would take about {} less.",
+      products.kernels, per_step(context), of_step(context, products.time, context.step),
+      short_name(context, products.example), worst.blocks, worst.multiprocessors,
+      static_cast<double>(worst.blocks) / worst.multiprocessors, worst.depth, products.split.parts,
+      format_duration(products.recoverable));
+  finding.sub_cause = "split-k";
+  finding.confidence = 0.6;
+  finding.evidence = std::move(products.evidence);
+  finding.advice = {
+      {"headway-train", "Split the sums of small products.", "--split-k on",
+       settings(context.trace, {"split_k"})},
+      {"PyTorch",
+       "Let an autotuner choose tiles and split-k; a batch or features with which the tiles fill "
+       "whole waves.",
+       "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()", ""},
+      {"TensorFlow/JAX", "Let the autotuner try all algorithms, split-k among them.",
+       "XLA_FLAGS=--xla_gpu_autotune_level=4", ""}};
+  return finding;
+}
+
 Finding check(const Rule& rule, const RuleContext& context) {
   auto [device, narrow] = worst_device(
       context, [&](const DevicePartition& d, const KernelWork&) { return measure(context, d); });
   if (!device) return cannot_tell(rule, "No steady step has work on a device.");
+  auto [filled, products] = worst_device(context, [&](const DevicePartition& d, const KernelWork&) {
+    return unfilled_products(context, d);
+  });
+  if (products.recoverable > narrow.recoverable &&
+      ratio(products.recoverable, context.step) >= kFindingShare)
+    return unfilled(rule, context, std::move(products));
   if (!narrow.any_told)
     return cannot_tell(rule,
                        "No name of a matrix product on tensor cores tells how its operands are "
@@ -135,10 +178,11 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 }  // namespace
 
-extern const Rule kGemmEfficiency = {"gemm-efficiency", "Matrix products are not aligned",
+extern const Rule kGemmEfficiency = {"gemm-efficiency", "Matrix products waste the device",
                                      "Products on tensor cores in kernels that read less than 16 "
-                                     "bytes at once, where aligned extents "
-                                     "would save over 5 % of the step.",
+                                     "bytes at once, or products whose blocks leave "
+                                     "multiprocessors without work, where aligned extents or "
+                                     "split-k would save over 5 % of the step.",
                                      check};
 
 }  // namespace headway::analyzer

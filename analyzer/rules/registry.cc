@@ -51,6 +51,7 @@ std::span<const Rule* const> all_rules() {
       &kLoggingTime,
       &kGarbageCollection,
       &kLoaderRestart,
+      &kHostPauses,
       &kStepOutlier,
       &kStepGrowth,
       &kLongStartup,

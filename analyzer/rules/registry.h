@@ -14,6 +14,7 @@ extern const Rule kClockThrottled;
 extern const Rule kCopyNotOverlapped;
 extern const Rule kGraphCapture;
 extern const Rule kHostBound;
+extern const Rule kHostPauses;
 extern const Rule kHostRoundTrip;
 extern const Rule kHostSync;
 extern const Rule kInputBound;

@@ -7,8 +7,8 @@
 // Formula: outliers are steady steps beyond median + max(5 MAD, 10 % of the median). Recoverable = the sum
 //   of what they take beyond the median, over all steady steps. Fires from 2 % of the step cost.
 //   The cause is the class that grew most against its median over the other steps; of the time between steps, what
-//   the program does there, unless that is a finding of its own (evaluation-time, checkpoint-time, …). More than a tenth of the steps are no outliers but a second mode; neither is every
-//   n-th step that waits for n workers.
+//   the program does there, unless that is a finding of its own (evaluation-time, host-pauses, …). More
+//   than a tenth of the steps are no outliers but a second mode; neither is every n-th step that waits for n workers.
 // Falsified by: a step time that varies with the batch (then the distribution is broad, MAD is large and
 //   nothing is an outlier).
 // Known false positives: outliers at the start, where the automatic warm-up trimming stops too early.
@@ -19,6 +19,7 @@
 #include <array>
 
 #include "analyzer/evidence/between_steps.h"
+#include "analyzer/evidence/host_pauses.h"
 #include "analyzer/evidence/loader.h"
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/support.h"
@@ -193,6 +194,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
           : nullptr;
   if (between && between->cause == BetweenCause::kOther) between = nullptr;
   // A cause with a rule of its own is one finding.
+  const HostPauses pauses = find_host_pauses(context);
+  if (is_worth_a_finding(context, pauses) && 2 * pauses.per_step.ns >= worst.per_step.ns)
+    return fine(rule,
+                fmt::format("{} of {} steps take far more than the others, for pauses that no "
+                            "range names: that is a finding of its own.",
+                            worst.steps.size(), all));
   if (between && ratio(worst.device->between[between->cause], context.step) >= kFindingShare)
     return fine(rule, fmt::format("{} of {} steps take far more than the others, for {}: that is a "
                                   "finding of its own.",

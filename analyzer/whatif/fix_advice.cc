@@ -42,6 +42,12 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"no-garbage-collection", kTorch,
      "gc.freeze() after setting up; gc.disable() with gc.collect() every n steps"},
     {"no-garbage-collection", kFlow, "gc.freeze(), gc.disable() with gc.collect() every n steps"},
+    {"split-k", kTorch, "torch.compile(model, mode='max-autotune'); torch.cuda.tunable.enable()"},
+    {"split-k", kFlow, "XLA_FLAGS=--xla_gpu_autotune_level=4"},
+    {"no-pauses", kTorch,
+     "torch.profiler.record_function(…) around what the loop does between steps; py-spy record; "
+     "gc.freeze()"},
+    {"no-pauses", kFlow, "jax.profiler.TraceAnnotation around what the loop does between steps"},
     {"free-host", kTorch, "torch.compile(…), tensors on device='cuda', logging every n steps"},
     {"free-host", kFlow, "jax.jit over the whole step, tf.function"},
     {"fewer-workers", kTorch, "DataLoader(num_workers=…), torch.set_num_threads(…)"},

@@ -140,6 +140,9 @@ struct Settings {
   double network_us = 0;
   std::int64_t slow_rank = -1;
   double slow_rank_ms = 0;
+  std::int64_t pause_every = -1;  ///< steps; -1: as the drawn world has it
+  double pause_ms = 20;
+  bool split_k = false;
   double comm_timeout_s = 60;
   // device
   DeviceKind device = DeviceKind::kHost;

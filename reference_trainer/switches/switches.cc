@@ -36,6 +36,10 @@ bool has_convolutions(const Settings& s) {
 bool loads_code(const Settings& s) {
   return s.load_code_ms > 0;
 }
+bool simulates_products(const Settings& s) {
+  return s.device == DeviceKind::kSim &&
+         (s.model == ModelKind::kTransformer || s.model == ModelKind::kGnmt);
+}
 bool on_host(const Settings& s) {
   return s.device == DeviceKind::kHost;
 }
@@ -391,6 +395,18 @@ std::vector<Switch> make_switches() {
            "", try_values({"spin"}, on_host)},
           &S::device_schedule,
           {{"blocking", DeviceSchedule::kBlocking}, {"spin", DeviceSchedule::kSpin}}),
+      flag(
+          {"split_k", kLaunch,
+           "Device sim: matrix products whose blocks leave multiprocessors without work split each "
+           "sum among more of them, as an autotuner finds it best.",
+           "gemm-efficiency, low-occupancy", try_values({"on"}, simulates_products)},
+          &S::split_k),
+      integer({"pause_every", kLaunch,
+               "Emulated: the host stops before every n-th step, on all ranks, and says nothing of "
+               "it; 0: never; -1: as --world draws it, without a world never.",
+               "host-pauses"},
+              &S::pause_every, -1, 1000000),
+      number({"pause_ms", kLaunch, "For how long.", "host-pauses"}, &S::pause_ms, 0, 100000),
       integer(
           {"ranks", kRanks,
            "Ranks that train together, each on its share of the images: processes of this host, "

@@ -236,6 +236,7 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
       result.interrupted = true;
       break;
     }
+    pause_before(step);
     take_step(step, result);
     if (step >= ahead) report(step - ahead);
   }
@@ -278,6 +279,13 @@ void Trainer::load_code(std::int64_t step) {
   nvtx::Range loading(names().load_code, range(RangeKind::kOther, Phase::kForward, step, step));
   device_.clock().spend(
       std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.load_code_ms * 1e6)));
+}
+
+void Trainer::pause_before(std::int64_t step) {
+  const std::int64_t every = settings_.pause_every;
+  if (every > 0 && step % every == every - 1)
+    device_.clock().rest(
+        std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.pause_ms * 1e6)));
 }
 
 /// Ranks must end with the same step. One that is asked to stop proposes a step that no rank has begun:

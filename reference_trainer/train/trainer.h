@@ -117,6 +117,8 @@ class Trainer {
   /// What is launched beside the ops of a micro batch's pass in one direction.
   OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
   bool stops_before(std::int64_t step, const TrainerHooks& hooks);
+  /// What is emulated of what a program does between steps without a word.
+  void pause_before(std::int64_t step);
   void take_step(std::int64_t step, RunResult& result);
   void add_pipeline(const TrainerParts& parts);
   void add_input(const TrainerParts& parts);

@@ -7,7 +7,9 @@ docs/reference/fixes.md); only what it leaves open is declared in TRAINER_REALIS
 # star stands for every value that may be tried, "x2" for twice, "-1" for one less.
 TRAINER_REALISED_BY = {
     "no-casts": [{"precision": "amp-o2"}, {"precision": "bf16"}],
-    "usual-steps": [{"worker_reuse": "on"}],
+    "usual-steps": [{"worker_reuse": "on"}, {"pause_every": "0"}],
+    "free-host": [{"slow_rank_ms": "0"}, {"pause_every": "0"}],
+    "no-pauses": [{"pause_every": "0"}],
     "even-ranks": [{"slow_rank_ms": "0"}, {"balance": "sorted"}],
     "fuse-chains": [{"fused_bn": "on", "fused_ln": "on", "fused_bias_act": "on", "fused_loss": "on", "graph_compiler": "on"}],
     "free-input": [{"workers": "*"}, {"prefetch": "*"}, {"source": "*"}, {"decode": "*"}, {"augment_on": "*"}],
@@ -53,6 +55,8 @@ OF_LOADERS = {"workers", "prefetch", "source", "decode", "augment_on", "worker_r
 
 # Of the emulated machine or of a planted cause: nobody's change to make, but the cause of a finding to take away.
 CAUSES = {"slow_rank_ms": "0"}
+# Of a drawn machine, which does not tell whether it has any.
+CAUSES_OF_WORLD = {"pause_every": "0"}
 
 
 def label(change):
@@ -104,6 +108,7 @@ class Program:
                 if tune["least"] <= value <= max(tune["most"], now) and value == int(value):
                     found.append({name: f"{int(value)}"})
         found += [{name: value} for name, value in CAUSES.items() if float(self.now[name]) > 0]
+        found += [{name: value} for name, value in CAUSES_OF_WORLD.items() if int(self.now.get("world", 0)) > 0]
         return unique(change for change in map(self.differs, found + self.others(self.now)) if change)
 
     def realisations(self, fix, setting):

@@ -182,6 +182,7 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"slow-storage", {kIoRead}},
       {"workers-starved", {kIoRead, kDecode, kInputOther}},
       {"step-outlier", {kInputOther}},
+      {"host-pauses", {kHostOther}},
       {"launch-bound", {kLaunchGap}},
       {"host-sync", {kHostSync, kLaunchGap}},
       {"allocator", {kAllocator}},

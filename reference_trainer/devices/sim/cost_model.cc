@@ -33,15 +33,16 @@ CostModel::CostModel(SimulatedGpu gpu, const DrawnWorld& world, double memory_by
       pageable_rate_(
           std::min(pinned_rate_, static_cast<double>(world.costs.pageable_bytes_per_s))) {}
 
-CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided,
-                                        int access_bytes) const {
+CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided, int access_bytes,
+                                        SplitSums split) const {
   KernelCost cost;
   const auto flops = static_cast<double>(tag.work.flops);
   const auto bytes = static_cast<double>(tag.work.bytes);
   const bool matrix = flops > kFlopsPerByteOfTile * bytes;
   cost.unit = tag.math_unit == MathUnit::kUnknown ? MathUnit::kGeneral : tag.math_unit;
   // The last block may have less to do. Not rounded: with twice the data a kernel never takes less.
-  const double blocks = std::max(1.0, bytes * divided / static_cast<double>(kBytesPerBlock));
+  const double blocks =
+      split.parts * std::max(1.0, bytes * divided / static_cast<double>(kBytesPerBlock));
   cost.blocks = static_cast<std::int32_t>(std::min(std::ceil(blocks), 0x1p30));
   const double waves = blocks / gpu_.model->multiprocessors;
   const double fill = std::pow(waves / std::ceil(waves), waves < 1 ? 1 : world_.kernels.wave_power);
@@ -53,7 +54,7 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided,
                             ? std::pow(share_of_access(access_bytes), world_.kernels.access_power)
                             : 1.0);
   const double compute_s = peak > 0 ? flops / (peak * share * fill * clock_) : 0;
-  const double memory_s = bytes / (memory_rate_ * fill);
+  const double memory_s = (bytes + split.bytes) / (memory_rate_ * fill);
   double ns = std::max(compute_s, memory_s) * 1e9;
   if (world_.drawn() && ns > 0) {
     const std::string_view text = tag.text;

@@ -11,6 +11,12 @@ namespace headway::trainer::sim {
 
 using conventions::MathUnit;
 
+/// A product whose sums are each split among `parts` blocks, which write and read this many bytes of partial results.
+struct SplitSums {
+  int parts = 1;
+  double bytes = 0;
+};
+
 /// How long things take on a simulated GPU.
 ///   kernel  max(flops / (peak · share · fill), bytes / (bandwidth · share · fill)) + least
 ///   copy    latency + bytes / rate
@@ -34,7 +40,8 @@ class CostModel {
     bool matrix = false;   ///< limited by arithmetic
   };
   /// `divided`: the share of the bytes that grows with the blocks. `access_bytes`: what a product on matrix units can read at once.
-  KernelCost kernel(const Kernel::Tag& tag, double divided = 1, int access_bytes = 16) const;
+  KernelCost kernel(const Kernel::Tag& tag, double divided = 1, int access_bytes = 16,
+                    SplitSums split = {}) const;
   std::int64_t copy_ns(std::int64_t bytes, MemoryKind host_side) const;
 
   const SimulatedGpu& gpu() const { return gpu_; }

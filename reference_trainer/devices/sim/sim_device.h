@@ -24,6 +24,7 @@ struct SimOptions {
   double jitter = 0;                  ///< durations vary by this share at most, evenly
   std::uint64_t seed = 1;
   int rank = 0;
+  bool split_products = false;  ///< sums of matrix products, where blocks would have no work
   bool record_events = true;
   bool record_edges = false;
 };
@@ -101,6 +102,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   double noise(double width, std::uint64_t what, std::int64_t which) const;
   SimWorld& world() { return world_; }
   const CostModel& costs() const { return costs_; }
+  bool splits_products() const { return options_.split_products; }
   const DrawnWorld& drawn() const { return drawn_; }
   const SimOptions& options() const { return options_; }
   /// For what else happens on the virtual clock (the loader's workers). Taken when the run is over.

@@ -30,13 +30,38 @@ std::uint64_t hash(std::string_view text) {
   return value;
 }
 
-/// Bytes that a product can read and write at once: rows begin where a row's bytes are a multiple of them. Convolutions are left
-/// out: cuDNN pads channels itself.
-int access_bytes(const Graph& graph, const Node& node, bool half) {
+bool is_product(const Node& node) {
   static constexpr std::array kProducts = {
       &ops::kLinear, &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
       &ops::kMatmul, &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul};
-  if (std::ranges::find(kProducts, node.op) == kProducts.end()) return 16;
+  return std::ranges::find(kProducts, node.op) != kProducts.end();
+}
+
+/// As an autotuner decides that measures the library's kernels: the number of parts with which a product takes least. Each has
+/// four steps of a tile that is 32 deep, and a partial result is written and read as a float.
+SplitSums best_split(const CostModel& costs, const Kernel::Tag& tag, double divided, int access,
+                     double outputs) {
+  constexpr double kLeastTerms = 128;
+  constexpr double kBytesOfPartial = 8;
+  constexpr int kMostParts = 16;
+  SplitSums best;
+  if (outputs <= 0) return best;
+  const double terms = static_cast<double>(tag.work.flops) / 2 / outputs;
+  std::int64_t least = costs.kernel(tag, divided, access).ns;
+  for (int parts = 2; parts <= kMostParts && terms / parts >= kLeastTerms; parts *= 2) {
+    const SplitSums split{parts, kBytesOfPartial * outputs * parts};
+    const std::int64_t ns = costs.kernel(tag, divided, access, split).ns;
+    if (ns >= least) continue;
+    least = ns;
+    best = split;
+  }
+  return best;
+}
+
+/// Bytes that a product can read and write at once: rows begin where a row's bytes are a multiple of them. Convolutions are left
+/// out: cuDNN pads channels itself.
+int access_bytes(const Graph& graph, const Node& node, bool half) {
+  if (!is_product(node)) return 16;
   std::int64_t bytes = 16;
   auto add = [&](ValueId value) {
     const Shape& shape = graph.value(value).shape;
@@ -45,6 +70,12 @@ int access_bytes(const Graph& graph, const Node& node, bool half) {
   std::ranges::for_each(node.inputs, add);
   std::ranges::for_each(node.outputs, add);
   return static_cast<int>(bytes);
+}
+
+double outputs_of(const Graph& graph, const Node& node) {
+  return node.outputs.empty()
+             ? 0
+             : static_cast<double>(graph.value(node.outputs.front()).shape.elements());
 }
 
 class SimGraph final : public CompiledGraph {
@@ -140,12 +171,16 @@ class SimGraph final : public CompiledGraph {
       }
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
+      const SplitSums split =
+          device_.splits_products() && is_product(node)
+              ? best_split(device_.costs(), tag, divided, access, outputs_of(graph, node))
+              : SplitSums{};
       const std::int32_t blocks = device_.costs().kernel(tag, divided).blocks;
       const KernelName name{part.name, by.operands, by.unit == MathUnit::kTensor,
                             blocks >= device_.costs().gpu().model->multiprocessors, access};
       kernels_[id.value].push_back(std::make_unique<SimKernel>(
           std::move(tag), device_.costs(), divided,
-          kernel_name(*device_.costs().gpu().model, node, name), access));
+          kernel_name(*device_.costs().gpu().model, node, name), access, split));
       auto& kernel = static_cast<SimKernel&>(*kernels_[id.value].back());
       if (part.time_step >= 0)
         kernel.is_of_step(part.time_step, part.time_steps);
@@ -165,12 +200,13 @@ class SimGraph final : public CompiledGraph {
 }  // namespace
 
 SimKernel::SimKernel(Tag tag, const CostModel& costs, double divided, const std::string& name,
-                     int access_bytes)
+                     int access_bytes, SplitSums split)
     : Kernel(std::move(tag)),
       costs_(costs),
       divided_(divided),
       access_bytes_(access_bytes),
-      cost_(costs.kernel(this->tag(), divided, access_bytes)),
+      split_(split),
+      cost_(costs.kernel(this->tag(), divided, access_bytes, split)),
       device_name_(nvtx::intern(name.empty() ? plain_name(this->tag()) : name)),
       number_(hash(this->tag().text)) {}
 
@@ -185,7 +221,7 @@ kernels::Work SimKernel::work(double filled) const {
 CostModel::KernelCost SimKernel::cost(double filled) const {
   Tag shorter = tag();
   shorter.work = work(filled);
-  return costs_.kernel(shorter, divided_, access_bytes_);
+  return costs_.kernel(shorter, divided_, access_bytes_, split_);
 }
 
 std::unique_ptr<CompiledGraph> compile_for_simulation(SimDevice& device, const Graph& graph,

@@ -19,7 +19,7 @@ class SimKernel final : public Kernel {
  public:
   /// `divided`: see CostModel::kernel. `name`: as a profiler shows it; empty: by its text's first word.
   SimKernel(Tag tag, const CostModel& costs, double divided = 1, const std::string& name = {},
-            int access_bytes = 16);
+            int access_bytes = 16, SplitSums split = {});
 
   const CostModel::KernelCost& cost() const { return cost_; }
   /// Of a recurrent layer: does its work for every time step, and weights are read each time; or for one of `steps` alone,
@@ -44,6 +44,7 @@ class SimKernel final : public Kernel {
   const CostModel& costs_;
   double divided_;
   int access_bytes_;
+  SplitSums split_;
   bool by_step_ = false;
   std::int64_t step_ = 0;
   std::int64_t steps_ = 0;  ///< 0: of all

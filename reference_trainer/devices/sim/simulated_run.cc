@@ -50,6 +50,7 @@ SimOptions device_options(const Settings& s, SimulatedGpu gpu, int rank, const D
   result.jitter = s.jitter;
   result.seed = static_cast<std::uint64_t>(s.seed);
   result.rank = rank;
+  result.split_products = s.split_k;
   result.record_events = options.record_events;
   result.record_edges = options.record_edges;
   return result;
@@ -103,10 +104,12 @@ SimulatedRun simulate(const Settings& settings, const TrainingData& data,
                       const SimulationOptions& options, const TrainerHooks& hooks) {
   SimulatedRun run;
   const SimulatedGpu table = find_simulated_gpu(settings.gpu);
-  run.world = std::make_shared<const DrawnWorld>(
-      settings.world > 0 ? draw_world(static_cast<std::uint64_t>(settings.world), table,
+  DrawnWorld drawn = settings.world > 0
+                         ? draw_world(static_cast<std::uint64_t>(settings.world), table,
                                       static_cast<int>(settings.ranks_per_node))
-                         : table_world(table));
+                         : table_world(table);
+  if (settings.pause_every >= 0) drawn.pause = {};  // the trainer's own, or none
+  run.world = std::make_shared<const DrawnWorld>(std::move(drawn));
   run.gpu = {table.model, &run.world->costs};
   run.ranks = static_cast<int>(settings.ranks);
   run.ranks_per_node = static_cast<int>(settings.ranks_per_node);

@@ -282,6 +282,37 @@ TEST_CASE("a bias behind a product and the sum of its gradient become part of pr
   }
 }
 
+TEST_CASE("a host that stops between steps without a word: as a run in which it does not") {
+  check_done(with(kText, {{"pause_every", "7"}, {"pause_ms", "10"}}), "no-pauses",
+             {{"pause_every", "0"}});
+  check_done(with(kText, {{"pause_every", "1"}, {"pause_ms", "2"}}), "no-pauses",
+             {{"pause_every", "0"}});
+  check_done(with(kText, {{"ranks", "2"}, {"pause_every", "5"}, {"pause_ms", "5"}}), "no-pauses",
+             {{"pause_every", "0"}}, 0.05);
+  CHECK_FALSE(Predicted(kText).applies("no-pauses"));
+}
+
+TEST_CASE("pauses of a drawn machine go by the switch") {
+  // This seed stops the host for 2.4 ms before every fifth step.
+  const Switches drawn = with(kText, {{"world", "14"}});
+  CHECK(mean_step_ns(drawn, {{"pause_every", "0"}}) < 0.95 * mean_step_ns(drawn));
+  CHECK(Predicted(drawn).applies("no-pauses"));
+}
+
+TEST_CASE("products whose blocks leave multiprocessors without work gain by split-k") {
+  const Switches few = with(kText, {{"gpu", "a100-80gb"}, {"features", "1024"}, {"batch", "1"}});
+  SUBCASE("on general cores") {
+    check_done(few, "split-k", {{"split_k", "on"}}, 0.03);
+  }
+  SUBCASE("on matrix units") {
+    check_done(with(few, {{"precision", "bf16"}}), "split-k", {{"split_k", "on"}}, 0.05);
+  }
+  SUBCASE("large ones fill the device") {
+    CHECK(mean_step_ns(few, {{"split_k", "on"}, {"batch", "64"}}) ==
+          doctest::Approx(mean_step_ns(few, {{"batch", "64"}})).epsilon(0.05));
+  }
+}
+
 TEST_CASE("activations between products in 16 bits need no casts") {
   check_done(with(kText, {{"gpu", "a100-80gb"}, {"precision", "amp-o1"}, {"batch", "64"}}),
              "half-throughout", {{"precision", "bf16"}}, 0.1);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/evidence/product_waves.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Four steps of a tile that is 32 deep: with less, filling the pipeline takes as long as the sum.
+constexpr double kLeastTerms = 128;
+constexpr int kMostParts = 16;
+/// A partial result is written and read as a float.
+constexpr double kBytesOfPartial = 8;
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+std::int64_t product_of_numbers(std::string_view text) {
+  std::int64_t product = 0;
+  const char* end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error == std::errc() && number > 0) product = std::max<std::int64_t>(product, 1) * number;
+    at = next == at ? at + 1 : next;
+  }
+  return product;
+}
+
+}  // namespace
+
+double wave_fill(std::int64_t blocks, std::int32_t multiprocessors, double power) {
+  if (blocks <= 0 || multiprocessors <= 0) return 1;
+  const double waves = static_cast<double>(blocks) / multiprocessors;
+  const double fill = waves / std::ceil(waves);
+  return waves <= 1 ? fill : std::pow(fill, power);
+}
+
+std::int64_t tile_elements(std::string_view kernel) {
+  for (std::size_t x = kernel.find('x'); x != std::string_view::npos; x = kernel.find('x', x + 1)) {
+    std::size_t begin = x;
+    while (begin > 0 && is_digit(kernel[begin - 1])) --begin;
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::from_chars(kernel.data() + begin, kernel.data() + x, m);
+    std::from_chars(kernel.data() + x + 1, kernel.data() + kernel.size(), n);
+    // "32x5" is a depth and stages, "16x8x16" an instruction.
+    if (m >= 32 && n >= 32) return m * n;
+  }
+  return 0;
+}
+
+double ProductGrids::outputs_of(DeviceOpId op) {
+  const GraphOpId node = attribution_.ops[attribution_.op_of[op.value].value].graph_op;
+  const std::int64_t told =
+      node.valid() ? product_of_numbers(trace_.graph_ops[node.value].shape) : 0;
+  if (told > 0) return static_cast<double>(told);
+  const std::string_view name = trace_.strings[trace_.device_ops.name[op.value]];
+  return static_cast<double>(trace_.device_ops.blocks[op.value] * tile_elements(name));
+}
+
+ProductGrid ProductGrids::of(DeviceOpId op) {
+  const DeviceOps& ops = trace_.device_ops;
+  ProductGrid grid;
+  grid.blocks = ops.blocks[op.value];
+  grid.multiprocessors = multiprocessors_;
+  grid.bytes = static_cast<double>(ops.bytes[op.value]);
+  if (grid.blocks == 0 || ops.flops[op.value] <= 0) return grid;
+  const auto [found, is_new] = outputs_.try_emplace(
+      {ops.name[op.value].value, attribution_.op_of[op.value].value, ops.blocks[op.value]}, 0.0);
+  if (is_new) found->second = outputs_of(op);
+  grid.outputs = found->second;
+  if (grid.outputs > 0) grid.depth = static_cast<double>(ops.flops[op.value]) / 2 / grid.outputs;
+  return grid;
+}
+
+SplitProduct best_split(const ProductGrid& grid, double power) {
+  SplitProduct best;
+  if (!grid.known()) return best;
+  auto time = [&](int parts) {
+    const double partials = parts > 1 ? kBytesOfPartial * grid.outputs * parts : 0;
+    const double memory =
+        grid.bytes > 0 ? grid.memory_ns * (1 + partials / grid.bytes) : grid.memory_ns;
+    const double bound = std::max({grid.arithmetic_ns, memory, 1.0});
+    return bound / wave_fill(grid.blocks * parts, grid.multiprocessors, power);
+  };
+  const double now = time(1);
+  for (int parts = 2; parts <= kMostParts && grid.depth / parts >= kLeastTerms; parts *= 2) {
+    const double left = time(parts) / now;
+    if (left < best.left) best = {parts, left};
+  }
+  return best;
+}
+
+}  // namespace headway::analyzer

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// host-pauses: between its steps the host stops, and nothing that was recorded says why.
+//
+// Symptom: every few steps, or before each of them, a pause lies between two steps without a range, a call or a
+//   collective in it; the device has nothing to do.
+// Mechanism: the training thread evaluates, writes a checkpoint or a log, or collects garbage without marking it;
+//   another process, or a lock, has its processor; or the program does work of each step outside of the step's range.
+// Formula: time between steps that no range names, per steady step. A pause is one beyond the median of
+//   that time + max(5 MAD, 10 % of the median step); recoverable is what pauses have beyond the median, from 5 % of the
+//   step cost. Where the median itself is 10 % (20 % of a training thread without a device), each step has a
+//   pause, and recoverable is all of that time.
+// Falsified by: a range there that names its cause (evaluation-time, checkpoint-time, logging-time,
+//   garbage-collection and loader-restart speak of those), or a device that has work queued meanwhile.
+// Known false positives: the program sleeps on purpose; a range of the step that ends before the work of the step does.
+// Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
+#include "analyzer/evidence/host_pauses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+#include "common/statistics.h"
+
+namespace headway::analyzer {
+namespace {
+
+DurationNs middle_of(const HostPauses& of) {
+  std::vector<double> times;
+  for (const HostPauses::Pause& one : of.pauses) times.push_back(static_cast<double>(one.time.ns));
+  return {times.empty() ? 0 : static_cast<std::int64_t>(median(times))};
+}
+
+/// The range that lies in most of them; empty where nothing was recorded there.
+std::string_view named(const RuleContext& context, const HostPauses& of) {
+  const HostPauses::Pause* longest = nullptr;
+  std::size_t ranged = 0;
+  for (const HostPauses::Pause& one : of.pauses) {
+    if (one.event.kind == EventRef::Kind::kNone) continue;
+    ++ranged;
+    if (!longest || one.time > longest->time) longest = &one;
+  }
+  return 2 * ranged > of.pauses.size() ? name_of(context.trace, longest->event)
+                                       : std::string_view();
+}
+
+std::string what_it_may_be(const HostPauses& of) {
+  if (of.every > 0)
+    return "What comes every n steps is mostly evaluation, a checkpoint or logging that no range "
+           "marks.";
+  if (of.pauses.size() > 1)
+    return "What comes at no regular distance is mostly garbage collection, another process on the "
+           "same processor, or storage that is written to.";
+  return "It may be evaluation, a checkpoint, garbage collection or another process.";
+}
+
+std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {
+  const std::string_view name = named(context, of);
+  return fmt::format("The host stops between steps, {} in {} steps{}, for {}{}: {} on average. {}",
+                     of.pauses.size() == 1 ? "once" : fmt::format("{} times", of.pauses.size()),
+                     of.steps, of.every > 0 ? fmt::format(" (every {} steps)", of.every) : "",
+                     format_duration(middle_of(of)), of.pauses.size() == 1 ? "" : " each",
+                     of_step(context, of.per_step, context.step),
+                     name.empty() ? "Nothing is recorded there. " + what_it_may_be(of)
+                                  : fmt::format("'{}' lies there.", name));
+}
+
+std::string claim_of_each(const RuleContext& context, const HostPauses& of, DurationNs whole) {
+  return fmt::format(
+      "Before each of {} steps the host does something for {} (median) that no range names, "
+      "outside of the step: {} on average. It may be work of the step that its range leaves out "
+      "(fetching data, metrics), or a wait for another process.",
+      of.steps, format_duration(of.usual), of_step(context, whole, context.step));
+}
+
+std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationNs usual) {
+  std::ranges::stable_sort(longest, std::ranges::greater{}, &HostPauses::Pause::time);
+  constexpr std::size_t kMost = 12;
+  if (longest.size() > kMost) longest.resize(kMost);
+  std::vector<Evidence> list;
+  for (const HostPauses::Pause& one : longest)
+    list.push_back({one.where, one.event,
+                    fmt::format("between two steps the host does what no range names for {}, the "
+                                "median is {}",
+                                format_duration(one.time), format_duration(usual))});
+  return list;
+}
+
+std::vector<Advice> advice() {
+  constexpr const char* kText =
+      "Find out what the program does there: give it a range, and do it less often, or on another "
+      "thread.";
+  return {{"headway-train", "Take the planted pauses away.", "--pause-every 0", ""},
+          {"PyTorch", kText,
+           "torch.profiler.record_function(\"evaluation\") around what the loop does between "
+           "steps; "
+           "py-spy record -- python3 train.py; gc.freeze(); taskset for a processor of its own",
+           ""},
+          {"TensorFlow/JAX", kText,
+           "jax.profiler.TraceAnnotation, tf.profiler.experimental.Trace; gc.freeze()", ""}};
+}
+
+/// Of what lies before each step.
+DurationNs between_each(const HostPauses& of) {
+  return of.usual + of.per_step;
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (context.steps.all.empty())
+    return cannot_tell(rule, "The trace has no steps; name their ranges with --step-range.");
+  const HostPauses of = find_host_pauses(context);
+  if (!of.partition) return cannot_tell(rule, "No step is steady: record more steps.");
+  if (of.steps < HostPauses::kLeastSteps)
+    return cannot_tell(rule, fmt::format("{} steady steps are too few to tell what usually lies "
+                                         "between them; record at least {}.",
+                                         of.steps, HostPauses::kLeastSteps + 2));
+  const bool each = has_pause_each_step(context, of);
+  const DurationNs time = each ? between_each(of) : of.per_step;
+  if (ratio(time, context.step) < kFindingShare)
+    return fine(rule, fmt::format("{} pauses between steps that no range names cost {}.",
+                                  of.pauses.size(), of_step(context, time, context.step)));
+  Finding finding = found(rule, time, context);
+  finding.claim = each ? claim_of_each(context, of, time) : claim_of_pauses(context, of);
+  finding.sub_cause = each ? "each-step" : of.every > 0 ? "periodic" : "irregular";
+  // That the host stops is measured; what was seen once may be rarer than the recording is long.
+  finding.confidence = each || of.pauses.size() > 1 ? 0.85 : 0.6;
+  finding.evidence = evidence(each ? of.between : of.pauses, of.usual);
+  finding.advice = advice();
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kHostPauses = {
+    "host-pauses", "Pauses between steps",
+    "Between steps the host stops for over 5 % of the step cost, and no range says why.", check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Sums of matrix products are split among blocks that would have had no work.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analyzer/evidence/product_waves.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_bound.h"
+#include "analyzer/whatif/kernel_rates.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// What a last wave that is not full costs of a full one, at least: blocks end at different times.
+constexpr double kSoftWaves = 0.2;
+
+class Splits {
+ public:
+  Splits(const Predictor& predictor, std::int32_t multiprocessors)
+      : predictor_(predictor),
+        rates_(predictor),
+        least_(shortest_kernel(predictor.trace().device_ops)),
+        grids_(predictor.trace(), predictor.analysis().attribution, multiprocessors) {}
+
+  ProductGrid grid(DeviceOpId op) {
+    const DeviceOps& ops = predictor_.trace().device_ops;
+    if (ops.kind[op.value] != DeviceOpKind::kKernel ||
+        predictor_.kernels().of(op).family != KernelFamily::kGemm)
+      return {};
+    ProductGrid grid = grids_.of(op);
+    const KernelBound bound = bound_of(predictor_, op, rates_.of(op) * 1e9);
+    grid.arithmetic_ns = bound.arithmetic_ns;
+    grid.memory_ns = bound.memory_ns;
+    return grid;
+  }
+  /// Of the products that gain by it; with another cost of partial waves than the one that decides.
+  Scenario split(double power, std::int64_t& kernels, DurationNs& time) {
+    const DeviceOps& ops = predictor_.trace().device_ops;
+    Editor editor(predictor_);
+    for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      const DeviceOpId op{i};
+      const DurationNs now = ops.interval(op).length();
+      if (now <= least_) continue;
+      const ProductGrid its = grid(op);
+      if (!its.known() || !best_split(its).is_worth_it()) continue;
+      ++kernels;
+      time += now;
+      const double left = best_split(its, power).left;
+      editor.set_op(
+          op, least_ + DurationNs{std::llround(left * static_cast<double>((now - least_).ns))},
+          true);
+    }
+    return editor.take();
+  }
+
+ private:
+  const Predictor& predictor_;
+  ProductRates rates_;
+  DurationNs least_;
+  ProductGrids grids_;
+};
+
+Proposal propose(const Predictor& predictor) {
+  const auto limits = limits_of_steps(predictor);
+  if (!limits || limits->multiprocessors <= 0)
+    return not_here("how many multiprocessors the device has is unknown");
+  Splits splits(predictor, limits->multiprocessors);
+  const DeviceOps& ops = predictor.trace().device_ops;
+  bool known = false;
+  for (std::uint32_t i = 0; i < ops.size() && !known; ++i)
+    known = splits.grid(DeviceOpId{i}).known();
+  if (!known)
+    return not_here("the blocks of matrix products, or the length of their sums, are not recorded");
+  std::int64_t kernels = 0;
+  DurationNs time;
+  Proposal proposal;
+  proposal.scenario = splits.split(1, kernels, time);
+  if (kernels == 0) return not_here("matrix products fill the multiprocessors as they are");
+  proposal.applies = true;
+  proposal.is_ceiling = true;  // whole waves are all that splitting can give
+  proposal.text =
+      fmt::format("the sums of {} matrix products ({} in all) are split among more blocks", kernels,
+                  format_duration(time));
+  std::int64_t same = 0;
+  DurationNs again;
+  proposal.otherwise.push_back(splits.split(kSoftWaves, same, again));
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kSplitK{"split-k",
+                  "Split the sums of matrix products among more blocks",
+                  "gemm-efficiency",
+                  FixKind::kModelled,
+                  0.3,
+                  "--split-k on",
+                  "A product whose blocks leave multiprocessors without work in their last wave "
+                  "has two, four, eight or sixteen times as "
+                  "many, each with a part of the sum of at least 128 terms. Beyond the shortest "
+                  "kernel it needs the larger of its arithmetic and "
+                  "its bytes, with a partial result of 4 bytes written and read for each part, "
+                  "over the share of the multiprocessors that "
+                  "are filled.",
+                  "which kernels the library has, how well they use a multiprocessor, and how "
+                  "unevenly blocks end",
+                  propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "analyzer/whatif/fix.h"
+#include "tests/analyzer/text_run.h"
+
+namespace headway::analyzer {
+namespace {
+
+using test::TextRun;
+
+/// The body of a step of 10.15 ms, six spaces deep.
+std::string body() {
+  const std::string text = test::healthy_step() + "    sync stream\n";
+  std::string deeper;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at) + 1;
+    deeper += "  " + text.substr(at, end - at);
+    at = end;
+  }
+  return deeper;
+}
+
+/// Twelve times five steps, and `between` after each five.
+TextRun fives(const std::string& between) {
+  return TextRun("thread main\n  repeat 12\n    steps 5\n" + body() +
+                 (between.empty() ? "" : "    " + between + "\n"));
+}
+
+double step_ms(const TextRun& run) {
+  return static_cast<double>(run.analysis.step_cost.per_step().ns) / 1e6;
+}
+
+/// The predicted step without pauses; -1 where the fix does not apply.
+double without_pauses_ms(const TextRun& run) {
+  const Predictor predictor(run.trace, run.analysis);
+  const Proposal proposal = find_fix("no-pauses")->propose(predictor);
+  if (!proposal.applies) return -1;
+  return static_cast<double>(predictor.predict(proposal.scenario).step.ns) / 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("host-pauses says how often the host stops, for how long, and what it costs") {
+  const TextRun run = fives("host 60ms");
+  const Finding& finding = run.finding("host-pauses");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "periodic");
+  CHECK(finding.claim.find("every 5 steps") != std::string::npos);
+  // 58 steady steps hold 11 of them.
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(60e6 * 11 / 58).epsilon(0.01));
+  CHECK(!finding.evidence.empty());
+  CHECK(finding.evidence.front().event.kind == EventRef::Kind::kNone);
+  CHECK(!finding.advice.empty());
+  // One cause, one finding.
+  for (const char* other : {"step-outlier", "garbage-collection", "evaluation-time", "host-bound"})
+    CHECK(run.finding(other).status == Status::kFine);
+}
+
+TEST_CASE("host-pauses takes over from step-outlier, and leaves it what is too little for a rule") {
+  auto run = [](const char* time) {
+    return TextRun("thread main\n  repeat 4\n    steps 20\n" + body() + "    host " + time + "\n");
+  };
+  const TextRun large = run("90ms");
+  CHECK(large.finding("host-pauses").status == Status::kFound);
+  CHECK(large.finding("step-outlier").status == Status::kFine);
+  const TextRun small = run("8ms");
+  CHECK(small.finding("host-pauses").status == Status::kFine);
+  CHECK(small.finding("step-outlier").status == Status::kFound);
+}
+
+TEST_CASE("host-pauses is fine just below five percent and fires just above") {
+  CHECK(fives("host 2500us").finding("host-pauses").status == Status::kFine);
+  CHECK(fives("host 2900us").finding("host-pauses").status == Status::kFound);
+}
+
+TEST_CASE("host-pauses leaves named causes to their rules, and names a range that tells none") {
+  CHECK(fives("range evaluate\n      host 60ms").finding("host-pauses").status == Status::kFine);
+  const TextRun run = fives("range callback\n      host 60ms");
+  REQUIRE(run.finding("host-pauses").status == Status::kFound);
+  CHECK(run.finding("host-pauses").claim.find("'callback'") != std::string::npos);
+}
+
+TEST_CASE("host-pauses says when each step has one") {
+  const TextRun run("thread main\n  repeat 40\n    steps 1\n" + body() + "    host 4ms\n");
+  const Finding& finding = run.finding("host-pauses");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "each-step");
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(4'000'000).epsilon(0.05));
+}
+
+TEST_CASE("host-pauses cannot tell without steps, or from few") {
+  CHECK(TextRun("thread main\n  launch s16816gemm 5ms\n").finding("host-pauses").status ==
+        Status::kCannotTell);
+  CHECK(TextRun("thread main\n  steps 8\n" + test::healthy_step()).finding("host-pauses").status ==
+        Status::kCannotTell);
+}
+
+TEST_CASE("without pauses: as a run that has none, on a device, on a processor, and on two ranks") {
+  CHECK(without_pauses_ms(fives("host 60ms")) == doctest::Approx(step_ms(fives(""))).epsilon(0.01));
+  CHECK(without_pauses_ms(fives("")) == -1);
+  auto on_host = [](const char* between) {
+    return TextRun(
+        fmt::format("loader 1 prefetch=2\n  decode 2ms\nthread main\n  repeat 12\n"
+                    "    steps 5\n      input\n      range forward phase=forward\n"
+                    "        host 12ms\n{}",
+                    between));
+  };
+  CHECK(without_pauses_ms(on_host("    host 60ms\n")) ==
+        doctest::Approx(step_ms(on_host(""))).epsilon(0.01));
+  auto two = [](const char* between) {
+    return TextRun(
+        fmt::format("ranks 2\nthread main\n  repeat 12\n    steps 5\n{}"
+                    "      collective allreduce 25MB 1ms\n      sync device\n{}",
+                    body(), between));
+  };
+  CHECK(without_pauses_ms(two("    host 60ms\n")) ==
+        doctest::Approx(step_ms(two(""))).epsilon(0.01));
+}
+
+}  // namespace headway::analyzer
