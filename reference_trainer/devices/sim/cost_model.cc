@@ -41,11 +41,16 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided, 
   const bool matrix = flops > kFlopsPerByteOfTile * bytes;
   cost.unit = tag.math_unit == MathUnit::kUnknown ? MathUnit::kGeneral : tag.math_unit;
   // The last block may have less to do. Not rounded: with twice the data a kernel never takes less.
-  const double blocks =
-      split.parts * std::max(1.0, bytes * divided / static_cast<double>(kBytesPerBlock));
-  cost.blocks = static_cast<std::int32_t>(std::min(std::ceil(blocks), 0x1p30));
-  const double waves = blocks / gpu_.model->multiprocessors;
-  const double fill = std::pow(waves / std::ceil(waves), waves < 1 ? 1 : world_.kernels.wave_power);
+  auto blocks_of = [&](double moved) {
+    return split.parts * std::max(1.0, moved / static_cast<double>(kBytesPerBlock));
+  };
+  auto fill_of = [&](double blocks) {
+    const double waves = blocks / gpu_.model->multiprocessors;
+    return std::pow(waves / std::ceil(waves), waves < 1 ? 1 : world_.kernels.wave_power);
+  };
+  const double apart = bytes * (1 - divided);  // read by as many as it has blocks of its own
+  const double blocks = blocks_of(bytes * divided);
+  const double fill = fill_of(blocks);
   const double peak = cost.unit != MathUnit::kTensor ? gpu_.model->fp32_flops
                       : tag.half_operands            ? gpu_.model->half_flops
                                                      : gpu_.model->tf32_flops;
@@ -54,7 +59,11 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided, 
                             ? std::pow(share_of_access(access_bytes), world_.kernels.access_power)
                             : 1.0);
   const double compute_s = peak > 0 ? flops / (peak * share * fill * clock_) : 0;
-  const double memory_s = (bytes + split.bytes) / (memory_rate_ * fill);
+  const double divided_s = (bytes * divided + split.bytes) / (memory_rate_ * fill);
+  const double apart_s = apart > 0 ? apart / (memory_rate_ * fill_of(blocks_of(apart))) : 0;
+  const double memory_s = divided_s + apart_s;
+  const double most = memory_s > compute_s && apart_s > divided_s ? blocks_of(apart) : blocks;
+  cost.blocks = static_cast<std::int32_t>(std::min(std::ceil(most), 0x1p30));
   double ns = std::max(compute_s, memory_s) * 1e9;
   if (world_.drawn() && ns > 0) {
     const std::string_view text = tag.text;
@@ -62,7 +71,7 @@ CostModel::KernelCost CostModel::kernel(const Kernel::Tag& tag, double divided, 
     ns *= 1 + 0.5 * world_.kernels.ramp_ns / (world_.kernels.ramp_ns + ns);
   }
   cost.ns = world_.costs.least_kernel_ns + static_cast<std::int64_t>(std::llround(ns));
-  cost.occupancy = std::min(1.0, waves);
+  cost.occupancy = std::min(1.0, most / gpu_.model->multiprocessors);
   cost.matrix = matrix;
   return cost;
 }

@@ -21,7 +21,8 @@ struct SplitSums {
 ///   kernel  max(flops / (peak · share · fill), bytes / (bandwidth · share · fill)) + least
 ///   copy    latency + bytes / rate
 /// `fill` is the part of the GPU that the kernel's blocks occupy in its last, partial wave: a kernel
-/// of 66 blocks on 132 multiprocessors reaches half. Products on matrix units whose rows begin at odd multiples of 8, 4 or 2 bytes
+/// of 66 blocks on 132 multiprocessors reaches half. Weights, which every sample needs, are read by as many blocks as they have
+/// bytes for, however few samples there are: more samples never make a kernel shorter. Products on matrix units whose rows begin at odd multiples of 8, 4 or 2 bytes
 /// reach 3/4, 1/2 or 1/3 of `share`. In a drawn world each family of kernels reaches a part of that, and
 /// short kernels less.
 class CostModel {
