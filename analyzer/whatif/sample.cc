@@ -15,7 +15,7 @@ using namespace trace;
 /// About so many events are replayed of a long recording: 0.2 s for its analysis, its graph and all
 /// fixes.
 constexpr std::size_t kSampled = 100'000;
-/// Steps before the first and after the last one that is judged: find_steps() leaves out those at
+/// Steps before the first and after the last one that is judged, at least: find_steps() leaves out those at
 /// the ends.
 constexpr std::size_t kBefore = 2;
 constexpr std::size_t kAfter = 1;
@@ -48,6 +48,21 @@ Window typical_window(const Steps& steps, std::size_t most) {
   return best;
 }
 
+/// So many steps the host is ahead of the device when it begins one.
+std::size_t run_ahead(const Analysis& analysis) {
+  std::size_t most = 0;
+  for (const DevicePartition& partition : analysis.partitions) {
+    const std::vector<DeviceStep>& steps = partition.steps;
+    for (std::size_t i = 0; partition.device.valid() && i < steps.size(); ++i) {
+      const TimeNs begin = analysis.steps.all[steps[i].step].host.begin;
+      std::size_t behind = 0;
+      while (behind < i && steps[i - behind - 1].interval.end > begin) ++behind;
+      most = std::max(most, behind);
+    }
+  }
+  return most;
+}
+
 /// Events that overlap the window; `ends` of a table that is sorted by start.
 std::vector<std::uint32_t> overlapping(const std::vector<TimeNs>& starts,
                                        const std::vector<TimeNs>& ends, Interval window) {
@@ -66,7 +81,10 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const std::size_t each = std::max<std::size_t>(1, trace.event_count() / steps.all.size());
   const std::size_t most = std::max<std::size_t>(1, kSampled / each);
   const Window judged = typical_window(steps, most);
-  const std::size_t first = judged.first - std::min(judged.first, kBefore);
+  // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
+  // it is faster, waits for the host in the step after those.
+  const std::size_t before = std::max(kBefore, run_ahead(analysis) + 1);
+  const std::size_t first = judged.first - std::min(judged.first, before);
   const std::size_t last = std::min(judged.first + judged.count - 1 + kAfter, steps.all.size() - 1);
   Interval window = {steps.all[first].host.begin, steps.all[last].host.end};
   for (const DevicePartition& partition : analysis.partitions) {

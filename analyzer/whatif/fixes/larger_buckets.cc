@@ -102,16 +102,18 @@ class Merger {
         compressed_(predictor.trace().setting("compress") == "fp16" ? 2 : 1),
         editor_(predictor) {}
 
-  /// The stages of a step on one stream, of as many transfers each, with the line of each stage.
-  void merge(const std::vector<std::vector<Transfer>>& stages,
+  /// The stages of a step on one stream, of as many transfers each, with the line of each stage. Whether any were joined.
+  bool merge(const std::vector<std::vector<Transfer>>& stages,
              const std::vector<TransferModel>& models, Interval step) {
     const Trace& trace = predictor_.trace();
     const std::vector<Transfer>& first = stages.front();
     const StreamId stream = trace.device_ops.stream[first.front().op.value];
     const auto beside = companions(predictor_, stream, step, first.size());
+    bool any = false;
     for (const Bucket& bucket : fill_buckets(first, compressed_, first_bucket_)) {
       ++messages_;
       if (bucket.end - bucket.begin < 2) continue;
+      any = true;
       const bool waits = !waits_before(trace, first[bucket.end - 1].op).empty();
       for (std::size_t i = bucket.begin; waits && i + 1 < bucket.end; ++i)
         for (CallId call : waits_before(trace, first[i].op)) editor_.drop_call(call);
@@ -120,6 +122,7 @@ class Merger {
         merge_kernels({its.begin() + static_cast<std::ptrdiff_t>(bucket.begin),
                        its.begin() + static_cast<std::ptrdiff_t>(bucket.end)});
     }
+    return any;
   }
 
   bool empty() const { return editor_.empty(); }
@@ -196,6 +199,7 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
   Merger merger(predictor, first_bucket);
   std::int64_t before = 0;
   std::int64_t steps = 0;
+  std::int64_t merged = 0;
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
     for (const DeviceStep& step : partition.steps) {
@@ -208,13 +212,15 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
         if (stages.size() < all.size() ||
             std::ranges::count(stages, stages.front().size(), sizes) != std::ssize(stages))
           continue;
-        merger.merge(stages, models, step.interval);
+        merged += merger.merge(stages, models, step.interval);
         before += std::ssize(stages.front());
         ++steps;
       }
     }
   }
-  if (merger.empty()) return not_here("no two messages of a step fit into one bucket of 25 MiB");
+  // A step at the end of a recording may have a message of its neighbour.
+  if (merger.empty() || 2 * merged < steps)
+    return not_here("no two messages of a step fit into one bucket of 25 MiB");
   return {true,
           fmt::format("{} {} per step become {}: {}", before / steps,
                       all.size() > 1 && all.front().front().kind == "allreduce" ? "sums in rounds"

@@ -66,10 +66,11 @@ Proposal propose(const Predictor& predictor) {
     const std::size_t depth = in_turns ? loader.depth * workers / now
                                        : std::max(loader.depth, workers > now ? workers + 1 : 0);
     pools.add(loader, workers, depth, in_turns);
-    certainty = std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) /
-                                                                   static_cast<double>(now)));
-    if_full = std::max(
-        if_full, pools.least_if_full(loader, static_cast<double>(now)).value_or(DurationNs{}));
+    // No more of them read at once than batches are under way.
+    const auto readers = static_cast<double>(std::max<std::size_t>(1, std::min(now, loader.depth)));
+    certainty =
+        std::min(certainty, pools.certainty_of(loader, static_cast<double>(workers) / readers));
+    if_full = std::max(if_full, pools.least_if_full(loader, readers).value_or(DurationNs{}));
     if (workers > most) {
       most = workers;
       before = now;
