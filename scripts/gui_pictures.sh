@@ -74,6 +74,11 @@ picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
 picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
 # A step as it would be without the waits for the device.
 picture "$out/waiting/predicted.png" "$waiting" --finding host-sync --predicted
+# Two fixes ticked together.
+picture "$out/waiting/what-if.png" "$waiting" --fix remove-syncs --fix fuse-chains
+# Hits of a search with their durations; a time range row by row.
+picture "$out/input-bound/hits.png" "$run" --find read --list hits
+picture "$out/input-bound/range.png" "$run" --range 1.0s..1.2s --list rows
 # A job of four simulated ranks, one of which is late.
 "$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
   >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }

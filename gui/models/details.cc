@@ -36,6 +36,15 @@ std::string stream_label(const Trace& trace, trace::StreamId id) {
   return label + fmt::format(" of device {}", device.ordinal);
 }
 
+std::string row_path(const TimelineModel& model, RowId row) {
+  std::string path;
+  for (; row.valid(); row = model.row(row).parent) {
+    const std::string label = display_text(model.row(row).label, 80);
+    path = path.empty() ? label : label + " › " + path;
+  }
+  return path;
+}
+
 std::string title_of(const TimelineModel& model, const Target& target) {
   switch (target.kind) {
     case Target::Kind::kEvent:
