@@ -94,10 +94,10 @@ void DurationHistogramView::paintEvent(QPaintEvent*) {
   }
   const QRect title(area.left(), 4, area.width(), line);
   painter.drawText(title, Qt::AlignLeft,
-                   selection_ ? tr("%1 to %2 – Esc shows all")
+                   selection_ ? tr("%1 to %2 – Esc: all")
                                     .arg(time(DurationHistogram::least_of(selection_->first)),
                                          time(DurationHistogram::least_of(selection_->second)))
-                              : tr("Hits by duration – drag to select"));
+                              : tr("Durations – drag to select"));
   if (selection_)
     painter.fillRect(QRect(QPoint(x_of(selection_->first), area.top()),
                            QPoint(x_of(selection_->second) - 1, area.bottom())),

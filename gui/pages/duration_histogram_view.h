@@ -26,7 +26,7 @@ class DurationHistogramView : public QWidget {
   QRect plot() const;
   int x_of(int bin) const;
   QSize sizeHint() const override { return {300, 140}; }
-  QSize minimumSizeHint() const override { return {180, 90}; }
+  QSize minimumSizeHint() const override { return {160, 90}; }
 
  signals:
   /// By the reader. `below` INT64_MAX ns with `least` 0: all.

@@ -4,11 +4,18 @@
 #include <QHeaderView>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
 #include "gui/pages/labels.h"
 
 namespace headway::gui {
+
+namespace {
+
+constexpr int kRowWidth = 120;
+
+}  // namespace
 
 HitsPanel::HitsPanel(QWidget* parent)
     : QWidget(parent),
@@ -24,7 +31,7 @@ HitsPanel::HitsPanel(QWidget* parent)
   splitter->setHandleWidth(1);
   splitter->setStretchFactor(0, 3);
   splitter->setStretchFactor(1, 1);
-  splitter->setSizes({600, 260});
+  splitter->setSizes({640, 220});
   splitter->setChildrenCollapsible(false);
   state_->setContentsMargins(10, 6, 10, 6);
   QVBoxLayout* layout = new QVBoxLayout(this);
@@ -97,6 +104,9 @@ void HitsPanel::show_list(HitList list) {
   state_->setVisible(list_.hits == 0);
   state_->setText(tr("No event has this in its name."));
   table_->set_table(list_.table);
+  // Names and durations are what one looks for; the row's path may be cut in its middle.
+  if (list_.table)
+    table_->view().setColumnWidth(1, std::min(kRowWidth, table_->view().columnWidth(1)));
   histogram_->set_histogram(list_.histogram);
 }
 

@@ -276,6 +276,7 @@ QWidget* TimelinePage::toolbar() {
   for (WrapLabel* label : {pointed_, span_}) {
     label->set_single_line(true);
     label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    label->setMinimumWidth(1);
     layout->addWidget(label);
   }
   pointed_->setAccessibleName(tr("Time at the pointer"));
@@ -299,6 +300,9 @@ QWidget* TimelinePage::side() {
   tabs_ = new QTabWidget;
   tabs_->setDocumentMode(true);
   tabs_->setAccessibleName(tr("Selection, bookmarks and what-if"));
+  // Three tabs in 200 pixels: titles are cut before arrows take their room.
+  tabs_->setUsesScrollButtons(false);
+  tabs_->setElideMode(Qt::ElideRight);
   tabs_->addTab(details_, tr("Selection"));
   tabs_->addTab(bookmarks_, tr("Bookmarks"));
   tabs_->addTab(what_if_, tr("What if"));
