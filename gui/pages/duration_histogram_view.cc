@@ -69,17 +69,16 @@ QRect DurationHistogramView::plot() const {
 
 int DurationHistogramView::x_of(int bin) const {
   const QRect area = plot();
-  const int bins = std::max(1, histogram_.last() - histogram_.first());
-  return area.left() +
-         (std::clamp(bin, histogram_.first(), histogram_.last()) - histogram_.first()) *
-             area.width() / bins;
+  const int bins = std::max(1, last_shown() - first_shown());
+  const int at = std::clamp(bin, first_shown(), last_shown()) - first_shown();
+  return area.left() + at * area.width() / bins;
 }
 
 int DurationHistogramView::bin_at(int x) const {
   const QRect area = plot();
-  const int bins = std::max(1, histogram_.last() - histogram_.first());
+  const int bins = std::max(1, last_shown() - first_shown());
   const int at = (x - area.left()) * bins / std::max(1, area.width());
-  return histogram_.first() + std::clamp(at, 0, bins - 1);
+  return first_shown() + std::clamp(at, 0, bins - 1);
 }
 
 void DurationHistogramView::paintEvent(QPaintEvent*) {
@@ -128,7 +127,7 @@ void DurationHistogramView::paintEvent(QPaintEvent*) {
     right_of_last = left + width + 10;
   };
   std::vector<int> labels;
-  for (int bin = histogram_.first(); bin <= histogram_.last(); ++bin)
+  for (int bin = first_shown(); bin <= last_shown(); ++bin)
     if (is_decade(bin)) labels.push_back(bin);
   if (labels.size() < 3) {
     labels.insert(labels.begin(), histogram_.first());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,9 @@ class DurationHistogramView : public QWidget {
 
  private:
   int bin_at(int x) const;
+  // With a bin of air on both sides: a single bar is no block.
+  int first_shown() const { return std::max(0, histogram_.first() - 1); }
+  int last_shown() const { return std::min(DurationHistogram::bins(), histogram_.last() + 1); }
   void choose(std::optional<std::pair<int, int>> bins);
   void tell_selection();
 

@@ -2,12 +2,19 @@
 #include "gui/pages/range_rows_panel.h"
 
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
 #include "gui/models/row_statistics.h"
 #include "gui/pages/labels.h"
 
 namespace headway::gui {
+
+namespace {
+
+constexpr int kNamesWidth = 640;
+
+}  // namespace
 
 RangeRowsPanel::RangeRowsPanel(QWidget* parent)
     : QWidget(parent),
@@ -21,6 +28,7 @@ RangeRowsPanel::RangeRowsPanel(QWidget* parent)
   table_->add_control(copy_);
   table_->filter().setPlaceholderText(tr("Filter rows"));
   table_->filter().setMaximumWidth(160);
+  table_->view().setTextElideMode(Qt::ElideRight);
   state_->setContentsMargins(10, 6, 10, 6);
   QVBoxLayout* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -69,6 +77,12 @@ void RangeRowsPanel::want() {
     return [this, rows = row_statistics(session->timeline, range, &cancelled)] {
       old_ = false;
       table_->set_table(rows);
+      // The names come last and may be many: the first of them is the one that counts.
+      const int names = rows ? rows->column("names") : -1;
+      if (names < 0) return;
+      table_->view().resizeColumnToContents(names);
+      table_->view().setColumnWidth(names,
+                                    std::min(kNamesWidth, table_->view().columnWidth(names)));
     };
   });
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "common/format.h"
 #include "tests/gui/support/sessions.h"
@@ -77,11 +78,27 @@ TEST_CASE("the list has name, row, start and duration of every hit, by start, an
     CHECK(number(table, i, "start_ns") == when.begin.ns);
     CHECK(number(table, i, "duration_ns") == when.length().ns);
     CHECK(text(table, i, "name") == analyzer::name_of(session->trace, at));
-    // The row is that on which the event is drawn, with what it stands under.
+    // The row is that on which the event is drawn.
     const Row& row = session->timeline.row(session->timeline.find(Target::of(at))->row);
     CHECK(text(table, i, "row").ends_with(row.label));
-    CHECK(text(table, i, "row").find(" › ") != std::string::npos);
   }
+}
+
+TEST_CASE("rows of several ranks are named with their process or device, of one without") {
+  auto one = test::training_session();
+  auto two = test::two_rank_session();
+  const auto rows = [](const Session& session, std::string_view needle) {
+    const Search search(session.trace, session.analysis, needle);
+    const HitList list = list_hits(session, search, {});
+    std::set<std::string> all;
+    for (std::size_t i = 0; i < list.table->table.rows.size(); ++i)
+      all.insert(text(*list.table, i, "row"));
+    return all;
+  };
+  for (const std::string& row : rows(*one, "conv1")) CHECK(row.find(" › ") == std::string::npos);
+  const std::set<std::string> steps = rows(*two, "step");
+  CHECK(steps.size() == 2);
+  for (const std::string& row : steps) CHECK(row.ends_with(" › main"));
 }
 
 TEST_CASE("a range of durations leaves the hits that take as long") {
