@@ -91,7 +91,7 @@ std::string WhatIfAnswer::interval() const {
 std::string WhatIfAnswer::comparison() const {
   if (fixes.size() < 2) return {};
   const double apart = std::fabs(ratio(gained_alone - prediction.gain, recorded));
-  if (apart < kDifferent) return "As much as one by one.";
+  if (apart < kDifferent) return "Together they gain as much as one by one.";
   return fmt::format("One by one they gain {}, together {}: gains do not add.",
                      format_duration(gained_alone), format_duration(prediction.gain));
 }

@@ -92,11 +92,13 @@ void DurationHistogramView::paintEvent(QPaintEvent*) {
     return;
   }
   const QRect title(area.left(), 4, area.width(), line);
-  painter.drawText(title, Qt::AlignLeft,
-                   selection_ ? tr("%1 to %2 – Esc: all")
-                                    .arg(time(DurationHistogram::least_of(selection_->first)),
-                                         time(DurationHistogram::least_of(selection_->second)))
-                              : tr("Durations – drag to select"));
+  QString text = selection_ ? tr("%1 to %2 – Esc: all")
+                                  .arg(time(DurationHistogram::least_of(selection_->first)),
+                                       time(DurationHistogram::least_of(selection_->second)))
+                            : tr("Durations – drag to select");
+  // Half a hint is none.
+  if (fontMetrics().horizontalAdvance(text) > title.width()) text = text.section(tr(" – "), 0, 0);
+  painter.drawText(title, Qt::AlignLeft, text);
   if (selection_)
     painter.fillRect(QRect(QPoint(x_of(selection_->first), area.top()),
                            QPoint(x_of(selection_->second) - 1, area.bottom())),
