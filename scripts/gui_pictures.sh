@@ -40,12 +40,12 @@ shrink() {
   if command -v pngquant >/dev/null; then pngquant --force --nofs --output "$1" 64 -- "$1"; fi
 }
 
-# picture FILE ARGUMENTS...: one picture; tells when it is too large for the repository.
+# picture FILE ARGUMENTS...: one picture, of $size; tells when it is too large for the repository.
 picture() {
   local file=$1
   shift
   mkdir -p "$(dirname "$file")"
-  "$bin/headway-gui" "$@" --size 1280x800 --screenshot "$file"
+  "$bin/headway-gui" "$@" --size "${size:-1280x800}" --screenshot "$file"
   shrink "$file"
   if [ "$(stat -c %s "$file")" -gt 102400 ]; then
     echo "gui_pictures.sh: $file has more than 100 KiB; is pngquant installed?" >&2
@@ -74,6 +74,19 @@ picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
 picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
 # A step as it would be without the waits for the device.
 picture "$out/waiting/predicted.png" "$waiting" --finding host-sync --predicted
+# Two fixes ticked together, of a simulated GPU: on a small screen, dark on a large one, and at scale 2.
+"$bin/headway-train" --device sim --model resnet --preset host-sync --steps 30 --trace "$work/simulated.sqlite" \
+  >"$work/simulated.log" 2>&1 || { cat "$work/simulated.log" >&2; exit 1; }
+what_if=("$work/simulated.sqlite" --fix remove-syncs --fix half-precision)
+picture "$out/waiting/what-if.png" "${what_if[@]}"
+size=1024x700 picture "$out/waiting/what-if-1024.png" "${what_if[@]}"
+size=1920x1080 picture "$out/waiting/what-if-dark.png" "${what_if[@]}" --theme dark
+size=1024x700 QT_SCALE_FACTOR=2 picture "$out/waiting/what-if-scale-2.png" "${what_if[@]}"
+# Hits of a search with their durations; a time range row by row.
+picture "$out/input-bound/hits.png" "$run" --find conv --list hits
+picture "$out/input-bound/range.png" "$run" --range 1.0s..1.2s --list rows
+size=1024x700 picture "$out/input-bound/hits-1024.png" "$run" --find conv --list hits
+size=1024x700 picture "$out/input-bound/range-1024.png" "$run" --range 1.0s..1.2s --list rows --theme dark
 # A job of four simulated ranks, one of which is late.
 "$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
   >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }

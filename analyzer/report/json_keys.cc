@@ -202,6 +202,7 @@ std::string type_of(ColumnKind kind) {
     case ColumnKind::kText:
       return "string or null";
     case ColumnKind::kDuration:
+    case ColumnKind::kTime:
     case ColumnKind::kBytes:
     case ColumnKind::kCount:
       return "integer or null";

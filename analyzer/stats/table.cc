@@ -93,6 +93,8 @@ std::string display(const Column& column, const Cell& cell) {
     switch (column.kind) {
       case ColumnKind::kDuration:
         return format_duration({*integer});
+      case ColumnKind::kTime:
+        return fmt::format("{:.6f} s", static_cast<double>(*integer) * 1e-9);
       case ColumnKind::kBytes:
         return format_bytes(*integer);
       case ColumnKind::kRaw:

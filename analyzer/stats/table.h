@@ -14,6 +14,7 @@ namespace headway::analyzer {
 enum class ColumnKind : std::uint8_t {
   kText,
   kDuration,  ///< int64 nanoseconds
+  kTime,  ///< int64 nanoseconds from the begin of the recording; shown in seconds to the microsecond
   kBytes,     ///< int64 bytes
   kCount,     ///< int64
   kPercent,   ///< double, 1 = 100 %

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/whatif/together.h"
 #include "common/parallel.h"
 
 namespace headway::analyzer {
@@ -62,14 +63,13 @@ void find_elasticities(const Predictor& predictor, WhatIf& result) {
 }
 
 /// Greedy: what gains most beside all that is chosen already.
-void find_best(const Predictor& predictor, std::vector<std::pair<const Fix*, Scenario>> open,
-               WhatIf& result) {
-  Scenario chosen;
-  double error = 0;
+void find_best(const Predictor& predictor, std::vector<ProposedFix> open, WhatIf& result) {
+  std::vector<ProposedFix> chosen;
+  Scenario scenario;
   DurationNs gained;
   while (!open.empty()) {
     std::vector<Scenario> tries;
-    for (const auto& [fix, scenario] : open) tries.push_back(chosen.with(scenario));
+    for (const ProposedFix& one : open) tries.push_back(scenario.with(one.proposal->scenario));
     std::vector<Prediction> predictions = predictor.predict(tries);
     std::size_t best = 0;
     for (std::size_t i = 1; i < predictions.size(); ++i) {
@@ -77,10 +77,10 @@ void find_best(const Predictor& predictor, std::vector<std::pair<const Fix*, Sce
     }
     DurationNs more = predictions[best].gain - gained;
     if (ratio(more, predictor.baseline().recorded) < kWorthAdding) return;
-    chosen = std::move(tries[best]);
-    error = std::max(error, open[best].first->model_error);
+    scenario = std::move(tries[best]);
     gained = predictions[best].gain;
-    result.best.push_back({open[best].first, predictor.predict(chosen, error)});
+    chosen.push_back(open[best]);
+    result.best.push_back({open[best].fix, together(chosen).predict(predictor)});
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(best));
   }
 }
@@ -93,25 +93,26 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
   if (!result.missing.empty()) return result;
   result.baseline = predictor.baseline();
   result.fixes.resize(chosen.size());
-  std::vector<Scenario> scenarios(chosen.size());
+  std::vector<Proposal> proposals(chosen.size());
   run_parallel(chosen.size(), [&](std::size_t i) {
     FixPrediction& one = result.fixes[i];
+    Proposal& proposal = proposals[i];
     one.fix = chosen[i];
-    Proposal proposal = chosen[i]->propose(predictor);
+    proposal = chosen[i]->propose(predictor);
     one.applies = proposal.applies;
-    one.text = std::move(proposal.text);
+    one.text = proposal.text;
     one.setting = proposal.setting.empty() ? chosen[i]->trainer_switch : proposal.setting;
     if (!one.applies) return;
     one.prediction =
         predictor.predict(proposal.scenario, chosen[i]->model_error, proposal.otherwise);
     if (compare) one.usual = usual_methods(predictor, proposal.scenario);
-    scenarios[i] = std::move(proposal.scenario);
   });
-  std::vector<std::pair<const Fix*, Scenario>> open;
+  std::vector<ProposedFix> open;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     // Lengths per recorded batch do not mix with others.
-    if (result.fixes[i].applies && chosen[i]->kind != FixKind::kCeiling && scenarios[i].work == 1)
-      open.emplace_back(chosen[i], std::move(scenarios[i]));
+    if (proposals[i].applies && chosen[i]->kind != FixKind::kCeiling &&
+        proposals[i].scenario.work == 1)
+      open.push_back({chosen[i], &proposals[i]});
   }
   std::stable_sort(result.fixes.begin(), result.fixes.end(),
                    [](const FixPrediction& a, const FixPrediction& b) {

@@ -7,6 +7,7 @@
 
 #include "analyzer/whatif/more_ranks.h"
 #include "analyzer/whatif/timeline_json.h"
+#include "analyzer/whatif/together.h"
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
@@ -56,8 +57,8 @@ class WhatIfCommand final : public Command {
     app.add_option(
            "--timeline", timeline_,
            "Also write one step as recorded and, beside it, as predicted to FILE: JSON that "
-           "Perfetto (ui.perfetto.dev) opens. With the fix of --fix, else the one that "
-           "gains most; or with --scale and --ranks")
+           "Perfetto (ui.perfetto.dev) opens. With all fixes of --fix at once, else with the one "
+           "that gains most; or with --scale and --ranks")
         ->type_name("FILE");
     app.add_flag("--json", json_, "Print JSON");
     app.add_option("-o,--output", output_, "Write to FILE instead of the terminal")
@@ -67,9 +68,6 @@ class WhatIfCommand final : public Command {
   }
 
   int run() override {
-    if (!timeline_.empty() && fixes_.size() > 1)
-      fail_usage("--timeline {}: it shows one fix; expected --fix once, not {} times.",
-                 escape_terminal(timeline_), fixes_.size());
     std::vector<const Fix*> chosen;
     for (const std::string& id : fixes_) chosen.push_back(&find(id));
     std::unique_ptr<Analyzed> analyzed = input_.load_whole(traces_);
@@ -81,7 +79,7 @@ class WhatIfCommand final : public Command {
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
     analyzer::WhatIf result =
         what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
-    if (!timeline_.empty()) write_timeline(predictor, best_of(result));
+    if (!timeline_.empty()) write_timeline(predictor, shown_fixes(result));
     write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
     return exit_status(ExitCode::kOk);
   }
@@ -89,21 +87,39 @@ class WhatIfCommand final : public Command {
  private:
   std::string named() const { return escape_terminal(fmt::format("{}", fmt::join(traces_, " "))); }
 
-  /// The fix of --fix, else the one that gains most and is no ceiling.
-  const Fix& best_of(const analyzer::WhatIf& result) const {
+  /// Those of --fix, else the one that gains most and is no ceiling.
+  std::vector<const Fix*> shown_fixes(const analyzer::WhatIf& result) const {
+    std::vector<const Fix*> shown;
     for (const analyzer::FixPrediction& one : result.fixes) {
-      if (one.applies && (!fixes_.empty() || one.fix->kind != analyzer::FixKind::kCeiling))
-        return *one.fix;
-      if (!fixes_.empty())
-        fail_input("{}: there is no timeline to write to {}: {} does not apply: {}.", named(),
-                   escape_terminal(timeline_), one.fix->id, one.text);
+      if (!fixes_.empty()) {
+        shown.push_back(one.fix);
+      } else if (one.applies && one.fix->kind != analyzer::FixKind::kCeiling) {
+        return {one.fix};
+      }
     }
-    fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.", named(),
-               escape_terminal(timeline_));
+    if (shown.empty())
+      fail_input("{}: there is no timeline to write to {}: no fix applies but ceilings.", named(),
+                 escape_terminal(timeline_));
+    return shown;
   }
 
-  void write_timeline(const analyzer::Predictor& predictor, const Fix& fix) const {
-    write_timeline(predictor, fix.propose(predictor).scenario, {fix.id, fix.title});
+  void write_timeline(const analyzer::Predictor& predictor,
+                      const std::vector<const Fix*>& fixes) const {
+    std::vector<analyzer::Proposal> proposals;
+    for (const Fix* fix : fixes) proposals.push_back(fix->propose(predictor));
+    std::vector<analyzer::ProposedFix> proposed;
+    std::string ids;
+    std::string titles;
+    for (std::size_t i = 0; i < fixes.size(); ++i) {
+      proposed.push_back({fixes[i], &proposals[i]});
+      ids += fmt::format("{}{}", ids.empty() ? "" : " + ", fixes[i]->id);
+      titles += fmt::format("{}{}", titles.empty() ? "" : " + ", fixes[i]->title);
+    }
+    const analyzer::Together together = analyzer::together(proposed);
+    if (!together.missing.empty())
+      fail_input("{}: there is no timeline to write to {}: {}.", named(),
+                 escape_terminal(timeline_), together.missing);
+    write_timeline(predictor, together.scenario, {ids, titles});
   }
   void write_timeline(const analyzer::Predictor& predictor, const analyzer::Scenario& scenario,
                       const analyzer::TimelineTitle& title) const {

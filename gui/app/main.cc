@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "analyzer/whatif/fix.h"
 #include "common/error.h"
 #include "common/text.h"
 #include "gui/app/options.h"
@@ -97,7 +98,16 @@ void show_wanted(MainWindow& window, const Options& options) {
   if (!options.finding.empty() && window.session()) show_finding(window, options);
   TimelinePage& timeline = window.timeline();
   if (options.range) timeline.view().show_interval(*options.range);
+  if (options.list == "rows") timeline.view().select_range(*options.range);
+  if (!options.list.empty())
+    timeline.run(options.list == "rows" ? Command::kRangeByRow : Command::kSearchList);
   if (!options.at.empty() && window.session()) timeline.go_to_place(options.at);
+  if (!options.fixes.empty()) {
+    std::vector<const analyzer::Fix*> fixes;
+    for (const std::string& fix : options.fixes) fixes.push_back(analyzer::find_fix(fix));
+    timeline.run(Command::kWhatIf);
+    timeline.what_if().tick(std::move(fixes));
+  }
   if (options.find.empty()) return;
   // What is found is selected and jumped to; a range that was asked for has the last word.
   if (options.range) {

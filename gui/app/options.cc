@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "analyzer/whatif/fix.h"
 #include "common/error.h"
 #include "gui/models/ticks.h"
 
@@ -100,11 +101,21 @@ Options parse_options(int argc, char** argv) {
                "Neither read nor keep a copy of the trace in the cache folder");
   app.add_option("--find", options.find, "Select the first event whose name contains this text");
   app.add_option(
+         "--list", options.list,
+         "Open a table below the timeline: hits (of --find), rows (what each does in --range)")
+      ->type_name("hits|rows");
+  app.add_option(
       "--finding", options.finding,
       "Show what this rule found, e.g. input-bound; with --page timeline where its first "
       "evidence is");
   app.add_flag("--predicted", options.predicted,
                "With --finding: show a step as it would be with the fix, beside the recorded one");
+  app.add_option(
+         "--fix", options.fixes,
+         "Tick this fix on the timeline and show a step as it would be; may be repeated: all "
+         "at once. `headway whatif TRACE` lists them")
+      ->type_name("FIX")
+      ->allow_extra_args(false);
   app.add_option("--step-range", options.analysis.steps.range,
                  "Name of the ranges that are training steps; a trailing * matches any ending");
   app.add_option("--theme", theme, "Colours: light or dark");
@@ -143,7 +154,18 @@ Options parse_options(int argc, char** argv) {
     fail_usage("--predicted: name the finding whose fix is meant, e.g. --finding host-sync.");
   if (options.predicted && options.page.value_or(Page::kTimeline) != Page::kTimeline)
     fail_usage("--predicted is for the timeline: leave --page out or say --page timeline.");
-  if (options.predicted) options.page = Page::kTimeline;
+  if (!options.list.empty() && options.list != "hits" && options.list != "rows")
+    fail_usage("--list '{}': expected hits or rows.", options.list);
+  if (options.list == "hits" && options.find.empty())
+    fail_usage("--list hits: name what is searched for, e.g. --find gemm.");
+  if (options.list == "rows" && !options.range)
+    fail_usage("--list rows: name the stretch of time, e.g. --range 1.2s..1.5s.");
+  if (!options.fixes.empty() && options.page.value_or(Page::kTimeline) != Page::kTimeline)
+    fail_usage("--fix is for the timeline: leave --page out or say --page timeline.");
+  for (const std::string& fix : options.fixes)
+    if (!analyzer::find_fix(fix))
+      fail_usage("--fix '{}': there is no such fix; `headway whatif TRACE` lists them.", fix);
+  if (options.predicted || !options.fixes.empty()) options.page = Page::kTimeline;
   if (!options.finding.empty() && !options.page) options.page = Page::kFindings;
   if (options.csv && !options.page) options.page = Page::kTimeline;
   if (options.csv && options.source.files.empty())

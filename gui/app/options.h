@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/time.h"
 #include "gui/pages/main_window.h"
@@ -25,9 +26,11 @@ struct Options {
   std::string at;  ///< a place on the timeline as the go-to bar takes it: "2.94s", "step 7"
   std::optional<bool> dark;
   analyzer::AnalysisOptions analysis;
-  std::string find;        ///< a name to search for and select
-  std::string finding;     ///< a rule: its finding, or on the timeline its first evidence
-  bool predicted = false;  ///< with `finding`: a step as it would be with its fix
+  std::string find;     ///< a name to search for and select
+  std::string finding;  ///< a rule: its finding, or on the timeline its first evidence
+  std::string list;     ///< below the timeline: "hits" of `find`, "rows" of `range`; empty: none
+  std::vector<std::string> fixes;  ///< to tick together
+  bool predicted = false;          ///< with `finding`: a step as it would be with its fix
 
   /// Nothing is shown: files are written, and the program ends.
   bool writes_files() const { return screenshot || csv; }

@@ -36,6 +36,21 @@ std::string stream_label(const Trace& trace, trace::StreamId id) {
   return label + fmt::format(" of device {}", device.ordinal);
 }
 
+std::string row_path(const TimelineModel& model, RowId row) {
+  const auto says_nothing = [&](const Row& heading) {
+    return heading.kind == RowKind::kLoaders ||
+           ((heading.kind == RowKind::kProcess || heading.kind == RowKind::kDevice) &&
+            std::ranges::count(model.rows, heading.kind, &Row::kind) == 1);
+  };
+  std::string path;
+  for (; row.valid(); row = model.row(row).parent) {
+    if (!path.empty() && says_nothing(model.row(row))) continue;
+    const std::string label = display_text(model.row(row).label, 80);
+    path = path.empty() ? label : label + " › " + path;
+  }
+  return path;
+}
+
 std::string title_of(const TimelineModel& model, const Target& target) {
   switch (target.kind) {
     case Target::Kind::kEvent:

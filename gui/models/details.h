@@ -39,5 +39,8 @@ std::string title_of(const TimelineModel& model, const Target& target);
 /// "main" or "Thread 1234"; "Stream 7 · compute".
 std::string thread_label(const trace::Trace& trace, trace::ThreadId thread);
 std::string stream_label(const trace::Trace& trace, trace::StreamId stream);
+/// A row with what it stands under: "main › Device API". Of several processes or devices with which one: "GPU 1 › Stream 7".
+/// Empty for none.
+std::string row_path(const TimelineModel& model, RowId row);
 
 }  // namespace headway::gui

@@ -6,16 +6,16 @@
 namespace headway::gui {
 namespace {
 
-constexpr std::array kSearch = {Command::kSearch,         Command::kSearchNext,
-                                Command::kSearchPrevious, Command::kFilterToName,
-                                Command::kNextSameName,   Command::kPreviousSameName};
+constexpr std::array kSearch = {
+    Command::kSearch,       Command::kSearchNext,   Command::kSearchPrevious,  Command::kSearchList,
+    Command::kFilterToName, Command::kNextSameName, Command::kPreviousSameName};
 constexpr std::array kZoom = {Command::kZoomIn, Command::kZoomOut, Command::kZoomToSelection,
                               Command::kFitAll, Command::kPanLeft, Command::kPanRight,
                               Command::kGoTo,   Command::kBack,    Command::kForward};
 constexpr std::array kSelection = {
     Command::kNextOnLane, Command::kPreviousOnLane, Command::kFollowLink, Command::kMark,
-    Command::kShowInOps,  Command::kCopy,           Command::kCopyEvents, Command::kCopySql,
-    Command::kCopyView,   Command::kMenu,           Command::kClear};
+    Command::kShowInOps,  Command::kRangeByRow,     Command::kCopy,       Command::kCopyEvents,
+    Command::kCopySql,    Command::kCopyView,       Command::kMenu,       Command::kClear};
 constexpr std::array kRows = {Command::kRowUp,       Command::kRowDown,   Command::kScrollUp,
                               Command::kScrollDown,  Command::kMoveRowUp, Command::kMoveRowDown,
                               Command::kPinRow,      Command::kHideRow,   Command::kFilterRows,
@@ -23,7 +23,7 @@ constexpr std::array kRows = {Command::kRowUp,       Command::kRowDown,   Comman
                               Command::kUnfoldAll};
 constexpr std::array kBookmarks = {Command::kBookmark, Command::kNextBookmark,
                                    Command::kPreviousBookmark};
-constexpr std::array kDirect = {Command::kCriticalPath, Command::kPredictedStep,
+constexpr std::array kDirect = {Command::kCriticalPath, Command::kPredictedStep, Command::kWhatIf,
                                 Command::kTogglePanels};
 
 constexpr auto kSubmenus = std::to_array<Submenu>({{"&Search", kSearch},

@@ -89,7 +89,9 @@ class Builder {
     row.parent = below ? recorded : beside.parent;
     row.depth = static_cast<std::uint8_t>(beside.depth + (below ? 1 : 0));
     row.label = "predicted";
-    row.detail = "with " + std::string(timeline_.fix->title);
+    const std::vector<const analyzer::Fix*>& fixes = timeline_.fixes;
+    row.detail = fixes.size() == 1 ? fmt::format("with {}", fixes.front()->title)
+                                   : fmt::format("with {} fixes", fixes.size());
     row.lanes = pack_lanes(
         pieces, [](const Piece& piece) { return piece.when; },
         [](const Piece& piece) { return piece.lane; },
@@ -147,11 +149,19 @@ std::string PredictedTimeline::gain_text() const {
                      gain.ns >= 0 ? "less" : "more");
 }
 
+std::string PredictedTimeline::fixes_text() const {
+  if (fixes.size() > 2) return fmt::format("{} fixes", fixes.size());
+  std::string text;
+  for (const analyzer::Fix* fix : fixes)
+    text += fmt::format("{}“{}”", text.empty() ? "" : " and ", fix->title);
+  return text;
+}
+
 std::string PredictedTimeline::sentence() const {
   const DurationNs gain = step.gain();
   std::string text = fmt::format(
-      "Step {} with “{}”: {} instead of {}, {} ({})", session->analysis.steps.all[step.step].number,
-      fix->title, format_duration(step.predicted), format_duration(step.recorded.length()),
+      "Step {} with {}: {} instead of {}, {} ({})", session->analysis.steps.all[step.step].number,
+      fixes_text(), format_duration(step.predicted), format_duration(step.recorded.length()),
       gain_text(), format_percent(ratio(DurationNs{std::abs(gain.ns)}, step.recorded.length())));
   // What the replay leaves out without any change, too, is no gain.
   const DurationNs off{std::abs((step.recorded.length() - step.replayed).ns)};
@@ -164,25 +174,14 @@ std::string PredictedTimeline::sentence() const {
 }
 
 std::shared_ptr<const PredictedTimeline> add_prediction(std::shared_ptr<const Session> session,
-                                                        const analyzer::Fix& fix,
+                                                        std::vector<const analyzer::Fix*> fixes,
                                                         analyzer::PredictedStep step) {
   auto timeline = std::make_shared<PredictedTimeline>();
   timeline->session = std::move(session);
-  timeline->fix = &fix;
+  timeline->fixes = std::move(fixes);
   timeline->step = std::move(step);
   Builder(*timeline).build();
   return timeline;
-}
-
-PredictionOrReason predict_step_with(std::shared_ptr<const Session> session, std::string_view fix) {
-  const analyzer::Fix* known = analyzer::find_fix(fix);
-  if (!known) return {nullptr, fmt::format("there is no fix named '{}'", fix)};
-  const analyzer::Predictor predictor(session->trace, session->analysis);
-  if (!predictor.missing().empty()) return {nullptr, predictor.missing()};
-  const analyzer::Proposal proposal = known->propose(predictor);
-  if (!proposal.applies) return {nullptr, proposal.text};
-  analyzer::PredictedStep step = analyzer::predict_timeline(predictor, proposal.scenario);
-  return {add_prediction(std::move(session), *known, std::move(step)), ""};
 }
 
 int best_predicted_finding(const analyzer::Analysis& analysis) {

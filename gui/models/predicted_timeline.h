@@ -15,7 +15,7 @@ struct Fix;
 
 namespace headway::gui {
 
-/// A session's timeline with rows of one step as a fix would have it, each beneath the recorded row
+/// A session's timeline with rows of one step as fixes would have it, each beneath the recorded row
 /// of the same stream or thread and beginning where the recorded step does. Rows that were there
 /// keep their ids: predicted ones come behind all of them. Costs what the rows' names take, and the
 /// step's events. Immutable.
@@ -25,11 +25,11 @@ struct PredictedTimeline {
   PredictedTimeline& operator=(const PredictedTimeline&) = delete;
 
   std::shared_ptr<const Session> session;
-  const analyzer::Fix* fix = nullptr;
+  std::vector<const analyzer::Fix*> fixes;  ///< made together
   analyzer::PredictedStep step;
   TimelineModel model;
 
-  /// Recorded events on a line that the fix takes away; null: none.
+  /// Recorded events on a line that the fixes take away; null: none.
   const Lane* gone(RowId row, std::uint32_t lane) const;
   /// The recorded and the predicted step, with a little air.
   Interval view() const;
@@ -39,6 +39,8 @@ struct PredictedTimeline {
   std::string sentence() const;
   /// "400 µs less".
   std::string gain_text() const;
+  /// "“Do not wait for the device”"; of more than two their number.
+  std::string fixes_text() const;
 
   struct Line {
     RowId row;
@@ -48,19 +50,10 @@ struct PredictedTimeline {
   std::vector<Line> lines;  ///< by row, then lane
 };
 
-/// The timeline of a step that was predicted for this session.
+/// The timeline of a step that was predicted for this session with these fixes.
 std::shared_ptr<const PredictedTimeline> add_prediction(std::shared_ptr<const Session> session,
-                                                        const analyzer::Fix& fix,
+                                                        std::vector<const analyzer::Fix*> fixes,
                                                         analyzer::PredictedStep step);
-
-/// Replays the session's trace with a fix (its id) and takes the most typical step.
-/// Where that cannot be done `missing` tells why. Takes as long as `headway whatif`: not for the UI
-/// thread.
-struct PredictionOrReason {
-  std::shared_ptr<const PredictedTimeline> timeline;
-  std::string missing;
-};
-PredictionOrReason predict_step_with(std::shared_ptr<const Session> session, std::string_view fix);
 
 /// The finding, of those with a prediction, whose fix gains most; -1: none.
 int best_predicted_finding(const analyzer::Analysis& analysis);

@@ -40,12 +40,42 @@ class Search {
   /// The nearest hit after (before) `from` in the order of start, round the end; any hit after the
   /// start of the trace when `from` is none.
   std::optional<analyzer::EventRef> next(analyzer::EventRef from, bool forward) const;
+  /// All hits by start; `visit` returns false to stop.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    std::array<std::optional<std::size_t>, 3> at;
+    for (std::size_t k = 0; k < at.size(); ++k) at[k] = matches_[k].next(0);
+    for (;;) {
+      std::size_t first = at.size();
+      TimeNs earliest;
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        if (!at[k]) continue;
+        const TimeNs start = start_of(k, *at[k]);
+        if (first == at.size() || start < earliest) {
+          first = k;
+          earliest = start;
+        }
+      }
+      if (first == at.size()) return;
+      const analyzer::EventRef event{static_cast<analyzer::EventRef::Kind>(first + 1),
+                                     static_cast<std::uint32_t>(*at[first])};
+      if (!visit(event)) return;
+      at[first] = matches_[first].next(*at[first] + 1);
+    }
+  }
   /// 1 for the first hit by start; 0 when the event is no hit. O(log n).
   std::size_t position(analyzer::EventRef event) const;
 
  private:
   const BitRank& of(analyzer::EventRef::Kind kind) const {
     return matches_[static_cast<std::size_t>(kind) - 1];
+  }
+
+  /// `kind`: as in `matches_`.
+  TimeNs start_of(std::size_t kind, std::size_t row) const {
+    return kind == 0   ? trace_->ranges.start[row]
+           : kind == 1 ? trace_->device_ops.start[row]
+                       : trace_->calls.start[row];
   }
 
   const trace::Trace* trace_;

@@ -36,6 +36,7 @@ class SearchBar : public QWidget {
   void search_for_name(const QString& name);
   void set_regex(bool regex);
   const Search* search() const { return found_.search.get(); }
+  const std::shared_ptr<const Search>& shared_search() const { return found_.search; }
   QString status() const { return status_->text(); }
   /// What to mark on the timeline; null: nothing.
   const std::shared_ptr<const HitMarks>& marks() const { return found_.marks; }

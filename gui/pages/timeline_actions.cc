@@ -104,6 +104,10 @@ void TimelinePage::add_range_actions(QMenu& menu) {
   menu.addSeparator();
   add_entry(menu, tr("Zoom to the time range"), first_key(Command::kZoomToSelection),
             [this] { view_->show_interval(view_->range()); });
+  add_entry(menu, tr("What each row does in the time range"), first_key(Command::kRangeByRow),
+            [this] {
+              if (!drawer_->shows(drawer_->rows())) run(Command::kRangeByRow);
+            });
   add_entry(menu, tr("Copy the events of the time range"), first_key(Command::kCopyEvents),
             [this] { copy_events(); });
   add_entry(menu, tr("Copy the time range as SQL"), first_key(Command::kCopySql), [this] {

@@ -41,6 +41,8 @@ TimelinePage::TimelinePage(QWidget* parent)
       details_(new DetailsPanel),
       evidence_(new EvidenceTree),
       bookmarks_(new BookmarksPanel),
+      what_if_(new WhatIfPanel),
+      drawer_(new TimelineDrawer),
       go_to_(new GoToBar(
           [this](const std::string& text) {
             if (!session_) fail_usage("No trace is open.");
@@ -51,12 +53,12 @@ TimelinePage::TimelinePage(QWidget* parent)
       hidden_(new LinkLabel({})),
       path_(new QToolButton),
       only_hits_(new QToolButton),
+      hit_list_(new QToolButton),
       prediction_(new QToolButton),
       prediction_note_(new LinkLabel({})),
-      predicting_(new BackgroundTask(this)),
       handle_(new QToolButton),
-      pointed_(new QLabel),
-      span_(new QLabel) {
+      pointed_(plain_label({})),
+      span_(plain_label({})) {
   QWidget* left = new QWidget;
   QVBoxLayout* left_layout = new QVBoxLayout(left);
   left_layout->setContentsMargins(0, 0, 0, 0);
@@ -72,13 +74,21 @@ TimelinePage::TimelinePage(QWidget* parent)
   left_layout->addWidget(legend_);
   legend_->explain_merging(true);
   legend_->set_single_line(true);
+  QSplitter* above = new QSplitter(Qt::Vertical);
+  above->setObjectName(QStringLiteral("timeline-drawer"));
+  above->addWidget(left);
+  above->addWidget(drawer_);
+  above->setHandleWidth(1);
+  above->setStretchFactor(0, 1);
+  above->setSizes({500, 220});
+  above->setChildrenCollapsible(false);
   QSplitter* splitter = new QSplitter;
   splitter->setObjectName(QStringLiteral("timeline"));
   QWidget* beside = new QWidget;
   QHBoxLayout* with_handle = new QHBoxLayout(beside);
   with_handle->setContentsMargins(0, 0, 0, 0);
   with_handle->setSpacing(0);
-  with_handle->addWidget(left, 1);
+  with_handle->addWidget(above, 1);
   with_handle->addWidget(handle_);
   splitter->addWidget(beside);
   splitter->addWidget(side_ = side());
@@ -111,7 +121,10 @@ void TimelinePage::connect_parts() {
   connect(view_, &TimelineView::relations_found, this, [this] {
     if (view_->range().empty() && view_->selection()) show_details();
   });
-  connect(view_, &TimelineView::range_changed, this, &TimelinePage::show_details);
+  connect(view_, &TimelineView::range_changed, this, [this](Interval range) {
+    show_details();
+    drawer_->rows().set_range(session_, range);
+  });
   connect(view_, &TimelineView::pointed_at, pointed_, &QLabel::setText);
   connect(view_, &TimelineView::view_changed, this, &TimelinePage::show_span);
   connect(view_, &TimelineView::rows_arranged, this, &TimelinePage::show_hidden_rows);
@@ -123,19 +136,37 @@ void TimelinePage::connect_parts() {
   connect(search_, &SearchBar::marks_changed, this, [this] {
     view_->set_hits(search_->marks());
     only_hits_->setVisible(search_->marks() != nullptr || only_hits_->isChecked());
+    hit_list_->setVisible(search_->marks() != nullptr || hit_list_->isChecked());
+    drawer_->hits().set_search(session_, search_->shared_search());
   });
+  connect(hit_list_, &QToolButton::clicked, this, [this] { drawer_->toggle(drawer_->hits()); });
+  connect(drawer_, &TimelineDrawer::followed, this, &TimelinePage::show_target);
+  connect(drawer_, &TimelineDrawer::left, view_, [this] { view_->setFocus(); });
+  connect(drawer_, &TimelineDrawer::turned, this, [this] {
+    hit_list_->setChecked(drawer_->shows(drawer_->hits()));
+    hit_list_->setVisible(search_->marks() != nullptr || hit_list_->isChecked());
+  });
+  connect(&drawer_->rows(), &RangeRowsPanel::copied, this, [this] { tell(tr("Copied the rows")); });
   connect(only_hits_, &QToolButton::toggled, view_, &TimelineView::show_only_hits);
   connect(path_, &QToolButton::toggled, view_, &TimelineView::show_path);
   connect(prediction_, &QToolButton::clicked, this, &TimelinePage::toggle_prediction);
   connect(prediction_note_, &LinkLabel::followed, this, [this] {
-    view_->show_predicted(nullptr);
-    prediction_note_->hide();
+    what_if_->untick_all();
+    show_prediction_note();
     view_->setFocus();
   });
-  connect(view_, &TimelineView::predicted_changed, this, &TimelinePage::show_prediction_note);
-  connect(predicting_, &BackgroundTask::failed, this, [this](const QString& why) {
+  connect(view_, &TimelineView::predicted_changed, this, [this] {
+    // Esc in the view.
+    if (!leading_ && !view_->predicted()) what_if_->untick_all();
+    show_prediction_note();
+  });
+  connect(what_if_, &WhatIfPanel::ticks_changed, this, &TimelinePage::show_prediction_note);
+  connect(what_if_, &WhatIfPanel::predicted, this, &TimelinePage::show_predicted);
+  connect(what_if_, &WhatIfPanel::failed, this, [this](const QString& why) {
+    show_predicted(nullptr);
     prediction_->setChecked(false);
     prediction_note_->setText(tr("Nothing was predicted: %1").arg(why));
+    prediction_note_->show();
   });
   connect(row_filter_, &QLineEdit::textChanged, this,
           [this](const QString& text) { view_->set_row_filter(text.toStdString()); });
@@ -207,10 +238,15 @@ QWidget* TimelinePage::toolbar() {
       QStringLiteral("%1 (%2)").arg(tr("Show what the end of the steps waited for, piece by piece"),
                                     keys_text(Command::kCriticalPath)));
   path_->setAccessibleName(tr("Critical path"));
-  only_hits_->setText(tr("Rows with hits"));
+  only_hits_->setText(tr("Rows"));
   only_hits_->setToolTip(tr("Show only the rows on which the search found something"));
   only_hits_->setAccessibleName(tr("Only rows with hits"));
   only_hits_->hide();
+  hit_list_->setText(tr("List"));
+  hit_list_->setToolTip(QStringLiteral("%1 (%2)").arg(tr("List the hits with their durations"),
+                                                      keys_text(Command::kSearchList)));
+  hit_list_->setAccessibleName(tr("List of hits"));
+  hit_list_->hide();
   prediction_->setText(tr("Predicted step"));
   prediction_->setToolTip(
       QStringLiteral("%1 (%2)").arg(tr("A step as it would be with the fix of the finding that is "
@@ -218,7 +254,7 @@ QWidget* TimelinePage::toolbar() {
                                     keys_text(Command::kPredictedStep)));
   prediction_->setAccessibleName(tr("Predicted step"));
   prediction_->hide();
-  for (QToolButton* toggle : {path_, prediction_, only_hits_}) {
+  for (QToolButton* toggle : {path_, prediction_, only_hits_, hit_list_}) {
     toggle->setCheckable(true);
     toggle->setAutoRaise(true);
   }
@@ -234,9 +270,13 @@ QWidget* TimelinePage::toolbar() {
   layout->addSpacing(8);
   layout->addWidget(row_filter_, 1);
   layout->addWidget(search_, 4);
+  layout->addWidget(hit_list_);
   layout->addWidget(only_hits_);
-  for (QLabel* label : {pointed_, span_}) {
-    label->setTextFormat(Qt::PlainText);
+  // Where there is little room these are cut, not the window widened.
+  for (WrapLabel* label : {pointed_, span_}) {
+    label->set_single_line(true);
+    label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    label->setMinimumWidth(1);
     layout->addWidget(label);
   }
   pointed_->setAccessibleName(tr("Time at the pointer"));
@@ -259,9 +299,13 @@ QWidget* TimelinePage::side() {
   side->addWidget(with_title(tr("Findings"), evidence_));
   tabs_ = new QTabWidget;
   tabs_->setDocumentMode(true);
-  tabs_->setAccessibleName(tr("Selection and bookmarks"));
+  tabs_->setAccessibleName(tr("Selection, bookmarks and what-if"));
+  // Three tabs in 200 pixels: titles are cut before arrows take their room.
+  tabs_->setUsesScrollButtons(false);
+  tabs_->setElideMode(Qt::ElideRight);
   tabs_->addTab(details_, tr("Selection"));
   tabs_->addTab(bookmarks_, tr("Bookmarks"));
+  tabs_->addTab(what_if_, tr("What if"));
   side->addWidget(tabs_);
   side->setHandleWidth(1);
   side->setSizes({320, 480});
@@ -273,7 +317,7 @@ QWidget* TimelinePage::side() {
 }
 
 void TimelinePage::set_session(std::shared_ptr<const Session> session) {
-  predicting_->cancel();
+  what_if_->set_session(session);
   prediction_note_->hide();
   details_->set_session(session);
   search_->set_session(session);
@@ -284,6 +328,7 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   legend_->set_classes(session ? used_classes(*session) : std::vector<analyzer::TimeClass>());
   session_ = session;
   view_->set_session(session);
+  drawer_->rows().set_range(session, {});
   prediction_->setVisible(finding_to_predict() >= 0);
   bookmarks_->set_session(std::move(session));
   show_span();
@@ -291,7 +336,7 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
 
 void TimelinePage::update_session(std::shared_ptr<const Session> session) {
   if (!session_ || !session) return set_session(std::move(session));
-  predicting_->cancel();
+  what_if_->set_session(session);
   prediction_note_->hide();
   Interval range = view_->range();
   details_->set_session(session);
@@ -306,6 +351,7 @@ void TimelinePage::update_session(std::shared_ptr<const Session> session) {
   } else {
     details_->show_range(range);
   }
+  drawer_->rows().set_range(session_, view_->range());
   show_span();
 }
 
@@ -313,6 +359,8 @@ void TimelinePage::set_theme(const Theme& theme) {
   theme_ = &theme;
   view_->set_theme(theme);
   legend_->set_theme(theme);
+  what_if_->set_theme(theme);
+  drawer_->hits().set_theme(theme);
   evidence_->set_session(session_, theme);
 }
 
@@ -377,43 +425,51 @@ int TimelinePage::finding_to_predict() const {
 }
 
 void TimelinePage::toggle_prediction() {
-  if (view_->predicted() || predicting_->is_running()) {
-    predicting_->cancel();
-    view_->show_predicted(nullptr);
+  if (!what_if_->ticked().empty()) {
+    what_if_->untick_all();
     return show_prediction_note();
   }
   show_prediction(finding_to_predict());
 }
 
 void TimelinePage::show_prediction(int finding) {
-  prediction_->setChecked(view_->predicted() != nullptr);
+  prediction_->setChecked(!what_if_->ticked().empty());
   if (!session_ || finding < 0) return tell(tr("No finding of this trace has a predicted gain"));
   const auto& predicted =
       session_->analysis.findings.at(static_cast<std::size_t>(finding)).predicted;
   if (!predicted) return tell(tr("The gain of this finding's fix is not known"));
-  const std::string_view fix = predicted->fix;
+  const analyzer::Fix* fix = analyzer::find_fix(predicted->fix);
+  tabs_->setCurrentWidget(what_if_);
   const auto& shown = view_->predicted();
-  if (shown && shown->fix->id == fix) return view_->show_predicted(shown);
-  view_->show_predicted(nullptr);
-  prediction_->setChecked(true);
-  prediction_note_->setText(tr("Replaying the recording with the fix …"));
-  prediction_note_->show();
-  predicting_->start([this, fix, session = session_](const std::atomic<bool>&) {
-    return [this, result = predict_step_with(session, fix)] {
-      view_->show_predicted(result.timeline);
-      if (result.timeline) return;
-      prediction_->setChecked(false);
-      prediction_note_->setText(
-          tr("Nothing was predicted: %1").arg(QString::fromStdString(result.missing)));
-    };
-  });
+  if (shown && shown->fixes == std::vector{fix} && what_if_->answer())
+    return view_->show_predicted(shown);
+  what_if_->tick({fix});
 }
 
-/// What the predicted rows are, as long as they are there.
+void TimelinePage::show_what_if() {
+  show_panels(true);
+  tabs_->setCurrentWidget(what_if_);
+  what_if_->setFocus(Qt::ShortcutFocusReason);
+}
+
+void TimelinePage::show_predicted(std::shared_ptr<const PredictedTimeline> timeline) {
+  leading_ = true;
+  view_->show_predicted(std::move(timeline));
+  leading_ = false;
+  show_prediction_note();
+}
+
+/// What the predicted rows are, as long as they are there, and that a replay is under way.
 void TimelinePage::show_prediction_note() {
   const auto& shown = view_->predicted();
-  prediction_->setChecked(shown != nullptr);
-  prediction_note_->setVisible(shown != nullptr);
+  const bool replaying = !what_if_->ticked().empty() && !what_if_->answer();
+  prediction_->setChecked(shown || replaying);
+  prediction_note_->setVisible(shown || replaying);
+  if (replaying)
+    return prediction_note_->setText(
+        what_if_->ticked().size() == 1
+            ? tr("Replaying the recording with the fix …")
+            : tr("Replaying the recording with %1 fixes …").arg(what_if_->ticked().size()));
   if (!shown) return;
   prediction_note_->setText(
       tr("%1 – hide (%2)")
@@ -464,6 +520,15 @@ bool TimelinePage::run(Command command) {
       return true;
     case Command::kPredictedStep:
       toggle_prediction();
+      return true;
+    case Command::kSearchList:
+      drawer_->toggle(drawer_->hits());
+      return true;
+    case Command::kRangeByRow:
+      drawer_->toggle(drawer_->rows());
+      return true;
+    case Command::kWhatIf:
+      show_what_if();
       return true;
     case Command::kBookmark:
       add_bookmark();

@@ -18,6 +18,8 @@
 #include "gui/pages/legend_bar.h"
 #include "gui/pages/page_widget.h"
 #include "gui/pages/search_bar.h"
+#include "gui/pages/timeline_drawer.h"
+#include "gui/pages/what_if_panel.h"
 #include "gui/timeline/timeline_view.h"
 
 namespace headway::gui {
@@ -41,8 +43,8 @@ class TimelinePage : public PageWidget {
   void go_to_place(const std::string& text);
   /// The command that opens the window at what is in sight now.
   QString view_command() const;
-  /// A step as it would be with the finding's fix, beside the recorded one; nothing for findings
-  /// without a prediction. Replays on another thread first.
+  /// A step as it would be with the finding's fix, beside the recorded one: ticks that fix alone.
+  /// Nothing for findings without a prediction. Replays on another thread first.
   void show_prediction(int finding);
   /// The panels beside the timeline: findings, details and bookmarks.
   void show_panels(bool show);
@@ -55,6 +57,9 @@ class TimelinePage : public PageWidget {
   DetailsPanel& details() { return *details_; }
   EvidenceTree& evidence() { return *evidence_; }
   BookmarksPanel& bookmarks() { return *bookmarks_; }
+  WhatIfPanel& what_if() { return *what_if_; }
+  TimelineDrawer& drawer() { return *drawer_; }
+  QTabWidget& tabs() { return *tabs_; }
   GoToBar& go_to() { return *go_to_; }
   QLineEdit& row_filter() { return *row_filter_; }
   LinkLabel& hidden_rows() { return *hidden_; }
@@ -77,6 +82,8 @@ class TimelinePage : public PageWidget {
   void open_in_ops();
   int finding_to_predict() const;
   void toggle_prediction();
+  void show_what_if();
+  void show_predicted(std::shared_ptr<const PredictedTimeline> timeline);
   void show_prediction_note();
   void open_menu(const Hit& hit, const QPoint& global);
   void add_event_actions(QMenu& menu);
@@ -98,20 +105,23 @@ class TimelinePage : public PageWidget {
   DetailsPanel* details_;
   EvidenceTree* evidence_;
   BookmarksPanel* bookmarks_;
+  WhatIfPanel* what_if_;
+  TimelineDrawer* drawer_;
   GoToBar* go_to_;
   QLineEdit* row_filter_;
   LinkLabel* hidden_;
   QToolButton* path_;
   QToolButton* only_hits_;
+  QToolButton* hit_list_;
   QToolButton* prediction_;
   LinkLabel* prediction_note_;
-  BackgroundTask* predicting_;
+  bool leading_ = false;  ///< the page itself changes what the view shows as predicted
   QTabWidget* tabs_ = nullptr;
   QWidget* side_ = nullptr;
   QToolButton* handle_;  ///< beside the timeline: hides the panels and brings them back
   QPointer<QMenu> menu_;
-  QLabel* pointed_;
-  QLabel* span_;
+  WrapLabel* pointed_;
+  WrapLabel* span_;
 };
 
 }  // namespace headway::gui

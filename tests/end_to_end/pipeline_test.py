@@ -193,6 +193,28 @@ def one_command(folder):
     assert not (place / "no.html").exists()
 
 
+def fixes_together(folder):
+    """Fixes together: the window ticks them, `headway whatif` predicts them, and its timeline shows all at once."""
+    trace = folder / "simulated.sqlite"
+    run(TRAIN, "--device", "sim", "--preset", "host-sync", "--steps", "20", "--quiet", "--trace", trace)
+    both = ["--fix", "remove-syncs", "--fix", "half-precision"]
+    shown = folder / "step.json"
+    told = json.loads(run(HEADWAY, "whatif", trace, *both, "--timeline", shown, "--json").stdout)
+    alone = {one["id"]: one["gain_ns"] for one in told["fixes"]}
+    step = json.loads(shown.read_text())
+    assert step["otherData"]["fix"] == "remove-syncs + half-precision", step["otherData"]
+    assert step["otherData"]["gain_ns"] > max(alone.values()) > 0, (alone, step["otherData"])
+    assert told["together"][-1]["gain_ns"] > max(alone.values()), told["together"]
+    refused = run(HEADWAY, "whatif", trace, "--fix", "remove-syncs", "--fix", "larger-batch", "--timeline", shown, expect=3).stderr
+    assert "larger-batch changes the batch" in refused, refused
+    if (BIN / "headway-gui").exists():
+        picture = folder / "together.png"
+        run(HEADWAY, "view", trace, *both, "--screenshot", picture)
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        for wrong, hint in ((["--fix", "no-such"], "there is no such fix"), (["--list", "rows"], "--range"), (["--list", "columns"], "hits or rows")):
+            assert hint in run(HEADWAY, "view", trace, *wrong, "--screenshot", picture, expect=2).stderr, wrong
+
+
 def main():
     case = globals()[sys.argv[2]]
     start = time.monotonic()

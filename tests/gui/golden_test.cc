@@ -122,6 +122,24 @@ TEST_CASE("golden pictures: a step as it would be with a fix, beside the recorde
   w->set_dark(false);
 }
 
+TEST_CASE("golden pictures: hits of a search with their durations, and a range row by row") {
+  GoldenFont font;
+  if (!font.there()) {
+    MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
+    return;
+  }
+  auto w = test::open_window(test::training_file(), {1280, 800});
+  w->show_page(Page::kTimeline);
+  TimelinePage& page = w->timeline();
+  page.search().search_for("conv");
+  page.run(Command::kSearchList);
+  compare_with_golden(*w, "training-hits");
+  page.search().clear();
+  page.view().select_range(w->session()->analysis.partitions[0].steps[9].interval);
+  page.run(Command::kRangeByRow);
+  compare_with_golden(*w, "training-range");
+}
+
 TEST_CASE("golden pictures notice another colour and a row that is missing") {
   GoldenFont font;
   if (!font.there() || std::getenv("HEADWAY_UPDATE_GOLDEN")) {

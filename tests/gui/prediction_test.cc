@@ -7,6 +7,7 @@
 #include <QPushButton>
 
 #include "analyzer/whatif/fix.h"
+#include "common/format.h"
 #include "gui/background_task.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/timeline_page.h"
@@ -59,7 +60,8 @@ TEST_CASE("the button of a finding leads to the predicted step beside the record
   CHECK(w.window->page() == Page::kTimeline);
   w.wait();
   REQUIRE(w.view().predicted());
-  CHECK(w.view().predicted()->fix->id ==
+  REQUIRE(w.view().predicted()->fixes.size() == 1);
+  CHECK(w.view().predicted()->fixes.front()->id ==
         findings[static_cast<std::size_t>(with_prediction)].predicted->fix);
   // Both steps are in view, and so is the first predicted row.
   const Interval visible = w.view().mapping().visible();
@@ -97,6 +99,7 @@ TEST_CASE("the key shows and hides it, Escape and the note hide it, and nothing 
   w.show();
   QTest::mouseClick(w.view().viewport(), Qt::LeftButton, {}, w.box_of_prediction(&target));
   emit w.page().prediction_note().followed();
+  CHECK(w.page().what_if().ticked().empty());
   CHECK(!w.view().predicted());
   CHECK(!w.view().selection());
   CHECK(w.view().frame().model == &w.window->session()->timeline);
@@ -162,6 +165,96 @@ TEST_CASE("searching, filtering, folding and the critical path go on beside pred
   QTest::keyClick(&w.view(), Qt::Key_X);
   CHECK(!w.view().predicted());
   CHECK(w.window->grab().width() > 0);
+}
+
+namespace {
+
+/// The middle of a fix's check box in the panel.
+QTreeWidgetItem* item_of(WhatIfPanel& panel, std::string_view fix) {
+  const QString title = QString::fromStdString(std::string(analyzer::find_fix(fix)->title));
+  const auto found = panel.list().findItems(title, Qt::MatchExactly | Qt::MatchRecursive);
+  REQUIRE(found.size() == 1);
+  return found.front();
+}
+/// A fix that can be ticked beside remove-syncs.
+std::string_view another(const WhatIfPanel& panel) {
+  for (const FixChoice& one : panel.study()->choices())
+    if (one.group != FixGroup::kNotHere && one.fix->id != "remove-syncs" &&
+        one.fix->id != "larger-batch")
+      return one.fix->id;
+  FAIL("only one fix applies");
+  return {};
+}
+void click_box(WhatIfPanel& panel, std::string_view fix) {
+  QTreeWidgetItem* item = item_of(panel, fix);
+  panel.list().scrollToItem(item);
+  const QRect row = panel.list().visualItemRect(item);
+  QTest::mouseClick(panel.list().viewport(), Qt::LeftButton, {},
+                    {row.left() + 10, row.center().y()});
+}
+
+}  // namespace
+
+TEST_CASE("fixes are ticked together, and the predicted step moves beside the recorded one") {
+  Window w;
+  QTest::keyClick(&w.view(), Qt::Key_X, Qt::ShiftModifier);
+  WhatIfPanel& panel = w.page().what_if();
+  REQUIRE(panel.isVisible());
+  CHECK(panel.list().hasFocus());
+  w.wait();
+  CHECK(panel.result().startsWith("Tick fixes"));
+  CHECK(!w.view().predicted());
+  click_box(panel, "remove-syncs");
+  CHECK(panel.result().startsWith("Replaying …"));
+  w.wait();
+  REQUIRE(panel.answer());
+  REQUIRE(w.view().predicted());
+  CHECK(panel.result().contains(
+      QString::fromStdString(format_duration(panel.answer()->prediction.step))));
+  // Space on the next one: both, and the timeline with both.
+  panel.list().setCurrentItem(item_of(panel, another(panel)));
+  QTest::keyClick(&panel.list(), Qt::Key_Space);
+  CHECK(panel.ticked().size() == 2);
+  w.wait();
+  REQUIRE(w.view().predicted());
+  CHECK(w.view().predicted()->fixes == panel.answer()->fixes);
+  CHECK(panel.result().contains("one by one", Qt::CaseInsensitive));
+  click_box(panel, "remove-syncs");
+  w.wait();
+  REQUIRE(w.view().predicted());
+  CHECK(w.view().predicted()->fixes.size() == 1);
+  // Esc on the timeline takes the ticks with it.
+  w.view().setFocus();
+  QTest::keyClick(&w.view(), Qt::Key_Escape);
+  CHECK(!w.view().predicted());
+  CHECK(panel.ticked().empty());
+  CHECK(item_of(panel, another(panel))->checkState(0) == Qt::Unchecked);
+  CHECK(panel.result().startsWith("Tick fixes"));
+}
+
+TEST_CASE("a tick while the former is replayed replaces it") {
+  Window w;
+  w.page().run(Command::kWhatIf);
+  w.wait();
+  WhatIfPanel& panel = w.page().what_if();
+  click_box(panel, "remove-syncs");
+  click_box(panel, another(panel));
+  click_box(panel, "remove-syncs");
+  CHECK(panel.is_replaying());
+  w.wait();
+  REQUIRE(panel.answer());
+  CHECK(panel.answer()->fixes == std::vector{analyzer::find_fix(another(panel))});
+}
+
+TEST_CASE("a fix that does not apply is said in the panel and above the timeline") {
+  Window w;
+  w.page().run(Command::kWhatIf);
+  w.page().what_if().tick({analyzer::find_fix("free-input")});
+  w.wait();
+  CHECK(w.page().what_if().result().startsWith("Cannot predict\nfree-input does not apply"));
+  CHECK(w.page().prediction_note().isVisible());
+  CHECK(w.page().prediction_note().text().startsWith("Nothing was predicted: free-input"));
+  CHECK(!w.view().predicted());
 }
 
 TEST_CASE("another trace takes the prediction of the former with it") {

@@ -7,6 +7,7 @@
 
 #include "gui/models/details.h"
 #include "gui/models/row_layout.h"
+#include "gui/models/what_if.h"
 #include "tests/gui/support/sessions.h"
 
 namespace headway::gui {
@@ -16,8 +17,7 @@ using analyzer::EventRef;
 using analyzer::Fate;
 
 std::shared_ptr<const PredictedTimeline> without_waits() {
-  static const PredictionOrReason result =
-      predict_step_with(test::waiting_session(), "remove-syncs");
+  static const WhatIfAnswer result = WhatIfStudy(test::waiting_session()).ask("remove-syncs");
   REQUIRE_MESSAGE(result.timeline, result.missing);
   return result.timeline;
 }
@@ -130,14 +130,6 @@ TEST_CASE("the texts tell recorded and predicted times") {
   const std::vector<Detail> full = describe(model, target);
   CHECK(std::any_of(full.begin(), full.end(),
                     [](const Detail& one) { return one.link.kind == Target::Kind::kEvent; }));
-}
-
-TEST_CASE("what cannot be predicted is said") {
-  CHECK(predict_step_with(test::waiting_session(), "no-such-fix").missing ==
-        "there is no fix named 'no-such-fix'");
-  const PredictionOrReason none = predict_step_with(test::waiting_session(), "free-input");
-  CHECK(!none.timeline);
-  CHECK(!none.missing.empty());
 }
 
 }  // namespace headway::gui

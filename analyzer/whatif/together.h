@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/whatif/fix.h"
+
+namespace headway::analyzer {
+
+/// A fix with what it proposes for a run; both outlive this.
+struct ProposedFix {
+  const Fix* fix = nullptr;
+  const Proposal* proposal = nullptr;
+};
+
+/// Several fixes made at once: what Predictor::predict takes.
+struct Together {
+  std::string missing;  ///< why there is no answer, naming the fix; empty when there is one
+  Scenario scenario;
+  double model_error = 0;           ///< the largest of theirs
+  std::vector<Scenario> otherwise;  ///< each fix at the ends of its range, the others as proposed
+
+  Prediction predict(const Predictor& predictor) const {
+    return predictor.predict(scenario, model_error, otherwise);
+  }
+};
+
+/// A fix alone gives its own scenario, so the prediction is that of the fix.
+/// No answer where a fix does not apply, and where one changes the batch beside others: its lengths
+/// are per recorded batch.
+Together together(std::span<const ProposedFix> fixes);
+
+}  // namespace headway::analyzer

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QWidget>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "gui/models/duration_histogram.h"
+#include "gui/timeline/hover_card.h"
+
+namespace headway::gui {
+
+/// Durations on a logarithmic scale. Dragging selects a range of them, arrow keys move it, with Shift
+/// they widen it; a click beside the selection and Esc take it away.
+class DurationHistogramView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit DurationHistogramView(QWidget* parent = nullptr);
+
+  /// Keeps the selection.
+  void set_histogram(const DurationHistogram& histogram);
+  void set_theme(const Theme& theme);
+  /// [first, last) of bins; none: all.
+  const std::optional<std::pair<int, int>>& selection() const { return selection_; }
+  void select(std::optional<std::pair<int, int>> bins);
+  QRect plot() const;
+  int x_of(int bin) const;
+  QSize sizeHint() const override { return {300, 140}; }
+  QSize minimumSizeHint() const override { return {160, 90}; }
+
+ signals:
+  /// By the reader. `below` INT64_MAX ns with `least` 0: all.
+  void range_selected(headway::DurationNs least, headway::DurationNs below);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  int bin_at(int x) const;
+  // With a bin of air on both sides: a single bar is no block.
+  int first_shown() const { return std::max(0, histogram_.first() - 1); }
+  int last_shown() const { return std::min(DurationHistogram::bins(), histogram_.last() + 1); }
+  void choose(std::optional<std::pair<int, int>> bins);
+  void tell_selection();
+
+  const Theme* theme_ = &Theme::light();
+  HoverCard* card_;
+  DurationHistogram histogram_;
+  std::optional<std::pair<int, int>> selection_;
+  int anchor_ = -1;  ///< bin where a drag began; -1: none
+  bool dragged_ = false;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QToolButton>
+#include <QWidget>
+#include <memory>
+
+#include "gui/background_task.h"
+#include "gui/models/session.h"
+#include "gui/pages/data_table.h"
+
+namespace headway::gui {
+
+class WrapLabel;
+
+/// What each row does in the selected stretch of time. Counted on another thread, and only while it is seen.
+class RangeRowsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RangeRowsPanel(QWidget* parent = nullptr);
+
+  /// An empty range: nothing is selected.
+  void set_range(std::shared_ptr<const Session> session, Interval range);
+  DataTable& table() { return *table_; }
+
+ signals:
+  void followed(const headway::gui::Target& target);
+  void copied();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void want();
+
+  std::shared_ptr<const Session> session_;
+  Interval range_;
+  bool old_ = true;
+  BackgroundTask* task_;
+  DataTable* table_;
+  QToolButton* copy_;
+  WrapLabel* state_;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QTabWidget>
+
+#include "gui/pages/hits_panel.h"
+#include "gui/pages/range_rows_panel.h"
+
+namespace headway::gui {
+
+/// Tables below the timeline that need its width: hits of the search, the selected range by row. Hidden
+/// until one is wanted.
+class TimelineDrawer : public QTabWidget {
+  Q_OBJECT
+ public:
+  explicit TimelineDrawer(QWidget* parent = nullptr);
+
+  HitsPanel& hits() { return *hits_; }
+  RangeRowsPanel& rows() { return *rows_; }
+  /// Shows the drawer with that panel, or hides it where the panel is shown already.
+  void toggle(QWidget& panel);
+  bool shows(const QWidget& panel) const { return !isHidden() && currentWidget() == &panel; }
+
+ signals:
+  void followed(const headway::gui::Target& target);
+  /// The drawer was opened, closed, or turned to another panel.
+  void turned();
+  /// Esc in one of its tables, or its button: the timeline has the keys again.
+  void left();
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  HitsPanel* hits_;
+  RangeRowsPanel* rows_;
+};
+
+}  // namespace headway::gui
