@@ -12,7 +12,7 @@
 //   A product of b blocks on m multiprocessors takes ceil(b / m) waves and uses b / m of them. With each sum split in s
 //   parts (split-k) there are s x b blocks, and a partial result is written and read for each: recoverable =
 //   (d - 3 us) x (1 - left), left by the larger of arithmetic and bytes over the filled share, the best of s = 2, 4, 8, 16 with
-//   at least 128 terms a part. The larger of both causes is the finding.
+//   at least 128 terms a part; kernels that would keep over 90 % do not count. The larger of both causes is the finding.
 // Falsified by: products bound by memory or by launch latency; they stay as they are, wherever their rows begin. Kernels of other
 //   streams that run in what a product leaves.
 // Known false positives: a library that takes the narrow kernel though the shapes are aligned, for a pointer that is not;

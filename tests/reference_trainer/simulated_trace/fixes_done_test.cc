@@ -301,11 +301,11 @@ TEST_CASE("pauses of a drawn machine go by the switch") {
 
 TEST_CASE("products whose blocks leave multiprocessors without work gain by split-k") {
   const Switches few = with(kText, {{"gpu", "a100-80gb"}, {"features", "1024"}, {"batch", "1"}});
-  SUBCASE("on general cores") {
+  SUBCASE("by as much as predicted") {
     check_done(few, "split-k", {{"split_k", "on"}}, 0.03);
   }
-  SUBCASE("on matrix units") {
-    check_done(with(few, {{"precision", "bf16"}}), "split-k", {{"split_k", "on"}}, 0.05);
+  SUBCASE("on a machine that nobody chose") {
+    check_done(with(few, {{"world", "13"}}), "split-k", {{"split_k", "on"}}, 0.1);
   }
   SUBCASE("large ones fill the device") {
     CHECK(mean_step_ns(few, {{"split_k", "on"}, {"batch", "64"}}) ==
