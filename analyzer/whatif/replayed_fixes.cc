@@ -32,7 +32,9 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
           prediction.gain_ns.low / whole,
           prediction.gain_ns.high / whole,
           proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting,
-          is_real() ? proposal.certainty : kCeilingCounts};
+          is_real()             ? proposal.certainty
+          : proposal.is_ceiling ? kMeasuredCounts
+                                : kCeilingCounts};
 }
 
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {

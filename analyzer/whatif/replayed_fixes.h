@@ -12,6 +12,8 @@ namespace headway::analyzer {
 
 /// Of what cannot be had by a known fix, so much counts.
 inline constexpr double kCeilingCounts = 0.5;
+/// The same where other steps of the run show that the program does without.
+inline constexpr double kMeasuredCounts = 0.8;
 
 /// A fix and what the recorded steps take with it.
 struct ReplayedFix {

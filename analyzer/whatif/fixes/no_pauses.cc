@@ -96,12 +96,14 @@ Proposal propose(const Predictor& predictor) {
   std::size_t pauses = 0;
   for (const auto& [thread, its] : by_thread(predictor)) pauses += shorten(its, each, editor);
   if (pauses == 0) return not_here("what keeps the host between steps is not on a training thread");
-  return {true,
-          each ? "what no range names between steps takes no time"
-               : fmt::format("what no range names takes in {} pauses between steps as long as "
-                             "between other steps",
-                             pauses),
-          editor.take()};
+  Proposal proposal{true,
+                    each ? "what no range names between steps takes no time"
+                         : fmt::format("what no range names takes in {} pauses between steps as "
+                                       "long as between other steps",
+                                       pauses),
+                    editor.take()};
+  proposal.is_ceiling = !each;
+  return proposal;
 }
 
 }  // namespace
