@@ -56,12 +56,26 @@ std::int64_t tile_elements(std::string_view kernel) {
   return 0;
 }
 
+ProductGrids::ProductGrids(const Trace& trace, const Attribution& attribution,
+                           std::int32_t multiprocessors)
+    : trace_(trace),
+      attribution_(attribution),
+      multiprocessors_(multiprocessors),
+      most_flops_(attribution.ops.size()) {
+  for (std::size_t i = 0; i < trace.device_ops.size(); ++i) {
+    std::int64_t& most = most_flops_[attribution.op_of[i].value];
+    most = std::max<std::int64_t>(most, trace.device_ops.flops[i]);
+  }
+}
+
 double ProductGrids::depth_of(DeviceOpId op) {
   const GraphOpId node = attribution_.ops[attribution_.op_of[op.value].value].graph_op;
   const DeviceOps& ops = trace_.device_ops;
   if (node.valid()) {
     const GraphOp& graph = trace_.graph_ops[node.value];
     const std::int64_t told = product_of_numbers(graph.shape);
+    // An op of several products, as of a recurrent layer's time steps, has the results of all of them.
+    if (2 * most_flops_[attribution_.op_of[op.value].value] < graph.flops) return 0;
     const std::int64_t flops = graph.flops > 0 ? graph.flops : ops.flops[op.value];
     if (told > 0) return static_cast<double>(flops) / 2 / static_cast<double>(told);
   }

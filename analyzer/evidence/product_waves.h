@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "analyzer/attribution/attribution.h"
 #include "trace/trace.h"
@@ -35,8 +36,7 @@ struct ProductGrid {
 class ProductGrids {
  public:
   ProductGrids(const trace::Trace& trace, const Attribution& attribution,
-               std::int32_t multiprocessors)
-      : trace_(trace), attribution_(attribution), multiprocessors_(multiprocessors) {}
+               std::int32_t multiprocessors);
   ProductGrid of(trace::DeviceOpId op);
 
  private:
@@ -45,6 +45,7 @@ class ProductGrids {
   const trace::Trace& trace_;
   const Attribution& attribution_;
   std::int32_t multiprocessors_;
+  std::vector<std::int64_t> most_flops_;  ///< of one kernel, by op of the model
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, double>
       depths_;  ///< by name, op of the model and blocks
 };
