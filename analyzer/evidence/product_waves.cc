@@ -56,13 +56,33 @@ std::int64_t tile_elements(std::string_view kernel) {
   return 0;
 }
 
-double ProductGrids::outputs_of(DeviceOpId op) {
+ProductGrids::ProductGrids(const Trace& trace, const Attribution& attribution,
+                           std::int32_t multiprocessors)
+    : trace_(trace),
+      attribution_(attribution),
+      multiprocessors_(multiprocessors),
+      most_flops_(attribution.ops.size()) {
+  for (std::size_t i = 0; i < trace.device_ops.size(); ++i) {
+    std::int64_t& most = most_flops_[attribution.op_of[i].value];
+    most = std::max<std::int64_t>(most, trace.device_ops.flops[i]);
+  }
+}
+
+double ProductGrids::depth_of(DeviceOpId op) {
   const GraphOpId node = attribution_.ops[attribution_.op_of[op.value].value].graph_op;
-  const std::int64_t told =
-      node.valid() ? product_of_numbers(trace_.graph_ops[node.value].shape) : 0;
-  if (told > 0) return static_cast<double>(told);
-  const std::string_view name = trace_.strings[trace_.device_ops.name[op.value]];
-  return static_cast<double>(trace_.device_ops.blocks[op.value] * tile_elements(name));
+  const DeviceOps& ops = trace_.device_ops;
+  if (node.valid()) {
+    const GraphOp& graph = trace_.graph_ops[node.value];
+    const std::int64_t told = product_of_numbers(graph.shape);
+    // An op of several products, as of a recurrent layer's time steps, has the results of all of them.
+    if (2 * most_flops_[attribution_.op_of[op.value].value] < graph.flops) return 0;
+    const std::int64_t flops = graph.flops > 0 ? graph.flops : ops.flops[op.value];
+    if (told > 0) return static_cast<double>(flops) / 2 / static_cast<double>(told);
+  }
+  const std::int64_t tiles =
+      ops.blocks[op.value] * tile_elements(trace_.strings[ops.name[op.value]]);
+  if (tiles == 0) return 0;
+  return static_cast<double>(ops.flops[op.value]) / 2 / static_cast<double>(tiles);
 }
 
 ProductGrid ProductGrids::of(DeviceOpId op) {
@@ -72,11 +92,11 @@ ProductGrid ProductGrids::of(DeviceOpId op) {
   grid.multiprocessors = multiprocessors_;
   grid.bytes = static_cast<double>(ops.bytes[op.value]);
   if (grid.blocks == 0 || ops.flops[op.value] <= 0) return grid;
-  const auto [found, is_new] = outputs_.try_emplace(
+  const auto [found, is_new] = depths_.try_emplace(
       {ops.name[op.value].value, attribution_.op_of[op.value].value, ops.blocks[op.value]}, 0.0);
-  if (is_new) found->second = outputs_of(op);
-  grid.outputs = found->second;
-  if (grid.outputs > 0) grid.depth = static_cast<double>(ops.flops[op.value]) / 2 / grid.outputs;
+  if (is_new) found->second = depth_of(op);
+  grid.depth = found->second;
+  if (grid.depth > 0) grid.outputs = static_cast<double>(ops.flops[op.value]) / 2 / grid.depth;
   return grid;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "analyzer/attribution/attribution.h"
 #include "trace/trace.h"
@@ -30,23 +31,23 @@ struct ProductGrid {
   double memory_ns = 0;      ///< likewise, its bytes
   bool known() const { return blocks > 0 && multiprocessors > 0 && depth > 0; }
 };
-/// Blocks, outputs, depth and bytes of device ops: outputs by the op graph's shape, else by the tile in the kernel's
-/// name. Looks at each name and op once.
+/// Blocks, outputs, depth and bytes of device ops. The depth is that of the op graph (a shorter batch has fewer outputs of
+/// the same depth), else by the tile in the kernel's name. Looks at each name and op once.
 class ProductGrids {
  public:
   ProductGrids(const trace::Trace& trace, const Attribution& attribution,
-               std::int32_t multiprocessors)
-      : trace_(trace), attribution_(attribution), multiprocessors_(multiprocessors) {}
+               std::int32_t multiprocessors);
   ProductGrid of(trace::DeviceOpId op);
 
  private:
-  double outputs_of(trace::DeviceOpId op);
+  double depth_of(trace::DeviceOpId op);
 
   const trace::Trace& trace_;
   const Attribution& attribution_;
   std::int32_t multiprocessors_;
+  std::vector<std::int64_t> most_flops_;  ///< of one kernel, by op of the model
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, double>
-      outputs_;  ///< by name, op of the model and blocks
+      depths_;  ///< by name, op of the model and blocks
 };
 
 /// Elements of the tile that a kernel's name tells ("128x256" of "nvjet_tst_128x256_64x4…"); 0 where it tells none.

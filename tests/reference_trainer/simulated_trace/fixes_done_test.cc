@@ -307,6 +307,13 @@ TEST_CASE("products whose blocks leave multiprocessors without work gain by spli
   SUBCASE("on a machine that nobody chose") {
     check_done(with(few, {{"world", "13"}}), "split-k", {{"split_k", "on"}}, 0.1);
   }
+  SUBCASE("sums of a shorter batch are as long") {
+    const Switches sentences = {
+        {"device", "sim"},     {"gpu", "h100-pcie"},  {"model", "gnmt"},      {"data", "generated"},
+        {"features", "512"},   {"layers", "1"},       {"sequence", "16"},     {"batch", "1"},
+        {"balance", "random"}, {"precision", "tf32"}, {"world", "857973741"}, {"eval", "off"}};
+    check_done(sentences, "split-k", {{"split_k", "on"}}, 0.05);
+  }
   SUBCASE("large ones fill the device") {
     CHECK(mean_step_ns(few, {{"split_k", "on"}, {"batch", "64"}}) ==
           doctest::Approx(mean_step_ns(few, {{"batch", "64"}})).epsilon(0.05));
