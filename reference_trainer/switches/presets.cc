@@ -348,7 +348,7 @@ std::span<const Preset> all_presets() {
         {"batch", "256"},
         {"workers", "4"},
         {"precision", "tf32"},
-        {"network_gb_per_s", "24"},
+        {"network_gb_per_s", "12"},
         {"bucket_mb", "2"}},
        {{"overlap", "off"}}},
       {"comm-too-small",

@@ -63,7 +63,7 @@ TEST_CASE("a slow rank that does as its peers leaves the step of a job without i
 }
 
 TEST_CASE("the step with more ranks follows from the collectives of few") {
-  const Switches exposed{{"overlap", "off"}, {"network_gb_per_s", "4"}};
+  const Switches exposed{{"overlap", "off"}, {"network_gb_per_s", "1"}};
   auto with = [&](const char* ranks) {
     Switches all = job(exposed);
     all.emplace_back("ranks", ranks);
