@@ -83,7 +83,7 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const Window judged = typical_window(steps, most);
   // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
   // it is faster, waits for the host in the step after those.
-  const std::size_t before = std::max(kBefore, run_ahead(analysis) + 1);
+  const std::size_t before = std::clamp(run_ahead(analysis) + 1, kBefore, kBefore + most);
   const std::size_t first = judged.first - std::min(judged.first, before);
   const std::size_t last = std::min(judged.first + judged.count - 1 + kAfter, steps.all.size() - 1);
   Interval window = {steps.all[first].host.begin, steps.all[last].host.end};

@@ -55,6 +55,15 @@ std::vector<Transfer> transfers_of(const Predictor& predictor) {
   return all;
 }
 
+bool in_single_precision(std::string_view dtype) {
+  if (dtype.empty()) return true;
+  if (dtype.find("16") != std::string_view::npos || dtype.find("64") != std::string_view::npos ||
+      dtype.find('8') != std::string_view::npos)
+    return false;
+  return dtype.find("32") != std::string_view::npos || dtype == "Float" || dtype == "float" ||
+         dtype == "ncclFloat";
+}
+
 TransferLine fit_transfers(std::span<const Transfer> transfers) {
   double bytes = 0;
   double ns = 0;

@@ -28,6 +28,9 @@ struct Transfer {
 /// collectives.
 std::vector<Transfer> transfers_of(const Predictor& predictor);
 
+/// By the name of a number type: "f32", "Float", "ncclFloat32"; what is not said is taken to be.
+bool in_single_precision(std::string_view dtype);
+
 /// time = fixed + bytes · per_byte, in ns.
 struct TransferLine {
   double fixed = 0;

@@ -22,16 +22,6 @@ constexpr double kRoundBytes = 14;
 constexpr double kWidenBytes = 6;
 constexpr double kValueBytes = 4;
 
-/// "f32", "Float", "ncclFloat32"; what is not said is taken to be.
-bool is_single(std::string_view dtype) {
-  if (dtype.empty()) return true;
-  if (dtype.find("16") != std::string_view::npos || dtype.find("64") != std::string_view::npos ||
-      dtype.find('8') != std::string_view::npos)
-    return false;
-  return dtype.find("32") != std::string_view::npos || dtype == "Float" || dtype == "float" ||
-         dtype == "ncclFloat";
-}
-
 /// The call also launches the two kernels.
 void launch_more(const Predictor& predictor, DeviceOpId op, Editor& editor) {
   const DependencyGraph& graph = predictor.program().graph();
@@ -76,7 +66,8 @@ Proposal propose(const Predictor& predictor) {
   std::vector<Transfer> all = main_all_reduces(predictor);
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
   const TransferModel model = model_transfers(predictor, all);
-  std::erase_if(all, [&](const Transfer& one) { return !is_single(trace.strings[one.dtype]); });
+  std::erase_if(
+      all, [&](const Transfer& one) { return !in_single_precision(trace.strings[one.dtype]); });
   if (all.empty()) return not_here("the gradients do not travel in single precision");
   Proposal proposal{
       true,

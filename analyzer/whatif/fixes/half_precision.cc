@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
+#include "analyzer/evidence/parameter_gathers.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -115,6 +119,28 @@ Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored
   return editor;
 }
 
+/// Parameters that the ranks share travel, as their gradients do, in the type that products take (FSDP's mixed precision).
+bool halve_shards(const Predictor& predictor, Editor& editor) {
+  const Analysis& analysis = predictor.analysis();
+  const DevicePartition& partition = analysis.partitions[predictor.steps().partition];
+  if (find_parameter_gathers(rule_context(predictor), partition).gathers == 0) return false;
+  bool any = false;
+  for (const std::string_view kind : {"allgather", "reducescatter"}) {
+    std::vector<Transfer> its = transfers_of(predictor);
+    std::erase_if(its, [&](const Transfer& one) {
+      return one.kind != kind || !in_single_precision(predictor.trace().strings[one.dtype]);
+    });
+    if (its.empty()) continue;
+    const TransferLine line = model_transfers(predictor, its).line;
+    for (const Transfer& one : its) {
+      const double ns = std::max(line.fixed, one.ns - line.per_byte * one.bytes / 2);
+      editor.set_transfer(one.op, DurationNs{std::llround(one.wait + std::min(ns, one.ns))}, true);
+    }
+    any = true;
+  }
+  return any;
+}
+
 Proposal propose(const Predictor& predictor, bool mixed) {
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
   if (!limits) return not_here("the steps are a host thread's");
@@ -130,6 +156,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   Editor editor = halve(predictor, *limits, stored);
+  const bool shards = !mixed && !stored && halve_shards(predictor, editor);
   if (editor.empty()) return not_here("no kernel would be shorter");
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   Proposal proposal{
@@ -141,7 +168,8 @@ Proposal propose(const Predictor& predictor, bool mixed) {
                              format_duration(products.half_on_general), type, limits->model->id)
                : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
                              "half the bytes",
-                             format_duration(products.all), type, limits->model->id),
+                             format_duration(products.all), type, limits->model->id) +
+                     (shards ? ", as do shared parameters and their gradients on their way" : ""),
       editor.take()};
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;
@@ -167,7 +195,7 @@ const Fix kHalfPrecision{
     "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
     "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
     "peaks; kernels that pass activations through memory take half, and casts go away. The update "
-    "and the exchange of gradients stay.",
+    "and the exchange of gradients stay, but parameters that ranks share travel in 16 bits.",
     "whether the training is as good in 16 bits",
     propose_half};
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/product_waves.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/hardware/gpus.h"
 #include "analyzer/whatif/editor.h"
@@ -27,13 +28,6 @@ constexpr int kTimes = 2;
 constexpr double kUsable = 0.9;
 /// Where memory may not suffice, or nothing tells of it.
 constexpr double kMayNotFit = 0.7;
-
-/// The share of the multiprocessors that a grid keeps busy over its waves.
-double fill(std::int64_t blocks, std::int32_t multiprocessors) {
-  if (blocks <= 0 || multiprocessors <= 0) return 1;
-  const double waves = static_cast<double>(blocks) / multiprocessors;
-  return waves / std::ceil(waves);
-}
 
 /// Whether a batch comes in one request, of which more samples make only the transfer longer.
 bool in_one_request(const Trace& trace) {
@@ -95,7 +89,7 @@ Proposal propose(const Predictor& predictor) {
     const std::int32_t processors =
         limits_of(trace.devices[device.value], analysis.work[at].architecture).multiprocessors;
     const double better =
-        fill(ops.blocks[i] * kTimes, processors) / fill(ops.blocks[i], processors);
+        wave_fill(ops.blocks[i] * kTimes, processors) / wave_fill(ops.blocks[i], processors);
     const auto working = static_cast<double>(std::max<std::int64_t>(0, (now - least).ns));
     editor.set_duration(points.task(op),
                         now + DurationNs{std::llround(working * (kTimes / better - 1))}, true);

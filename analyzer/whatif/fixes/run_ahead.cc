@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The host waits for an earlier step's end before it launches the next one: it may be one more step ahead.
+// The host waits for an earlier step's end before it launches the next one: it may be twice as many steps ahead.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,13 +11,14 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "common/counted.h"
 
 namespace headway::analyzer {
 namespace {
 
 using namespace trace;
 
-/// Which step of its thread a call belongs to, with what comes after it.
+/// Which step a call belongs to, with what comes after it: its place among the steps of its thread.
 class StepOfCall {
  public:
   StepOfCall(const Trace& trace, const Steps& steps) : calls_(trace.calls), steps_(steps) {
@@ -30,9 +32,8 @@ class StepOfCall {
         order_, std::pair(calls_.thread[call.value], calls_.start[call.value]), {},
         [&](std::size_t i) { return key(i); });
     if (after == order_.begin()) return std::nullopt;
-    const std::size_t step = *(after - 1);
-    if (steps_.all[step].thread != calls_.thread[call.value]) return std::nullopt;
-    return step;
+    if (steps_.all[*(after - 1)].thread != calls_.thread[call.value]) return std::nullopt;
+    return static_cast<std::size_t>(after - 1 - order_.begin());
   }
 
  private:
@@ -45,14 +46,23 @@ class StepOfCall {
   std::vector<std::size_t> order_;
 };
 
+DurationNs typical_step(const Steps& steps) {
+  const std::vector<double> durations = steps.steady_durations_ns();
+  return durations.empty() ? DurationNs{}
+                           : DurationNs{std::llround(durations[durations.size() / 2])};
+}
+
 Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   const Calls& calls = trace.calls;
   const Points& points = predictor.program().graph().points();
   const StepOfCall step(trace, predictor.analysis().steps);
   std::map<std::pair<ThreadId, std::uint64_t>, CallId> recorded;  // ranks number their events alike
+  const DurationNs typical = typical_step(predictor.analysis().steps);
+  const Program& program = predictor.program();
   Editor editor(predictor);
   std::int64_t waits = 0;
+  std::size_t ahead = 0;
   for (std::uint32_t c = 0; c < calls.size(); ++c) {
     if (calls.sync_id[c] == 0) continue;
     const std::pair event(calls.thread[c], calls.sync_id[c]);
@@ -61,12 +71,20 @@ Proposal propose(const Predictor& predictor) {
     const auto record = recorded.find(event);
     if (record == recorded.end()) continue;
     const auto then = step.of(record->second);
-    if (!then || then == step.of(CallId{c})) continue;
-    editor.remove_edges(end_of(points.task(CallId{c})), EdgeKind::kHostSync);
+    const auto now = step.of(CallId{c});
+    if (!then || !now || *then >= *now) continue;
+    // As many steps earlier the device was done so much earlier.
+    const auto earlier = typical * static_cast<std::int64_t>(*now - *then);
+    program.for_each(program.slot_of(end_of(points.task(CallId{c}))), [&](const Constraint& wait) {
+      if (wait.kind == EdgeKind::kHostSync) editor.set_earlier(wait.id, wait.lag - earlier);
+    });
+    ahead = std::max(ahead, *now - *then);
     ++waits;
   }
   if (waits == 0) return not_here("no call waits for an event of an earlier step");
-  return {true, fmt::format("{} waits for an earlier step's end are not made", waits),
+  return {true,
+          fmt::format("{} waits for an earlier step's end are for one {} earlier", waits,
+                      counted(static_cast<std::int64_t>(ahead), "step", "steps")),
           editor.take()};
 }
 
@@ -79,7 +97,8 @@ const Fix kRunAhead{
     FixKind::kStructural,
     0.1,
     "--run-ahead",
-    "The host does not wait for an event that an earlier step recorded; the launch queue stays.",
+    "The host waits for the end of a step that is twice as many steps back, a typical step earlier "
+    "for each of them; the launch queue stays.",
     "whether the wait guards memory that the host writes anew",
     propose};
 
