@@ -32,7 +32,7 @@ void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
 DurationNs least_for_processors(const Predictor& predictor);
 
 /// The interval also holds a step that takes no less than `least`, as it is where more readers get no more of the storage.
-void add_if_full(Proposal& proposal, DurationNs least);
+void add_if_full(const Predictor& predictor, Proposal& proposal, DurationNs least);
 
 /// Of one training thread.
 std::size_t steps_of_a_thread(const Predictor& predictor);

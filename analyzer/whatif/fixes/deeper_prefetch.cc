@@ -43,7 +43,7 @@ Proposal propose(const Predictor& predictor) {
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
   proposal.scenario.at_least = least_for_processors(predictor);
-  add_if_full(proposal, if_full);
+  add_if_full(predictor, proposal, if_full);
   return proposal;
 }
 

@@ -94,7 +94,7 @@ Proposal propose(const Predictor& predictor) {
   proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
-  add_if_full(proposal, if_full);
+  add_if_full(predictor, proposal, if_full);
   return proposal;
 }
 

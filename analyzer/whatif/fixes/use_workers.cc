@@ -120,7 +120,7 @@ Proposal propose(const Predictor& predictor) {
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
     proposal.setting += fmt::format(" --prefetch {}", workers + 1);
   const StorageModel storage = storage_model(predictor.trace());
-  if (!storage.limited()) add_if_full(proposal, work - computed);
+  if (!storage.limited()) add_if_full(predictor, proposal, work - computed);
   proposal.certainty =
       storage.serves(static_cast<double>(workers), ratio(storage.total, work * count));
   return proposal;
