@@ -22,17 +22,27 @@ constexpr DurationNs kCudaStream{1'300};
 constexpr DurationNs kHostLaunch{100'000};
 constexpr DurationNs kHostStream{0};
 
+/// No device takes as long from one op of a stream to the next that is ready: what begins later waited for its launch.
+constexpr DurationNs kNoStreamGap{3'000};
+/// Launches that the host makes one after the other take about as long; where they do not, something else keeps them.
+constexpr std::int64_t kAlike = 2;
+
 struct Samples {
   std::vector<std::int64_t> launch;
+  /// Of ops that were launched while the one before ran, and began long after that had ended: of hosts that launch more
+  /// often than a launch takes, the queue never runs dry.
+  std::vector<std::int64_t> late_launch;
   std::vector<std::int64_t> graph_launch;
+  /// From op to op of a stream, and how long before the end of the first the second was launched.
   std::vector<std::int64_t> stream;
+  std::vector<std::int64_t> ahead;
 };
 
 /// A launch that took this many times the median waited for something (an event, another thread).
 constexpr std::int64_t kLaunchOutlier = 5;
 
-/// One stream's contribution. A launch counts when the stream had run dry before it; a gap counts
-/// when the op was launched before the one before it began, so that nothing else can have kept it.
+/// One stream's contribution. A launch counts when the stream had run dry before it; a gap may count
+/// when the op was launched before the one before it began.
 /// Only gaps between kernels: a copy has a start of its own. What was enqueued behind a wait for an
 /// event (`waits`: when, sorted) tells nothing.
 void sample_stream(const Trace& trace, StreamId stream, std::span<const TimeNs> waits,
@@ -56,14 +66,37 @@ void sample_stream(const Trace& trace, StreamId stream, std::span<const TimeNs> 
         // Between the waits and the launch there was nothing on the stream: it is what waits.
       } else if (free <= launched && start >= launched) {
         (graph ? out.graph_launch : out.launch).push_back((start - launched).ns);
+      } else if (kernel && after_kernel && !graph && start > free + kNoStreamGap &&
+                 start >= launched) {
+        out.late_launch.push_back((start - launched).ns);
       } else if (kernel && after_kernel && launched < previous_start && start >= free) {
         out.stream.push_back((start - free).ns);
+        out.ahead.push_back((free - launched).ns);
       }
     }
     previous_start = start;
     after_kernel = kernel;
     free = std::max(free, ops.end[op.value]);
   }
+}
+
+}  // namespace
+
+namespace {
+
+Delay launch_delay(Samples& samples, const Delay& otherwise) {
+  Delay empty = delay_of(samples.launch, otherwise);
+  if (empty.samples > 0) return empty;
+  const Delay late = delay_of(samples.late_launch, empty);
+  return late.samples > 0 && late.p50 <= late.p5 * kAlike ? late : empty;
+}
+
+/// Between two ops lies what the device takes where the launch of the second was through when the first ended.
+Delay stream_delay(const Samples& samples, DurationNs launch, const Delay& otherwise) {
+  std::vector<std::int64_t> ready;
+  for (std::size_t i = 0; i < samples.stream.size(); ++i)
+    if (samples.ahead[i] >= launch.ns) ready.push_back(samples.stream[i]);
+  return delay_of(ready, otherwise);
 }
 
 }  // namespace
@@ -110,19 +143,18 @@ Calibration calibrate_device_delays(const Trace& trace, const MachineFacts& mach
     const bool cuda = device.type == DeviceType::kCuda;
     DeviceDelays delays;
     // A launch on the host device wakes the thread that is its stream.
-    delays.launch =
-        delay_of(samples[d].launch,
-                 cuda ? delay_of(machine.of(device, MachineFigure::kLaunch), kCudaLaunch)
-                      : delay_of(machine.of_host(trace, MachineFigure::kWakeUp), kHostLaunch));
+    delays.launch = launch_delay(
+        samples[d], cuda ? delay_of(machine.of(device, MachineFigure::kLaunch), kCudaLaunch)
+                         : delay_of(machine.of_host(trace, MachineFigure::kWakeUp), kHostLaunch));
     delays.launch.p95 = std::min(delays.launch.p95, delays.launch.p50 * kLaunchOutlier);
     const DurationNs least = delays.launch.p5;
     delays.graph_launch =
         delay_of(samples[d].graph_launch,
                  {least, least, least, 0, 0, FactOrigin::kDefault, "default: that of a kernel"});
     delays.stream =
-        delay_of(samples[d].stream,
-                 cuda ? delay_of(machine.of(device, MachineFigure::kKernelGap), kCudaStream)
-                      : delay_of(std::nullopt, kHostStream));
+        stream_delay(samples[d], delays.launch.p50,
+                     cuda ? delay_of(machine.of(device, MachineFigure::kKernelGap), kCudaStream)
+                          : delay_of(std::nullopt, kHostStream));
     result.devices.push_back(delays);
   }
   return result;

@@ -110,9 +110,12 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
   for (Step& step : steps) {
     if (!step.steady) continue;
     bool slow = static_cast<double>(step.host.length().ns) > limit;
-    if (!slow || static_cast<std::size_t>(dropped) >= durations.size() / 2) break;
+    // What a slow one waited for may be for the next one (its batch), where the device then waits.
+    const bool reached = !slow && dropped > 0;
+    if ((!slow && !reached) || static_cast<std::size_t>(dropped) >= durations.size() / 2) break;
     step.steady = false;
     ++dropped;
+    if (reached) break;
   }
   return dropped;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "analyzer/evidence/links.h"
@@ -11,34 +13,48 @@
 namespace headway::analyzer {
 namespace {
 
-/// What tests of the library reach of a link, as in rule comm-slow-link.
+/// What tests of the library reach of a link between devices, as in rule comm-slow-link; and of the bus, where what devices
+/// send each other passes through the host's memory (NCCL counts on 12 of the 16 GB/s of PCIe 3 for a copy alone).
 constexpr double kReachable = 0.7;
+constexpr double kReachableOfBus = 0.4;
 /// Of a ring over NVLink with the protocol of large messages: to start, and a hop. NCCL's own model of itself
 /// (src/include/tuning.h: baseLat, hwLat).
 constexpr double kStartNs = 8'400;
 constexpr double kHopNs = 3'400;
 
+/// What the trainer slows the link between ranks of a node down to; 0: nothing said.
+double emulated_bytes_per_ns(const trace::Trace& trace) {
+  const std::string text(trace.setting("node_gb_per_s"));
+  return std::max(0.0, std::strtod(text.c_str(), nullptr));
+}
+
 }  // namespace
 
-NodeLinks node_links(const Predictor& predictor, int per_node, const trace::Device& device) {
+NodeLinks node_links(const Predictor& predictor, std::string_view kind, int per_node,
+                     const trace::Device& device) {
   const trace::Trace& trace = predictor.trace();
-  constexpr std::string_view kKind = "reducescatter";
-  const std::string_view link_rate = trace.setting("node_gb_per_s");
-  const bool emulated = !link_rate.empty() && link_rate != "0";
-  const auto fact = device.type != trace::DeviceType::kHost
-                        ? predictor.machine().collective(device, "nccl", kKind, per_node)
-                    : emulated ? std::nullopt
-                               : predictor.machine().host_collective(trace, "shm", kKind, per_node);
+  const bool both_ways = kind == "allreduce";
+  const double moved = (both_ways ? 2 : 1) * moved_share(per_node);
+  const double emulated = emulated_bytes_per_ns(trace);
+  const auto fact = emulated > 0 ? std::nullopt
+                    : device.type != trace::DeviceType::kHost
+                        ? predictor.machine().collective(device, "nccl", kind, per_node)
+                        : predictor.machine().host_collective(trace, "shm", kind, per_node);
   if (fact) {
     const TransferLine line = line_of(fact->value, per_node);
-    return {line, fmt::format("{:.1f} GB/s, {}", 1 / line.per_byte, fact->source)};
+    const double rate = line.per_byte > 0 ? moved / line.per_byte : 0;
+    return {line, rate, fmt::format("{:.1f} GB/s, {}", 1 / line.per_byte, fact->source)};
   }
+  const double fixed = kStartNs + kHopNs * hops_of(per_node, both_ways);
+  if (emulated > 0)
+    return {{fixed, moved / emulated}, emulated, fmt::format("{:.3g} GB/s, emulated", emulated)};
   const Link* link = link_of(device.name);
   if (!link) return {};
-  const double bytes_per_ns = kReachable * link->bytes_per_s / 1e9;
-  return {
-      {kStartNs + kHopNs * (per_node - 1), moved_share(per_node) / bytes_per_ns},
-      fmt::format("{:.0f} GB/s, {} of {}", bytes_per_ns, format_percent(kReachable), link->label)};
+  const double reachable = link->label.starts_with("PCIe") ? kReachableOfBus : kReachable;
+  const double rate = reachable * link->bytes_per_s / 1e9;
+  return {{fixed, moved / rate},
+          rate,
+          fmt::format("{:.0f} GB/s, {} of {}", rate, format_percent(reachable), link->label)};
 }
 
 }  // namespace headway::analyzer

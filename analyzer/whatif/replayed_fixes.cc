@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/whatif/fixes/fixes.h"
 #include "common/parallel.h"
 
 namespace headway::analyzer {
@@ -37,6 +38,30 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
                                 : kCeilingCounts};
 }
 
+namespace {
+
+/// A fix that changes the training amortises what nothing explains, too, and whether that is paid by the step or by
+/// the sample is in no recording: so much of its gain counts as the ceiling that would take that time away.
+void doubt_what_nothing_explains(const Predictor& predictor, std::vector<ReplayedFix>& replayed) {
+  Scenario explained;
+  bool any = false;
+  for (const ReplayedFix& one : replayed) {
+    if (!one.applies() || (one.fix != &kFreeHost && one.fix != &kNoPauses)) continue;
+    explained = explained.with(one.proposal.scenario);
+    any = true;
+  }
+  if (!any) return;
+  const DurationNs without = predictor.predict(explained).gain;
+  for (ReplayedFix& one : replayed) {
+    if (!one.applies() || !one.fix->changes_training || one.prediction.gain.ns <= 0) continue;
+    const DurationNs both = predictor.predict(one.proposal.scenario.with(explained)).gain;
+    const double known = std::clamp(ratio(both - without, one.prediction.gain), 0.0, 1.0);
+    one.proposal.certainty *= known + (1 - known) * kCeilingCounts;
+  }
+}
+
+}  // namespace
+
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {
   const auto all = all_fixes();
   std::vector<ReplayedFix> replayed(all.size());
@@ -51,6 +76,7 @@ std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {
                       ? one.proposal.scenario
                       : ceiling_of(predictor, one.proposal.scenario);
   });
+  doubt_what_nothing_explains(predictor, replayed);
   return replayed;
 }
 

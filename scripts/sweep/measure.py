@@ -14,6 +14,7 @@ import time
 from sweep import changes, draw, draw_pytorch
 
 TIMEOUT_S = 300
+USUAL_WARM_UP = 5  # steps that the trainer leaves out of its own figures, whatever happens in them
 RUN_TIMEOUT_S = 60  # of a program in PyTorch, which runs for seconds
 
 
@@ -179,7 +180,7 @@ class Tools:
             else:
                 self.run_program(words)
             with open(metrics) as file:
-                return step_cost_ns(json.load(file))
+                return step_cost_ns(json.load(file), self.simulated)
 
     def run_program(self, words):
         run([*self.train, *words], may_refuse=True)
@@ -242,12 +243,16 @@ class PyTorchTools(Tools):
         return None
 
 
-def step_cost_ns(metrics):
+def step_cost_ns(metrics, simulated):
     """Wall time per step after the first ones; of a program that tells when it ended, up to there: whole epochs, what comes between them as well.
-    A host that gets ahead of the device begins steps sooner than they end, so where the device tells, its ends count."""
+    A host that gets ahead of the device begins steps sooner than they end, so where the device tells, its ends count. A simulated device has
+    nothing to warm up: there the steps are those that a report judges, so that a pause of the host before the last one counts on neither side."""
     done = [one.get("device_end_s") for one in metrics["steps"]]
     if done and None not in done:
         first = metrics["warm_up_steps"]
+        if simulated:
+            first = first - 1 if first > USUAL_WARM_UP else 0
+            done.pop()
         if len(done) < first + 2:
             raise Crashed("too few steps to judge")
         return (done[-1] - done[first]) / (len(done) - 1 - first) * 1e9

@@ -16,13 +16,20 @@ namespace {
 
 using namespace trace;
 
-// Launching a graph: 2.5 µs and 1 ns a node (CUDA 12, H100).
-constexpr DurationNs kGraphLaunch{2'500};
-constexpr DurationNs kGraphNode{1};
-/// What lies between two nodes, by what lies between two launches on a stream: 0.5 of 0.9 µs (V100, CUDA 10).
-constexpr double kNodeGap = 0.55;
-/// A recording without graphs does not show it: it may be as much as between launches, or next to nothing.
-constexpr double kNodeGaps[] = {0.2, 1};
+/// What a graph costs, which no recording without graphs shows.
+struct GraphCosts {
+  DurationNs launch;
+  DurationNs node;  ///< more for each node
+  /// What lies between two nodes, by what lies between two launches on a stream.
+  double gap_share = 1;
+  /// Of that, where the recording does not show it.
+  DurationNs unseen_gap;
+};
+// Launching: 2.5 µs and 1 ns a node (CUDA 12, H100). Between nodes: 0.5 of 0.9 µs (V100, CUDA 10).
+constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.55, {}};
+/// Next to nothing between nodes; or as much as between launches, and launched as slowly as before CUDA 12.
+constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.2, {}};
+constexpr GraphCosts kMostCosts{{8'000}, {300}, 1, {2'500}};
 
 /// What becomes a node of the graph. Copies from and to the host stay outside: their memory changes.
 bool is_node(const Trace& trace, CallId call) {
@@ -104,9 +111,8 @@ std::vector<CallId> calls_within(const Trace& trace, const Stretch& step) {
 
 class Graphs {
  public:
-  /// `node_gap`: between two nodes, as a share of what lies between two launches.
-  Graphs(const Predictor& predictor, double node_gap)
-      : predictor_(predictor), trace_(predictor.trace()), node_gap_(node_gap), editor_(predictor) {}
+  Graphs(const Predictor& predictor, const GraphCosts& costs)
+      : predictor_(predictor), trace_(predictor.trace()), costs_(costs), editor_(predictor) {}
 
   void add(const Stretch& step) {
     std::vector<CallId> calls = calls_within(trace_, step);
@@ -143,7 +149,7 @@ class Graphs {
       follow_closely(call);
     }
     const TaskId launch = predictor_.program().graph().points().task(first);
-    editor_.set_duration(launch, kGraphLaunch + kGraphNode * nodes, true);
+    editor_.set_duration(launch, costs_.launch + costs_.node * nodes, true);
     ++graphs_;
   }
 
@@ -152,19 +158,24 @@ class Graphs {
     const DeviceOpId op = trace_.calls.op[call.value];
     if (!op.valid()) return;
     const StreamId stream = trace_.device_ops.stream[op.value];
-    if (trace_.devices[trace_.streams[stream.value].device.value].type != DeviceType::kCuda) return;
+    const DeviceId device = trace_.streams[stream.value].device;
+    if (trace_.devices[device.value].type != DeviceType::kCuda) return;
     const Program& program = predictor_.program();
+    const bool seen = program.graph().calibration().devices[device.value].stream.samples > 0;
     const Slot start = program.slot_of(start_of(program.graph().points().task(op)));
     program.for_each(start, [&](const Constraint& constraint) {
-      if (constraint.kind == EdgeKind::kStreamOrder)
-        editor_.set_lag(constraint.id,
-                        {std::llround(node_gap_ * static_cast<double>(constraint.lag.ns))});
+      if (constraint.kind != EdgeKind::kStreamOrder) return;
+      const DurationNs recorded = program.recorded(start) - program.recorded(constraint.from);
+      const DurationNs gap =
+          seen ? constraint.lag : std::max(constraint.lag, std::min(costs_.unseen_gap, recorded));
+      editor_.set_lag(constraint.id,
+                      {std::llround(costs_.gap_share * static_cast<double>(gap.ns))});
     });
   }
 
   const Predictor& predictor_;
   const Trace& trace_;
-  const double node_gap_;
+  const GraphCosts costs_;
   Editor editor_;
   std::int64_t dropped_ = 0;
   std::int64_t graphs_ = 0;
@@ -172,12 +183,12 @@ class Graphs {
 
 Proposal propose(const Predictor& predictor) {
   const std::vector<Stretch> steps = stretches(predictor.trace(), predictor.analysis().steps);
-  auto joined = [&](double node_gap) {
-    Graphs graphs(predictor, node_gap);
+  auto joined = [&](const GraphCosts& costs) {
+    Graphs graphs(predictor, costs);
     for (const Stretch& step : steps) graphs.add(step);
     return graphs;
   };
-  Graphs graphs = joined(kNodeGap);
+  Graphs graphs = joined(kLikelyCosts);
   const bool several = graphs.graphs() > std::ssize(steps);
   if (graphs.graphs() == 0)
     return not_here("no two launches of a step come without a wait for the device between them");
@@ -186,7 +197,8 @@ Proposal propose(const Predictor& predictor) {
                                 (graphs.dropped() + graphs.graphs()) / graphs.graphs(),
                                 several ? ", between waits for the device" : ""),
                     graphs.take()};
-  for (const double node_gap : kNodeGaps) proposal.otherwise.push_back(joined(node_gap).take());
+  for (const GraphCosts& costs : {kLeastCosts, kMostCosts})
+    proposal.otherwise.push_back(joined(costs).take());
   return proposal;
 }
 

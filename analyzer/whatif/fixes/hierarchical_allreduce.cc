@@ -25,6 +25,9 @@ constexpr double kStart = 0.5;
 /// What the ring's one connection reaches of a node's network: all, or so much at least (one TCP stream of many).
 constexpr double kConnection = 1;
 constexpr double kSlowConnection = 0.5;
+/// Of what is reckoned with for the link between devices of a node.
+constexpr double kFastLink = 1.75;
+constexpr double kSlowLink = 0.6;
 
 /// The job's shape.
 struct Nodes {
@@ -37,6 +40,7 @@ struct Nodes {
 struct Unknown {
   double start = kStart;
   double connection = kConnection;
+  double link = 1;  ///< of a node reaches so many times what is reckoned with
 };
 
 /// An all-reduce of one rank's part with those that have the same part: the ranks of a node do so beside one another and
@@ -58,7 +62,8 @@ Scenario in_stages(const Predictor& predictor, const std::vector<Transfer>& all,
   const DependencyGraph& graph = predictor.program().graph();
   Editor editor(predictor);
   for (const Transfer& one : all) {
-    const double ns = 2 * inside.of(one.bytes) + across_ns(nodes, flat, one.bytes, unknown);
+    const double within = inside.fixed + inside.per_byte * one.bytes / unknown.link;
+    const double ns = 2 * within + across_ns(nodes, flat, one.bytes, unknown);
     editor.set_transfer(
         one.op, graph.calibration().stream(device) * 2 + DurationNs{std::llround(one.wait + ns)},
         true);
@@ -86,7 +91,8 @@ Proposal propose(const Predictor& predictor) {
   if (nodes.ranks % nodes.per_node != 0)
     return not_here(fmt::format("{} ranks do not fill nodes of {}", nodes.ranks, nodes.per_node));
   const DeviceId device = trace.streams[trace.device_ops.stream[all.front().op.value].value].device;
-  const NodeLinks inside = node_links(predictor, nodes.per_node, trace.devices[device.value]);
+  const NodeLinks inside =
+      node_links(predictor, "reducescatter", nodes.per_node, trace.devices[device.value]);
   if (inside.text.empty())
     return not_here(
         "the link between the devices of a node is not known, and it was not calibrated");
@@ -96,7 +102,8 @@ Proposal propose(const Predictor& predictor) {
                                 nodes.per_node, model.text, inside.text),
                     in_stages(predictor, all, nodes, inside.line, model.line)};
   for (const Unknown& unknown :
-       {Unknown{0, kConnection}, Unknown{1, kConnection}, Unknown{kStart, kSlowConnection}})
+       {Unknown{0, kConnection}, Unknown{1, kConnection}, Unknown{kStart, kSlowConnection},
+        Unknown{kStart, kConnection, kFastLink}, Unknown{kStart, kConnection, kSlowLink}})
     proposal.otherwise.push_back(
         in_stages(predictor, all, nodes, inside.line, model.line, unknown));
   if (!model.told_apart) {
@@ -116,7 +123,7 @@ const Fix kHierarchicalAllReduce{
     0.2,
     "--topology hierarchical",
     "Reduce-scatter and all-gather inside each node as "
-    "calibrated, else at 70 % of its link, and between them all-reduces of each "
+    "calibrated, else at 70 % of its link (40 % of a bus), and between them all-reduces of each "
     "rank's part, which share the node's network, at the latency and bandwidth that are "
     "fitted to the recorded all-reduces.",
     "how much of the network one connection reaches (all of it is assumed; half of it "

@@ -131,7 +131,8 @@ const Fix kLargerBatch{
     "less what their grid fills the multiprocessors better; launches stay, and what comes once an "
     "epoch comes twice as often. "
     "Lengths are per recorded batch.",
-    "whether memory suffices, and what the batch does to the training's quality",
+    "whether memory suffices, whether what the host does besides launching comes once a step or "
+    "once a sample, and what the batch does to the training's quality",
     propose,
     true};
 

@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/overlap_slowdown.h"
+#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -123,19 +127,56 @@ Arrival arrival_of(const Predictor& predictor, const StepWork& work,
   return arrival;
 }
 
-/// What of a step's communication is left when its backward pass has ended.
-DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Arrival& arrival) {
-  double whole = 0;
-  for (DeviceOpId op : work.communication)
-    whole += static_cast<double>(ops.interval(op).length().ns);
-  TimeNs link_free = TimeNs::min();
-  double sent = 0;
-  for (DeviceOpId op : work.communication) {
-    const DurationNs transfer = ops.interval(op).length();
-    sent += static_cast<double>(transfer.ns);
-    link_free = std::max(link_free, arrival.when(whole > 0 ? sent / whole : 1)) + transfer;
+/// By device op: which of several collectives in turn that make one sum.
+using Stages = std::vector<std::uint8_t>;
+
+Stages stages_of(const Predictor& predictor) {
+  Stages stage(predictor.trace().device_ops.size());
+  const std::vector<std::vector<Transfer>> stages = stages_of_exchange(predictor);
+  for (std::size_t s = 1; s < stages.size(); ++s)
+    for (const Transfer& one : stages[s]) stage[one.op.value] = static_cast<std::uint8_t>(s);
+  return stage;
+}
+
+/// When calls of each process that wait for the whole device (cudaFree) return: nothing runs on beside those.
+using DeviceWaits = std::map<ProcessId, std::vector<TimeNs>>;
+
+DeviceWaits device_waits(const Trace& trace) {
+  DeviceWaits waits;
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const DeviceCallKind kind = trace.calls.kind[c];
+    if (kind == DeviceCallKind::kFree || kind == DeviceCallKind::kDeviceSynchronize)
+      waits[trace.threads[trace.calls.thread[c].value].process].push_back(trace.calls.end[c]);
   }
-  return std::max(DurationNs{0}, link_free - arrival.when(1));
+  for (auto& [process, ends] : waits) std::ranges::sort(ends);
+  return waits;
+}
+
+/// What of a step's communication is left when its backward pass has ended. All stages of a bucket wait for the last of
+/// its gradients.
+DurationNs left_over(const DeviceOps& ops, const StepWork& work, const Stages& stages,
+                     const Arrival& arrival, std::span<const TimeNs> device_waits) {
+  std::map<std::uint8_t, std::size_t> next;
+  std::vector<std::size_t> bucket;
+  std::vector<double> until;  // by bucket: what is sent up to its end
+  for (DeviceOpId op : work.communication) {
+    bucket.push_back(next[stages[op.value]]++);
+    if (until.size() <= bucket.back()) until.resize(bucket.back() + 1);
+    until[bucket.back()] += static_cast<double>(ops.interval(op).length().ns);
+  }
+  std::partial_sum(until.begin(), until.end(), until.begin());
+  const double whole = until.empty() ? 0 : until.back();
+  TimeNs link_free = TimeNs::min();
+  DurationNs later;  // what the backward pass is held up
+  for (std::size_t i = 0; i < bucket.size(); ++i) {
+    const double share = whole > 0 ? until[bucket[i]] / whole : 1;
+    const TimeNs start = std::max(link_free, arrival.when(share) + later);
+    link_free = start + ops.interval(work.communication[i]).length();
+    const auto wait = std::ranges::upper_bound(device_waits, start - later);
+    if (wait != device_waits.end() && *wait < arrival.when(1))
+      later = std::max(later, link_free - *wait);
+  }
+  return std::max(later, link_free - arrival.when(1));
 }
 
 /// The communication of a step that begins while the backward pass goes on.
@@ -164,6 +205,8 @@ void slow_down(const DeviceOps& ops, const StepWork& work, DurationNs left,
 Proposal propose(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const GradientBytes gradients = gradient_bytes(predictor.trace());
+  const Stages stages = stages_of(predictor);
+  DeviceWaits waits = device_waits(predictor.trace());
   Editor editor(predictor);
   DurationNs exposed;
   std::int64_t steps = 0;
@@ -177,7 +220,9 @@ Proposal propose(const Predictor& predictor) {
     for (const DeviceStep& step : partition.steps) {
       const StepWork work = work_of(predictor, partition.device, step.interval);
       if (work.communication.empty()) continue;
-      DurationNs left = left_over(ops, work, arrival_of(predictor, work, gradients));
+      const StreamId stream = ops.stream[work.communication.front().value];
+      DurationNs left = left_over(ops, work, stages, arrival_of(predictor, work, gradients),
+                                  waits[predictor.trace().streams[stream.value].process]);
       exposed += left;
       ++steps;
       messages += work.communication.size();
