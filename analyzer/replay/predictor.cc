@@ -99,9 +99,13 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
   std::vector<double> lengths;
   lengths.reserve(marked_.steps.size());
   for (const MarkedStep& step : marked_.steps) {
-    std::int64_t length = time_of(step.end, times) - time_of(step.begin, times);
-    lengths.push_back(static_cast<double>(std::max(length, scenario.at_least.ns)) / scenario.work);
+    lengths.push_back(static_cast<double>(time_of(step.end, times) - time_of(step.begin, times)));
   }
+  // What a resource needs it needs on average: batches that are ahead let one step do with less.
+  const double mean = std::accumulate(lengths.begin(), lengths.end(), 0.0) /
+                      static_cast<double>(std::max<std::size_t>(1, lengths.size()));
+  const double more = std::max(0.0, static_cast<double>(scenario.at_least.ns) - mean);
+  for (double& length : lengths) length = (length + more) / scenario.work;
   return lengths;
 }
 

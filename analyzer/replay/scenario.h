@@ -53,7 +53,7 @@ struct Scenario {
   /// By PartId: lags of the part are multiplied by it; empty or shorter: 1.
   std::vector<double> factor;
   std::vector<Edit> edits;  ///< by constraint, each once; they count instead of the factor
-  /// No step is shorter than this: what a resource needs that the graph does not have (a copy engine,
+  /// Steps are not shorter than this on average: what a resource needs that the graph does not have (a copy engine,
   /// a link, the workers of a loader).
   DurationNs at_least;
   std::vector<Pool> pools;

@@ -21,6 +21,29 @@ DurationNs least_for_processors(const Predictor& predictor) {
   return DurationNs{std::llround(share * static_cast<double>(predictor.baseline().recorded.ns))};
 }
 
+DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
+  const Steps& steps = predictor.analysis().steps;
+  if (steps.steady.empty()) return {};
+  const Interval window{steps.all[steps.steady.front()].host.begin,
+                        steps.all[steps.steady.back()].host.end};
+  Editor editor(predictor);
+  const LoaderPools pools(predictor, editor);
+  double most = 0;
+  for (const Loader& loader : find_loaders(predictor.program().graph().points())) {
+    const StorageModel& storage = pools.storage_of(loader);
+    if (!storage.limited() || window.empty()) continue;
+    double busy = 0;
+    for (const StorageRead& read : storage.reads)
+      if (window.contains(read.time.begin))
+        busy +=
+            static_cast<double>(read.held.ns) + times_bytes * static_cast<double>(read.transfer.ns);
+    most = std::max(most, busy / storage.places / static_cast<double>(window.length().ns));
+  }
+  // As recorded it was done in the time that there was, however the fit has it.
+  if (times_bytes <= 1) most = std::min(most, 1.0);
+  return DurationNs{std::llround(most * static_cast<double>(predictor.baseline().recorded.ns))};
+}
+
 bool has_workers(const Points& points, const Loader& loader) {
   return !loader.made.empty() && !loader.waited.empty() &&
          points.thread_of(loader.made.front().task) != points.thread_of(loader.waited.front().task);
@@ -241,7 +264,7 @@ void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread, std::uint3
   }
 }
 
-void LoaderPools::move_into(Scenario& scenario, int times_bytes) {
+void LoaderPools::move_into(Scenario& scenario, double times_bytes) {
   for (Visit& visit : visits_) visit.fixed *= times_bytes;
   std::ranges::sort(visits_, {}, &Visit::constraint);
   scenario.pools = std::move(pools_);

@@ -31,6 +31,10 @@ void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
 /// step, as far as workers computed on all processors in it. Zero where that is not known.
 DurationNs least_for_processors(const Predictor& predictor);
 
+/// What a storage that the recorded reads are seen to share needs for the batches of a step at least, with so many times
+/// the bytes. Zero where they show no limit.
+DurationNs least_for_storage(const Predictor& predictor, double times_bytes = 1);
+
 /// The interval also holds a step that takes no less than `least`, as it is where more readers get no more of the storage.
 void add_if_full(const Predictor& predictor, Proposal& proposal, DurationNs least);
 
@@ -58,7 +62,7 @@ class LoaderPools {
   /// were.
   bool add_persistent(const Loader& loader);
   /// Moves pools and visits into the scenario; each read transfers so many times the bytes. The last call.
-  void move_into(Scenario& scenario, int times_bytes = 1);
+  void move_into(Scenario& scenario, double times_bytes = 1);
 
   /// How likely so many times as many of its readers are served as fast, see StorageModel::serves.
   double certainty_of(const Loader& loader, double times_readers) const;

@@ -11,6 +11,7 @@
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/loader_pools.h"
 #include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
 
@@ -124,6 +125,9 @@ Proposal propose(const Predictor& predictor) {
     proposal.otherwise.push_back(
         crossing(predictor, stages, rate, kBytesOfReadByte * sum_reads(trace).bytes / made)
             .scenario);
+  const DurationNs reading = least_for_storage(predictor);
+  proposal.scenario.at_least = reading;
+  for (Scenario& other : proposal.otherwise) other.at_least = reading;
   return proposal;
 }
 

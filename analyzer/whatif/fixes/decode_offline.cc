@@ -93,6 +93,7 @@ Scenario decoded(const Predictor& predictor, const StorageModel& storage, double
   bytes *= by;
   if (storage.total.ns > 0)
     scale_stage(predictor, RangeKind::kRead, storage.left_with_bytes(bytes), scenario);
+  scenario.at_least = least_for_storage(predictor, bytes);
   return scenario;
 }
 

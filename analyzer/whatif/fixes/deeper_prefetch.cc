@@ -42,7 +42,8 @@ Proposal propose(const Predictor& predictor) {
   proposal.setting = fmt::format("--prefetch {}", after);
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
-  proposal.scenario.at_least = least_for_processors(predictor);
+  proposal.scenario.at_least =
+      std::max(least_for_processors(predictor), least_for_storage(predictor));
   add_if_full(predictor, proposal, if_full);
   return proposal;
 }

@@ -11,6 +11,7 @@
 #include "analyzer/evidence/parameter_gathers.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
 #include "analyzer/whatif/transfers.h"
@@ -157,6 +158,8 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   Editor editor = halve(predictor, *limits, stored);
   const bool shards = !mixed && !stored && halve_shards(predictor, editor);
+  // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
+  if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
   if (editor.empty()) return not_here("no kernel would be shorter");
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   Proposal proposal{
@@ -208,7 +211,8 @@ const Fix kHalfThroughout{
     "--precision bf16",
     "Casts go away, and kernels that pass activations through memory take half, but for those "
     "whose "
-    "names say 16 bits. Products, the update and the exchange of gradients stay.",
+    "names say 16 bits; BF16 needs no scaling of losses. Products, the update and the exchange of "
+    "gradients stay.",
     "whether the training is as good with norms and losses in 16 bits",
     propose_throughout};
 

@@ -35,32 +35,56 @@ bool in_one_request(const Trace& trace) {
   return requests > 0 && 2 * requests <= 3 * batches_made(trace);
 }
 
+/// Reads of one size do not tell whether requests or bytes take their time.
+bool are_alike(const StorageModel& storage) {
+  return std::ranges::all_of(storage.reads, [&](const StorageRead& read) {
+    return read.bytes == storage.reads.front().bytes;
+  });
+}
+
+/// With the workers at a storage that they share, of which a batch then takes `reading` times as much.
+Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double reading) {
+  const Points& points = predictor.program().graph().points();
+  LoaderPools pools(predictor, editor);
+  for (const Loader& loader : find_loaders(points))
+    if (has_workers(points, loader) && pools.storage_of(loader).shared())
+      pools.add_as_recorded(loader);
+  Scenario scenario;
+  pools.move_into(scenario, reading);
+  scenario.at_least =
+      DurationNs{std::llround(reading * static_cast<double>(least_for_storage(predictor).ns))};
+  return scenario;
+}
+
 /// Whoever makes the input, in ranges of a loader or not: twice the samples take twice the time. Where workers share
 /// a storage, its transfers are as many times as long, and they wait for each other. First what is likeliest; where nothing
 /// tells whether requests or bytes take a read's time, then the same with each of them taking all of it.
 std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const bool one_request = in_one_request(predictor.trace());
+  const double requests = one_request ? 1 : kTimes;
+  const StorageModel storage = storage_model(predictor.trace());
+  const bool shared = [&] {
+    const LoaderPools pools(predictor, editor);
+    return std::ranges::any_of(find_loaders(points), [&](const Loader& loader) {
+      return has_workers(points, loader) && pools.storage_of(loader).shared();
+    });
+  }();
   std::vector<double> reading = {one_request ? 1.0 : kTimes};
-  Scenario scenario;
-  LoaderPools pools(predictor, editor);
-  bool shared = false;
-  for (const Loader& loader : find_loaders(points)) {
-    if (!has_workers(points, loader) || !pools.storage_of(loader).shared()) continue;
-    pools.add_as_recorded(loader);
-    shared = true;
-  }
   if (shared) {
-    pools.move_into(scenario, kTimes);
-  } else if (const StorageModel storage = storage_model(predictor.trace());
-             one_request && storage.total.ns > 0) {
+    reading = {kTimes};
+    if (one_request && storage.limited() && are_alike(storage)) reading = {1.5, 1, kTimes};
+  } else if (one_request && storage.total.ns > 0) {
     reading = {storage.left_with_bytes(kTimes)};
     if (storage.basis == StorageModel::Basis::kAssumed) reading.insert(reading.end(), {1, kTimes});
   }
-  scale_input(predictor, kTimes, scenario);
-  std::vector<Scenario> all(reading.size(), scenario);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    scale_stage(predictor, RangeKind::kRead, reading[i] / kTimes, all[i]);
+  std::vector<Scenario> all;
+  for (const double times : reading) {
+    Scenario scenario = shared ? at_shared_storage(predictor, editor, times) : Scenario();
+    scale_input(predictor, kTimes, scenario);
+    scale_stage(predictor, RangeKind::kRead, (shared ? requests : times) / kTimes, scenario);
+    all.push_back(std::move(scenario));
+  }
   return all;
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Sums in stages (inside the nodes, between them, back) as one ring over all ranks. It crosses each node's network once and
+// has it to itself; what goes away is starting two more collectives for each sum, which small sums are made of.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/transfers.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Starting a collective, whatever it sends: NCCL's own model of itself (src/include/tuning.h: baseLat).
+constexpr double kStartNs = 8'400;
+
+/// What the recording does not tell.
+struct Unknown {
+  double
+      network;  ///< the one connection of a ring gets so much of what the connections of a node reach together
+  double start;  ///< of what is reckoned with
+};
+constexpr Unknown kUsual{1, 1};
+constexpr std::array<Unknown, 3> kOther{{{0.5, 1}, {1, 0.5}, {1, 3}}};
+
+/// The sums in stages, the i-th of each for one bucket.
+struct Staged {
+  std::vector<Transfer> scatter;
+  std::vector<Transfer> across;  ///< empty: all ranks are on one node
+  std::vector<Transfer> gather;
+  TransferLine line = {};  ///< of `across`
+
+  int per_node() const { return scatter.front().ranks; }
+  int nodes() const { return across.empty() ? 1 : across.front().ranks; }
+};
+
+/// Whether nothing is launched between the stages of a sum: what updates parameters in between needs both of them.
+bool is_one_sum(const Trace& trace, const Transfer& scatter, const Transfer& gather) {
+  const CallId first = trace.device_ops.call[scatter.op.value];
+  const CallId last = trace.device_ops.call[gather.op.value];
+  if (!first.valid() || !last.valid() ||
+      trace.calls.thread[first.value] != trace.calls.thread[last.value])
+    return false;
+  const auto calls = trace.calls_of_thread[trace.calls.thread[first.value]];
+  auto call = std::ranges::upper_bound(calls, trace.calls.start[first.value], {},
+                                       [&](CallId one) { return trace.calls.start[one.value]; });
+  for (; call != calls.end() && *call != last; ++call) {
+    const DeviceOpId op = trace.calls.op[call->value];
+    if (op.valid() && trace.device_ops.kind[op.value] == DeviceOpKind::kKernel) return false;
+  }
+  return call != calls.end();
+}
+
+double one_ring_ns(const Staged& staged, std::size_t i, const Unknown& unknown) {
+  const double bytes = staged.scatter[i].bytes;
+  const int ranks = staged.nodes() * staged.per_node();
+  const double stages = staged.scatter[i].ns + staged.gather[i].ns;
+  // The ring has as many hops inside the nodes as both stages there.
+  const double starts = staged.across.empty() ? 1 : 2;
+  const double inside = std::max(0.0, stages - starts * kStartNs * unknown.start);
+  if (staged.across.empty()) return inside;
+  const double network = staged.line.per_byte * bytes / (staged.per_node() * unknown.network) *
+                         moved_share(ranks) / moved_share(staged.nodes());
+  return staged.line.fixed + std::max(inside, network);
+}
+
+Scenario in_one_ring(const Predictor& predictor, const Staged& staged, const Unknown& unknown) {
+  Editor editor(predictor);
+  for (std::size_t i = 0; i < staged.scatter.size(); ++i) {
+    const double ns = one_ring_ns(staged, i, unknown);
+    editor.set_transfer(staged.scatter[i].op, DurationNs{std::llround(staged.scatter[i].wait + ns)},
+                        true);
+    if (!staged.across.empty()) editor.drop_op(staged.across[i].op);
+    editor.drop_op(staged.gather[i].op);
+  }
+  return editor.take();
+}
+
+Proposal propose(const Predictor& predictor) {
+  std::vector<std::vector<Transfer>> stages = stages_of_exchange(predictor);
+  const bool known = stages.size() > 1 && stages.front().front().kind == "reducescatter" &&
+                     std::ranges::all_of(stages, [&](const std::vector<Transfer>& stage) {
+                       return stage.size() == stages.front().size();
+                     });
+  if (!known) return not_here("no sums in stages of known size were recorded");
+  Staged staged{std::move(stages.front()), {}, std::move(stages.back())};
+  if (stages.size() == 3) staged.across = std::move(stages[1]);
+  const Trace& trace = predictor.trace();
+  for (std::size_t i = 0; staged.across.empty() && i < staged.scatter.size(); ++i)
+    if (!is_one_sum(trace, staged.scatter[i], staged.gather[i]))
+      return not_here("other work comes between a reduce-scatter and its all-gather");
+  if (staged.per_node() < 2) return not_here("how many ranks each stage has is not known");
+  const TransferModel model = model_transfers(predictor, staged.across);
+  staged.line = model.line;
+  Proposal proposal{true,
+                    fmt::format("{} sums in stages become one ring each over {} ranks",
+                                staged.scatter.size(), staged.nodes() * staged.per_node()),
+                    in_one_ring(predictor, staged, kUsual)};
+  for (const Unknown& unknown : kOther)
+    proposal.otherwise.push_back(in_one_ring(predictor, staged, unknown));
+  if (!staged.across.empty() && !model.told_apart) {
+    Staged latency = staged;
+    latency.line = model.latency_only;
+    proposal.otherwise.push_back(in_one_ring(predictor, latency, kUsual));
+  }
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kFlatAllReduce{
+    "flat-allreduce",
+    "Sum in one ring over all ranks",
+    "comm-too-small, comm-exposed",
+    FixKind::kModelled,
+    0.2,
+    "--topology flat",
+    "Of the stages of a sum one collective is left. It takes the latency that is fitted to "
+    "the "
+    "stage between nodes, and the longer of both stages inside nodes without starting them (8.4 µs "
+    "each) and of its bytes over a node's network.",
+    "how much of the network one connection reaches (all of it is assumed; half of it widens the "
+    "interval)",
+    propose};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "analyzer/whatif/editor.h"
+
+namespace headway::analyzer {
+
+/// Drops the kernels that divide gradients by the scale of the loss and look for infinities in them, which FP16 needs for its
+/// small range. How many.
+std::int64_t drop_loss_scaling(const trace::Trace& trace, Editor& editor);
+
+}  // namespace headway::analyzer
