@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,10 @@ namespace {
 using namespace trace;
 
 constexpr int kTimes = 2;
+/// A last wave of blocks that is not full costs less than a whole one: multiprocessors take several blocks at once, and
+/// libraries choose another tile. How much less is in no recording.
+constexpr double kTailCosts = 0.5;
+constexpr double kTailCostsLeast = 0.2;
 /// Memory that a step may use.
 constexpr double kUsable = 0.9;
 /// Where memory may not suffice, or nothing tells of it.
@@ -88,52 +93,79 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   return all;
 }
 
-Proposal propose(const Predictor& predictor) {
+/// Streams that carry collectives: what else runs there handles gradients, of which a larger batch has no more.
+std::set<StreamId> communication_streams(const Predictor& predictor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  std::set<StreamId> streams;
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (predictor.analysis().attribution.class_of[i] == TimeClass::kCommTransfer)
+      streams.insert(ops.stream[i]);
+  return streams;
+}
+
+/// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing.
+Scenario computing(const Predictor& predictor, double power) {
   const Trace& trace = predictor.trace();
   const Analysis& analysis = predictor.analysis();
-  const std::size_t at = predictor.steps().partition;
-  const DevicePartition& partition = analysis.partitions[at];
-  if (!partition.device.valid()) return not_here("the steps are a host thread's");
   const DeviceOps& ops = trace.device_ops;
   const Points& points = predictor.program().graph().points();
   const DurationNs least = shortest_kernel(ops);
+  const std::set<StreamId> communication = communication_streams(predictor);
   Editor editor(predictor);
-  std::int64_t update = 0;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    const DeviceOpId op{i};
-    const DurationNs now = ops.interval(op).length();
-    const bool to_device = ops.kind[i] == DeviceOpKind::kCopyHostToDevice;
-    if (ops.kind[i] != DeviceOpKind::kKernel && !to_device) continue;
-    if (analysis.attribution.phase_of[i] == Phase::kUpdate) {
-      ++update;
+    const bool kernel = ops.kind[i] == DeviceOpKind::kKernel;
+    if (!kernel && ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
+    if (analysis.attribution.phase_of[i] == Phase::kUpdate || communication.contains(ops.stream[i]))
       continue;
-    }
-    if (analysis.attribution.class_of[i] == TimeClass::kCommTransfer) continue;
     const DeviceId device = trace.streams[ops.stream[i].value].device;
     const std::int32_t processors =
-        limits_of(trace.devices[device.value], analysis.work[at].architecture).multiprocessors;
-    const double better =
-        wave_fill(ops.blocks[i] * kTimes, processors) / wave_fill(ops.blocks[i], processors);
+        limits_of(trace.devices[device.value],
+                  analysis.work[predictor.steps().partition].architecture)
+            .multiprocessors;
+    const double better = wave_fill(ops.blocks[i] * kTimes, processors, power) /
+                          wave_fill(ops.blocks[i], processors, power);
+    const DurationNs now = ops.interval(DeviceOpId{i}).length();
     const auto working = static_cast<double>(std::max<std::int64_t>(0, (now - least).ns));
-    editor.set_duration(points.task(op),
-                        now + DurationNs{std::llround(working * (kTimes / better - 1))}, true);
+    const double more = std::max(0.0, kTimes / better - 1);
+    editor.set_duration(points.task(DeviceOpId{i}), now + DurationNs{std::llround(working * more)},
+                        true);
   }
-  if (editor.empty()) return not_here("no kernels were recorded");
-  if (update == 0)
+  return editor.take();
+}
+
+bool has_update(const Predictor& predictor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (ops.kind[i] == DeviceOpKind::kKernel &&
+        predictor.analysis().attribution.phase_of[i] == Phase::kUpdate)
+      return true;
+  return false;
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
+  if (!partition.device.valid()) return not_here("the steps are a host thread's");
+  const Scenario usual = computing(predictor, kTailCosts);
+  if (usual.edits.empty()) return not_here("no kernels were recorded");
+  if (!has_update(predictor))
     return not_here("no kernels are known to update parameters: what a larger batch leaves alone");
+  Editor editor(predictor);
   repeat_epochs(predictor, kTimes, editor);
   const std::vector<Scenario> inputs = making(predictor, editor);
-  const Scenario device_side = editor.take();
-  Proposal proposal{
-      true, fmt::format("a step takes {} times the samples; per recorded batch", kTimes), {}};
-  for (const Scenario& input : inputs) {
-    Scenario scenario = device_side.with(input);
+  const Scenario host_side = editor.take();
+  auto whole = [&](const Scenario& device_side, const Scenario& input) {
+    Scenario scenario = device_side.with(host_side).with(input);
     scenario.work = kTimes;
-    if (&input == &inputs.front())
-      proposal.scenario = std::move(scenario);
-    else
-      proposal.otherwise.push_back(std::move(scenario));
-  }
+    return scenario;
+  };
+  Proposal proposal{true,
+                    fmt::format("a step takes {} times the samples; per recorded batch", kTimes),
+                    whole(usual, inputs.front())};
+  for (std::size_t i = 1; i < inputs.size(); ++i)
+    proposal.otherwise.push_back(whole(usual, inputs[i]));
+  for (const double power : {kTailCostsLeast, 1.0})
+    proposal.otherwise.push_back(whole(computing(predictor, power), inputs.front()));
   const Device& device = trace.devices[partition.device.value];
   const double used = counters::memory_peak(trace, partition.device);
   if (used <= 0 || kTimes * used > kUsable * static_cast<double>(device.memory_bytes))
@@ -152,7 +184,8 @@ const Fix kLargerBatch{
     "",  // --batch changes the training: nothing to be tried for speed alone
     "Kernels but those of the update and of communication, copies to the device "
     "and the making of batches take twice their time beyond the shortest one's, "
-    "less what their grid fills the multiprocessors better; launches stay, and what comes once an "
+    "less what their grid fills the multiprocessors better (a last wave that is not full costs the "
+    "root of its share); launches stay, and what comes once an "
     "epoch comes twice as often. "
     "Lengths are per recorded batch.",
     "whether memory suffices, whether what the host does besides launching comes once a step or "
