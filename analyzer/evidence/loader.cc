@@ -285,11 +285,8 @@ std::optional<double> share_of_processor(const RuleContext& context) {
 
 }  // namespace
 
-std::int64_t workers_that_fit(const RuleContext& context) {
+double share_of_making(const RuleContext& context) {
   const trace::Trace& trace = context.trace;
-  const std::int64_t processors = processor_count(trace);
-  if (processors <= 0) return 0;
-  const std::int64_t trainers = trainers_in(trace);
   DurationNs making;
   DurationNs reading;
   DurationNs computing;
@@ -314,9 +311,16 @@ std::int64_t workers_that_fit(const RuleContext& context) {
                         : kCopiesOfReads;
     share = computes + (1 - computes) * copies;
   }
+  return std::max(share, 1e-3);
+}
+
+std::int64_t workers_that_fit(const RuleContext& context) {
+  const std::int64_t processors = processor_count(context.trace);
+  if (processors <= 0) return 0;
+  const std::int64_t trainers = trainers_in(context.trace);
   return static_cast<std::int64_t>(
       std::max(1.0, std::floor(static_cast<double>(processors - trainers) /
-                               static_cast<double>(trainers) / std::max(share, 1e-3))));
+                               static_cast<double>(trainers) / share_of_making(context))));
 }
 
 std::int64_t workers_needed(DurationNs per_batch, DurationNs step) {

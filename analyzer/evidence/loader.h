@@ -97,10 +97,12 @@ std::int64_t trainers_in(const trace::Trace& trace);
 /// Processors that those may use: of machines with other ranks, their part. 0 unknown.
 std::int64_t processor_count(const trace::Trace& trace);
 
-/// How many workers of each loader the processors bear besides the training threads, by what makes the batches now:
-/// workers, or those threads; 0 unknown. One takes a processor while it computes; a read takes one as long as its bytes would take in large pieces, and
+/// Of a processor, while a batch is made. Computing takes one; a read takes one as long as its bytes would take in large pieces, and
 /// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.
 /// Where the processor time of the workers' processes is sampled, that tells it.
+double share_of_making(const RuleContext& context);
+/// How many workers of each loader the processors bear besides the training threads, by what makes the batches now:
+/// workers, or those threads; 0 unknown.
 std::int64_t workers_that_fit(const RuleContext& context);
 /// How many hide the making of batches under steps that take `step`: a fifth more than the mean asks for, as batches take
 /// unequally long.

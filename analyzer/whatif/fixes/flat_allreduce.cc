@@ -27,8 +27,8 @@ struct Unknown {
       network;  ///< the one connection of a ring gets so much of what the connections of a node reach together
   double start;  ///< of what is reckoned with
 };
-constexpr Unknown kUsual{1, 1};
-constexpr std::array<Unknown, 3> kOther{{{0.5, 1}, {1, 0.5}, {1, 3}}};
+constexpr Unknown kUsual{0.75, 1};
+constexpr std::array<Unknown, 4> kOther{{{0.5, 1}, {1, 1}, {0.75, 0.5}, {0.75, 3}}};
 
 /// The sums in stages, the i-th of each for one bucket.
 struct Staged {
@@ -126,8 +126,9 @@ const Fix kFlatAllReduce{
     "the "
     "stage between nodes, and the longer of both stages inside nodes without starting them (8.4 µs "
     "each) and of its bytes over a node's network.",
-    "how much of the network one connection reaches (all of it is assumed; half of it widens the "
-    "interval)",
+    "how much of the network one connection reaches (three quarters are assumed; half and all of "
+    "it widen "
+    "the interval)",
     propose};
 
 }  // namespace headway::analyzer

@@ -35,20 +35,6 @@ bool moves_activations(KernelFamily family) {
          family == KernelFamily::kSoftmax;
 }
 
-/// Products in 16 bits, and between each two of them casts: what lies there is in 32 bits.
-bool is_mixed(const Predictor& predictor) {
-  std::int64_t casts = 0;
-  std::int64_t products = 0;
-  for_each_steady_op(predictor.trace(), predictor.analysis().steps,
-                     predictor.analysis().partitions[predictor.steps().partition],
-                     [&](const DeviceStep&, DeviceOpId op) {
-                       const KernelFamily family = predictor.kernels().of(op).family;
-                       casts += family == KernelFamily::kCast;
-                       products += is_matrix_work(family);
-                     });
-  return products > 0 && 2 * casts >= products;
-}
-
 /// The kernels that 16 bits make shorter, and by how much.
 class Halving {
  public:
@@ -187,6 +173,19 @@ Proposal propose_throughout(const Predictor& predictor) {
 }
 
 }  // namespace
+
+bool is_mixed(const Predictor& predictor) {
+  std::int64_t casts = 0;
+  std::int64_t products = 0;
+  for_each_steady_op(predictor.trace(), predictor.analysis().steps,
+                     predictor.analysis().partitions[predictor.steps().partition],
+                     [&](const DeviceStep&, DeviceOpId op) {
+                       const KernelFamily family = predictor.kernels().of(op).family;
+                       casts += family == KernelFamily::kCast;
+                       products += is_matrix_work(family);
+                     });
+  return products > 0 && 2 * casts >= products;
+}
 
 const Fix kHalfPrecision{
     "half-precision",

@@ -9,4 +9,7 @@ namespace headway::analyzer {
 /// small range. How many.
 std::int64_t drop_loss_scaling(const trace::Trace& trace, Editor& editor);
 
+/// Products in 16 bits, and between each two of them casts: what lies there is in 32 bits.
+bool is_mixed(const Predictor& predictor);
+
 }  // namespace headway::analyzer

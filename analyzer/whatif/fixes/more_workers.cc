@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -26,6 +27,30 @@ DurationNs mean_length(const Points& points, const Loader& loader) {
   return sum / static_cast<std::int64_t>(loader.made.size());
 }
 
+/// What processors bear. A training thread takes one but while it waits for a batch; with more workers it waits less.
+struct Room {
+  std::size_t workers = kMostWorkers;
+  DurationNs step;  ///< no less than this: what a step computes, on all processors
+};
+
+/// `step`: without the waits. `making`: of all batches of a step.
+Room room_for_workers(const Predictor& predictor, DurationNs step, DurationNs making) {
+  /// A worker that gets nine tenths of a processor is one.
+  constexpr double kNearlyOne = 0.1;
+  const RuleContext context = rule_context(predictor);
+  const std::int64_t processors = processor_count(context.trace);
+  if (processors <= 0) return {};
+  const double share = share_of_making(context);
+  const double each =
+      static_cast<double>(processors) / static_cast<double>(trainers_in(context.trace));
+  const double computing = static_cast<double>(step.ns) + share * static_cast<double>(making.ns);
+  const double least = computing / each;
+  const double training =
+      static_cast<double>(step.ns) / std::max({1.0, static_cast<double>(step.ns), least});
+  const double fit = std::ceil((each - training) / share - kNearlyOne);
+  return {static_cast<std::size_t>(std::max(1.0, fit)), DurationNs{std::llround(least)}};
+}
+
 Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
   const Proposal free = kFreeInput.propose(predictor);
@@ -34,8 +59,8 @@ Proposal propose(const Predictor& predictor) {
       loaders, [&](const Loader& loader) { return has_workers(points, loader); });
   if (!free.applies || !made_by_others) return not_here("no workers are seen that make batches");
   const DurationNs step = predictor.predict(free.scenario).step;
-  const auto fitting = static_cast<std::size_t>(workers_that_fit(rule_context(predictor)));
-  const std::size_t limit = fitting > 0 ? fitting : kMostWorkers;
+  std::size_t limit = kMostWorkers;
+  DurationNs least;
   Editor editor(predictor);
   LoaderPools pools(predictor, editor);
   std::size_t most = 0;
@@ -61,6 +86,13 @@ Proposal propose(const Predictor& predictor) {
     }
     // Beyond what the storage serves, workers wait for each other.
     const auto needed = static_cast<std::size_t>(workers_needed(making, std::max(turn, step)));
+    const auto batches =
+        static_cast<double>(loader.made.size()) /
+        static_cast<double>(std::max<std::size_t>(1, steps_of_a_thread(predictor)));
+    const Room room = room_for_workers(
+        predictor, step, DurationNs{std::llround(batches * static_cast<double>(making.ns))});
+    limit = room.workers;
+    least = std::max(least, room.step);
     const std::size_t workers = std::max(now, std::min(needed, limit));
     const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth = in_turns ? loader.depth * workers / now
@@ -83,9 +115,9 @@ Proposal propose(const Predictor& predictor) {
                                 format_duration(turn)));
   }
   if (most <= before) {
-    return not_here(fmt::format(
-        "{} {} {}", before, before == 1 ? "worker" : "workers",
-        limit <= before ? "take all processors but one" : "make batches as fast as they are used"));
+    return not_here(fmt::format("{} {} {}", before, before == 1 ? "worker" : "workers",
+                                limit <= before ? "take what processors the training thread leaves"
+                                                : "make batches as fast as they are used"));
   }
   Proposal proposal{
       true,
@@ -94,6 +126,7 @@ Proposal propose(const Predictor& predictor) {
   proposal.setting = fmt::format("--workers {} --prefetch {}", most, ahead);
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
+  proposal.scenario.at_least = least;
   add_if_full(predictor, proposal, if_full);
   return proposal;
 }

@@ -32,6 +32,8 @@ Proposal propose(const Predictor& predictor) {
                                 "no scaling of losses",
                                 format_count((kernels + steps / 2) / steps)),
                     editor.take()};
+  // With casts between products the trainer's switch is half-throughout.
+  if (!is_mixed(predictor)) proposal.setting = "--precision bf16";
   return proposal;
 }
 
@@ -57,7 +59,7 @@ const Fix kNoLossScaling{"no-loss-scaling",
                          "amp-casts",
                          FixKind::kModelled,
                          0.2,
-                         "--precision bf16",
+                         "",
                          "Kernels that unscale gradients and look for infinities in them go away; "
                          "all other kernels take what they took in FP16.",
                          "whether the training is as good with BF16's shorter fractions",

@@ -43,7 +43,7 @@ TEST_CASE("every rule has a fix that can be predicted, or says why it has none")
 
 TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at most") {
   // Two workers at most, and collating stays: real fixes stay above the ceiling.
-  TextRun run = input_bound("3", "  collate 14ms\n");
+  TextRun run = input_bound("2", "  collate 14ms\n");
   const Finding& finding = predicted_finding(run, "input-bound");
   REQUIRE(finding.predicted);
   CHECK(finding.predicted->fix == "decode-offline");
@@ -61,7 +61,7 @@ TEST_CASE("a finding shows the best fix that can be made, and the ceiling as at 
 }
 
 TEST_CASE("a cause that no known fix mends here keeps its ceiling") {
-  TextRun run("meta cpu_count 2\nloader 1\n  collate 36ms\nthread main\n  steps 60\n    input\n" +
+  TextRun run("meta cpu_count 1\nloader 1\n  collate 36ms\nthread main\n  steps 60\n    input\n" +
               test::healthy_step());
   const Finding& finding = predicted_finding(run, "input-bound");
   REQUIRE(finding.predicted);
