@@ -67,13 +67,14 @@ struct TransferModel {
   bool told_apart = false;  ///< latency and bandwidth; else all time is taken to be for bytes
   TransferLine latency_only =
       {};  ///< of messages of one size: what it would be were it all latency
+  /// Messages of one size do not tell: half of their time for each.
+  TransferLine likely() const {
+    return told_apart ? line : TransferLine{latency_only.fixed / 2, line.per_byte / 2};
+  }
   /// "latency 65.0 µs, 0.6 GB/s, fitted to 1920 all-reduces", or "…, measured 2026-11-22 on AMD EPYC (shm, 2
   /// ranks) and scaled to the 60 recorded all-reduces".
   std::string text;
 };
-/// Of a fix that sends fewer bytes, where messages of one size do not tell whether bytes take the time.
-inline constexpr double kBytesMayTakeNoTime = 0.5;
-
 /// The recorded transfers, of one kind and number of ranks, tell it where they are at least 20 of two sizes or more; else a
 /// calibration of the recorded machine where it has them, through the mean of the recorded ones; else they do as far as they can.
 TransferModel model_transfers(const Predictor& predictor, std::span<const Transfer> transfers);

@@ -65,6 +65,10 @@ Proposal propose(const Predictor& predictor) {
   const Trace& trace = predictor.trace();
   std::vector<Transfer> all = main_all_reduces(predictor);
   if (all.empty()) return not_here("no all-reduce of known size was recorded");
+  const std::vector<std::vector<Transfer>> stages = stages_of_exchange(predictor);
+  if (stages.size() > 1 &&
+      std::ranges::all_of(stages, [](const auto& its) { return its.front().kind == "allreduce"; }))
+    return not_here("gradients are summed in rounds: they are compressed already");
   const TransferModel model = model_transfers(predictor, all);
   std::erase_if(
       all, [&](const Transfer& one) { return !in_single_precision(trace.strings[one.dtype]); });
@@ -73,14 +77,14 @@ Proposal propose(const Predictor& predictor) {
       true,
       fmt::format(
           "{}; half the bytes, and kernels that round and widen{}{}", model.text,
-          model.told_apart ? "" : "; of one size: all of their time is taken to be for bytes",
+          model.told_apart ? "" : "; of one size: half of their time is taken to be for bytes",
           all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
-      at_half(predictor, all, model.line)};
+      at_half(predictor, all, model.likely())};
   if (proposal.scenario.edits.empty())
     return not_here("the rate of the device's memory is not known, and it was not calibrated");
   if (!model.told_apart) {
-    proposal.certainty = kBytesMayTakeNoTime;
-    proposal.otherwise.push_back(at_half(predictor, all, model.latency_only));
+    for (const TransferLine& line : {model.line, model.latency_only})
+      proposal.otherwise.push_back(at_half(predictor, all, line));
   }
   return proposal;
 }

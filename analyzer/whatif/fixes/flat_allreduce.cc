@@ -98,7 +98,7 @@ Proposal propose(const Predictor& predictor) {
       return not_here("other work comes between a reduce-scatter and its all-gather");
   if (staged.per_node() < 2) return not_here("how many ranks each stage has is not known");
   const TransferModel model = model_transfers(predictor, staged.across);
-  staged.line = model.line;
+  staged.line = model.likely();
   Proposal proposal{true,
                     fmt::format("{} sums in stages become one ring each over {} ranks",
                                 staged.scatter.size(), staged.nodes() * staged.per_node()),
@@ -106,9 +106,10 @@ Proposal propose(const Predictor& predictor) {
   for (const Unknown& unknown : kOther)
     proposal.otherwise.push_back(in_one_ring(predictor, staged, unknown));
   if (!staged.across.empty() && !model.told_apart) {
-    Staged latency = staged;
-    latency.line = model.latency_only;
-    proposal.otherwise.push_back(in_one_ring(predictor, latency, kUsual));
+    for (const TransferLine& line : {model.line, model.latency_only}) {
+      staged.line = line;
+      proposal.otherwise.push_back(in_one_ring(predictor, staged, kUsual));
+    }
   }
   return proposal;
 }
