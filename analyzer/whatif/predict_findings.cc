@@ -141,9 +141,19 @@ double confirmed(double confidence, double residual) {
   return (1 + confidence) / 2 * (1 - std::min(1.0, residual));
 }
 
+/// Of a cause that only another training mends (a larger batch), no more than the interval of that: a step in which nothing
+/// takes time that a batch makes cheaper is none.
 void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
   const DurationNs step = predictor.baseline().recorded;
+  const bool trains_otherwise = std::ranges::all_of(finding.fixes, [](const PredictedGain& gain) {
+    return find_fix(gain.fix)->changes_training;
+  });
   DurationNs most = std::max(ceiling, DurationNs{0});
+  if (trains_otherwise && !finding.fixes.empty()) {
+    most = {};
+    for (const PredictedGain& gain : finding.fixes)
+      most = std::max(most, DurationNs{std::llround(gain.high * static_cast<double>(step.ns))});
+  }
   if (finding.predicted) most = std::max(most, step - finding.predicted->step);
   for (const PredictedGain& gain : finding.fixes) most = std::max(most, step - gain.step);
   if (finding.at_most) most = std::max(most, step - finding.at_most->step);

@@ -126,7 +126,7 @@ def found(finding, fixes, program, gains):
                     for change, gain in measured(program, gains, fix, setting)]
     step = finding["recoverable_ns_per_step"] / finding["share_of_step"] if finding["share_of_step"] > 0 else 0
     done = {one["fix"] for one in advised}
-    untried = any(one["fix"] not in done and one["gain_ns"] >= CLAIM * (one["step_ns"] + one["gain_ns"]) for one in finding["fixes"])
+    untried = any(one["fix"] not in done and one["share"] >= CLAIM for one in finding["fixes"])
     return {"rule": finding["rule"], "untried": untried, "share": finding["share_of_step"], "predicted_gain": finding.get("predicted_gain"), "fix": first,
             "step_ns": step, "confidence": finding["confidence"], "advised": advised,
             "switches": sorted({name for one in advised for name in one["switches"]})}
