@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tune/child.h"
+
+namespace headway::tune {
+
+/// The last lines of what a program wrote to its standard error, in one.
+std::string last_lines(const std::string& text);
+/// Throws RunFailed, with the exit status and the last lines, when the child failed.
+void check_status(const ChildResult& result, const std::vector<std::string>& command);
+/// A new folder for temporary files.
+std::string make_temporary_folder();
+
+}  // namespace headway::tune
