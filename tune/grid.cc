@@ -31,6 +31,30 @@ constexpr double kTwoSided95 = 1.96;
 /// Of the doubt about a setting: one that is expected so far above a bound needs none.
 constexpr double kBoundApplies = 0.5;
 
+std::size_t changes(const std::vector<std::size_t>& from, const std::vector<std::size_t>& to) {
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < from.size(); ++k) count += from[k] != to[k];
+  return count;
+}
+
+/// What several predictions of one run say at once, each of what the others leave.
+Forecast together(const std::vector<Hint>& hints) {
+  if (hints.size() == 1) return hints.front().forecast;
+  double sum = 0;
+  double variance = 0;
+  Forecast all;
+  all.applies = true;
+  for (const Hint& hint : hints) {
+    sum += hint.log_change;
+    variance += hint.sd * hint.sd;
+    all.fix += (all.fix.empty() ? "" : " + ") + hint.forecast.fix;
+  }
+  const double half = kTwoSided95 * std::sqrt(variance);
+  all.gain = 1 - std::exp(sum);
+  all.interval = {1 - std::exp(sum + half), 1 - std::exp(sum - half)};
+  return all;
+}
+
 double normal_density(double z) {
   return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
 }
@@ -306,41 +330,44 @@ const Hint* Grid::hint_for(std::size_t knob, std::size_t value,
   return latest == predicted.rend() ? nullptr : &latest->hint;
 }
 
-/// Changes of the best setting that nobody has predicted.
-std::size_t Grid::unknown_changes(const Point& point,
+/// Changes that nobody has predicted.
+std::size_t Grid::unknown_changes(const Point& from, const Point& point,
                                   const std::vector<Predicted>& predicted) const {
-  const Point from = best();
   std::size_t count = 0;
   for (std::size_t k = 0; k < point.size(); ++k)
     count += point[k] != from[k] && !hint_for(k, point[k], predicted);
   return count;
 }
 
-void Grid::tell_why(const std::vector<Predicted>& predicted, Choice& choice) const {
+void Grid::tell_why(const Point& from, const std::vector<Predicted>& predicted,
+                    Choice& choice) const {
   const Point point = at(choice.setting);
-  const Point from = best();
-  choice.is_explored = unknown_changes(point, predicted) > 0;
+  choice.is_explored = unknown_changes(from, point, predicted) > 0;
+  std::vector<Hint> hints;
   for (std::size_t k = 0; k < point.size(); ++k) {
     if (point[k] == from[k]) continue;
     const Hint* hint = hint_for(k, point[k], predicted);
     if (hint && std::ranges::find(choice.fixes, hint->forecast.fix) == choice.fixes.end())
       choice.fixes.push_back(hint->forecast.fix);
+    if (hint && hint->by == from) hints.push_back(*hint);
   }
+  if (hints.size() == changes(from, point)) choice.forecast = together(hints);
 }
 
-std::optional<Choice> Grid::next(double least) const {
+std::optional<Choice> Grid::next(const Change& from_setting, double least) const {
+  const Point from = at(from_setting);
   const std::vector<Predicted> predicted = usable();
   const std::vector<Weighted> fit = fits(predicted);
   std::optional<Choice> found;
   for (const Point& point : candidates()) {
-    // One at a time: two at once cannot be told apart.
-    if (unknown_changes(point, predicted) > 1) continue;
+    const std::size_t unknown = unknown_changes(from, point, predicted);
+    if (unknown > 1 || (unknown == 1 && changes(from, point) > 1)) continue;
     Choice choice = judge(fit, point);
     // Of equal ones the first, which differs from the start in fewer arguments.
     if (!found || choice.improvement > found->improvement + 1e-12) found = std::move(choice);
   }
   if (!found) return std::nullopt;
-  tell_why(predicted, *found);
+  tell_why(from, predicted, *found);
   if (found->improvement >= least) return found;
   return std::nullopt;
 }

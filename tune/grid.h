@@ -20,7 +20,9 @@ struct Choice {
   double improvement = 0;          ///< expected of the best known, where what is worse is not kept
   std::vector<std::string> fixes;  ///< whose predictions speak for values that it changes
   bool is_explored = false;        ///< it also changes a value that nobody has predicted
-  std::optional<Forecast> forecast;  ///< of untried(): the last that is about the value
+  /// What the run of the setting that is changed predicts of this one, in all; none where one change has no
+  /// prediction. Of untried() the last that is about the value.
+  std::optional<Forecast> forecast;
 };
 
 /// The settings of a few arguments with a few values each: which were run, what they cost, and which one to run next.
@@ -40,8 +42,10 @@ class Grid {
   void failed(const Change& setting);
 
   /// The setting that improves on the best one most, by expectation; nothing where that is less than `least` for all, or
-  /// all were run. At most one value that nobody has predicted is changed at a time.
-  std::optional<Choice> next(double least) const;
+  /// all were run. It changes only what predictions speak for, or one value that none speaks for: so measured gains
+  /// can be held against predicted ones, and are those of something.
+  /// "Changes" are from `from`, a setting that was run.
+  std::optional<Choice> next(const Change& from, double least) const;
   /// How it stands with each value of each argument that no run had, for what was not tried.
   std::vector<Choice> untried() const;
   bool was_run(const Change& setting) const { return runs_.contains(at(setting)); }
@@ -78,8 +82,9 @@ class Grid {
   Choice judge(const std::vector<Weighted>& fits, const Point& point) const;
   const Hint* hint_for(std::size_t knob, std::size_t value,
                        const std::vector<Predicted>& predicted) const;
-  std::size_t unknown_changes(const Point& point, const std::vector<Predicted>& predicted) const;
-  void tell_why(const std::vector<Predicted>& predicted, Choice& choice) const;
+  std::size_t unknown_changes(const Point& from, const Point& point,
+                              const std::vector<Predicted>& predicted) const;
+  void tell_why(const Point& from, const std::vector<Predicted>& predicted, Choice& choice) const;
   Point best() const;
 
   const TrainerSwitches& knobs_;

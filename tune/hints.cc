@@ -26,7 +26,7 @@ struct Speaks {
   std::string_view fix;
   Asks asks = Asks::kOther;
   std::string_view number = {};  ///< headway-train's switch that the setting names
-  /// Of kOther: parts of values that mean what the fix does, if any is listed.
+  /// Parts of values that mean what the fix does, where one of them is listed.
   std::array<std::string_view, 3> meant = {};
 };
 
@@ -45,8 +45,8 @@ constexpr auto kSpeaks = std::to_array<Speaks>({
     {"tensor-cores", Asks::kOn},
     {"fuse-chains", Asks::kOn},
     {"cuda-graph", Asks::kOn},
-    {"multi-tensor-optimizer", Asks::kOn},
-    {"fused-update", Asks::kOn},
+    {"multi-tensor-optimizer", Asks::kOn, "", {"foreach", "multi"}},
+    {"fused-update", Asks::kOn, "", {"fused"}},
     {"fused-attention", Asks::kOn},
     {"faster-gradients", Asks::kOn},
     {"no-layout-changes", Asks::kOn},
@@ -99,6 +99,7 @@ constexpr auto kNamed = std::to_array<Named>({
     {"attn", {"fused-attention"}},
     {"foreach", {"multi-tensor-optimizer", "fused-update"}},
     {"fused", {"multi-tensor-optimizer", "fused-update"}},
+    {"optim", {"multi-tensor-optimizer", "fused-update"}},
     {"channels", {"no-layout-changes"}},
     {"benchmark", {"faster-gradients"}},
     {"recompute", {"keep-activations"}},
@@ -206,7 +207,8 @@ std::vector<Target> targets_of(const TrainerSwitch& knob, std::size_t now,
   }
   if (how.asks == Asks::kTwice && number) wish = 2 * *number;
   if (how.asks == Asks::kMore && number) wish = *number * (1 + 1e-9) + 1e-9;
-  if (wish && number && *wish != *number) {
+  if (wish && number && *wish == *number) return {};  // so already
+  if (wish && number) {
     const auto best = nearest(knob, *number, *wish);
     if (!best) return {};
     const bool meant = how.asks == Asks::kMore || *number_of(value_at(knob, *best)) == *wish;
@@ -231,7 +233,10 @@ double log_of(double gain) {
 
 Hint hint_of(std::size_t knob, const Target& target, std::size_t targets,
              const Forecast& forecast) {
-  Hint hint{knob, target.value, 0, 0, forecast};
+  Hint hint;
+  hint.knob = knob;
+  hint.value = target.value;
+  hint.forecast = forecast;
   const double mean = log_of(forecast.certainty * forecast.gain);
   const double width = log_of(forecast.interval.low) - log_of(forecast.interval.high);
   // One of several values is meant, and which one is not known.
@@ -262,7 +267,7 @@ std::vector<Hint> nothing_seen(const TrainerSwitches& knobs, std::size_t knob, s
     if (i == now) continue;
     const double sd =
         ceiling ? std::max(0.01, -log_of(std::max(0.0, ceiling->interval.high)) / 2) : kNotSeen;
-    hints.push_back({knob, i, 0, std::min(kNotSeen, sd), *by, true});
+    hints.push_back({knob, i, 0, std::min(kNotSeen, sd), *by, {}, true});
   }
   return hints;
 }
@@ -334,6 +339,7 @@ std::vector<Hint> hints_of(const TrainerSwitches& knobs, const std::vector<std::
           ceiling != forecasts.fixes.end() && ceiling->applies && is_about_input(fixes);
       hints = nothing_seen(knobs, k, values[k], not_seen, bounded ? &*ceiling : nullptr);
     }
+    for (Hint& hint : hints) hint.by = values;
     all.insert(all.end(), hints.begin(), hints.end());
   }
   return all;

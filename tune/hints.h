@@ -18,7 +18,8 @@ struct Hint {
   double log_change = 0;  ///< of the step cost, natural logarithm: -0.5 is 39 % less
   double sd = 0;          ///< how far it may be off
   Forecast forecast;
-  bool is_bound = false;  ///< no value of the argument gains more than this; it may well cost
+  std::vector<std::size_t> by;  ///< the run that it was made from
+  bool is_bound = false;        ///< no value of the argument gains more than this; it may well cost
 };
 
 /// The fixes whose predictions are about an argument of this name: "--num-workers" → use-workers, more-workers, …; empty: none is known.

@@ -19,6 +19,21 @@ namespace {
 /// With fewer steady steps no interval says anything.
 constexpr std::size_t kFewestSteps = 5;
 
+constexpr const char* kNoSteps =
+    "no steps are seen in the recording. PyTorch loops are found by themselves; in another program "
+    "put an NVTX range around each step, and name it with --step-range NAME. `headway run` on the "
+    "command shows what is seen";
+
+/// A recording without any event cannot be analysed, which is a program without steps, too.
+std::unique_ptr<analyzer::JobReport> analyzed(trace::Trace trace,
+                                              const analyzer::AnalysisOptions& options) {
+  try {
+    return analyzer::analyze_ranks(std::move(trace), options);
+  } catch (const Error&) {
+    throw RunFailed(kNoSteps);
+  }
+}
+
 std::string first_finding(const analyzer::Analysis& analysis) {
   for (const analyzer::Finding& finding : analysis.findings)
     if (finding.status == analyzer::Status::kFound) return std::string(finding.title);
@@ -47,14 +62,10 @@ Reading read_recording(const std::filesystem::path& path, const std::string& ste
   try {
     analyzer::AnalysisOptions options;
     options.steps.range = step_range;
-    const auto report = analyzer::analyze_ranks(trace::load(path), options);
+    const auto report = analyzed(trace::load(path), options);
     analyzer::Analysis& analysis = report->analysis;
     result.run.steps = analyzer::step_durations(analysis);
-    if (result.run.steps.empty())
-      throw RunFailed(
-          "no steps are seen in the recording. PyTorch, JAX and TensorFlow loops are found by "
-          "themselves; in another program put an NVTX range around each step, and name it with "
-          "--step-range NAME. `headway run` on the command shows what is seen");
+    if (result.run.steps.empty()) throw RunFailed(kNoSteps);
     if (result.run.steps.size() < kFewestSteps)
       throw RunFailed(fmt::format(
           "{} steady step{} cannot be compared: at least {} are needed after warm-up. Run longer",

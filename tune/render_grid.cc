@@ -28,9 +28,9 @@ std::string told_by(const Trial& trial) {
   return trial.fix + (trial.is_explored ? ", runs so far" : "");
 }
 
-std::string expected_text(const Trial& trial) {
-  if (!trial.expected) return "–";
-  return gain_text(trial.expected->share, trial.expected->interval, false);
+std::string predicted_text(const Trial& trial) {
+  if (trial.forecast) return gain_text(trial.forecast->gain, trial.forecast->interval, false);
+  return "–";  // to be learnt
 }
 
 std::string decision_word(Decision decision) {
@@ -72,12 +72,12 @@ std::string runs_table(const Result& result, const RunFacts& facts) {
 }
 
 std::string search_table(const Result& result) {
-  Rows rows = {{"Run", "Tried", "Told by", "Expected gain", "Measured gain", ""}};
+  Rows rows = {{"Run", "Tried", "Told by", "Predicted gain", "Measured gain", ""}};
   for (std::size_t i = 0; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
     rows.push_back(
         {std::to_string(i + 2), escape_terminal(words_of(trial.change)), told_by(trial),
-         expected_text(trial),
+         predicted_text(trial),
          trial.measured ? gain_text(trial.measured->share, trial.measured->interval, false) : "–",
          decision_word(trial.decision)});
   }

@@ -303,7 +303,7 @@ class Search {
     result_.base_step_s = result_.best_step_s = result_.settings.front().step_s;
     result_.cannot = missing_;
     try {
-      while (const std::optional<Choice> choice = grid_.next(noise_.share(pairs_)))
+      while (const std::optional<Choice> choice = grid_.next(result_.kept, noise_.share(pairs_)))
         try_setting(*choice);
     } catch (const BudgetUsed&) {
       leave_untried("the budget was used");
@@ -368,6 +368,7 @@ class Search {
     }
     trial.expected = {choice.gain, choice.interval};
     trial.is_explored = choice.is_explored;
+    trial.forecast = choice.forecast;
     trial.fix = fmt::format("{}", fmt::join(choice.fixes, " + "));
     runs_.tell(words_of(trial.change));
     const bool budget_ends_it = is_budget_short();
@@ -436,8 +437,6 @@ class Search {
     result_.used_s = runs_.elapsed_s();
     std::vector<double> errors;
     for (const Trial& trial : result_.trials) {
-      if (trial.expected && trial.measured && !trial.fix.empty() && !trial.is_explored)
-        errors.push_back(std::fabs((1 - trial.expected->share) / (1 - trial.measured->share) - 1));
       if (trial.forecast && trial.measured)
         errors.push_back(std::fabs((1 - trial.forecast->gain) / (1 - trial.measured->share) - 1));
     }

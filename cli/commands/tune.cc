@@ -27,7 +27,7 @@ namespace {
 class TuneFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: headway tune --vary ARGUMENT=VALUE,… [OPTIONS] -- COMMAND [ARGUMENT]...\n"
+    return "Usage: headway tune --vary ARGUMENT=VALUES [OPTIONS] -- COMMAND [ARGUMENT]...\n"
            "       headway tune [OPTIONS] -- headway-train [ARGUMENT]...\n";
   }
 };
@@ -98,7 +98,7 @@ class Tune final : public Command {
         "computed.");
     app.add_option("--vary", vary_,
                    "What may change, and between which values; may be repeated. See below")
-        ->type_name("ARGUMENT=VALUE,…")
+        ->type_name("ARGUMENT=VALUES")
         ->allow_extra_args(false);
     app.add_option("--runs", runs_,
                    "At most so many runs. Default: with --vary 20, else any number")

@@ -79,7 +79,13 @@ def errors(folder):
         said = tune(folder, *arguments, expect=status).stderr
         assert part in said and said.startswith("headway: "), said
     fails(2, "There is no command to tune")
-    fails(2, "headway whatif", "--", "python3", "train.py")
+    fails(2, "headway tune --vary", "--", "python3", "train.py")
+    fails(2, "'2' is there twice", "--vary", "--workers=2,2", "--", TRAIN)
+    fails(2, "--only and --allow", "--vary", "--workers=2,4", "--only", "workers", "--", TRAIN)
+    fails(2, "There is no command to tune", "--vary", "--workers=2,4")
+    fails(3, "there is no such file", "--vary", "--workers=2,4", "--", "/no/such/program")
+    fails(3, "no steps are seen", "--vary", "X=1,2", "--", "true")
+    fails(3, "ended with status 3", "--vary", "X=1,2", "--", "sh", "-c", "exit 3")
     fails(2, "cannot be started", "--", "/no/such/headway-train")
     fails(2, "Did you mean '--steps'", "--", TRAIN, "--stesp", "3")
     fails(2, "too short for one comparison", "--budget", "0", "--", TRAIN, *SIM)
@@ -91,6 +97,28 @@ def errors(folder):
     fails(3, "did not list its switches", "--", TRAIN, "--help")
     text = tune(folder, "--json", "-", "--", TRAIN, *SIM, "--steps", "20").stdout
     assert json.loads(text)["schema"] == "headway.tune"
+
+
+def vary(folder):
+    """Any program whose steps are seen: here headway-train, whose switches are arguments like others, behind a shell."""
+    file = folder / "tune.json"
+    # A fifth of the steps is enough: the program is ended then.
+    script = '[ "$FAILS" = 3 ] && exit 7; exec "$0" "$@"'
+    text = tune(folder, "--json", file, "--runs", 6, "--steps", 60, "--vary", "--workers=1,4", "--vary", "--pinned off,offx", "--vary", "FAILS=1,3", "--", "sh", "-c", script, TRAIN, "--data", "generated", "--source", "files",
+                "--storage-latency-ms", "4", "--workers", "1", "--prefetch", "8", "--steps", "300", "--quiet").stdout
+    result = json.loads(file.read_text())
+    assert result["arguments"][0] == {"name": "--workers", "values": ["1", "4"]}, text
+    assert result["best"]["change"] == {"--workers": "4"}, text
+    first = result["trials"][0]
+    assert first["fix"] == "more-workers" and first["decision"] == "kept", text
+    assert first["predicted"]["share"] > 0.3 and first["measured"]["share"] > 0.3, text
+    failed = [t for t in result["trials"] if t["decision"] == "failed"]
+    assert any("status 7" in t["why"] for t in failed), text
+    assert any("--pinned" in t["change"] and "offx" in t["why"] for t in failed), text
+    settings = [json.dumps(s["values"], sort_keys=True) for s in result["settings"]]
+    assert len(settings) == len(set(settings)) == result["runs"] <= 6, text
+    line = result["best_line"]
+    assert line.startswith("env FAILS=1 sh -c ") and line in text and "--workers=4" in line, line
 
 
 def children_of(folder):

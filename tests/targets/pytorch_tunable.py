@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A PyTorch loop on the processor with three settings that matter, for `headway tune --vary`: how many workers make
-batches, how samples become a batch, and how many threads compute. Storage is emulated: each sample waits for it.
+batches, how samples become a batch, and how the optimizer steps. Storage is emulated: each sample waits for it.
 
   headway tune --runs 6 --vary '--num-workers=0,1,2' --vary '--collate=numbers,arrays,tensors' \\
-    --vary '--threads=1,2,4' -- python3 tests/targets/pytorch_tunable.py
+    --vary '--optimizer=loop,foreach,fused' -- python3 tests/targets/pytorch_tunable.py
 """
 import argparse
 import time
@@ -38,17 +38,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--num-workers", type=int, default=0)
     parser.add_argument("--collate", choices=["numbers", "arrays", "tensors"], default="numbers")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--optimizer", choices=["loop", "foreach", "fused"], default="loop")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--read-ms", type=float, default=0.5, help="what storage takes for a sample")
     parser.add_argument("--width", type=int, default=1024)
     args = parser.parse_args()
     torch.manual_seed(1)
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(1)
     model = torch.nn.Sequential(torch.nn.Linear(FEATURES, args.width), torch.nn.ReLU(), torch.nn.Linear(args.width, args.width),
                                 torch.nn.ReLU(), torch.nn.Linear(args.width, 10))
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, foreach=args.optimizer == "foreach", fused=args.optimizer == "fused")
     loader = torch.utils.data.DataLoader(Samples(args.batch_size * args.steps, args.collate, args.read_ms), batch_size=args.batch_size,
                                          num_workers=args.num_workers, collate_fn=numbers if args.collate == "numbers" else None)
     for features, labels in loader:

@@ -13,7 +13,7 @@ namespace {
 using test::Surface;
 using test::SurfaceRuns;
 
-constexpr int kSurfaces = 60;
+constexpr int kSurfaces = 50;
 
 struct Score {
   int best = 0;       ///< searches that ended with a setting within 2 % of the best
