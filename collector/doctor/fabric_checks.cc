@@ -34,12 +34,17 @@ bool has_dma_buf(const System& system) {
          nccl_setting(system, "NCCL_DMABUF_ENABLE") != "0";
 }
 
-/// Where NCCL looks for it.
-bool has_peer_memory(const System& system) {
-  static constexpr std::array kPaths = {"/sys/module/nvidia_peermem", "/sys/module/nv_peer_mem",
-                                        "/sys/kernel/mm/memory_peers/nv_mem/version",
-                                        "/sys/kernel/mm/memory_peers/nv_mem_nc/version"};
-  return std::ranges::any_of(kPaths, [&](const char* path) { return system.exists(path); });
+/// The module that gives adapters the memory of GPUs: of NVIDIA's driver, the one before it, AWS's for EFA, or whatever has
+/// registered itself (where NCCL looks); empty: none.
+std::string peer_memory(const System& system) {
+  static constexpr std::array kModules = {"nvidia_peermem", "nv_peer_mem", "efa_nv_peermem"};
+  for (const char* module : kModules)
+    if (system.exists(std::string("/sys/module/") + module)) return module;
+  static constexpr std::array kClients = {"nv_mem", "nv_mem_nc"};
+  for (const char* client : kClients)
+    if (system.exists(std::string("/sys/kernel/mm/memory_peers/") + client + "/version"))
+      return client;
+  return "";
 }
 
 /// How far NCCL lets adapters reach into GPUs: PXB unless it is told otherwise. Nothing: never.
@@ -83,7 +88,8 @@ Finding check_rdma(const System& system) {
   if (!gpu_direct_level(system))
     return {Status::kWarning, text + ", but NCCL_NET_GDR_LEVEL=LOC: NCCL never uses it",
             "Unset NCCL_NET_GDR_LEVEL."};
-  if (has_peer_memory(system)) return {Status::kOk, text + ", nvidia_peermem is loaded", ""};
+  if (const std::string module = peer_memory(system); !module.empty())
+    return {Status::kOk, fmt::format("{}, {} is loaded", text, module), ""};
   if (has_dma_buf(system))
     return {Status::kOk, text + ", by DMA-BUF (the kernel and the driver's open modules have it)",
             ""};

@@ -259,7 +259,8 @@ TEST_CASE("doctor: a port that is down, waits, or is slower than the others") {
   build_node(system);
   add_port(system, "mlx5_3", "InfiniBand", "1: DOWN", "10 Gb/sec (4X SDR)");
   CHECK(check_ports(system).status == Status::kWarning);
-  CHECK(has(check_ports(system).text, "mlx5_3:1 (1: DOWN)"));
+  CHECK(check_ports(system).text ==
+        "7 at 400 Gb/sec (4X NDR) active; not active: mlx5_3:1 (1: DOWN)");
   // The GPU beside it has to go further now.
   CHECK(check_gpu_adapters(system).status == Status::kWarning);
   CHECK(has(check_gpu_adapters(system).text, "GPU 3 mlx5_0 NODE"));
