@@ -149,9 +149,9 @@ std::optional<double> number_of(const std::string& text) {
 }
 
 bool means_off(const std::string& value) {
-  static constexpr auto kOff = std::to_array<std::string_view>(
-      {"", "0", "off", "no", "none", "false", "n", "f", "never", "eager", "default", "fp32",
-       "float32", "32", "32-true", "highest"});
+  static constexpr auto kOff =
+      std::to_array<std::string_view>({"", "0", "off", "no", "none", "false", "n", "f", "never",
+                                       "eager", "fp32", "float32", "32", "32-true", "highest"});
   std::string lower;
   for (char c : value) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return std::ranges::find(kOff, lower) != kOff.end() || lower.starts_with("--no-");

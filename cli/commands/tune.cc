@@ -91,10 +91,11 @@ class Tune final : public Command {
         "        'more-workers:--loaders=0,2,4'                   the fix that is about it, where "
         "the "
         "name does not tell\n"
-        "        '--layers=\"1,2\",\"3,4\"'                         quotes around a value with "
+        "        '--layers=\"1,2\",\"3,4\"'                           quotes around a value with "
         "commas\n"
-        "The search starts with the values that the command has, else with the first of each list. "
-        "A headway-train without --vary: its own switches, apart from those that change what is "
+        "The search starts with the values that the command has, else with the first of each "
+        "list.\n"
+        "Of headway-train without --vary: its own switches, but none that changes what is "
         "computed.");
     app.add_option("--vary", vary_,
                    "What may change, and between which values; may be repeated. See below")

@@ -80,6 +80,8 @@ TEST_CASE("on is what does not mean off, more is the next larger, and a batch is
         Words{"on"});
   CHECK(spoken_for(knob("--dtype", "float32", {"bfloat16"}),
                    predicted("half-precision", "", 0.3)) == Words{"bfloat16"});
+  CHECK(spoken_for(knob("--compile", "", {"default", "max-autotune"}),
+                   predicted("fuse-chains", "", 0.3)) == Words{"default", "max-autotune"});
   CHECK(spoken_for(knob("--pin", "on", {"off"}), predicted("pinned-copies", "", 0.3)).empty());
   CHECK(spoken_for(knob("--prefetch", "2", {"1", "8", "4"}),
                    predicted("deeper-prefetch", "", 0.1)) == Words{"4"});
