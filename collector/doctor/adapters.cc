@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "collector/doctor/nccl_settings.h"
+
 namespace headway::doctor {
 namespace {
 
@@ -60,6 +62,17 @@ std::vector<Adapter> find_adapters(const System& system) {
     for (const std::string& number : system.list(folder + "/ports"))
       adapter.ports.push_back(read_port(system, folder + "/ports/" + number, number));
   }
+  return adapters;
+}
+
+std::vector<Adapter> find_used_adapters(const System& system) {
+  const std::string chosen = nccl_setting(system, "NCCL_IB_HCA");
+  std::vector<Adapter> adapters = find_adapters(system);
+  for (Adapter& adapter : adapters)
+    std::erase_if(adapter.ports, [&](const Port& port) {
+      return !may_use_port(chosen, adapter.name, port.number);
+    });
+  std::erase_if(adapters, [&](const Adapter& adapter) { return adapter.ports.empty(); });
   return adapters;
 }
 

@@ -42,6 +42,8 @@ struct Adapter {
 
 /// By name.
 std::vector<Adapter> find_adapters(const System& system);
+/// Those, and of them the ports, that NCCL_IB_HCA leaves to NCCL.
+std::vector<Adapter> find_used_adapters(const System& system);
 
 /// The adapter nearest to the GPU, of those that have an active port if any has.
 struct Nearest {

@@ -18,6 +18,10 @@ namespace {
 
 constexpr const char* kNoAdapter = "no InfiniBand or RoCE adapter";
 
+std::string none_text(const System& system) {
+  return find_adapters(system).empty() ? kNoAdapter : "none that NCCL_IB_HCA leaves";
+}
+
 std::string count_of(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -83,7 +87,13 @@ std::string trouble_of(const Port& port, int index) {
 Finding check_rdma(const System& system) {
   const std::vector<Adapter> adapters = find_adapters(system);
   if (adapters.empty()) return {Status::kNote, kNoAdapter, ""};
-  const std::string text = count_of(adapters.size(), "adapter");
+  const std::size_t used = find_used_adapters(system).size();
+  if (used == 0)
+    return {Status::kWarning,
+            fmt::format("NCCL_IB_HCA={} leaves none of {}", nccl_setting(system, "NCCL_IB_HCA"),
+                        count_of(adapters.size(), "adapter")),
+            "NCCL exchanges over TCP then: correct it, or unset it."};
+  const std::string text = count_of(used, "adapter");
   if (!system.exists("/proc/driver/nvidia")) return {Status::kNote, text + ", no GPU", ""};
   if (!gpu_direct_level(system))
     return {Status::kWarning, text + ", but NCCL_NET_GDR_LEVEL=LOC: NCCL never uses it",
@@ -100,8 +110,8 @@ Finding check_rdma(const System& system) {
 
 Finding check_gpu_adapters(const System& system) {
   const std::vector<PciDevice> gpus = find_gpus(system);
-  const std::vector<Adapter> adapters = find_adapters(system);
-  if (adapters.empty()) return {Status::kNote, kNoAdapter, ""};
+  const std::vector<Adapter> adapters = find_used_adapters(system);
+  if (adapters.empty()) return {Status::kNote, none_text(system), ""};
   if (gpus.empty()) return {Status::kNote, "no GPU", ""};
   const std::optional<Distance> level = gpu_direct_level(system);
   std::string text;
@@ -127,8 +137,8 @@ Finding check_gpu_adapters(const System& system) {
 }
 
 Finding check_ports(const System& system) {
-  const std::vector<Adapter> adapters = find_adapters(system);
-  if (adapters.empty()) return {Status::kNote, kNoAdapter, ""};
+  const std::vector<Adapter> adapters = find_used_adapters(system);
+  if (adapters.empty()) return {Status::kNote, none_text(system), ""};
   std::map<std::string, int> active;  // by rate
   std::vector<std::string> down;
   bool no_manager = false;
@@ -177,7 +187,7 @@ Finding check_gids(const System& system) {
   std::vector<std::string> wrong;
   std::vector<std::string> without;
   std::map<int, int> good;  // ports by index
-  for (const Adapter& adapter : find_adapters(system)) {
+  for (const Adapter& adapter : find_used_adapters(system)) {
     for (const Port& port : adapter.ports) {
       if (!port.is_ethernet || !port.is_active()) continue;
       const Gid* best = best_gid(port);

@@ -41,6 +41,26 @@ std::map<std::string, NcclSetting> nccl_settings(const System& system) {
   return settings;
 }
 
+bool may_use_port(const std::string& ib_hca, const std::string& adapter, const std::string& port) {
+  std::string list = ib_hca;
+  auto take = [&](char mark) {
+    if (!list.starts_with(mark)) return false;
+    list.erase(0, 1);
+    return true;
+  };
+  const bool excludes = take('^');
+  const bool exact = take('=');
+  if (list.empty()) return true;
+  std::istringstream parts(list);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t colon = part.find(':');
+    const std::string name = part.substr(0, colon);
+    const bool named = exact ? adapter == name : adapter.starts_with(name);
+    if (named && (colon == std::string::npos || part.substr(colon + 1) == port)) return !excludes;
+  }
+  return excludes;
+}
+
 std::string nccl_setting(const System& system, const std::string& name) {
   const std::map<std::string, NcclSetting> all = nccl_settings(system);
   const auto found = all.find(name);

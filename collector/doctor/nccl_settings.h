@@ -18,6 +18,10 @@ struct NcclSetting {
 /// ~/.nccl.conf) before /etc/nccl.conf.
 std::map<std::string, NcclSetting> nccl_settings(const System& system);
 
+/// What NCCL_IB_HCA leaves: "mlx5_0:1,mlx5_1" (beginnings of names, with a port or without), "=mlx5_1" (whole names),
+/// "^mlx5_3" and "^=mlx5_3" (all but these).
+bool may_use_port(const std::string& ib_hca, const std::string& adapter, const std::string& port);
+
 /// Empty when it is not set.
 std::string nccl_setting(const System& system, const std::string& name);
 

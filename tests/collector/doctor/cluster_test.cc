@@ -7,6 +7,7 @@
 #include "collector/doctor/adapters.h"
 #include "collector/doctor/check.h"
 #include "collector/doctor/checks.h"
+#include "collector/doctor/nccl_settings.h"
 #include "collector/doctor/pci.h"
 #include "tests/collector/doctor/made_up_system.h"
 
@@ -291,6 +292,33 @@ TEST_CASE(
   CHECK(check_affinity(system).status == Status::kNote);
   system.write("/proc/self/status", "Cpus_allowed_list:\t60-63");
   CHECK(check_affinity(system).status == Status::kOk);
+}
+
+TEST_CASE("doctor: what NCCL_IB_HCA leaves out is not complained of") {
+  CHECK(may_use_port("", "mlx5_0", "1"));
+  CHECK(may_use_port("mlx5", "mlx5_10", "1"));
+  CHECK(may_use_port("mlx5_1", "mlx5_10", "1"));
+  CHECK(!may_use_port("=mlx5_1", "mlx5_10", "1"));
+  CHECK(!may_use_port("mlx5_1:1,mlx5_2", "mlx5_1", "2"));
+  CHECK(may_use_port("mlx5_1:1,mlx5_2", "mlx5_2", "2"));
+  CHECK(!may_use_port("^mlx5_1:2", "mlx5_1", "2"));
+  CHECK(may_use_port("^mlx5_1:2", "mlx5_1", "1"));
+  CHECK(may_use_port("^=mlx5_1", "mlx5_10", "1"));
+  for (const char* chosen :
+       {"^=mlx5_8", "=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7"}) {
+    MadeUp system(Environment{{"NCCL_IB_HCA", chosen}});
+    build_node(system);
+    add_port(system, "mlx5_8", "Ethernet", "1: DOWN", "25 Gb/sec (1X EDR)");
+    CHECK(check_ports(system).status == Status::kOk);
+    CHECK(check_gpu_adapters(system).status == Status::kOk);
+  }
+  MadeUp one(Environment{{"NCCL_IB_HCA", "=mlx5_0"}});
+  build_node(one);
+  CHECK(check_gpu_adapters(one).status == Status::kWarning);
+  MadeUp none(Environment{{"NCCL_IB_HCA", "bnxt"}});
+  build_node(none);
+  CHECK(check_rdma(none).status == Status::kWarning);
+  CHECK(check_ports(none).status == Status::kNote);
 }
 
 TEST_CASE("doctor: of the visible GPUs each is asked for its CPUs") {
