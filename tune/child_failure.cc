@@ -15,8 +15,7 @@
 
 namespace headway::tune {
 
-std::string last_lines(const std::string& text) {
-  constexpr std::size_t kShown = 8;
+std::string last_lines(const std::string& text, std::size_t count) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
@@ -24,9 +23,15 @@ std::string last_lines(const std::string& text) {
     if (!line.empty()) lines.push_back(line);
   }
   std::string result;
-  for (std::size_t i = lines.size() > kShown ? lines.size() - kShown : 0; i < lines.size(); ++i)
+  for (std::size_t i = lines.size() > count ? lines.size() - count : 0; i < lines.size(); ++i)
     result += (result.empty() ? "" : " | ") + lines[i];
   return result.empty() ? "(it wrote nothing to its standard error)" : result;
+}
+
+std::string ending_text(const ChildResult& result) {
+  constexpr int kSignals = 128;
+  return result.status > kSignals ? fmt::format("signal {}", result.status - kSignals)
+                                  : fmt::format("exit status {}", result.status);
 }
 
 void check_status(const ChildResult& result, const std::vector<std::string>& command) {

@@ -54,7 +54,11 @@ Run CommandRuns::measure(const Change& change, double limit_s) {
   const ChildResult child = run_child(recording(change, file), limit_s);
   constexpr int kEnded = 128 + 15;
   const bool ended_by_us = child.status == kEnded && (setup_.steps > 0 || setup_.duration_s > 0);
-  if (!ended_by_us) check_status(child, setup_.command->words(change));
+  if (child.status != 0 && !ended_by_us) {
+    constexpr std::size_t kLines = 1;  // the error, not the usage or the stack before it
+    throw RunFailed(fmt::format("the command ended with {}: {}", ending_text(child),
+                                last_lines(child.err, kLines)));
+  }
   Reading reading = read_recording(file, setup_.step_range, fixes_);
   std::filesystem::remove(file, ignored);
   reading.run.wall_s = child.wall_s;

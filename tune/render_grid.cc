@@ -65,10 +65,18 @@ std::string runs_table(const Result& result, const RunFacts& facts) {
     row.push_back(failed ? "failed"
                          : fmt::format("{} ± {}", seconds(one.step_s), percent(one.half_width)));
     if (samples) row.push_back(one.samples_per_s ? fmt::format("{:.4g}", *one.samples_per_s) : "–");
-    row.push_back(failed ? escape_terminal(one.failed) : escape_terminal(one.held_back_by));
+    row.push_back(escape_terminal(one.held_back_by));
     if (!failed && one.setting == result.kept) row.back() += "  <- best";
   }
   return table(rows);
+}
+
+std::string failures_text(const Result& result) {
+  std::string text;
+  for (std::size_t i = 0; i < result.settings.size(); ++i)
+    if (!result.settings[i].failed.empty())
+      text += fmt::format("Run {}: {}.\n", i + 1, escape_terminal(result.settings[i].failed));
+  return text;
 }
 
 std::string search_table(const Result& result) {
@@ -136,6 +144,7 @@ std::string end_text(const Result& result, const RunFacts& facts) {
 std::string render_grid_text(const Result& result, const RunFacts& facts) {
   if (result.settings.empty()) return "Interrupted before the first run was over.\n";
   std::string text = runs_table(result, facts);
+  text += failures_text(result);
   if (facts.per_sample)
     text += "Batches differ: steps are given for as many samples as in the first run.\n";
   if (!result.cannot.empty())

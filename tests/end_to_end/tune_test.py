@@ -85,7 +85,7 @@ def errors(folder):
     fails(2, "There is no command to tune", "--vary", "--workers=2,4")
     fails(3, "there is no such file", "--vary", "--workers=2,4", "--", "/no/such/program")
     fails(3, "no steps are seen", "--vary", "X=1,2", "--", "true")
-    fails(3, "ended with status 3", "--vary", "X=1,2", "--", "sh", "-c", "exit 3")
+    fails(3, "ended with exit status 3", "--vary", "X=1,2", "--", "sh", "-c", "exit 3")
     fails(2, "cannot be started", "--", "/no/such/headway-train")
     fails(2, "Did you mean '--steps'", "--", TRAIN, "--stesp", "3")
     fails(2, "too short for one comparison", "--budget", "0", "--", TRAIN, *SIM)
