@@ -124,8 +124,10 @@ def vary(folder):
 def pytorch(folder):
     """The acceptance: of 27 settings of a PyTorch loop, one that is as fast as the best within six runs. Needs torch."""
     python = os.environ.get("HEADWAY_TEST_PYTHON", "/usr/bin/python3")
-    if subprocess.run([python, "-c", "import torch, numpy"], capture_output=True).returncode != 0:
-        print(f"[skipped] {python} has no torch (HEADWAY_TEST_PYTHON names another one)")
+    # Fused Adam on processors came with PyTorch 2.4.
+    needed = "import numpy, torch; p = torch.zeros(1, requires_grad=True); torch.optim.Adam([p], fused=True)"
+    if subprocess.run([python, "-c", needed], capture_output=True).returncode != 0:
+        print(f"[skipped] {python} has no torch 2.4 or later (HEADWAY_TEST_PYTHON names another one)")
         return
     file = folder / "tune.json"
     program = pathlib.Path(__file__).parent.parent / "targets" / "pytorch_tunable.py"
