@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -24,6 +25,7 @@ std::string setting_header(const Knob& knob) {
 
 /// What led to the run: fixes, and what the runs before it showed.
 std::string told_by(const Trial& trial) {
+  if (trial.is_repeat) return "to be sure";
   if (trial.fix.empty()) return "runs so far";
   return trial.fix + (trial.is_explored ? ", runs so far" : "");
 }
@@ -59,7 +61,7 @@ std::string runs_table(const Result& result, const RunFacts& facts) {
   for (std::size_t i = 0; i < result.settings.size(); ++i) {
     const Measured& one = result.settings[i];
     std::vector<std::string>& row = rows.emplace_back();
-    row.push_back(std::to_string(i + 1));
+    row.push_back(fmt::format("{}", fmt::join(one.runs, ",")));
     for (const Knob& knob : facts.varied->knobs()) row.push_back(shown_value(knob, one.setting));
     const bool failed = !one.failed.empty();
     row.push_back(failed ? "failed"
@@ -75,7 +77,8 @@ std::string failures_text(const Result& result) {
   std::string text;
   for (std::size_t i = 0; i < result.settings.size(); ++i)
     if (!result.settings[i].failed.empty())
-      text += fmt::format("Run {}: {}.\n", i + 1, escape_terminal(result.settings[i].failed));
+      text += fmt::format("Run {}: {}.\n", fmt::join(result.settings[i].runs, ","),
+                          escape_terminal(result.settings[i].failed));
   return text;
 }
 
@@ -173,6 +176,7 @@ void add_grid_json(const Result& result, const RunFacts& facts, Json& root) {
     const bool failed = !one.failed.empty();
     root["settings"].push_back(
         {{"values", values},
+         {"runs", one.runs},
          {"step_s", failed ? Json(nullptr) : Json(one.step_s)},
          {"half_width", failed ? Json(nullptr) : Json(one.half_width)},
          {"samples_per_s", one.samples_per_s ? Json(*one.samples_per_s) : Json(nullptr)},

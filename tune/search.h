@@ -47,6 +47,7 @@ struct Trial {
     Bounds interval;  ///< 95 %
   };
   std::optional<Expected> expected;
+  bool is_repeat = false;    ///< on a grid: run again, because it seemed better within its interval
   bool is_explored = false;  ///< on a grid: it also changes a value that nobody has predicted
   std::optional<Gain> measured;
   int pairs = 0;  ///< runs a side
@@ -64,7 +65,8 @@ struct Left {
 
 /// A setting of a grid that was run.
 struct Measured {
-  Change setting;  ///< what differs from the start
+  Change setting;         ///< what differs from the start
+  std::vector<int> runs;  ///< their numbers, from 1
   double step_s = 0;
   double half_width = 0;  ///< of its 95 % interval, as a share
   std::optional<double> samples_per_s;
@@ -87,7 +89,7 @@ struct Result {
   std::string cannot;  ///< why nothing was predicted; empty when it was
   std::vector<Trial> trials;
   std::vector<Measured>
-      settings;  ///< of a grid, in the order in which they were run: the start, then one for each trial
+      settings;  ///< of a grid, in the order in which they were first run, the start first
   std::vector<Left> left;
   Change kept;
   Gain total;

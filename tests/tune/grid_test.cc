@@ -23,6 +23,7 @@ class FakeRecordings final : public Runs {
   std::function<Forecasts(const Values&)> predict = [](const Values&) { return Forecasts{}; };
   std::function<void(int, const Values&)> before_run = [](int, const Values&) {};
   Words log;
+  double scatter = 0.01;  ///< of steps, as a share
 
   void add(std::string name, std::string value, Words values) {
     TrainerSwitch& one = knobs.all.emplace_back();
@@ -40,7 +41,7 @@ class FakeRecordings final : public Runs {
     Run run;
     // Steps scatter by 1 %, in an order that has nothing to do with what is run.
     for (int i = 0; i < 40; ++i)
-      run.steps.push_back(step(values) * (1 + 0.01 * ((i * 7 % 5) - 2) / 2));
+      run.steps.push_back(step(values) * (1 + scatter * ((i * 7 % 5) - 2) / 2));
     run.wall_s = 1;
     run.forecasts = predict(values);
     run.held_back_by = "Input-bound";
@@ -210,6 +211,30 @@ TEST_CASE("many arguments with many values are searched near the best") {
   const Result result = search(runs.knobs, grid(25), runs);
   CHECK(runs.log.size() == 25);
   CHECK(result.total.share > 0.45);
+}
+
+TEST_CASE("what seems better within its interval is run again, a few times") {
+  FakeRecordings runs;
+  runs.add("--spin", "a", {"b"});
+  runs.step = [](const Values& v) { return v.at("--spin") == "b" ? 0.097 : 0.1; };
+  runs.scatter = 0.5;
+  const Result result = search(runs.knobs, grid(), runs);
+  CHECK(runs.log == Words{"", "--spin b", "--spin b", "--spin b"});
+  REQUIRE(result.trials.size() == 3);
+  CHECK(!result.trials[0].is_repeat);
+  CHECK(result.trials[2].is_repeat);
+  CHECK(result.trials[2].round == 4);
+  CHECK(result.trials[2].decision == Decision::kNoGain);
+  REQUIRE(result.settings.size() == 2);
+  CHECK(result.settings[1].runs == std::vector<int>{2, 3, 4});
+  CHECK(result.stopped == Stopped::kDone);
+  // One that is really better is found so.
+  runs.log.clear();
+  runs.step = [&runs](const Values& v) {
+    if (v.at("--spin") == "a") return 0.1;
+    return runs.log.size() == 2 ? 0.095 : 0.06;  // other programs ran at first
+  };
+  CHECK(words_of(search(runs.knobs, grid(), runs).kept) == "--spin b");
 }
 
 }  // namespace

@@ -99,28 +99,33 @@ struct Varied {
     result.kept = workers;
     result.total = {.share = 0.5, .interval = {0.45, 0.55}, .ratios = {}};
     result.settings = {{.setting = {},
+                        .runs = {1},
                         .step_s = 0.04,
                         .half_width = 0.02,
                         .samples_per_s = 800,
                         .held_back_by = "Input-bound",
                         .failed = ""},
                        {.setting = workers,
+                        .runs = {2, 4},
                         .step_s = 0.02,
                         .half_width = 0.02,
                         .samples_per_s = 1600,
                         .held_back_by = "Host-bound",
                         .failed = ""},
                        {.setting = {{"OMP_NUM_THREADS=", "4"}},
+                        .runs = {3},
                         .samples_per_s = {},
                         .held_back_by = "",
                         .failed = "train.py ended with status 3: \033[2Jno"}};
     Trial first;
+    first.round = 2;
     first.change = workers;
     first.fix = "use-workers";
     first.forecast = test::predicted("use-workers", "--workers 2", 0.48);
     first.measured = result.total;
     first.decision = Decision::kKept;
     Trial second;
+    second.round = 3;
     second.change = {{"OMP_NUM_THREADS=", "4"}};
     second.decision = Decision::kFailed;
     second.why = "train.py ended with status 3: \033[2Jno";
@@ -133,7 +138,7 @@ TEST_CASE("of any command: each run with its setting, why it was tried, and the 
   const std::string text = render_text(it.result, it.facts);
   CAPTURE(text);
   CHECK(has(text, "Run  --num-workers  OMP_NUM_THREADS  Step cost"));
-  CHECK(has(text, "2    2              (none)           20.0 ms ± 2.0 %"));
+  CHECK(has(text, "2,4  2              (none)           20.0 ms ± 2.0 %"));
   CHECK(has(text, "Host-bound  <- best"));
   CHECK(has(text, "status 3"));
   CHECK(has(text, "use-workers"));
