@@ -39,6 +39,9 @@ std::size_t length_of_option(const std::vector<std::string>& arguments, std::siz
 }  // namespace
 
 std::string option_of(std::string_view name) {
+  const bool is_switch =
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+  if (!is_switch) return std::string(name);  // of --vary: as it was spelled
   std::string result = "--" + std::string(name);
   std::ranges::replace(result, '_', '-');
   return result;
@@ -56,10 +59,16 @@ Change with(Change base, const Change& more) {
   return base;
 }
 
+std::string words_of(const Setting& setting) {
+  const auto& [name, value] = setting;
+  const std::string shown = value.empty() ? std::string(kAbsent) : value;
+  if (name.find('|') != std::string::npos) return value;  // one of several arguments
+  return option_of(name) + (name.ends_with('=') ? "" : " ") + shown;
+}
+
 std::string words_of(const Change& change) {
   std::string words;
-  for (const auto& [name, value] : change)
-    words += (words.empty() ? "" : " ") + option_of(name) + " " + value;
+  for (const Setting& setting : change) words += (words.empty() ? "" : " ") + words_of(setting);
   return words;
 }
 

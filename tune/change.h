@@ -15,8 +15,12 @@ using Change = std::vector<Setting>;
 
 /// `base` with the values of `more` over its own.
 Change with(Change base, const Change& more);
-/// "--fused-bn"
+/// "--fused-bn" of a switch; names of --vary as they are spelled
 std::string option_of(std::string_view name);
+/// The value, for people, of an argument or variable that is left out.
+inline constexpr std::string_view kAbsent = "(none)";
+/// "--h2d prefetch", "OMP_NUM_THREADS=2"
+std::string words_of(const Setting& setting);
 /// "--h2d prefetch --fused-bn on"; empty for no change.
 std::string words_of(const Change& change);
 /// The command line with the change: options of the changed switches ("--fused-bn off", "--fused_bn=off",

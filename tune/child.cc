@@ -27,6 +27,7 @@ constexpr std::array kStopping = {SIGINT, SIGTERM, SIGHUP};
 /// What a training run gets to end in order.
 constexpr std::chrono::seconds kGrace{3};
 constexpr std::size_t kKeptOfErrors = 64 * 1024;
+constexpr std::size_t kKeptOfOutput = 64 * 1024 * 1024;
 constexpr int kPollMs = 50;
 
 std::atomic<int> stop_signal = 0;
@@ -118,6 +119,10 @@ bool read_some(Descriptor& from, std::string& into) {
   return count != 0;
 }
 
+void keep_end(std::string& text, std::size_t most) {
+  if (text.size() > 2 * most) text.erase(0, text.size() - most);
+}
+
 /// Reads until both ends are closed; throws when it takes too long or a signal came.
 void collect(pid_t child, Pipe& out, Pipe& err, double limit_s, ChildResult& result) {
   const auto until = Clock::now() + std::chrono::duration<double>(limit_s);
@@ -135,8 +140,8 @@ void collect(pid_t child, Pipe& out, Pipe& err, double limit_s, ChildResult& res
     if (::poll(polled.data(), polled.size(), kPollMs) <= 0) continue;
     if (polled[0].revents) read_some(out.read, result.out);
     if (polled[1].revents) read_some(err.read, result.err);
-    if (result.err.size() > 2 * kKeptOfErrors)
-      result.err.erase(0, result.err.size() - kKeptOfErrors);
+    keep_end(result.out, kKeptOfOutput);
+    keep_end(result.err, kKeptOfErrors);
   }
 }
 

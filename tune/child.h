@@ -22,7 +22,7 @@ class StopSignals {
 /// How a child ended.
 struct ChildResult {
   int status = 0;     ///< exit status, or 128 + the signal that ended it
-  std::string out;    ///< its standard output, whole
+  std::string out;    ///< its standard output, whole; of many MB the last 64 MiB
   std::string err;    ///< the last 64 KiB of its standard error
   double wall_s = 0;  ///< from its start to its end
 };

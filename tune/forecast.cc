@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "tune/forecast.h"
 #include "analyzer/analysis.h"
 #include "analyzer/whatif/fix.h"
 #include "common/error.h"
@@ -7,9 +8,8 @@
 #include "tune/trainer_runs.h"
 
 namespace headway::tune {
-namespace {
 
-Forecast predict(const analyzer::Fix& fix, const analyzer::Predictor& predictor) {
+Forecast forecast_of(const analyzer::Fix& fix, const analyzer::Predictor& predictor) {
   Forecast forecast;
   forecast.fix = fix.id;
   forecast.switches = fix.trainer_switch;
@@ -18,6 +18,7 @@ Forecast predict(const analyzer::Fix& fix, const analyzer::Predictor& predictor)
   if (!proposal.setting.empty()) forecast.switches = proposal.setting;
   forecast.applies = proposal.applies;
   forecast.text = proposal.text;
+  forecast.certainty = proposal.certainty;
   if (!proposal.applies) return forecast;
   const analyzer::Prediction prediction =
       predictor.predict(proposal.scenario, fix.model_error, proposal.otherwise);
@@ -29,8 +30,6 @@ Forecast predict(const analyzer::Fix& fix, const analyzer::Predictor& predictor)
                        prediction.gain_ns.high / step - analyzer::Predictor::kResolution};
   return forecast;
 }
-
-}  // namespace
 
 Forecasts forecast_trace(const std::filesystem::path& path) {
   Forecasts result;
@@ -45,7 +44,7 @@ Forecasts forecast_trace(const std::filesystem::path& path) {
       if (!fix->trainer_switch.empty()) fixes.push_back(fix);
     result.fixes.resize(fixes.size());
     run_parallel(fixes.size(),
-                 [&](std::size_t i) { result.fixes[i] = predict(*fixes[i], predictor); });
+                 [&](std::size_t i) { result.fixes[i] = forecast_of(*fixes[i], predictor); });
   } catch (const Error& error) {
     result.fixes.clear();
     result.missing = error.what();

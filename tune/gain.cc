@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "analyzer/diff/comparison.h"
+
 namespace headway::tune {
 namespace {
 
@@ -31,7 +33,7 @@ double step_of_resample(const std::vector<Block>& blocks, Typical how, std::mt19
     for (std::size_t j = 0; j < block.size(); ++j)
       scratch.push_back(block[below(random, block.size())]);
   }
-  if (how == Typical::kMean) return typical(scratch, how);
+  if (how != Typical::kMedian) return typical(scratch, how);
   const auto middle = scratch.begin() + static_cast<std::ptrdiff_t>(scratch.size() / 2);
   std::nth_element(scratch.begin(), middle, scratch.end());
   return *middle;
@@ -40,6 +42,18 @@ double step_of_resample(const std::vector<Block>& blocks, Typical how, std::mt19
 Bounds interval_of(std::vector<double> ratios) {
   std::sort(ratios.begin(), ratios.end());
   return {1 - percentile_sorted(ratios, 1 - kTail), 1 - percentile_sorted(ratios, kTail)};
+}
+
+/// In nanoseconds, as the comparison takes them.
+std::vector<Block> in_ns(std::vector<Block> blocks) {
+  for (Block& block : blocks)
+    for (double& step : block) step *= 1e9;
+  return blocks;
+}
+
+Gain gain_of_cost(const std::vector<Block>& before, const std::vector<Block>& after) {
+  const analyzer::Comparison found = analyzer::compare_cost(in_ns(before), in_ns(after));
+  return {-found.change, {-found.interval.high, -found.interval.low}, {}};
 }
 
 }  // namespace
@@ -53,6 +67,7 @@ double typical(const std::vector<double>& values, Typical how) {
 
 Gain measured_gain(const std::vector<Block>& before, const std::vector<Block>& after, Typical how,
                    bool exact, std::uint64_t seed) {
+  if (how == Typical::kStepCost) return gain_of_cost(before, after);
   Gain gain;
   const double ratio = step_of(after, how) / step_of(before, how);
   gain.share = 1 - ratio;
@@ -68,6 +83,12 @@ Gain measured_gain(const std::vector<Block>& before, const std::vector<Block>& a
   }
   gain.interval = interval_of(gain.ratios);
   return gain;
+}
+
+double half_width_of_cost(const std::vector<Block>& runs) {
+  // Against themselves: both sides err, as much as each other.
+  const Bounds both = gain_of_cost(runs, runs).interval;
+  return (both.high - both.low) / 2 / std::sqrt(2.0);
 }
 
 Gain chained(const Gain& first, const Gain& second) {

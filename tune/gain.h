@@ -9,8 +9,9 @@
 namespace headway::tune {
 
 /// What stands for the step of a run: the median on a machine where other things happen, the mean where
-/// the clock is simulated.
-enum class Typical : std::uint8_t { kMedian, kMean };
+/// the clock is simulated. The step cost is the mean, too, and is compared as `headway diff` compares it: by blocks of
+/// neighbours, so that one recording a side can be told from another.
+enum class Typical : std::uint8_t { kMedian, kMean, kStepCost };
 
 /// Durations of the steady steps of one run, in seconds.
 using Block = std::vector<double>;
@@ -21,7 +22,7 @@ double typical(const std::vector<double>& values, Typical how);
 struct Gain {
   double share = 0;
   Bounds interval;             ///< 95 %
-  std::vector<double> ratios;  ///< step after / step before, in every resample
+  std::vector<double> ratios;  ///< step after / step before, in every resample; none of step costs
 };
 
 /// From the runs of an interleaved comparison. The interval is a bootstrap that draws runs, and steps
@@ -29,6 +30,8 @@ struct Gain {
 /// no noise, and the interval no width. Deterministic for a seed.
 Gain measured_gain(const std::vector<Block>& before, const std::vector<Block>& after, Typical how,
                    bool exact, std::uint64_t seed);
+/// Of the 95 % interval of the step cost that these runs have, as a share of it.
+double half_width_of_cost(const std::vector<Block>& runs);
 /// The gain of one change after the other; comparisons of different seeds, whose draws are independent.
 Gain chained(const Gain& first, const Gain& second);
 /// No change.

@@ -4,69 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "common/format.h"
 #include "common/text.h"
+#include "tune/render_parts.h"
 
 namespace headway::tune {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// From this noise on, the reader is told where it comes from.
 constexpr double kBusy = 0.05;
-
-std::string seconds(double s) {
-  return format_duration({static_cast<std::int64_t>(s * 1e9)});
-}
-
-std::string percent(double share) {
-  const double value = 100 * share;
-  return fmt::format("{:.1f} %", std::abs(value) < 0.05 ? 0.0 : value);
-}
-
-/// "55.2 % (54.9 to 55.6)".
-std::string gain_text(double share, const Bounds& interval, bool exact) {
-  if (exact) return percent(share);
-  auto bound = [](double x) { return std::abs(100 * x) < 0.05 ? 0.0 : 100 * x; };
-  return fmt::format("{} ({:.1f} to {:.1f})", percent(share), bound(interval.low),
-                     bound(interval.high));
-}
-
-std::string padded(const std::string& text, std::size_t columns) {
-  const std::size_t used = count_columns(text);
-  return text + std::string(used < columns ? columns - used : 0, ' ');
-}
-
-/// Columns as wide as what is in them.
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], count_columns(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += padded(row[i], widths[i]) + "  ";
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
-std::string decision_text(const Trial& trial) {
-  switch (trial.decision) {
-    case Decision::kKept:
-      return "kept: " + trial.why;
-    case Decision::kFailed:
-      return "failed: " + escape_terminal(trial.why);
-    default:
-      return "not kept: " + escape_terminal(trial.why);
-  }
-}
 
 std::string predicted_text(const Trial& trial) {
   if (trial.forecast) return gain_text(trial.forecast->gain, trial.forecast->interval, false);
@@ -107,22 +54,8 @@ std::string left_text(const Result& result) {
   return text;
 }
 
-std::string stopped_text(const Result& result) {
-  switch (result.stopped) {
-    case Stopped::kDone:
-      return "nothing is left to try";
-    case Stopped::kBudget:
-      return "the budget was used; more may be found with more --budget";
-    case Stopped::kSignal:
-      return "interrupted";
-    case Stopped::kFailure:
-      return "a run failed that had worked before: " + escape_terminal(result.stopped_why);
-  }
-  return "";
-}
-
 std::vector<std::string> best_command(const Result& result, const RunFacts& facts) {
-  return apply(facts.command, result.kept);
+  return facts.varied ? facts.varied->words(result.kept) : apply(facts.command, result.kept);
 }
 
 std::string best_text(const Result& result, const RunFacts& facts) {
@@ -157,27 +90,10 @@ std::string base_text(const Result& result, const RunFacts& facts) {
   return text;
 }
 
-Json gain_json(double share, const Bounds& interval) {
-  return {{"share", share}, {"low", interval.low}, {"high", interval.high}};
-}
-
-Json change_json(const Change& change) {
-  Json json = Json::object();
-  for (const auto& [name, value] : change) json[name] = value;
-  return json;
-}
-
-Json predicted_json(const std::optional<Forecast>& forecast) {
-  return forecast ? gain_json(forecast->gain, forecast->interval) : Json(nullptr);
-}
-
-Json or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
 }  // namespace
 
 std::string render_text(const Result& result, const RunFacts& facts) {
+  if (facts.varied) return render_grid_text(result, facts);
   std::string text = base_text(result, facts) + "\n";
   if (!result.trials.empty()) text += trials_table(result, facts);
   if (result.trials.empty() && result.run_s > 0) text += "Nothing was tried.\n";
@@ -194,15 +110,16 @@ std::string render_text(const Result& result, const RunFacts& facts) {
 
 std::string render_json(const Result& result, const RunFacts& facts) {
   Json root = {{"schema", "headway.tune"}, {"version", 1}};
+  if (facts.varied) add_grid_json(result, facts, root);
   root["command"] = facts.command;
   root["simulated"] = facts.simulated;
-  root["steps"] = facts.steps;
+  if (!facts.varied || facts.steps > 0) root["steps"] = facts.steps;
   root["repeat"] = facts.repeat;
-  root["budget_s"] = facts.budget_s;
+  root["budget_s"] = facts.varied && facts.budget_s <= 0 ? Json(nullptr) : Json(facts.budget_s);
   root["base"] = {{"step_s", result.base_step_s}, {"noise", result.noise}, {"run_s", result.run_s}};
   root["cannot_predict"] = or_null(result.cannot);
   root["trials"] = Json::array();
-  for (const Trial& trial : result.trials)
+  for (const Trial& trial : result.trials) {
     root["trials"].push_back(
         {{"round", trial.round},
          {"fix", or_null(trial.fix)},
@@ -215,6 +132,10 @@ std::string render_json(const Result& result, const RunFacts& facts) {
          {"pairs", trial.pairs},
          {"decision", decision_id(trial.decision)},
          {"why", trial.why}});
+    if (trial.expected)
+      root["trials"].back()["expected"] =
+          gain_json(trial.expected->share, trial.expected->interval);
+  }
   root["not_tried"] = Json::array();
   for (const Left& left : result.left)
     root["not_tried"].push_back({{"fix", or_null(left.fix)},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tune/search.h"
+#include "tune/vary.h"
 
 namespace headway::tune {
 
@@ -16,6 +17,9 @@ struct RunFacts {
   int steps = 0;
   int repeat = 0;
   double budget_s = 0;
+  int max_runs = 0;                       ///< 0: any number
+  const VariedCommand* varied = nullptr;  ///< of a search among listed values
+  bool per_sample = false;  ///< settings had other batches: steps stand for as many samples
 };
 
 std::string render_text(const Result& result, const RunFacts& facts);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,7 +20,8 @@ struct Forecast {
   bool applies = false;
   std::string text;  ///< what would be changed, or why it does not apply
   double gain = 0;
-  Bounds interval;  ///< 95 %
+  Bounds interval;       ///< 95 %
+  double certainty = 1;  ///< how far the recording shows that the fix can be made, 0 to 1
 };
 
 /// The predictions for one recording.
@@ -32,9 +34,14 @@ struct Forecasts {
 struct Run {
   Block steps;
   double wall_s = 0;
+  // Of a run that was recorded as it was measured:
+  std::optional<Forecasts> forecasts = {};
+  std::optional<double> samples_per_s = {};
+  std::string held_back_by = {};  ///< the first finding's title
 };
 
-/// The trainer ended with an error; the text has the last lines that it wrote.
+/// The program ended with an error; the text has its exit status and the last lines that it wrote. Or nothing can be
+/// learnt from the run, and the text says why.
 struct RunFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

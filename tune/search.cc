@@ -11,6 +11,7 @@
 #include "common/format.h"
 #include "common/text.h"
 #include "tune/candidates.h"
+#include "tune/grid.h"
 
 namespace headway::tune {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 /// Less is not worth a switch; on a machine where other things happen it cannot be told from them.
 constexpr double kLeastGain = 0.005;
 constexpr double kLeastExactGain = 0.001;
+/// As `headway diff` has it: another run of the same program differs by as much.
+constexpr double kLeastGainOfRecordings = 0.01;
 /// Runs of the base from which the noise is known before anything is compared: of five, one that
 /// something else has slowed down does not decide. They take this share of the budget at most.
 constexpr int kNoiseRuns = 5;
@@ -26,6 +29,11 @@ constexpr double kNoiseShare = 0.2;
 constexpr double kClearly = 3;
 /// A run may take so much longer than the base before the budget ends it.
 constexpr double kGrace = 1.5;
+/// A setting that takes so many times as long as the first run, and this long at least, hangs.
+constexpr double kHangs = 10;
+constexpr double kHangsAtLeast_s = 60;
+/// A setting that seems better, but within what its steps scatter by, is run so often again.
+constexpr int kMostRepeats = 2;
 
 /// The budget does not last for what was to be done.
 struct BudgetUsed {};
@@ -37,16 +45,24 @@ class Search {
         options_(options),
         runs_(runs),
         exact_(switches.exact()),
-        how_(switches.simulated() ? Typical::kMean : Typical::kMedian),
-        noise_(exact_ ? kLeastExactGain : kLeastGain),
+        how_(options.grid           ? Typical::kStepCost
+             : switches.simulated() ? Typical::kMean
+                                    : Typical::kMedian),
+        noise_(options.grid ? kLeastGainOfRecordings
+               : exact_     ? kLeastExactGain
+                            : kLeastGain),
         pairs_(exact_ ? 1 : options.repeat) {
     result_.total = no_gain();
   }
 
   Result run() {
     try {
-      measure_base();
-      while (improve()) {
+      if (options_.grid) {
+        search_grid();
+      } else {
+        measure_base();
+        while (improve()) {
+        }
       }
     } catch (const BudgetUsed&) {
       result_.stopped = Stopped::kBudget;
@@ -65,13 +81,21 @@ class Search {
   }
 
  private:
-  double left_s() { return options_.budget_s - runs_.elapsed_s(); }
+  double left_s() {
+    return options_.budget_s > 0 || !options_.grid ? options_.budget_s - runs_.elapsed_s()
+                                                   : HUGE_VAL;
+  }
+  void check_runs_left() const {
+    if (options_.max_runs > 0 && result_.runs + result_.recordings >= options_.max_runs)
+      throw BudgetUsed{};
+  }
   /// Runs that one comparison of one pair takes: where runs repeat exactly, one side is known.
   int runs_of_pair() const { return exact_ ? 1 : 2; }
 
   Run measure(const Change& change) {
     const std::string key = words_of(change);
     if (const auto known = known_.find(key); exact_ && known != known_.end()) return known->second;
+    check_runs_left();
     const double limit = result_.runs == 0 ? 0 : std::max(0.0, left_s()) + kGrace * result_.run_s;
     Run run = runs_.measure(change, limit);
     ++result_.runs;
@@ -107,6 +131,7 @@ class Search {
   bool improve() {
     ++round_;
     if (left_s() < result_.run_s) throw BudgetUsed{};
+    check_runs_left();
     runs_.tell(fmt::format("recording, round {}", round_));
     const Forecasts forecasts =
         runs_.forecast(result_.kept, std::max(0.0, left_s()) + kGrace * result_.run_s);
@@ -253,11 +278,26 @@ class Search {
       for (const Block& block : *blocks) steps.push_back(typical(block, how_));
       if (!exact_) noise_.add(steps);
     }
+    decide_by(trial);
+  }
+
+  /// One of both must be chosen in the end: that of which it is likelier by far that it is faster.
+  static bool is_likely(double share, const Bounds& interval) {
+    constexpr double kOneSided90 = 1.2816;
+    constexpr double kTwoSided95 = 1.96;
+    return share > (interval.high - interval.low) / 2 * kOneSided90 / kTwoSided95;
+  }
+
+  void decide_by(Trial& trial) const {
     const Gain& gain = *trial.measured;
     const double noise = noise_.share(trial.pairs);
-    if (gain.interval.low > 0 && gain.share >= noise) {
+    const bool is_above =
+        gain.interval.low > 0 || (trial.is_repeat && is_likely(gain.share, gain.interval));
+    if (is_above && gain.share >= noise) {
       trial.decision = Decision::kKept;
-      trial.why = exact_ ? "it gains" : "the interval is above 0";
+      trial.why = exact_                   ? "it gains"
+                  : gain.interval.low <= 0 ? "it gains in nine of ten cases"
+                                           : "the interval is above 0";
     } else if (gain.interval.high < 0 && -gain.share >= noise) {
       trial.decision = Decision::kSlower;
       trial.why = "it is slower";
@@ -269,9 +309,175 @@ class Search {
     }
   }
 
+  /// Runs the start, then whatever improves most by expectation.
+  void search_grid() {
+    runs_.tell("the start");
+    run_setting({});
+    result_.base_step_s = result_.best_step_s = result_.settings.front().step_s;
+    result_.cannot = missing_;
+    try {
+      for (;;) {
+        if (const auto choice = grid_.next(result_.kept, noise_.share(pairs_))) {
+          try_setting(*choice);
+        } else if (Measured* doubtful = find_doubtful()) {
+          repeat_setting(*doubtful);
+        } else {
+          break;
+        }
+      }
+    } catch (const BudgetUsed&) {
+      leave_untried("the budget was used");
+      throw;
+    } catch (const RunTooLong&) {
+      leave_untried("the budget was used");
+      throw;
+    } catch (const Interrupted&) {
+      leave_untried("it was interrupted");
+      throw;
+    }
+    leave_untried("");
+  }
+
+  /// One run of a setting, which is a recording, too.
+  void run_once(Measured& measured) {
+    check_runs_left();
+    if (result_.runs > 0 && left_s() < result_.run_s) throw BudgetUsed{};
+    const Run run = runs_.measure(measured.setting, limit_of_setting());
+    measured.runs.push_back(++result_.runs);
+    if (result_.run_s == 0) result_.run_s = run.wall_s;
+    std::vector<Block>& blocks = blocks_[words_of(measured.setting)];
+    blocks.push_back(run.steps);
+    std::vector<double> all;
+    for (const Block& block : blocks) all.insert(all.end(), block.begin(), block.end());
+    measured.step_s = typical(all, how_);
+    measured.half_width = half_width_of_cost(blocks);
+    measured.samples_per_s = run.samples_per_s;
+    measured.held_back_by = run.held_back_by;
+    if (run.forecasts && !run.forecasts->missing.empty()) missing_ = run.forecasts->missing;
+    // Of several runs of one setting each predicts the same, nearly.
+    const bool predicts = run.forecasts && measured.runs.size() == 1;
+    grid_.add(measured.setting, measured.step_s, measured.half_width,
+              predicts ? &*run.forecasts : nullptr);
+  }
+
+  void run_setting(const Change& setting) {
+    Measured measured;
+    measured.setting = setting;
+    for (int i = 0; i < options_.repeat; ++i) run_once(measured);
+    result_.settings.push_back(std::move(measured));
+  }
+
+  /// A setting that would be the best if its step cost were known better, most gain first.
+  Measured* find_doubtful() {
+    Measured* most = nullptr;
+    for (Measured& one : result_.settings) {
+      const auto repeats = static_cast<int>(one.runs.size()) - options_.repeat;
+      if (!one.failed.empty() || one.setting == result_.kept || repeats >= kMostRepeats) continue;
+      if (one.step_s > result_.best_step_s * (1 - noise_.share(pairs_))) continue;
+      if (!most || one.step_s < most->step_s) most = &one;
+    }
+    return most;
+  }
+
+  void repeat_setting(Measured& measured) {
+    Trial trial = trial_of(measured.setting);
+    trial.is_repeat = true;
+    run_once(measured);
+    judge_setting(trial, measured);
+    result_.trials.push_back(std::move(trial));
+  }
+
+  /// What the setting changes of the best one.
+  Trial trial_of(const Change& setting) {
+    Trial trial;
+    trial.round = result_.runs + 1;
+    for (const TrainerSwitch& one : switches_.all) {
+      const std::string now = value_now(switches_, result_.kept, one.name);
+      const std::string next = value_now(switches_, setting, one.name);
+      if (now == next) continue;
+      trial.change.emplace_back(one.name, next);
+      trial.from.emplace_back(one.name, now);
+    }
+    runs_.tell(words_of(trial.change));
+    return trial;
+  }
+
+  bool is_budget_short() { return left_s() + kGrace * result_.run_s < hangs_s(); }
+  double hangs_s() const { return std::max(kHangsAtLeast_s, kHangs * result_.run_s); }
+  double limit_of_setting() {
+    if (result_.runs == 0) return 0;
+    return std::min(hangs_s(), std::max(0.0, left_s()) + kGrace * result_.run_s);
+  }
+
+  void try_setting(const Choice& choice) {
+    Trial trial = trial_of(choice.setting);
+    trial.expected = {choice.gain, choice.interval};
+    trial.is_explored = choice.is_explored;
+    trial.forecast = choice.forecast;
+    trial.fix = fmt::format("{}", fmt::join(choice.fixes, " + "));
+    const bool budget_ends_it = is_budget_short();
+    std::string failure;
+    try {
+      run_setting(choice.setting);
+    } catch (const RunFailed& failed) {
+      failure = failed.what();
+    } catch (const RunTooLong&) {
+      if (budget_ends_it) throw;
+      failure = fmt::format("it was not done after {}, and was ended", seconds(hangs_s()));
+    }
+    if (failure.empty()) {
+      judge_setting(trial, result_.settings.back());
+    } else {
+      trial.decision = Decision::kFailed;
+      trial.why = failure;
+      grid_.failed(choice.setting);
+      Measured measured;
+      measured.setting = choice.setting;
+      measured.runs.push_back(++result_.runs);
+      measured.failed = failure;
+      result_.settings.push_back(std::move(measured));
+    }
+    result_.trials.push_back(std::move(trial));
+  }
+
+  void judge_setting(Trial& trial, const Measured& measured) {
+    const std::vector<Block>& before = blocks_.at(words_of(result_.kept));
+    const std::vector<Block>& after = blocks_.at(words_of(measured.setting));
+    trial.measured = measured_gain(before, after, how_, exact_, seed());
+    trial.pairs = static_cast<int>(after.size());
+    decide_by(trial);
+    if (trial.decision != Decision::kKept) return;
+    result_.kept = measured.setting;
+    result_.best_step_s = measured.step_s;
+    result_.total = measured_gain(blocks_.at(words_of(Change{})), after, how_, exact_, seed());
+  }
+
+  /// Values that no run had.
+  void leave_untried(const std::string& why) {
+    for (const Choice& choice : grid_.untried()) {
+      Left left;
+      if (choice.forecast) left.fix = choice.forecast->fix;
+      left.forecast = choice.forecast;
+      left.switches = words_of(choice.setting);
+      left.why = why.empty()
+                     ? fmt::format("expected to gain {} at most",
+                                   format_percent(std::clamp(choice.interval.high, 0.0, 1.0)))
+                     : why;
+      result_.left.push_back(std::move(left));
+    }
+  }
+
   void finish() {
     result_.noise = noise_.share(pairs_);
+    if (options_.grid) {
+      finish_with_error();
+      return;
+    }
     result_.best_step_s = result_.base_step_s * (1 - result_.total.share);
+    finish_with_error();
+  }
+
+  void finish_with_error() {
     result_.used_s = runs_.elapsed_s();
     std::vector<double> errors;
     for (const Trial& trial : result_.trials) {
@@ -288,6 +494,9 @@ class Search {
   const Typical how_;
   Noise noise_;
   const int pairs_;
+  Grid grid_{switches_};
+  std::map<std::string, std::vector<Block>> blocks_;  ///< of a grid, by setting
+  std::string missing_;  ///< why the last run that predicted nothing did not
   int round_ = 0;
   std::map<std::string, Run> known_;     ///< runs that would repeat exactly
   std::map<std::string, Change> tried_;  ///< predicted changes, and beside what they were tried

@@ -13,8 +13,13 @@
 namespace headway::tune {
 
 struct Options {
-  double budget_s = 300;
-  int repeat = 3;                  ///< runs a side of a comparison
+  double budget_s = 300;  ///< 0: any time
+  int max_runs = 0;       ///< runs and recordings; 0: any number
+  int repeat = 3;         ///< runs a side of a comparison
+  /// The switches are arguments of any program with their listed values (vary.h). Every run is a recording, no setting is
+  /// run again for a comparison, and what no prediction is about is learnt from the runs (grid.h). Else they are
+  /// headway-train's.
+  bool grid = false;
   std::vector<std::string> only;   ///< switches that may change; empty: all that are tunable
   std::vector<std::string> allow;  ///< those that change the arithmetic and may change all the same
 };
@@ -31,10 +36,19 @@ std::string_view decision_id(Decision decision);  ///< "kept", "no-gain", …: s
 struct Trial {
   int round = 0;  ///< counts the recordings
   Change change;
-  Change from;      ///< the values that it replaces
-  std::string fix;  ///< that predicted it; empty: tried without a prediction
+  Change from;  ///< the values that it replaces
+  std::string
+      fix;  ///< that predicted it, on a grid several with " + "; empty: tried without a prediction
   std::optional<Forecast> forecast;
   std::optional<double> at_most;  ///< without a forecast: the most that a ceiling lets it gain
+  /// On a grid: what runs and predictions so far let it gain, whatever its own forecast says.
+  struct Expected {
+    double share = 0;
+    Bounds interval;  ///< 95 %
+  };
+  std::optional<Expected> expected;
+  bool is_repeat = false;    ///< on a grid: run again, because it seemed better within its interval
+  bool is_explored = false;  ///< on a grid: it also changes a value that nobody has predicted
   std::optional<Gain> measured;
   int pairs = 0;  ///< runs a side
   Decision decision = Decision::kNoGain;
@@ -47,6 +61,17 @@ struct Left {
   std::string switches;  ///< as options
   std::optional<Forecast> forecast;
   std::string why;
+};
+
+/// A setting of a grid that was run.
+struct Measured {
+  Change setting;         ///< what differs from the start
+  std::vector<int> runs;  ///< their numbers, from 1
+  double step_s = 0;
+  double half_width = 0;  ///< of its 95 % interval, as a share
+  std::optional<double> samples_per_s;
+  std::string held_back_by;
+  std::string failed;  ///< why there is nothing of the above
 };
 
 enum class Stopped : std::uint8_t {
@@ -63,6 +88,8 @@ struct Result {
   double run_s = 0;    ///< what the base run took, start and end included
   std::string cannot;  ///< why nothing was predicted; empty when it was
   std::vector<Trial> trials;
+  std::vector<Measured>
+      settings;  ///< of a grid, in the order in which they were first run, the start first
   std::vector<Left> left;
   Change kept;
   Gain total;

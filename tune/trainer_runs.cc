@@ -14,32 +14,12 @@
 #include "common/error.h"
 #include "common/text.h"
 #include "tune/child.h"
+#include "tune/child_failure.h"
 
 namespace headway::tune {
 namespace {
 
 constexpr std::string_view kTrainer = "headway-train";
-
-/// The last lines of what a program wrote to its standard error, indented.
-std::string last_lines(const std::string& text) {
-  constexpr std::size_t kShown = 8;
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    line = line.substr(line.rfind('\r') + 1);  // progress, which a line is rewritten with
-    if (!line.empty()) lines.push_back(line);
-  }
-  std::string result;
-  for (std::size_t i = lines.size() > kShown ? lines.size() - kShown : 0; i < lines.size(); ++i)
-    result += (result.empty() ? "" : " | ") + lines[i];
-  return result.empty() ? "(it wrote nothing to its standard error)" : result;
-}
-
-void check_status(const ChildResult& result, const std::vector<std::string>& command) {
-  if (result.status == 0) return;
-  throw RunFailed(fmt::format("{} ended with status {}: {}", shell_line(command), result.status,
-                              last_lines(result.err)));
-}
 
 bool in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
@@ -60,9 +40,8 @@ std::vector<std::string> checked_command(std::vector<std::string> command,
   const std::filesystem::path program = command.front();
   if (program.filename() != kTrainer)
     fail_usage(
-        "'{}' is not headway-train, the only program whose switches tune knows. Of another one, "
-        "record a run and ask what each fix would gain: headway record -o run.sqlite -- {}; "
-        "headway whatif run.sqlite",
+        "'{}' is not headway-train, whose switches tune knows. Of another program, say what may "
+        "change, and between which values: headway tune --vary '--num-workers=0,2,4' -- {}",
         escape_terminal(command.front()), escape_terminal(shell_line(command)));
   if (!program.has_parent_path() && !in_path(command.front()) &&
       ::access((folder / program).c_str(), X_OK) == 0)
@@ -79,10 +58,7 @@ TrainerSwitches ask_switches(const std::vector<std::string>& command) {
 }
 
 TrainerRuns::TrainerRuns(Setup setup) : setup_(std::move(setup)) {
-  std::string name = (std::filesystem::temp_directory_path() / "headway-tune-XXXXXX").string();
-  if (!::mkdtemp(name.data()))
-    fail_internal("{}: cannot make a folder: {}.", name, system_error_text(errno));
-  folder_ = name;
+  folder_ = make_temporary_folder();
 }
 
 TrainerRuns::~TrainerRuns() {

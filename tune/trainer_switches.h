@@ -21,6 +21,8 @@ struct TrainerSwitch {
   std::int64_t most = 0;
   bool when_allowed = false;  ///< changes the arithmetic
   bool matters = true;        ///< it can change this run
+  std::vector<std::string> fixes =
+      {};  ///< of --vary: whose predictions are about it; none: told by its name
 
   /// Whether `wanted` is a value to try, or a number within the bounds of the doubling.
   bool may_be(const std::string& wanted) const;

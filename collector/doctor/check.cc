@@ -40,8 +40,17 @@ std::span<const Check> all_checks() {
       {"memory-limit", "Memory limit", check_memory_limit},
       {"dev-shm", "/dev/shm", check_dev_shm},
       {"storage", "Storage", check_storage},
+      {"affinity", "CPUs near GPUs", check_affinity},
+      {"nvlink", "NVLink", check_nvlink},
       {"rdma", "GPUDirect RDMA", check_rdma},
+      {"gpu-adapters", "GPUs and adapters", check_gpu_adapters},
+      {"ports", "Adapter ports", check_ports},
+      {"gids", "RoCE addresses", check_gids},
+      {"memlock", "Locked memory", check_memlock},
+      {"acs", "PCIe redirection", check_acs},
+      {"iommu", "IOMMU", check_iommu},
       {"nccl", "NCCL settings", check_nccl},
+      {"nccl-topology", "NCCL topology", check_topology_file},
   });
   return kChecks;
 }

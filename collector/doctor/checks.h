@@ -26,7 +26,22 @@ Finding check_governor(const System& system);
 Finding check_memory_limit(const System& system);
 Finding check_dev_shm(const System& system);
 Finding check_storage(const System& system);
+
+// fabric_checks.cc: adapters between nodes.
 Finding check_rdma(const System& system);
+Finding check_gpu_adapters(const System& system);
+Finding check_ports(const System& system);
+Finding check_gids(const System& system);
+Finding check_memlock(const System& system);
+
+// pci_checks.cc: what lies between devices, and between them and processors.
+Finding check_acs(const System& system);
+Finding check_iommu(const System& system);
+Finding check_affinity(const System& system);
+Finding check_nvlink(const System& system);
+
+// nccl_checks.cc
 Finding check_nccl(const System& system);
+Finding check_topology_file(const System& system);
 
 }  // namespace headway::doctor

@@ -131,45 +131,4 @@ Finding check_storage(const System& system) {
           fmt::format("the current folder is on a file system of kind {:#x}", space->type), ""};
 }
 
-Finding check_rdma(const System& system) {
-  std::vector<std::string> adapters = system.list("/sys/class/infiniband");
-  if (adapters.empty()) return {Status::kNote, "no InfiniBand or RoCE adapter", ""};
-  std::string text = fmt::format("{} adapter{}", adapters.size(), adapters.size() == 1 ? "" : "s");
-  if (!system.exists("/proc/driver/nvidia")) return {Status::kNote, text + ", no GPU", ""};
-  if (system.exists("/sys/module/nvidia_peermem") || system.exists("/sys/module/nv_peer_mem"))
-    return {Status::kOk, text + ", nvidia_peermem is loaded", ""};
-  return {Status::kWarning, text + ", but nvidia_peermem is not loaded",
-          "NCCL then copies through host memory unless the kernel has DMA-BUF: sudo modprobe "
-          "nvidia_peermem"};
-}
-
-Finding check_nccl(const System& system) {
-  struct Setting {
-    const char* name;
-    const char* value;
-    const char* effect;
-  };
-  static constexpr auto kSlow = std::to_array<Setting>({
-      {"NCCL_P2P_DISABLE", "1", "GPUs of this machine exchange through host memory"},
-      {"NCCL_SHM_DISABLE", "1", "GPUs without a direct link exchange over the network"},
-      {"NCCL_IB_DISABLE", "1", "machines exchange over TCP instead of InfiniBand"},
-      {"NCCL_NVLS_ENABLE", "0", "NVLink's own reduction is off"},
-      {"NCCL_NVTX_DISABLE", "1", "its NVTX ranges are off: collectives cannot be told apart"},
-      {"NCCL_DEBUG", "TRACE", "it writes a line for every step"},
-      {"CUDA_LAUNCH_BLOCKING", "1", "every launch waits for its kernel"},
-      {"TORCH_NCCL_BLOCKING_WAIT", "1", "every collective is waited for on the host"},
-      {"NVIDIA_TF32_OVERRIDE", "0",
-       "cuBLAS and cuDNN keep FP32 products off tensor cores, whatever the program allows"},
-      {"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0", "PyTorch's FP32 products stay off tensor cores"},
-  });
-  std::string text;
-  for (const Setting& setting : kSlow) {
-    if (system.variable(setting.name) != setting.value) continue;
-    text += fmt::format("{}{}={}: {}", text.empty() ? "" : "; ", setting.name, setting.value,
-                        setting.effect);
-  }
-  if (text.empty()) return {Status::kOk, "nothing in this shell slows it down", ""};
-  return {Status::kWarning, text, "Unset what was meant for debugging."};
-}
-
 }  // namespace headway::doctor

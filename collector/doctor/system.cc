@@ -43,6 +43,14 @@ std::vector<std::string> System::list(const std::string& folder) const {
   return names;
 }
 
+std::string System::resolve(const std::string& path) const {
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::canonical(at(path), error);
+  if (error) return "";
+  const std::filesystem::path root = std::filesystem::canonical(root_, error);
+  return "/" + found.lexically_relative(root).string();
+}
+
 std::string System::variable(const std::string& name) const {
   if (environment_) {
     auto found = environment_->find(name);
@@ -50,6 +58,19 @@ std::string System::variable(const std::string& name) const {
   }
   const char* value = std::getenv(name.c_str());
   return value ? value : "";
+}
+
+std::vector<std::string> System::variables() const {
+  std::vector<std::string> names;
+  if (environment_) {
+    for (const auto& [name, value] : *environment_) names.push_back(name);
+    return names;
+  }
+  for (char** one = environ; one && *one; ++one) {
+    const std::string_view text = *one;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
 }
 
 std::optional<System::Space> System::space(const std::string& path) const {
@@ -83,6 +104,37 @@ std::optional<System::Library> System::library(const std::vector<std::string>& n
     return found;
   }
   return std::nullopt;
+}
+
+std::vector<System::NvLinks> System::nvlinks() const {
+  std::vector<NvLinks> all;
+  // Never unloaded, as above.
+  void* handle = exists("/proc/driver/nvidia") ? ::dlopen("libnvidia-ml.so.1", RTLD_LAZY) : nullptr;
+  if (!handle) return all;
+  // nvml.h of CUDA 12; nvmlReturn_t and nvmlEnableState_t are ints, 0: success and 1: enabled.
+  using Init = int (*)();
+  using Count = int (*)(unsigned*);
+  using Handle = int (*)(unsigned, void**);
+  using LinkState = int (*)(void*, unsigned, int*);
+  constexpr unsigned kMostLinks = 18;  // NVML_NVLINK_MAX_LINKS
+  const auto init = reinterpret_cast<Init>(::dlsym(handle, "nvmlInit_v2"));
+  const auto shutdown = reinterpret_cast<Init>(::dlsym(handle, "nvmlShutdown"));
+  const auto get_count = reinterpret_cast<Count>(::dlsym(handle, "nvmlDeviceGetCount_v2"));
+  const auto get = reinterpret_cast<Handle>(::dlsym(handle, "nvmlDeviceGetHandleByIndex_v2"));
+  const auto state = reinterpret_cast<LinkState>(::dlsym(handle, "nvmlDeviceGetNvLinkState"));
+  if (!init || !shutdown || !get_count || !get || !state || init() != 0) return all;
+  unsigned count = 0;
+  get_count(&count);
+  for (unsigned i = 0; i < count; ++i) {
+    NvLinks& links = all.emplace_back();
+    void* device = nullptr;
+    if (get(i, &device) != 0) continue;
+    int is_active = 0;
+    for (unsigned link = 0; link < kMostLinks; ++link)
+      if (state(device, link, &is_active) == 0) ++(is_active == 1 ? links.active : links.inactive);
+  }
+  shutdown();
+  return all;
 }
 
 std::string System::tsc_trouble() const {

@@ -26,8 +26,12 @@ class System {
   bool usable(const std::string& path) const;
   /// Names in a folder, sorted.
   std::vector<std::string> list(const std::string& folder) const;
+  /// Where links lead in the end, as a path on this machine; empty when it is not there.
+  std::string resolve(const std::string& path) const;
   /// Empty when it is not set.
   std::string variable(const std::string& name) const;
+  /// The names of all that are set.
+  std::vector<std::string> variables() const;
 
   /// Bytes of a file system; nullopt when it is not there.
   struct Space {
@@ -46,6 +50,12 @@ class System {
   };
   virtual std::optional<Library> library(const std::vector<std::string>& names,
                                          const char* version_function) const;
+  /// NVLinks of each GPU by NVML, which takes up to a second; empty where there is no NVML or no GPU.
+  struct NvLinks {
+    int active = 0;
+    int inactive = 0;
+  };
+  virtual std::vector<NvLinks> nvlinks() const;
   /// Why the time-stamp counter cannot be trusted; empty when it can.
   virtual std::string tsc_trouble() const;
   /// Where the injected library is; throws Error when it is missing.

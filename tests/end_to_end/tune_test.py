@@ -79,7 +79,13 @@ def errors(folder):
         said = tune(folder, *arguments, expect=status).stderr
         assert part in said and said.startswith("headway: "), said
     fails(2, "There is no command to tune")
-    fails(2, "headway whatif", "--", "python3", "train.py")
+    fails(2, "headway tune --vary", "--", "python3", "train.py")
+    fails(2, "'2' is there twice", "--vary", "--workers=2,2", "--", TRAIN)
+    fails(2, "--only and --allow", "--vary", "--workers=2,4", "--only", "workers", "--", TRAIN)
+    fails(2, "There is no command to tune", "--vary", "--workers=2,4")
+    fails(3, "there is no such file", "--vary", "--workers=2,4", "--", "/no/such/program")
+    fails(3, "no steps are seen", "--vary", "X=1,2", "--", "true")
+    fails(3, "ended with exit status 3", "--vary", "X=1,2", "--", "sh", "-c", "exit 3")
     fails(2, "cannot be started", "--", "/no/such/headway-train")
     fails(2, "Did you mean '--steps'", "--", TRAIN, "--stesp", "3")
     fails(2, "too short for one comparison", "--budget", "0", "--", TRAIN, *SIM)
@@ -91,6 +97,51 @@ def errors(folder):
     fails(3, "did not list its switches", "--", TRAIN, "--help")
     text = tune(folder, "--json", "-", "--", TRAIN, *SIM, "--steps", "20").stdout
     assert json.loads(text)["schema"] == "headway.tune"
+
+
+def vary(folder):
+    """Any program whose steps are seen: here headway-train, whose switches are arguments like others, behind a shell."""
+    file = folder / "tune.json"
+    # A fifth of the steps is enough: the program is ended then.
+    script = '[ "$FAILS" = 3 ] && exit 7; exec "$0" "$@"'
+    text = tune(folder, "--json", file, "--runs", 6, "--steps", 60, "--vary", "--workers=1,4", "--vary", "--pinned off,offx", "--vary", "FAILS=1,3", "--", "sh", "-c", script, TRAIN, "--data", "generated", "--source", "files",
+                "--storage-latency-ms", "4", "--workers", "1", "--prefetch", "8", "--steps", "300", "--quiet").stdout
+    result = json.loads(file.read_text())
+    assert result["arguments"][0] == {"name": "--workers", "values": ["1", "4"]}, text
+    assert result["best"]["change"] == {"--workers": "4"}, text
+    first = result["trials"][0]
+    assert first["fix"] == "more-workers" and first["decision"] == "kept", text
+    assert first["predicted"]["share"] > 0.3 and first["measured"]["share"] > 0.3, text
+    failed = [t for t in result["trials"] if t["decision"] == "failed"]
+    assert any("status 7" in t["why"] for t in failed), text
+    assert any("--pinned" in t["change"] and "offx" in t["why"] for t in failed), text
+    settings = [json.dumps(s["values"], sort_keys=True) for s in result["settings"]]
+    assert len(settings) == len(set(settings)) == result["runs"] <= 6, text
+    line = result["best_line"]
+    assert line.startswith("env FAILS=1 sh -c ") and line in text and "--workers=4" in line, line
+
+
+def pytorch(folder):
+    """The acceptance: of 27 settings of a PyTorch loop, one that is as fast as the best within six runs. Needs torch."""
+    python = os.environ.get("HEADWAY_TEST_PYTHON", "/usr/bin/python3")
+    # Fused Adam on processors came with PyTorch 2.4.
+    needed = "import numpy, torch; p = torch.zeros(1, requires_grad=True); torch.optim.Adam([p], fused=True)"
+    if subprocess.run([python, "-c", needed], capture_output=True).returncode != 0:
+        print(f"[skipped] {python} has no torch 2.4 or later (HEADWAY_TEST_PYTHON names another one)")
+        return
+    file = folder / "tune.json"
+    program = pathlib.Path(__file__).parent.parent / "targets" / "pytorch_tunable.py"
+    text = tune(folder, "--json", file, "--runs", 6, "--vary", "--num-workers=0,1,2", "--vary", "--collate=numbers,arrays,tensors",
+                "--vary", "--optimizer=loop,foreach,fused", "--", python, program).stdout
+    result = json.loads(file.read_text())
+    assert result["runs"] <= 6, text
+    # Run one by one on two processors, the two that have workers, a fused optimizer and no numbers to collate are within 3 % of
+    # each other, the next is a third slower, and the worst takes almost five times as long.
+    best = result["best"]["change"]
+    busy = os.getloadavg()[0] > 1.5 * os.cpu_count()  # a second worker gains nothing then
+    assert best["--num-workers"] in ("12" if busy else "2") and best["--optimizer"] == "fused" and best["--collate"] in ("arrays", "tensors"), text
+    assert "use-workers" in result["trials"][0]["fix"], text
+    assert all(s["samples_per_s"] > 0 for s in result["settings"]), text
 
 
 def children_of(folder):
@@ -107,9 +158,14 @@ def children_of(folder):
 
 def interrupted(folder):
     """Ctrl-C in the middle: the best so far, exit status 130, nothing left behind."""
+    interrupted_while(folder, "--steps", "20000", "--", TRAIN, *SIM, "--preset", "host-sync")
+    interrupted_while(folder, "--vary", "--workers=1,2", "--", TRAIN, "--data", "generated", "--steps", "200000")
+
+
+def interrupted_while(folder, *arguments):
     environment = {**os.environ, "TMPDIR": str(folder)}
-    process = subprocess.Popen([HEADWAY, "tune", "--steps", "20000", "--", TRAIN, *SIM, "--preset", "host-sync"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen([HEADWAY, "tune", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment)
     deadline = time.time() + 60
     while not list(folder.glob("headway-tune*")) and time.time() < deadline:
         time.sleep(0.05)

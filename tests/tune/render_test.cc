@@ -79,6 +79,102 @@ TEST_CASE("nothing found, and nothing run") {
   CHECK(has(render_text(interrupted, facts(false)), "Interrupted before the base had run."));
 }
 
+/// A search among listed values in which one setting failed.
+struct Varied {
+  VariedCommand command{{"python3", "train.py", "--num-workers", "0"},
+                        {"--num-workers=0,2", "OMP_NUM_THREADS=,4"},
+                        [](const char*) -> const char* { return nullptr; }};
+  Result result;
+  RunFacts facts{.command = {"python3", "train.py", "--num-workers", "0"},
+                 .max_runs = 6,
+                 .varied = &command,
+                 .per_sample = true};
+
+  Varied() {
+    const Change workers = {{"--num-workers", "2"}};
+    result.run_s = 1;
+    result.runs = 3;
+    result.base_step_s = 0.04;
+    result.best_step_s = 0.02;
+    result.kept = workers;
+    result.total = {.share = 0.5, .interval = {0.45, 0.55}, .ratios = {}};
+    result.settings = {{.setting = {},
+                        .runs = {1},
+                        .step_s = 0.04,
+                        .half_width = 0.02,
+                        .samples_per_s = 800,
+                        .held_back_by = "Input-bound",
+                        .failed = ""},
+                       {.setting = workers,
+                        .runs = {2, 4},
+                        .step_s = 0.02,
+                        .half_width = 0.02,
+                        .samples_per_s = 1600,
+                        .held_back_by = "Host-bound",
+                        .failed = ""},
+                       {.setting = {{"OMP_NUM_THREADS=", "4"}},
+                        .runs = {3},
+                        .samples_per_s = {},
+                        .held_back_by = "",
+                        .failed = "train.py ended with status 3: \033[2Jno"}};
+    Trial first;
+    first.round = 2;
+    first.change = workers;
+    first.fix = "use-workers";
+    first.forecast = test::predicted("use-workers", "--workers 2", 0.48);
+    first.measured = result.total;
+    first.decision = Decision::kKept;
+    Trial second;
+    second.round = 3;
+    second.change = {{"OMP_NUM_THREADS=", "4"}};
+    second.decision = Decision::kFailed;
+    second.why = "train.py ended with status 3: \033[2Jno";
+    result.trials = {first, second};
+  }
+};
+
+TEST_CASE("of any command: each run with its setting, why it was tried, and the line to paste") {
+  const Varied it;
+  const std::string text = render_text(it.result, it.facts);
+  CAPTURE(text);
+  CHECK(has(text, "Run  --num-workers  OMP_NUM_THREADS  Step cost"));
+  CHECK(has(text, "2,4  2              (none)           20.0 ms ± 2.0 %"));
+  CHECK(has(text, "Host-bound  <- best"));
+  CHECK(has(text, "status 3"));
+  CHECK(has(text, "use-workers"));
+  CHECK(has(text, "48.0 % (47.0 to 49.0)"));
+  CHECK(has(text, "OMP_NUM_THREADS=4  runs so far"));
+  CHECK(has(text, "as many samples as in the first run"));
+  CHECK(has(text, "\n  env -u OMP_NUM_THREADS python3 train.py --num-workers=2\n"));
+  CHECK(has(text, "3 runs of at most 6 for 4 settings"));
+  CHECK(!has(text, "\033"));
+}
+
+TEST_CASE("of any command: JSON has settings, arguments and the line") {
+  const Varied it;
+  const auto json = nlohmann::json::parse(render_json(it.result, it.facts));
+  CHECK(json.at("arguments")[1].at("values") == nlohmann::json{"", "4"});
+  REQUIRE(json.at("settings").size() == 3);
+  CHECK(json.at("settings")[1].at("values").at("--num-workers") == "2");
+  CHECK(json.at("settings")[1].at("samples_per_s") == 1600);
+  CHECK(json.at("settings")[2].at("step_s").is_null());
+  CHECK(json.at("settings")[2].at("failed").get<std::string>().find("status 3") !=
+        std::string::npos);
+  CHECK(json.at("trials")[0].at("predicted").at("share") == doctest::Approx(0.48));
+  CHECK(json.at("trials")[1].at("decision") == "failed");
+  CHECK(json.at("per_sample") == true);
+  CHECK(json.at("max_runs") == 6);
+  CHECK(json.at("budget_s").is_null());
+  CHECK(json.at("best").at("command").back() == "--num-workers=2");
+  CHECK(json.at("best_line") == "env -u OMP_NUM_THREADS python3 train.py --num-workers=2");
+}
+
+TEST_CASE("of any command: stopped before the first run was over") {
+  Varied it;
+  it.result.settings.clear();
+  CHECK(has(render_text(it.result, it.facts), "Interrupted before the first run"));
+}
+
 TEST_CASE("what a failed run wrote cannot move the cursor") {
   Result result = found();
   result.trials[0].decision = Decision::kFailed;

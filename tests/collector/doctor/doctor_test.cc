@@ -2,57 +2,18 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "collector/doctor/check.h"
 #include "collector/doctor/checks.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/collector/doctor/made_up_system.h"
 
 namespace headway::doctor {
 namespace {
 
-using Environment = std::map<std::string, std::string>;
-
-struct Files {
-  test::TemporaryFolder files;
-};
-
-/// A machine of files, variables and answers that a test makes up.
-struct MadeUp final : Files, System {
-  explicit MadeUp(Environment environment = {}) : System(files.path(), std::move(environment)) {}
-
-  void write(const std::string& path, const std::string& text) {
-    std::filesystem::path file = files.path() / path.substr(1);
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text << "\n";
-  }
-  std::optional<Space> space(const std::string& path) const override {
-    auto found = spaces.find(path);
-    if (found == spaces.end()) return std::nullopt;
-    return found->second;
-  }
-  std::optional<std::uint64_t> limit(int resource) const override {
-    auto found = limits.find(resource);
-    if (found == limits.end()) return std::nullopt;
-    return found->second;
-  }
-  std::optional<Library> library(const std::vector<std::string>& names,
-                                 const char*) const override {
-    for (const std::string& name : names) {
-      auto found = libraries.find(name);
-      if (found != libraries.end()) return Library{name, "/lib/" + name, found->second};
-    }
-    return std::nullopt;
-  }
-  std::string tsc_trouble() const override { return clock_trouble; }
-
-  std::map<std::string, Space> spaces;
-  std::map<int, std::uint64_t> limits;
-  std::map<std::string, int> libraries;
-  std::string clock_trouble;
-};
+using test::Environment;
+using test::MadeUp;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 

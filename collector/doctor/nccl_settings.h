@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "collector/doctor/system.h"
+
+namespace headway::doctor {
+
+/// A setting of NCCL and where it comes from: "the environment", "/etc/nccl.conf".
+struct NcclSetting {
+  std::string value;
+  std::string source;
+};
+
+/// All NCCL_… that NCCL of this process would take, by name: the environment before the user's file ($NCCL_CONF_FILE, else
+/// ~/.nccl.conf) before /etc/nccl.conf.
+std::map<std::string, NcclSetting> nccl_settings(const System& system);
+
+/// What NCCL_IB_HCA leaves: "mlx5_0:1,mlx5_1" (beginnings of names, with a port or without), "=mlx5_1" (whole names),
+/// "^mlx5_3" and "^=mlx5_3" (all but these).
+bool may_use_port(const std::string& ib_hca, const std::string& adapter, const std::string& port);
+
+/// Empty when it is not set.
+std::string nccl_setting(const System& system, const std::string& name);
+
+}  // namespace headway::doctor
