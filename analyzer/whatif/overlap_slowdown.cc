@@ -31,13 +31,8 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-}  // namespace
-
-double OverlapSlowdown::stretch(double share) const {
-  return std::exp(log_per_overlap * share);
-}
-
-OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, DeviceId device) {
+void for_each_kernel(const Predictor& predictor, DeviceId device,
+                     const std::function<void(DeviceOpId, double)>& visit) {
   const Trace& trace = predictor.trace();
   const DeviceOps& ops = trace.device_ops;
   const Attribution& attribution = predictor.analysis().attribution;
@@ -48,17 +43,38 @@ OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, DeviceId device
       transfers.push_back(ops.interval(DeviceOpId{i}));
   }
   const IntervalSet communication = IntervalSet::from_unsorted(std::move(transfers));
-  std::map<std::tuple<StringId, std::uint32_t, std::uint16_t>, Group> groups;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     if (trace.streams[ops.stream[i].value].device != device) continue;
     const TimeClass its = attribution.class_of[i];
     if (its != TimeClass::kComputeTensor && its != TimeClass::kComputeOther) continue;
     const Interval interval = ops.interval(DeviceOpId{i});
-    if (interval.length().ns <= 0) continue;
-    Group& group = groups[{ops.name[i], ops.blocks[i], ops.block_threads[i]}];
-    group.share.push_back(ratio(communication.total_in(interval), interval.length()));
-    group.log_ns.push_back(std::log(static_cast<double>(interval.length().ns)));
+    if (interval.length().ns > 0)
+      visit(DeviceOpId{i}, ratio(communication.total_in(interval), interval.length()));
   }
+}
+
+}  // namespace
+
+double OverlapSlowdown::stretch(double share) const {
+  return std::exp(log_per_overlap * share);
+}
+
+void for_each_overlapped(const Predictor& predictor, DeviceId device,
+                         const std::function<void(DeviceOpId, double)>& visit) {
+  for_each_kernel(predictor, device, [&](DeviceOpId op, double share) {
+    if (share > 0) visit(op, share);
+  });
+}
+
+OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, DeviceId device) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  std::map<std::tuple<StringId, std::uint32_t, std::uint16_t>, Group> groups;
+  for_each_kernel(predictor, device, [&](DeviceOpId op, double share) {
+    const std::uint32_t i = op.value;
+    Group& group = groups[{ops.name[i], ops.blocks[i], ops.block_threads[i]}];
+    group.share.push_back(share);
+    group.log_ns.push_back(std::log(static_cast<double>(ops.interval(op).length().ns)));
+  });
   OverlapSlowdown result;
   double both = 0;
   double square = 0;

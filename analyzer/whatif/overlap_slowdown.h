@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+
 #include "analyzer/replay/predictor.h"
 
 namespace headway::analyzer {
@@ -14,6 +16,9 @@ struct OverlapSlowdown {
   /// By what a kernel's time is multiplied that is overlapped for `share` of it.
   double stretch(double share) const;
 };
+/// Kernels of arithmetic that run beside communication, each with the share of its time.
+void for_each_overlapped(const Predictor& predictor, trace::DeviceId device,
+                         const std::function<void(trace::DeviceOpId, double)>& visit);
 /// Regresses ln(duration) on the overlapped share, within kernels of one name and launch configuration.
 OverlapSlowdown fit_overlap_slowdown(const Predictor& predictor, trace::DeviceId device);
 

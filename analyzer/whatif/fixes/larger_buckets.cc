@@ -11,6 +11,7 @@
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/overlap_slowdown.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
@@ -125,6 +126,19 @@ class Merger {
     return any;
   }
 
+  /// Kernels beside fewer transfers are slowed down less: by as much as is left of what the transfers of a device took.
+  void relieve(DeviceId device) {
+    const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor_, device);
+    if (slowdown.log_per_overlap <= 0 || before_.ns <= 0) return;
+    const double less = std::clamp(1 - ratio(after_, before_), 0.0, 1.0);
+    for_each_overlapped(predictor_, device, [&](DeviceOpId op, double share) {
+      const double now =
+          static_cast<double>(predictor_.trace().device_ops.interval(op).length().ns);
+      editor_.set_duration(predictor_.program().graph().points().task(op),
+                           {std::llround(now / slowdown.stretch(share * less))}, true);
+    });
+  }
+
   bool empty() const { return editor_.empty(); }
   Scenario take() { return editor_.take(); }
   std::int64_t messages() const { return messages_; }
@@ -135,10 +149,12 @@ class Merger {
     double bytes = 0;
     for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
       bytes += transfers[i].bytes;
+      before_ += DurationNs{std::llround(transfers[i].ns)};
       if (i + 1 < bucket.end) drop(transfers[i].op);
     }
     const Transfer& last = transfers[bucket.end - 1];
     editor_.set_transfer(last.op, {std::llround(last.wait + line.of(bytes))}, true);
+    after_ += DurationNs{std::llround(line.of(bytes))};
   }
 
   /// Nor do the ranks meet for it.
@@ -176,6 +192,8 @@ class Merger {
   const double compressed_;
   Editor editor_;
   std::int64_t messages_ = 0;
+  DurationNs before_;  // transfers that share a bucket, added up
+  DurationNs after_;
 };
 
 /// What of `all` (by start) runs on a device in the window, by stream.
@@ -217,6 +235,7 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
         ++steps;
       }
     }
+    merger.relieve(partition.device);
   }
   // A step at the end of a recording may have a message of its neighbour.
   if (merger.empty() || 2 * merged < steps)
