@@ -10,8 +10,10 @@
 #include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/findings.h"
+#include "gui/models/source_place.h"
 #include "gui/models/ticks.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/source_opener.h"
 
 namespace headway::gui {
 namespace {
@@ -63,6 +65,27 @@ void FindingDetail::show_finding(int finding) {
   setWidget(page_of(session_->analysis.findings[static_cast<std::size_t>(finding)]));
 }
 
+/// Below an evidence: the line of source that its event comes from, where a name tells it.
+void FindingDetail::add_source(QVBoxLayout& layout, const analyzer::Evidence& evidence) {
+  const auto frames = source_frames(session_->timeline, Target::of(evidence.event), 1);
+  if (frames.empty()) return;
+  const SourcePlace place = frames.front().place;
+  LinkLabel* link = new LinkLabel(
+      tr("in %1 – open in the editor").arg(QString::fromStdString(source_text(place))));
+  link->setObjectName(QStringLiteral("source"));
+  link->setContentsMargins(16, 0, 0, 0);
+  WrapLabel* note = dim_label({});
+  note->setObjectName(QStringLiteral("source note"));
+  note->setContentsMargins(16, 0, 0, 0);
+  note->hide();
+  layout.addWidget(link);
+  layout.addWidget(note);
+  connect(link, &LinkLabel::followed, note, [this, place, note] {
+    note->setText(open_source(place, session_->trace));
+    note->show();
+  });
+}
+
 QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
   QWidget* page = new QWidget;
   QVBoxLayout* layout = new QVBoxLayout(page);
@@ -108,6 +131,7 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
       connect(link, &LinkLabel::followed, this,
               [this, i] { emit evidence_followed(finding_, static_cast<int>(i)); });
       layout->addWidget(link);
+      add_source(*layout, evidence);
     }
   }
   if (!finding.advice.empty()) {
