@@ -87,6 +87,14 @@ picture "$out/input-bound/hits.png" "$run" --find conv --list hits
 picture "$out/input-bound/range.png" "$run" --range 1.0s..1.2s --list rows
 size=1024x700 picture "$out/input-bound/hits-1024.png" "$run" --find conv --list hits
 size=1024x700 picture "$out/input-bound/range-1024.png" "$run" --range 1.0s..1.2s --list rows --theme dark
+# What the host did in three steps, with the stack of Python; where an op of it comes from.
+stacks=kineto/mi300_resnet_ddp.json.gz
+if [ -f "$traces/$stacks" ]; then
+  cp "$traces/$stacks" "$work/"
+  stacks=$work/$(basename "$stacks")
+  picture "$out/stacks/stacks.png" "$stacks" --range 2ms..40ms --list stacks
+  size=1024x700 picture "$out/stacks/stacks-dark-1024.png" "$stacks" --find aten::conv2d --list stacks --theme dark
+fi
 # A job of four simulated ranks, one of which is late.
 "$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
   >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }
