@@ -221,6 +221,16 @@ bool TimelinePage::eventFilter(QObject* object, QEvent* event) {
   return QWidget::eventFilter(object, event);
 }
 
+/// What the panels leave over: Esc goes back to the timeline, and keys with Ctrl mean the same everywhere.
+void TimelinePage::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) return view_->setFocus();
+  if (event->modifiers() & Qt::ControlModifier) {
+    for (Command command : commands_for(*event))
+      if (run(command)) return;
+  }
+  PageWidget::keyPressEvent(event);
+}
+
 QWidget* TimelinePage::toolbar() {
   QWidget* bar = new QWidget;
   QHBoxLayout* layout = new QHBoxLayout(bar);

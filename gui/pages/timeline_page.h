@@ -71,6 +71,7 @@ class TimelinePage : public PageWidget {
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QWidget* toolbar();

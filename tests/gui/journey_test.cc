@@ -206,6 +206,15 @@ TEST_CASE("from opening over finding, evidence and cause to a ticked fix, a note
   CHECK(panel.answer()->prediction.gain.ns > 0);
   REQUIRE(person.view().predicted());
   CHECK(person.timeline().prediction_note().isVisible());
+  // From the list of fixes, keys with Ctrl work as on the timeline, and Esc goes back to it.
+  panel.list().setFocus();
+  person.key(Qt::Key_G, Qt::ControlModifier);
+  CHECK(person.timeline().go_to().isVisible());
+  person.key(Qt::Key_Escape);
+  panel.list().setFocus();
+  person.key(Qt::Key_Escape);
+  CHECK(person.view().hasFocus());
+  CHECK(person.view().predicted());
   // A note: a range along the ruler, B, F2, words, Return.
   const int ruler = person.view().frame().overview_height() + 4;
   const int left = person.view().frame().gutter;
