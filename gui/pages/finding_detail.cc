@@ -5,6 +5,11 @@
 #include <QFrame>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analyzer/report/facts.h"
 #include "common/format.h"
@@ -65,25 +70,41 @@ void FindingDetail::show_finding(int finding) {
   setWidget(page_of(session_->analysis.findings[static_cast<std::size_t>(finding)]));
 }
 
-/// Below an evidence: the line of source that its event comes from, where a name tells it.
-void FindingDetail::add_source(QVBoxLayout& layout, const analyzer::Evidence& evidence) {
-  const auto frames = source_frames(session_->timeline, Target::of(evidence.event), 1);
-  if (frames.empty()) return;
-  const SourcePlace place = frames.front().place;
-  LinkLabel* link = new LinkLabel(
-      tr("in %1 – open in the editor").arg(QString::fromStdString(source_text(place))));
-  link->setObjectName(QStringLiteral("source"));
-  link->setContentsMargins(16, 0, 0, 0);
+/// Below the evidence: the lines of source that its events come from, where names tell them; most frequent first.
+void FindingDetail::add_sources(QVBoxLayout& layout, const analyzer::Finding& finding) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::pair<SourcePlace, int>> places;
+  for (const analyzer::Evidence& evidence : finding.evidence) {
+    const auto frames = source_frames(session_->timeline, Target::of(evidence.event), 1);
+    if (frames.empty()) continue;
+    const auto known =
+        std::ranges::find(places, frames.front().place, &std::pair<SourcePlace, int>::first);
+    if (known == places.end()) {
+      places.emplace_back(frames.front().place, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  if (places.empty()) return;
+  std::ranges::stable_sort(places, std::ranges::greater(), &std::pair<SourcePlace, int>::second);
+  layout.addSpacing(6);
+  layout.addWidget(dim_label(tr("Where in the source; a line opens in the editor.")));
   WrapLabel* note = dim_label({});
   note->setObjectName(QStringLiteral("source note"));
-  note->setContentsMargins(16, 0, 0, 0);
   note->hide();
-  layout.addWidget(link);
+  for (const auto& [place, count] : std::span(places).first(std::min(kMost, places.size()))) {
+    LinkLabel* link = new LinkLabel(tr("%1 · %2 of these %3")
+                                        .arg(QString::fromStdString(source_text(place)))
+                                        .arg(count)
+                                        .arg(finding.evidence.size()));
+    link->setObjectName(QStringLiteral("source"));
+    layout.addWidget(link);
+    connect(link, &LinkLabel::followed, note, [this, place = place, note] {
+      note->setText(open_source(place, session_->trace));
+      note->show();
+    });
+  }
   layout.addWidget(note);
-  connect(link, &LinkLabel::followed, note, [this, place, note] {
-    note->setText(open_source(place, session_->trace));
-    note->show();
-  });
 }
 
 QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
@@ -131,8 +152,8 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
       connect(link, &LinkLabel::followed, this,
               [this, i] { emit evidence_followed(finding_, static_cast<int>(i)); });
       layout->addWidget(link);
-      add_source(*layout, evidence);
     }
+    add_sources(*layout, finding);
   }
   if (!finding.advice.empty()) {
     layout->addSpacing(12);

@@ -26,7 +26,7 @@ class FindingDetail : public QScrollArea {
 
  private:
   QWidget* page_of(const analyzer::Finding& finding);
-  void add_source(QVBoxLayout& layout, const analyzer::Evidence& evidence);
+  void add_sources(QVBoxLayout& layout, const analyzer::Finding& finding);
 
   std::shared_ptr<const Session> session_;
   int finding_ = -1;

@@ -313,7 +313,8 @@ TEST_CASE("search, its list and a range of it by row, by keys and mouse") {
 
 namespace {
 
-/// A profile of PyTorch with its Python stack: three steps of train.py, in each a convolution that launches a kernel.
+/// A profile of PyTorch with its Python stack: twelve steps of train.py, in each a convolution that launches a
+/// kernel, and a wait for it.
 void write_profile(const std::filesystem::path& file) {
   std::ofstream out(file);
   out << R"({"schemaVersion": 1, "traceEvents": [)";
@@ -324,7 +325,7 @@ void write_profile(const std::filesystem::path& file) {
         << name << R"(", "pid": )" << (thread == 7 ? 7 : 0) << R"(, "tid": )" << thread
         << R"(, "ts": )" << begin << R"(, "dur": )" << length << R"(, "args": {)" << more << "}}";
   };
-  for (int step = 0; step < 3; ++step) {
+  for (int step = 0; step < 12; ++step) {
     const int at = 1000 + step * 1000;
     const std::string name = "ProfilerStep#" + std::to_string(step);
     event("user_annotation", name.c_str(), at, 1000);
@@ -332,6 +333,7 @@ void write_profile(const std::filesystem::path& file) {
     event("cpu_op", "aten::conv2d", at + 100, 300);
     event("cuda_runtime", "cudaLaunchKernel", at + 150, 20,
           R"("correlation": )" + std::to_string(step + 1));
+    event("cuda_runtime", "cudaStreamSynchronize", at + 420, 300);
     event("kernel", "gemm", at + 300, 400,
           R"("device": 0, "stream": 7, "correlation": )" + std::to_string(step + 1), 9);
   }
@@ -388,6 +390,14 @@ TEST_CASE("from a kernel to the line of Python that launched it, in the editor")
   std::filesystem::remove(editor);
   person.key(Qt::Key_O, Qt::ShiftModifier);
   CHECK(said().contains("is not installed"));
+  // A finding's evidence has it, too.
+  person.turn_to("Findings");
+  FindingsPage& findings = person.window().findings();
+  const QList<LinkLabel*> lines = findings.findChildren<LinkLabel*>("source");
+  REQUIRE(lines.size() == 1);
+  CHECK(lines.front()->text().startsWith("train.py(42) · "));
+  person.click(lines.front());
+  CHECK(findings.findChild<WrapLabel*>("source note")->text().contains("is not installed"));
   qunsetenv("HEADWAY_EDITOR");
 }
 
@@ -418,7 +428,8 @@ TEST_CASE("the call stacks under a step: K, a thread's boxes by mouse and keys, 
   person.settle();
   REQUIRE(!stacks.view().boxes().empty());
   CHECK(stacks.threads().count() >= 1);
-  CHECK(stacks.note().contains("Most own time: train.py(42): step"));
+  CHECK(stacks.note().contains("Most own time: "));
+  CHECK(stacks.note().contains("train.py(42): step 300 µs"));
   const auto box = [&](const QString& name) {
     for (const FlameBox& one : stacks.view().boxes())
       if (QString::fromStdString(stacks.view().graph()->nodes[one.node].name) == name) return one;
