@@ -87,8 +87,8 @@ class Person {
         edit->selectAll();
         QTest::keyClicks(edit, QString::fromStdString(path.string()));
         QTest::keyClick(edit, Qt::Key_Return);
-      } else if (dialog && tries < 10) {
-        // A list of names that fit took the first Return.
+      } else if (dialog && tries < 250) {
+        // A list of names that fit took the first Return; on a busy machine the folder is not read yet.
         QTest::keyClick(dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit")),
                         Qt::Key_Return);
       } else if (modal) {
