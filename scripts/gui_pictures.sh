@@ -87,10 +87,51 @@ picture "$out/input-bound/hits.png" "$run" --find conv --list hits
 picture "$out/input-bound/range.png" "$run" --range 1.0s..1.2s --list rows
 size=1024x700 picture "$out/input-bound/hits-1024.png" "$run" --find conv --list hits
 size=1024x700 picture "$out/input-bound/range-1024.png" "$run" --range 1.0s..1.2s --list rows --theme dark
+# What the host did in three steps, with the stack of Python; where an op of it comes from.
+stacks=kineto/mi300_resnet_ddp.json.gz
+if [ -f "$traces/$stacks" ]; then
+  cp "$traces/$stacks" "$work/"
+  stacks=$work/$(basename "$stacks")
+  picture "$out/stacks/stacks.png" "$stacks" --range 2ms..40ms --list stacks
+  size=1024x700 picture "$out/stacks/stacks-dark-1024.png" "$stacks" --find aten::conv2d --list stacks --theme dark
+fi
 # A job of four simulated ranks, one of which is late.
 "$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
   >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }
 for page in summary ranks findings; do picture "$out/job/$page.png" "$work"/rank[0-3].sqlite --page "$page"; done
+# On a real X server under a window manager, where there is one: what the pages look like with a frame, at scale 2, and what
+# needs real keys. window NAME SIZE SCALE THEME KEYS...: opens the simulated run on a screen of that size and presses the keys.
+window() {
+  local name=$1 screen=$2 scale=$3 theme=$4
+  shift 4
+  mkdir -p "$out/window"
+  env QT_SCALE_FACTOR="$scale" QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME="$work/config" XDG_CACHE_HOME="$work/cache" \
+    xvfb-run -a -s "-screen 0 ${screen}x24" bash -c '
+      openbox & manager=$!
+      sleep 1
+      "$1" "$2" --theme "$3" & gui=$!
+      for try in $(seq 100); do
+        id=$(xdotool search --onlyvisible --pid "$gui" 2>/dev/null | tail -1) && [ -n "$id" ] && break
+        sleep 0.3
+      done
+      sleep 4
+      xdotool windowmove "$id" 0 0 windowsize "$id" 100% 100%
+      sleep 2
+      picture=$4
+      shift 4
+      for keys in "$@"; do xdotool key $keys; sleep 3; done
+      import -window root "$picture"
+      kill "$gui" "$manager"
+    ' window "$bin/headway-gui" "$work/simulated.sqlite" "$theme" "$out/window/$name.png" "$@" >/dev/null 2>&1 || true
+  shrink "$out/window/$name.png"
+}
+if command -v xvfb-run >/dev/null && command -v openbox >/dev/null && command -v xdotool >/dev/null && command -v import >/dev/null; then
+  window timeline-1920-dark 1920x1080 1 dark ctrl+2 x
+  window help-1024 1024x700 1 light ctrl+2 question
+  window stacks-scale-2 2048x1400 2 light ctrl+2 "ctrl+g" "s t e p space 7 Return" k
+else
+  echo "gui_pictures.sh: xvfb, openbox, xdotool and imagemagick are needed for the pictures under a window manager" >&2
+fi
 # From a copy: a page may show where its trace lies, and that is nobody's business.
 for trace in nsys/h100_2gpu_1s.sqlite kineto/a100_control.json.gz; do
   [ -f "$traces/$trace" ] || continue

@@ -48,6 +48,7 @@ struct Diff {
   DiffVerdict verdict = DiffVerdict::kInconclusive;
   DiffVerdict typical_verdict = DiffVerdict::kInconclusive;
   std::string sentence;  ///< the verdict with its figures, or the reason for none
+  std::string headline;  ///< the verdict alone, for a heading; empty: `sentence` is short enough
   std::vector<Difference> differences;
   std::vector<std::string> doubts;  ///< what makes the sides hard to compare; differences first
   Comparison step;                  ///< step cost; the spans where there are no steps

@@ -188,12 +188,20 @@ std::string html(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
       "'unsafe-inline'\">\n<title>Headway diff</title>\n<style>{}{}</style>\n</head>\n<body>\n"
       "<header>\n<h1>Headway diff</h1>\n",
       kReportStyle, kDiffStyle);
+  // One card, however many: on a telephone each would take a quarter of the screen.
   for (const std::string& doubt : d.doubts)
-    out += fmt::format("<div class=\"card doubt\"><b>doubt</b> {}</div>\n", escape_html(doubt));
+    out += fmt::format("{}<p><b>doubt</b> {}</p>\n",
+                       &doubt == &d.doubts.front() ? "<div class=\"card doubt\">" : "",
+                       escape_html(doubt));
+  if (!d.doubts.empty()) out += "</div>\n";
+  if (!d.headline.empty())
+    out += fmt::format("<p class=\"verdict\">{}</p>\n", escape_html(d.headline));
   out += fmt::format(
-      "<p class=\"verdict\">{}</p>\n<dl><dt>A</dt><dd>{}</dd><dt>B</dt><dd>{}</dd></dl>\n"
+      "<p class=\"{}\">{}</p>\n<dl "
+      "class=\"sides\"><dt>A</dt><dd>{}</dd><dt>B</dt><dd>{}</dd></dl>\n"
       "</header>\n<main>\n",
-      escape_html(d.sentence), escape_html(paths(a)), escape_html(paths(b)));
+      d.headline.empty() ? "verdict" : "figures", escape_html(d.sentence), escape_html(paths(a)),
+      escape_html(paths(b)));
   if (const std::string figure = class_figure(d); !figure.empty())
     out += "<section aria-label=\"What changed\">\n<h2>What changed</h2>\n" + figure +
            op_figure(d) + "</section>\n";

@@ -109,6 +109,23 @@ std::string sentence_of(const Diff& d, double noise) {
          slow_text("B", d.slow_b, c.b, d.steps_b, noise) + throughput_text(d);
 }
 
+/// The verdict without what it rests on.
+std::string headline_of(const Diff& d) {
+  const Comparison& c = d.step;
+  const std::string step = fmt::format("{} → {} a step", time_text(c.a), time_text(c.b));
+  switch (d.verdict) {
+    case DiffVerdict::kFaster:
+      return fmt::format("B is faster by {:.2f}×: {}.", c.a / std::max(1.0, c.b), step);
+    case DiffVerdict::kSlower:
+      return fmt::format("B is slower by {:.2f}×: {}.", c.b / std::max(1.0, c.a), step);
+    case DiffVerdict::kSame:
+      return fmt::format("No difference that matters: {}.", step);
+    case DiffVerdict::kInconclusive:
+      return fmt::format("Inconclusive: {}.", step);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string p_text(double p) {
@@ -142,6 +159,7 @@ void judge(Diff& d, bool comparable, double noise) {
     d.verdict = verdict_of(c, noise);
     d.typical_verdict = verdict_of(d.typical, noise);
     d.sentence = sentence_of(d, noise);
+    d.headline = headline_of(d);
   }
   if (!d.differences.empty())
     d.sentence = fmt::format("Different programs ({}). {}", to_text(d.differences), d.sentence);

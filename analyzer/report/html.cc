@@ -3,6 +3,8 @@
 // and figures zoom; without it nothing is missing. Every name is escaped.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/report/facts.h"
 #include "analyzer/report/figures.h"
 #include "analyzer/report/formats.h"
@@ -172,18 +174,22 @@ Section table_section(const Table& table, std::size_t max_rows) {
 Section notes_section(const ReportOptions& options) {
   if (options.notes.empty()) return {"notes", "Notes", ""};
   std::string rows;
-  for (const trace::Bookmark& note : options.notes) {
-    rows += fmt::format("<tr><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
-                        format_time(note.when.begin),
-                        note.when.empty() ? "" : format_duration(note.when.length()),
-                        escape_html(note.note));
+  const bool of_ranks = std::ranges::any_of(options.notes, [](auto& one) { return one.rank >= 0; });
+  for (const auto& [note, rank] : options.notes) {
+    rows += fmt::format(
+        "<tr>{}<td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+        of_ranks ? fmt::format("<td class=\"n\">{}</td>", rank) : "", format_time(note.when.begin),
+        note.when.empty() ? "" : format_duration(note.when.length()), escape_html(note.note));
   }
-  return {
-      "notes", "Notes",
-      "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
-      "<thead><tr><th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Length</th>"
-      "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
-          rows + "</tbody></table></div>\n"};
+  return {"notes", "Notes",
+          std::string(of_ranks ? "<p class=\"note\">Times are those of each rank's own trace.</p>\n"
+                               : "") +
+              "<div class=\"scroll\" role=\"region\" aria-label=\"Notes\" tabindex=\"0\"><table>\n"
+              "<thead><tr>" +
+              (of_ranks ? "<th scope=\"col\" class=\"n\">Rank</th>" : "") +
+              "<th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Length</th>"
+              "<th scope=\"col\">Note</th></tr></thead>\n<tbody>\n" +
+              rows + "</tbody></table></div>\n"};
 }
 
 std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
@@ -222,6 +228,7 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
                      facts_html(trace, analysis));
   std::vector<Section> sections = sections_of(trace, analysis, options);
   out += "<nav aria-label=\"Sections\"><ul>\n";
+  if (analysis.job) out += "<li><a href=\"#ranks\">Ranks</a></li>\n";
   for (const Section& section : sections)
     out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", escape_html(section.id),
                        escape_html(section.title));

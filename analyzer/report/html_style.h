@@ -43,6 +43,8 @@ th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var
 thead th { color: var(--soft); font-weight: 600; }
 .scroll td:not(.n) { min-width: 80px; overflow-wrap: anywhere; } .scroll td:first-child:not(.n) { min-width: 190px; } .scroll td.word { overflow-wrap: normal; white-space: nowrap; }
 .scroll th.n { white-space: normal; }
+tr.marked td { font-weight: 600; background: var(--panel); } tr.marked td:first-child { box-shadow: inset 4px 0 #b03a00; }
+.card.culprit { border-left-color: #b03a00; } .culprit p { margin: 2px 0 0; } svg rect.culprit { fill: none; stroke: var(--accent); stroke-width: 2; } svg text.culprit { fill: var(--ink); font-weight: 600; }
 .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .fall { margin: 8px 0 4px; } .fall th, .fall td { border: 0; padding: 2px 12px 2px 0; vertical-align: middle; } .fall th { font-weight: 400; white-space: nowrap; }
 .fall .bar { width: 60%; padding-right: 12px; } .fall .bar svg { display: block; width: 100%; height: 15px; background: var(--panel); }
@@ -60,7 +62,7 @@ th.sorts { cursor: pointer; } th.sorts:hover { color: var(--ink); } th[aria-sort
 code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 1px 5px; }
 summary { cursor: pointer; margin: 6px 0; } summary h2 { display: inline; } details { margin: 24px 0; }
 ul.plain { padding-left: 18px; margin: 6px 0; }
-@media (max-width: 560px) { .beside { grid-template-columns: 1fr; } body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } }
+@media (max-width: 560px) { .beside { grid-template-columns: 1fr; } body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } .scroll td:first-child:not(.n) { min-width: 96px; } .sides { grid-template-columns: max-content 1fr; } }
 @media (forced-colors: active) { svg { forced-color-adjust: none; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --paper: #fff; --panel: #fff; --accent: #0b5cad; --idle: #e7ebef; --edge: #ffffff; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,9 @@ void add_ranks(nlohmann::ordered_json& json, const trace::Trace& trace, const An
 std::vector<std::string> job_sentences(const JobAnalysis& job);
 /// Ranks worth a row first: by the waits they cause, then those that wait most.
 Table job_rank_table(const trace::Trace& trace, const Analysis& analysis);
-/// Waits per rank and step as SVG; "" without common steps.
-std::string wait_map_svg(const JobAnalysis& job);
+/// Index of the rank that a finding says the others wait for.
+std::optional<std::uint32_t> culprit_of(const Analysis& analysis);
+/// Waits per rank and step as a figure, the culprit's row outlined; "" without common steps.
+std::string wait_map_svg(const JobAnalysis& job, std::optional<std::uint32_t> culprit);
 
 }  // namespace headway::analyzer

@@ -20,17 +20,21 @@ struct WaitMap {
   std::vector<std::vector<double>> cells;
   std::vector<std::string> rows;
   std::vector<std::string> columns;
+  std::optional<std::size_t> culprit;  ///< row
 };
 
 constexpr std::size_t kMostRows = 96;
 constexpr std::size_t kMostColumns = 160;
+constexpr std::size_t kMostCells = 6'000;  // 150 bytes each: a page of 64 ranks stays below 2 MB
 
-WaitMap wait_map(const JobAnalysis& job) {
+WaitMap wait_map(const JobAnalysis& job, std::optional<std::uint32_t> culprit) {
   CommonSteps common = common_steps(job);
   WaitMap map;
   if (common.ranks.size() < 2 || common.numbers.empty()) return map;
   std::size_t ranks_a_row = (common.ranks.size() + kMostRows - 1) / kMostRows;
-  std::size_t steps_a_column = (common.numbers.size() + kMostColumns - 1) / kMostColumns;
+  const std::size_t rows = (common.ranks.size() + ranks_a_row - 1) / ranks_a_row;
+  const std::size_t most_columns = std::min(kMostColumns, kMostCells / rows);
+  std::size_t steps_a_column = (common.numbers.size() + most_columns - 1) / most_columns;
   auto label = [](std::int64_t first, std::int64_t last) {
     return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
   };
@@ -42,6 +46,10 @@ WaitMap wait_map(const JobAnalysis& job) {
     std::size_t end = std::min(p + ranks_a_row, common.ranks.size());
     map.rows.push_back(label(job.ranks[common.ranks[p]].identity.rank,
                              job.ranks[common.ranks[end - 1]].identity.rank));
+    if (culprit && std::find(common.ranks.begin() + static_cast<std::ptrdiff_t>(p),
+                             common.ranks.begin() + static_cast<std::ptrdiff_t>(end),
+                             *culprit) != common.ranks.begin() + static_cast<std::ptrdiff_t>(end))
+      map.culprit = map.cells.size();
     std::vector<double>& row = map.cells.emplace_back();
     for (std::size_t s = 0; s < common.numbers.size(); s += steps_a_column) {
       double sum = 0;
@@ -72,12 +80,22 @@ std::string shade(double share) {
 
 }  // namespace
 
-std::string wait_map_svg(const JobAnalysis& job) {
-  WaitMap map = wait_map(job);
+std::optional<std::uint32_t> culprit_of(const Analysis& analysis) {
+  if (!analysis.job) return std::nullopt;
+  const auto found = std::ranges::find_if(analysis.findings, [](const Finding& finding) {
+    return finding.rule == "straggler" && finding.status == Status::kFound;
+  });
+  if (found == analysis.findings.end()) return std::nullopt;
+  return analysis.job->critical;
+}
+
+std::string wait_map_svg(const JobAnalysis& job, std::optional<std::uint32_t> culprit) {
+  WaitMap map = wait_map(job, culprit);
   if (map.cells.empty()) return "";
   constexpr double kWidth = 960;
   constexpr double kLeft = 70;
   constexpr double kBottom = 42;
+  constexpr double kTop = 8;  // of the first label above narrow rows
   double row_height = std::clamp(420.0 / static_cast<double>(map.rows.size()), 5.0, 22.0);
   double height = row_height * static_cast<double>(map.rows.size()) + kBottom;
   double pitch = std::min((kWidth - kLeft) / static_cast<double>(map.columns.size()), 40.0);
@@ -85,17 +103,26 @@ std::string wait_map_svg(const JobAnalysis& job) {
   for (const auto& row : map.cells)
     most = std::max(most, *std::max_element(row.begin(), row.end()));
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits per rank and step\">"
+      "<div class=\"fig\"><svg viewBox=\"0 {:.0f} {:.0f} {:.0f}\" role=\"img\" aria-label=\"Waits "
+      "per rank and step\">"
       "<title>Waits per rank and step</title><desc>One row per rank, one column per step; the "
       "darker, the larger the share of the step that the rank waits for others. The rank that "
       "stays light while others are dark is the one they wait for. Darkest: {}.</desc>\n",
-      kWidth, height, format_percent(most));
+      -kTop, kWidth, height + kTop, format_percent(most));
   double every = std::ceil(12 / row_height);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     double y = row_height * static_cast<double>(r);
-    if (r % static_cast<std::size_t>(every) == 0)
-      svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.2f}\" class=\"axis end\">{}{}</text>\n",
-                         kLeft - 8, y + row_height / 2 + 4, r == 0 ? "rank " : "", map.rows[r]);
+    const bool is_culprit = map.culprit == r;
+    const bool beside =
+        map.culprit && r != *map.culprit &&
+        std::abs(static_cast<double>(r) - static_cast<double>(*map.culprit)) < every;
+    if (is_culprit || (r % static_cast<std::size_t>(every) == 0 && !beside))
+      svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.2f}\" class=\"{} end\">{}{}</text>\n",
+                         kLeft - 8, y + row_height / 2 + 4, is_culprit ? "culprit" : "axis",
+                         is_culprit ? "▸ rank "
+                         : r == 0   ? "rank "
+                                    : "",
+                         map.rows[r]);
     for (std::size_t c = 0; c < map.columns.size(); ++c) {
       svg += fmt::format(
           "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\">"
@@ -105,6 +132,11 @@ std::string wait_map_svg(const JobAnalysis& job) {
           format_percent(map.cells[r][c]));
     }
   }
+  if (map.culprit)
+    svg += fmt::format(
+        "<rect class=\"culprit\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/>\n",
+        kLeft, row_height * static_cast<double>(*map.culprit),
+        pitch * static_cast<double>(map.columns.size()), row_height - 0.5);
   double label_y = height - kBottom + 14;
   auto label_every = static_cast<std::size_t>(std::max(1.0, std::ceil(60 / pitch)));
   for (std::size_t c = 0; c < map.columns.size(); c += label_every)
@@ -118,20 +150,33 @@ std::string wait_map_svg(const JobAnalysis& job) {
   svg += fmt::format(
       "<text x=\"{:.2f}\" y=\"{:.2f}\" class=\"axis\">0 to {} of the step spent waiting</text>\n",
       kLeft + 18 * (kScale + 1) + 8, height - 9, format_percent(most));
-  return svg + "</svg>\n";
+  return svg + "</svg></div>\n";
 }
 
 std::string job_html(const trace::Trace& trace, const Analysis& analysis,
                      const ReportOptions& options) {
   if (!analysis.job) return "";
   const JobAnalysis& job = *analysis.job;
-  std::string out = "<h2>Ranks</h2>\n<ul class=\"plain\">\n";
-  for (const std::string& sentence : job_sentences(job))
+  const std::optional<std::uint32_t> culprit = culprit_of(analysis);
+  std::vector<std::string> sentences = job_sentences(job);
+  std::string out = "<h2 id=\"ranks\">Ranks</h2>\n";
+  if (culprit && !sentences.empty()) {
+    const RankSummary& rank = job.ranks[*culprit];
+    out += fmt::format(
+        "<div class=\"card culprit\"><h3>The others wait for {}{}</h3><p>{}</p></div>\n",
+        escape_html(rank_label(rank)),
+        rank.host.empty() ? "" : fmt::format(" on {}", escape_html(rank.host)),
+        escape_html(sentences.front()));
+    sentences.erase(sentences.begin());
+  }
+  out += "<ul class=\"plain\">\n";
+  for (const std::string& sentence : sentences)
     out += fmt::format("<li>{}</li>\n", escape_html(sentence));
-  out += "</ul>\n" + wait_map_svg(job);
+  out += "</ul>\n" + wait_map_svg(job, culprit);
+  // The rank that the others wait for most is the first of its table.
   Table ranks = job_rank_table(trace, analysis);
   out += fmt::format("<p class=\"note\">{}</p>\n{}", escape_html(ranks.note),
-                     to_html(ranks, options.max_rows));
+                     to_html(ranks, options.max_rows, culprit ? 0 : SIZE_MAX));
   Table collectives = collective_table(trace, analysis);
   if (!collectives.rows.empty()) {
     out += fmt::format("<h2>{}</h2>\n<p class=\"note\">{}</p>\n{}", escape_html(collectives.title),

@@ -23,11 +23,17 @@ std::vector<std::string> report_format_names();
 /// By a file's name: .txt, .md, .json, .html, .htm, .xml, .sarif, .csv; nullopt for another.
 std::optional<ReportFormat> report_format_of_file(std::string_view file);
 
+/// What somebody noted beside a trace, at a time of that trace.
+struct ReportNote {
+  trace::Bookmark note;
+  std::int32_t rank = -1;  ///< of a job: whose trace; -1: there is one
+};
+
 struct ReportOptions {
   std::string tool_version;
   std::size_t max_rows = 15;  ///< of each table in text, Markdown and HTML; JSON has all
   std::size_t text_width = 110;
-  std::vector<trace::Bookmark> notes = {};  ///< what people noted beside the trace; HTML shows them
+  std::vector<ReportNote> notes = {};  ///< what people noted beside the trace; HTML shows them
 };
 
 /// The whole report. Deterministic: same trace, same bytes, in any locale and time zone. CSV is one

@@ -207,7 +207,7 @@ std::string to_csv(const Table& table) {
   return out;
 }
 
-std::string to_html(const Table& whole, std::size_t max_rows) {
+std::string to_html(const Table& whole, std::size_t max_rows, std::size_t marked) {
   const Table table = only_used(whole, max_rows);
   std::string out = fmt::format(
       "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n<table>\n"
@@ -219,7 +219,7 @@ std::string to_html(const Table& whole, std::size_t max_rows) {
   }
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < std::min(max_rows, table.rows.size()); ++r) {
-    out += "<tr>";
+    out += r == marked ? "<tr class=\"marked\">" : "<tr>";
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       std::string text = display(table.columns[c], table.rows[r][c]);
       std::string shown = escape_html(shorten(text, 90));

@@ -65,7 +65,9 @@ std::string to_markdown(const Table& table, std::size_t max_rows = SIZE_MAX);
 /// U+FFFD.
 std::string to_csv(const Table& table);
 /// A <table> with a caption for screen readers, in a <div> that scrolls sideways when it is too wide.
-std::string to_html(const Table& table, std::size_t max_rows = SIZE_MAX);
+/// `marked`: a row that stands out.
+std::string to_html(const Table& table, std::size_t max_rows = SIZE_MAX,
+                    std::size_t marked = SIZE_MAX);
 /// {"id", "note", "columns": [ids], "rows": [{id: value}]}
 nlohmann::ordered_json to_json(const Table& table);
 

@@ -6,7 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include "analyzer/ranks/job.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
@@ -74,7 +76,7 @@ class ReportCommand final : public Command {
     auto analyzed = input_.load_job(traces_);
     if (!analyzed) return exit_status(ExitCode::kOk);
     options_.tool_version = kVersion;
-    if (traces_.size() == 1) options_.notes = trace::notes_beside(traces_.front()).all();
+    add_notes(analyzed->analysis);
     if (predict_ != "no")
       analyzer::predict_findings(analyzed->trace, analyzed->analysis,
                                  calibration_.load(analyzed->trace),
@@ -94,6 +96,21 @@ class ReportCommand final : public Command {
   }
 
  private:
+  /// Of a job those beside each rank's trace.
+  void add_notes(const analyzer::Analysis& analysis) {
+    const auto add = [&](const std::string& file, std::int32_t rank) {
+      const trace::Bookmarks beside = trace::notes_beside(file);
+      for (const trace::Bookmark& note : beside.all()) options_.notes.push_back({note, rank});
+    };
+    if (!analysis.job) {
+      if (traces_.size() == 1) add(traces_.front(), -1);
+      return;
+    }
+    std::set<std::string> seen;
+    for (const analyzer::RankSummary& rank : analysis.job->ranks)
+      if (seen.insert(rank.file).second) add(rank.file, rank.identity.rank);
+  }
+
   /// The verdict on one screen, unless the whole report or another format was asked for.
   template <class Text>
   void print(const Analyzed& analyzed, Text text) const {

@@ -98,9 +98,12 @@ void show_wanted(MainWindow& window, const Options& options) {
   if (!options.finding.empty() && window.session()) show_finding(window, options);
   TimelinePage& timeline = window.timeline();
   if (options.range) timeline.view().show_interval(*options.range);
-  if (options.list == "rows") timeline.view().select_range(*options.range);
+  if (options.range && (options.list == "rows" || options.list == "stacks"))
+    timeline.view().select_range(*options.range);
   if (!options.list.empty())
-    timeline.run(options.list == "rows" ? Command::kRangeByRow : Command::kSearchList);
+    timeline.run(options.list == "rows"     ? Command::kRangeByRow
+                 : options.list == "stacks" ? Command::kCallStacks
+                                            : Command::kSearchList);
   if (!options.at.empty() && window.session()) timeline.go_to_place(options.at);
   if (!options.fixes.empty()) {
     std::vector<const analyzer::Fix*> fixes;

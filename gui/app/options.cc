@@ -100,10 +100,11 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--no-cache", options.no_cache,
                "Neither read nor keep a copy of the trace in the cache folder");
   app.add_option("--find", options.find, "Select the first event whose name contains this text");
-  app.add_option(
-         "--list", options.list,
-         "Open a table below the timeline: hits (of --find), rows (what each does in --range)")
-      ->type_name("hits|rows");
+  app.add_option("--list", options.list,
+                 "Open a panel below the timeline: hits (of --find), rows (what each does in "
+                 "--range), stacks (what "
+                 "the host did in --range, or during what --find selects)")
+      ->type_name("hits|rows|stacks");
   app.add_option(
       "--finding", options.finding,
       "Show what this rule found, e.g. input-bound; with --page timeline where its first "
@@ -154,12 +155,16 @@ Options parse_options(int argc, char** argv) {
     fail_usage("--predicted: name the finding whose fix is meant, e.g. --finding host-sync.");
   if (options.predicted && options.page.value_or(Page::kTimeline) != Page::kTimeline)
     fail_usage("--predicted is for the timeline: leave --page out or say --page timeline.");
-  if (!options.list.empty() && options.list != "hits" && options.list != "rows")
-    fail_usage("--list '{}': expected hits or rows.", options.list);
+  if (!options.list.empty() && options.list != "hits" && options.list != "rows" &&
+      options.list != "stacks")
+    fail_usage("--list '{}': expected hits, rows or stacks.", options.list);
   if (options.list == "hits" && options.find.empty())
     fail_usage("--list hits: name what is searched for, e.g. --find gemm.");
   if (options.list == "rows" && !options.range)
     fail_usage("--list rows: name the stretch of time, e.g. --range 1.2s..1.5s.");
+  if (options.list == "stacks" && !options.range && options.find.empty())
+    fail_usage(
+        "--list stacks: name the stretch of time, e.g. --range 1.2s..1.5s, or an event to --find.");
   if (!options.fixes.empty() && options.page.value_or(Page::kTimeline) != Page::kTimeline)
     fail_usage("--fix is for the timeline: leave --page out or say --page timeline.");
   for (const std::string& fix : options.fixes)

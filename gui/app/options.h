@@ -28,7 +28,8 @@ struct Options {
   analyzer::AnalysisOptions analysis;
   std::string find;     ///< a name to search for and select
   std::string finding;  ///< a rule: its finding, or on the timeline its first evidence
-  std::string list;     ///< below the timeline: "hits" of `find`, "rows" of `range`; empty: none
+  std::string
+      list;  ///< below the timeline: "hits" of `find`, "rows" of `range`, "stacks" of the host; empty: none
   std::vector<std::string> fixes;  ///< to tick together
   bool predicted = false;          ///< with `finding`: a step as it would be with its fix
 

@@ -85,6 +85,7 @@ class Description {
         statistics_(statistics && !brief) {}
 
   void target(const Target& target) {
+    if (!brief_) frames_ = source_frames(model_, target, kMostFrames + 1);
     switch (target.kind) {
       case Target::Kind::kEvent:
         if (target.event.kind == EventRef::Kind::kRange) range({target.event.index});
@@ -106,6 +107,19 @@ class Description {
       case Target::Kind::kNone:
         break;
     }
+    if (brief_ || frames_.size() < 2) return;
+    heading("Called from");
+    for (std::size_t i = 1; i < std::min(kMostFrames, frames_.size()); ++i) source("", frames_[i]);
+    if (frames_.size() > kMostFrames) add("…", "the call stacks have the rest");
+  }
+
+  void innermost_source() {
+    if (!frames_.empty()) source("Source", frames_.front());
+  }
+  /// A range that is named after a line of source.
+  void source(std::string label, const SourceFrame& frame) {
+    std::string name = display_text(trace_.strings[trace_.ranges.name[frame.range.value]], 120);
+    lines_.push_back({std::move(label), std::move(name), {}, frame.place});
   }
 
   void add(std::string label, std::string value, Target link = {}) {
@@ -138,9 +152,13 @@ class Description {
   }
 
   void path(RangeId range) {
+    innermost_source();
     std::vector<std::string> names;
-    for (RangeId r = range; r.valid() && names.size() < 24; r = trace_.ranges.parent[r.value])
-      names.push_back(display_text(trace_.strings[trace_.ranges.name[r.value]], 60));
+    for (RangeId r = range; r.valid() && names.size() < 24; r = trace_.ranges.parent[r.value]) {
+      const std::string_view name = trace_.strings[trace_.ranges.name[r.value]];
+      if (r != range && source_place(name)) continue;  // these are listed as the source
+      names.push_back(display_text(name, 60));
+    }
     std::string text;
     for (auto name = names.rbegin(); name != names.rend(); ++name)
       text += (text.empty() ? "" : " › ") + *name;
@@ -266,7 +284,11 @@ class Description {
     if (ops.blocks[id.value]) add("Blocks", format_count(ops.blocks[id.value]));
     launch(id);
     path_of(EventRef::of(id));
-    if (id.value < attribution.range_of.size()) path(attribution.range_of[id.value]);
+    if (id.value < attribution.range_of.size()) {
+      path(attribution.range_of[id.value]);
+    } else {
+      innermost_source();
+    }
     step_of_event(EventRef::of(id));
     same_name(EventRef::of(id));
   }
@@ -319,6 +341,7 @@ class Description {
       add("Because of", display_text(analyzer::name_of(trace_, segment.cause), 120),
           Target::of(segment.cause));
     }
+    innermost_source();
     in_step(step_at(partition, segment.interval.begin));
   }
 
@@ -332,6 +355,7 @@ class Description {
     add("Start", format_time(step.host.begin, {1}) + " on the host");
     add("End", format_time(step.host.end, {1}) + " on the host");
     add("Thread", thread_label(trace_, step.thread));
+    innermost_source();
     if (!step.steady) add("Note", "left out of figures: first, last, cut or warm-up");
     if (analysis_.median_step.ns > 0) {
       add("Step cost", format_duration(analysis_.step_cost.per_step()));
@@ -455,6 +479,8 @@ class Description {
   const analyzer::Analysis& analysis_;
   bool brief_;       ///< only what is cheap enough for every movement of the pointer
   bool statistics_;  ///< with what costs a pass over the trace
+  static constexpr std::size_t kMostFrames = 8;
+  std::vector<SourceFrame> frames_;  ///< of the target, innermost first
   std::vector<Detail> lines_;
 };
 

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "gui/models/event_links.h"
+#include "gui/models/source_place.h"
 #include "gui/models/timeline_model.h"
 
 namespace headway::gui {
 
 /// A line of the details panel. Texts are fit to be shown (display_text).
 struct Detail {
-  std::string label;  ///< "Duration"; a heading when `value` is empty
-  std::string value;  ///< "12.3 µs"
-  Target link = {};   ///< where the value leads when followed
+  std::string label;                       ///< "Duration"; a heading when `value` is empty
+  std::string value;                       ///< "12.3 µs"
+  Target link = {};                        ///< where the value leads when followed
+  std::optional<SourcePlace> source = {};  ///< the value opens this line in the editor instead
 };
 
 /// Everything known about one thing of the timeline, most wanted first. `statistics`: with what takes

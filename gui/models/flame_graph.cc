@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "analyzer/stats/summary.h"
 #include "common/format.h"
-#include "gui/models/details.h"
-#include "gui/models/display_text.h"
+#include "gui/models/flame_builder.h"
 
 namespace headway::gui {
 namespace {
@@ -61,14 +59,9 @@ class SteadyTime {
 class Builder {
  public:
   Builder(const trace::Trace& trace, const analyzer::Analysis& analysis)
-      : trace_(trace), analysis_(analysis), names_(trace.strings, [](std::string_view name) {
+      : trace_(trace), analysis_(analysis), flames_(trace, [](std::string_view name) {
           return analyzer::without_numbers(analyzer::without_numbering(name));
-        }) {
-    graph_.nodes.push_back({});
-    graph_.nodes[0].name = "all";
-    for (const std::string& domain : trace.domains)
-      echo_.push_back(analyzer::source_of_domain(domain) == analyzer::RangeSource::kDevice);
-  }
+        }) {}
 
   void add_host(const SteadyTime& steady, const std::atomic<bool>* cancelled) {
     const trace::Ranges& ranges = trace_.ranges;
@@ -76,20 +69,20 @@ class Builder {
     for (std::uint32_t i = 0; i < ranges.size(); ++i) {
       if (i % kLookEvery == 0 && cancelled && *cancelled) return;
       constexpr std::uint8_t kOutside = trace::Ranges::kMark | trace::Ranges::kStartEnd;
-      if (ranges.flags[i] & kOutside || is_echo(i)) continue;
+      if (ranges.flags[i] & kOutside || flames_.is_device_range({i})) continue;
       DurationNs inside = steady.inside(ranges.interval({i}));
       if (inside.ns <= 0) continue;
       trace::RangeId parent = ranges.parent[i];
       std::uint32_t above = parent.valid() && parent.value < i && node_of[parent.value] != kNone
                                 ? node_of[parent.value]
-                                : thread_node(ranges.thread[i]);
-      std::uint32_t node = node_of[i] = range_node(above, i);
-      count(node, inside, analyzer::EventRef::of(trace::RangeId{i}));
-      graph_.nodes[node].total += inside;
+                                : flames_.thread_node(ranges.thread[i]);
+      std::uint32_t node = node_of[i] = flames_.range_node(above, i);
+      flames_.count(node, inside, analyzer::EventRef::of(trace::RangeId{i}));
+      flames_.node(node).total += inside;
       // Roots of a thread make up its time; those of all threads are the whole.
       if (!parent.valid() || node_of[parent.value] == kNone) {
-        graph_.nodes[above].total += inside;
-        graph_.nodes[0].total += inside;
+        flames_.node(above).total += inside;
+        flames_.node(0).total += inside;
       }
     }
   }
@@ -97,94 +90,19 @@ class Builder {
   void add_device_op(trace::DeviceOpId op) {
     std::uint32_t above = stack_of(analysis_.attribution.range_of[op.value]);
     DurationNs length = trace_.device_ops.interval(op).length();
-    std::uint32_t group = names_.of(trace_.device_ops.name[op.value]);
-    std::uint32_t leaf = child(above, group | kKernel, [&](FlameNode& node) {
-      node.name = display_text(names_.label(group));
-      node.color = role_of(trace_, analysis_.attribution, op);
-    });
-    count(leaf, length, analyzer::EventRef::of(op));
-    for (std::uint32_t node = leaf;; node = graph_.nodes[node].parent) {
-      graph_.nodes[node].total += length;
+    std::uint32_t leaf = flames_.op_node(above, op, analysis_.attribution);
+    flames_.count(leaf, length, analyzer::EventRef::of(op));
+    for (std::uint32_t node = leaf;; node = flames_.node(node).parent) {
+      flames_.node(node).total += length;
       if (node == 0) break;
-      if (node != leaf) count(node, length, analyzer::EventRef::of(op));
+      if (node != leaf) flames_.count(node, length, analyzer::EventRef::of(op));
     }
-    ++graph_.nodes[0].count;
+    ++flames_.node(0).count;
   }
 
-  FlameGraph finish() {
-    std::vector<FlameNode>& nodes = graph_.nodes;
-    graph_.first_child.assign(nodes.size() + 1, 0);
-    for (std::size_t n = 1; n < nodes.size(); ++n) ++graph_.first_child[nodes[n].parent + 1];
-    std::partial_sum(graph_.first_child.begin(), graph_.first_child.end(),
-                     graph_.first_child.begin());
-    graph_.children.resize(nodes.size() - 1);
-    std::vector<std::uint32_t> next(graph_.first_child.begin(), graph_.first_child.end() - 1);
-    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-      nodes[n].self = nodes[n].total;
-      graph_.depth = std::max(graph_.depth, static_cast<int>(nodes[n].depth));
-      if (n) graph_.children[next[nodes[n].parent]++] = n;
-    }
-    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-      auto begin = graph_.children.begin() + graph_.first_child[n];
-      auto end = graph_.children.begin() + graph_.first_child[n + 1];
-      std::stable_sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
-        return nodes[a].total > nodes[b].total;
-      });
-      for (auto one = begin; one != end; ++one) nodes[n].self -= nodes[*one].total;
-      nodes[n].self = std::max(nodes[n].self, DurationNs{});
-    }
-    return std::move(graph_);
-  }
+  FlameGraph finish() { return flames_.finish(); }
 
  private:
-  // What a child is of, beside its group of names.
-  static constexpr std::uint32_t kKernel = 1u << 31;
-  static constexpr std::uint32_t kThread = 1u << 30;
-
-  bool is_echo(std::uint32_t range) const {
-    std::size_t domain = trace_.ranges.domain[range].value;
-    return domain < echo_.size() && echo_[domain];
-  }
-
-  void count(std::uint32_t index, DurationNs length, analyzer::EventRef event) {
-    FlameNode& node = graph_.nodes[index];
-    ++node.count;
-    if (length <= node.longest_duration) return;
-    node.longest_duration = length;
-    node.longest = Target::of(event);
-  }
-
-  template <class Fill>
-  std::uint32_t child(std::uint32_t parent, std::uint32_t kind, Fill fill) {
-    std::uint32_t index = keys_.of(std::uint64_t{parent} << 32 | kind) + 1;
-    if (index == graph_.nodes.size()) {
-      FlameNode& node = graph_.nodes.emplace_back();
-      node.parent = parent;
-      node.depth =
-          static_cast<std::uint16_t>(std::min<int>(graph_.nodes[parent].depth + 1, UINT16_MAX));
-      fill(node);
-    }
-    return index;
-  }
-
-  std::uint32_t thread_node(trace::ThreadId thread) {
-    return child(0, thread.value | kThread, [&](FlameNode& node) {
-      node.name = display_text(thread_label(trace_, thread), 80);
-      if (trace_.processes.size() > 1)
-        node.name += fmt::format(" (process {})",
-                                 trace_.processes[trace_.threads[thread.value].process.value].pid);
-      node.color = ColorRole::kStep;
-    });
-  }
-
-  std::uint32_t range_node(std::uint32_t above, std::uint32_t range) {
-    std::uint32_t group = names_.of(trace_.ranges.name[range]);
-    return child(above, group, [&](FlameNode& node) {
-      node.name = display_text(names_.label(group));
-      node.color = role_of(trace_, trace::RangeId{range});
-    });
-  }
-
   /// The node of a range with all that are around it; each is looked up once.
   std::uint32_t stack_of(trace::RangeId range) {
     if (stack_of_.empty()) stack_of_.assign(trace_.ranges.size(), kNone);
@@ -199,18 +117,15 @@ class Builder {
       chain.push_back(at.value);
     }
     for (std::size_t i = chain.size(); i-- > 0;)
-      node = stack_of_[chain[i]] = range_node(node, chain[i]);
+      node = stack_of_[chain[i]] = flames_.range_node(node, chain[i]);
     return node;
   }
 
   const trace::Trace& trace_;
   const analyzer::Analysis& analysis_;
-  analyzer::NameGroups names_;
-  analyzer::KeyGroups keys_;
-  std::vector<bool> echo_;  ///< by domain
+  FlameBuilder flames_;
   std::vector<std::uint32_t> stack_of_;
   std::vector<std::uint32_t> chain_;
-  FlameGraph graph_;
 };
 
 char lower(char c) {

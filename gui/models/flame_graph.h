@@ -25,6 +25,7 @@ struct FlameNode {
   std::uint32_t parent = 0;
   std::uint16_t depth = 0;
   ColorRole color = ColorRole::kOtherPhase;
+  std::uint8_t shade = 0;  ///< of the colour, by name: Theme::shade
   DurationNs total;
   DurationNs self;  ///< total less that of its children
   std::int64_t count = 0;

@@ -14,8 +14,9 @@ constexpr std::array kZoom = {Command::kZoomIn, Command::kZoomOut, Command::kZoo
                               Command::kGoTo,   Command::kBack,    Command::kForward};
 constexpr std::array kSelection = {
     Command::kNextOnLane, Command::kPreviousOnLane, Command::kFollowLink, Command::kMark,
-    Command::kShowInOps,  Command::kRangeByRow,     Command::kCopy,       Command::kCopyEvents,
-    Command::kCopySql,    Command::kCopyView,       Command::kMenu,       Command::kClear};
+    Command::kShowInOps,  Command::kOpenSource,     Command::kRangeByRow, Command::kCallStacks,
+    Command::kCopy,       Command::kCopyEvents,     Command::kCopySql,    Command::kCopyView,
+    Command::kMenu,       Command::kClear};
 constexpr std::array kRows = {Command::kRowUp,       Command::kRowDown,   Command::kScrollUp,
                               Command::kScrollDown,  Command::kMoveRowUp, Command::kMoveRowDown,
                               Command::kPinRow,      Command::kHideRow,   Command::kFilterRows,

@@ -343,7 +343,11 @@ void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
 
 void ComparePage::show_message(const QString& title, const QString& text, bool busy) {
   title_->setText(title);
-  message_->setText(shown(text.toStdString(), 2000));
+  // Messages have paragraphs; what comes from a trace or a file in them is not to be trusted.
+  QStringList paragraphs;
+  for (const QString& paragraph : text.split('\n'))
+    paragraphs << shown(paragraph.toStdString(), 2000);
+  message_->setText(paragraphs.join('\n'));
   progress_->setRange(0, 1000);
   progress_->setValue(0);
   progress_->setVisible(busy);

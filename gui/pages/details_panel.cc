@@ -5,6 +5,7 @@
 
 #include "common/format.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/source_opener.h"
 
 namespace headway::gui {
 
@@ -81,7 +82,11 @@ void DetailsPanel::show_lines(const QString& title, const std::vector<Detail>& l
   grid->setColumnMinimumWidth(0, fontMetrics().horizontalAdvance(QStringLiteral("Launched by ")));
   grid->setColumnStretch(1, 1);
   grid->addWidget(heading_label(title, 0.5), 0, 0, 1, 2);
-  int row = 1;
+  source_note_ = dim_label({});
+  source_note_->setObjectName(QStringLiteral("source note"));
+  source_note_->hide();
+  grid->addWidget(source_note_, 1, 0, 1, 2);
+  int row = 2;
   for (const Detail& line : lines) {
     QString label = QString::fromStdString(line.label);
     QString value = QString::fromStdString(line.value);
@@ -92,7 +97,14 @@ void DetailsPanel::show_lines(const QString& title, const std::vector<Detail>& l
       continue;
     }
     QLabel* shown = nullptr;
-    if (line.link) {
+    if (line.source) {
+      LinkLabel* link = new LinkLabel(value);
+      link->setObjectName(QStringLiteral("source"));
+      link->setToolTip(tr("Open in the editor"));
+      connect(link, &LinkLabel::followed, this,
+              [this, place = *line.source] { open_source(place); });
+      shown = link;
+    } else if (line.link) {
       LinkLabel* link = new LinkLabel(value);
       connect(link, &LinkLabel::followed, this,
               [this, target = line.link] { emit followed(target); });
@@ -117,6 +129,16 @@ void DetailsPanel::show_lines(const QString& title, const std::vector<Detail>& l
   }
   grid->setRowStretch(row, 1);
   setWidget(page);
+}
+
+QString DetailsPanel::open_source(const SourcePlace& place) {
+  if (!session_) return {};
+  const QString said = gui::open_source(place, session_->trace);
+  if (source_note_) {
+    source_note_->setText(said);
+    source_note_->show();
+  }
+  return said;
 }
 
 QString DetailsPanel::text() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QLabel>
+#include <QPointer>
 #include <QScrollArea>
 #include <memory>
 
@@ -10,6 +11,8 @@
 #include "gui/models/session.h"
 
 namespace headway::gui {
+
+class WrapLabel;
 
 /// What is selected on the timeline, line by line; lines that lead somewhere can be followed. What
 /// takes a pass over a large trace comes a moment later, from another thread.
@@ -25,6 +28,9 @@ class DetailsPanel : public QScrollArea {
   void show_lines(const QString& title, const std::vector<Detail>& lines);
   /// "Label: value" lines of what is shown.
   QString text() const;
+  /// Opens a line of the recorded program in the editor. What was done, or why not, stands below the title
+  /// and is returned.
+  QString open_source(const SourcePlace& place);
 
  signals:
   void followed(const headway::gui::Target& target);
@@ -38,6 +44,7 @@ class DetailsPanel : public QScrollArea {
   BackgroundTask* task_;
   QString title_;
   std::vector<Detail> lines_;
+  QPointer<WrapLabel> source_note_;
 };
 
 }  // namespace headway::gui

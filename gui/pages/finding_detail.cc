@@ -5,13 +5,20 @@
 #include <QFrame>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analyzer/report/facts.h"
 #include "common/format.h"
 #include "gui/models/display_text.h"
 #include "gui/models/findings.h"
+#include "gui/models/source_place.h"
 #include "gui/models/ticks.h"
 #include "gui/pages/labels.h"
+#include "gui/pages/source_opener.h"
 
 namespace headway::gui {
 namespace {
@@ -63,6 +70,43 @@ void FindingDetail::show_finding(int finding) {
   setWidget(page_of(session_->analysis.findings[static_cast<std::size_t>(finding)]));
 }
 
+/// Below the evidence: the lines of source that its events come from, where names tell them; most frequent first.
+void FindingDetail::add_sources(QVBoxLayout& layout, const analyzer::Finding& finding) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::pair<SourcePlace, int>> places;
+  for (const analyzer::Evidence& evidence : finding.evidence) {
+    const auto frames = source_frames(session_->timeline, Target::of(evidence.event), 1);
+    if (frames.empty()) continue;
+    const auto known =
+        std::ranges::find(places, frames.front().place, &std::pair<SourcePlace, int>::first);
+    if (known == places.end()) {
+      places.emplace_back(frames.front().place, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  if (places.empty()) return;
+  std::ranges::stable_sort(places, std::ranges::greater(), &std::pair<SourcePlace, int>::second);
+  layout.addSpacing(6);
+  layout.addWidget(dim_label(tr("Where in the source; a line opens in the editor.")));
+  WrapLabel* note = dim_label({});
+  note->setObjectName(QStringLiteral("source note"));
+  note->hide();
+  for (const auto& [place, count] : std::span(places).first(std::min(kMost, places.size()))) {
+    LinkLabel* link = new LinkLabel(tr("%1 · %2 of these %3")
+                                        .arg(QString::fromStdString(source_text(place)))
+                                        .arg(count)
+                                        .arg(finding.evidence.size()));
+    link->setObjectName(QStringLiteral("source"));
+    layout.addWidget(link);
+    connect(link, &LinkLabel::followed, note, [this, place = place, note] {
+      note->setText(open_source(place, session_->trace));
+      note->show();
+    });
+  }
+  layout.addWidget(note);
+}
+
 QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
   QWidget* page = new QWidget;
   QVBoxLayout* layout = new QVBoxLayout(page);
@@ -109,6 +153,7 @@ QWidget* FindingDetail::page_of(const analyzer::Finding& finding) {
               [this, i] { emit evidence_followed(finding_, static_cast<int>(i)); });
       layout->addWidget(link);
     }
+    add_sources(*layout, finding);
   }
   if (!finding.advice.empty()) {
     layout->addSpacing(12);

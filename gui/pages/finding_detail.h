@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QScrollArea>
+#include <QVBoxLayout>
 #include <memory>
 
 #include "gui/models/session.h"
@@ -25,6 +26,7 @@ class FindingDetail : public QScrollArea {
 
  private:
   QWidget* page_of(const analyzer::Finding& finding);
+  void add_sources(QVBoxLayout& layout, const analyzer::Finding& finding);
 
   std::shared_ptr<const Session> session_;
   int finding_ = -1;

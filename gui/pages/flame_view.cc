@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "common/format.h"
+#include "gui/models/source_place.h"
 
 namespace headway::gui {
 namespace {
@@ -87,7 +88,10 @@ void FlameView::paintEvent(QPaintEvent* event) {
     QRect rect = rect_of(box);
     if (!rect.intersects(event->rect())) continue;
     const FlameNode& node = graph_->nodes[box.node];
-    QRgb fill = box.merged > 1 ? theme_->grid.rgb() : theme_->color(node.color).rgb();
+    QRgb fill = box.merged > 1 ? theme_->grid.rgb()
+                : click_follows_ && Theme::hatch(node.color) == Hatch::kNone
+                    ? theme_->shade(node.color, node.shade)
+                    : theme_->color(node.color).rgb();
     QRgb text = box.merged > 1 ? theme_->dim_text.rgb()
                                : theme_->role_text[static_cast<std::size_t>(node.color)];
     bool above_focus = node.depth < graph_->nodes[focus_].depth;
@@ -138,7 +142,8 @@ QStringList FlameView::describe(const FlameBox& box) const {
     lines << tr("%1 events, the longest %2")
                  .arg(QString::fromStdString(format_count(node.count)),
                       time(std::max(node.longest_duration, DurationNs{})));
-  lines << tr("Click: zoom · Ctrl+click: the longest on the timeline");
+  lines << (click_follows_ ? tr("Click: the longest on the timeline · Ctrl+click: zoom")
+                           : tr("Click: zoom · Ctrl+click: the longest on the timeline"));
   return lines;
 }
 
@@ -160,11 +165,15 @@ void FlameView::leaveEvent(QEvent*) {
 void FlameView::mouseReleaseEvent(QMouseEvent* event) {
   const FlameBox* box = box_at(event->position().toPoint());
   if (!box || event->button() != Qt::LeftButton) return;
-  if (event->modifiers() & Qt::ControlModifier) {
-    if (graph_->nodes[box->node].longest) emit followed(graph_->nodes[box->node].longest);
-  } else {
-    zoom_to(box->merged > 1 ? graph_->nodes[box->node].parent : box->node);
-  }
+  const std::uint32_t node = box->node;
+  if (box->merged > 1) return zoom_to(graph_->nodes[node].parent);
+  if (click_follows_) set_current(node);
+  act_on(node, event->modifiers() & Qt::ControlModifier);
+}
+
+void FlameView::act_on(std::uint32_t node, bool control) {
+  if (control == click_follows_) return zoom_to(node);
+  if (const Target longest = graph_->nodes[node].longest; longest) emit followed(longest);
 }
 
 void FlameView::contextMenuEvent(QContextMenuEvent* event) {
@@ -177,6 +186,9 @@ void FlameView::contextMenuEvent(QContextMenuEvent* event) {
                  [this, target = node.longest] { emit followed(target); })
       ->setEnabled(static_cast<bool>(node.longest));
   menu.addAction(tr("&Zoom to this stack"), this, [this, index] { zoom_to(index); });
+  if (const auto place = source_place(node.name); place && node.longest)
+    menu.addAction(tr("Open %1 in the &editor").arg(QString::fromStdString(source_text(*place))),
+                   this, [this, target = node.longest] { emit source_wanted(target); });
   menu.addAction(tr("Zoom &out"), this, [this] { zoom_to(0); })->setEnabled(focus_ != 0);
   menu.addSeparator();
   menu.addAction(tr("&Copy the name"), this, [name = QString::fromStdString(node.name)] {
@@ -189,7 +201,10 @@ void FlameView::set_current(std::uint32_t node) {
   current_ = node;
   auto box = std::find_if(boxes_.begin(), boxes_.end(),
                           [&](const FlameBox& one) { return one.node == node && one.merged == 1; });
-  if (box != boxes_.end()) setAccessibleDescription(describe(*box).join(QStringLiteral(", ")));
+  if (box != boxes_.end()) {
+    setAccessibleDescription(describe(*box).join(QStringLiteral(", ")));
+    emit moved(rect_of(*box));
+  }
   update();
 }
 
@@ -218,11 +233,10 @@ void FlameView::keyPressEvent(QKeyEvent* event) {
       return step_sideways(1);
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (!(event->modifiers() & Qt::ControlModifier)) return zoom_to(current_);
-      if (graph_->nodes[current_].longest) emit followed(graph_->nodes[current_].longest);
-      return;
+      return act_on(current_, event->modifiers() & Qt::ControlModifier);
     case Qt::Key_Backspace:
     case Qt::Key_Escape:
+      if (focus_ == 0) return QWidget::keyPressEvent(event);
       return zoom_to(graph_->nodes[focus_].parent);
     default:
       QWidget::keyPressEvent(event);

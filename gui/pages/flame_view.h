@@ -19,17 +19,25 @@ class FlameView : public QWidget {
   void set_theme(const Theme& theme);
   /// Stacks whose name holds it stay bright; empty: all.
   void set_search(const QString& needle);
+  /// A click leads to the longest event of a box and Ctrl+click zooms, instead of the other way round.
+  void set_click_follows(bool follows) { click_follows_ = follows; }
   void zoom_to(std::uint32_t node);
+  const std::shared_ptr<const FlameGraph>& graph() const { return graph_; }
   std::uint32_t focus() const { return focus_; }
   std::uint32_t current() const { return current_; }
   const std::vector<FlameBox>& boxes() const { return boxes_; }
   QRect rect_of(const FlameBox& box) const;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
+  int row_height() const { return fontMetrics().height() + 5; }
 
  signals:
   void followed(const headway::gui::Target& longest);
   void zoomed(std::uint32_t node);
+  /// The line of source that a box is named after.
+  void source_wanted(const headway::gui::Target& longest);
+  /// The keyboard went to this box.
+  void moved(const QRect& box);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -41,7 +49,7 @@ class FlameView : public QWidget {
   void leaveEvent(QEvent* event) override;
 
  private:
-  int row_height() const { return fontMetrics().height() + 5; }
+  void act_on(std::uint32_t node, bool control);
   const FlameBox* box_at(const QPoint& point) const;
   QStringList describe(const FlameBox& box) const;
   void arrange();
@@ -53,6 +61,7 @@ class FlameView : public QWidget {
   HoverCard* card_;
   std::vector<FlameBox> boxes_;
   std::string search_;
+  bool click_follows_ = false;
   std::uint32_t focus_ = 0;
   std::uint32_t current_ = 0;  ///< of the keyboard
 };

@@ -5,6 +5,7 @@
 #include <QKeyEvent>
 #include <QPainter>
 #include <algorithm>
+#include <climits>
 #include <vector>
 
 #include "gui/models/pages.h"
@@ -15,44 +16,132 @@
 namespace headway::gui {
 namespace {
 
-struct Line {
-  QString left;
-  QString right;  ///< empty: a heading
-};
-
 QString text(std::string_view view) {
   return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
-std::vector<std::vector<Line>> blocks() {
-  std::vector<std::vector<Line>> result;
+std::vector<HelpBlock> blocks() {
+  std::vector<HelpBlock> result;
   std::string_view group;
   for (const Shortcut& one : shortcuts()) {
     if (one.group != group) {
-      result.push_back({{text(one.group), {}}});
+      result.push_back({{{text(one.group), {}}}});
       group = one.group;
     }
-    result.back().push_back({keys_text(one.command), text(one.text)});
+    result.back().lines.push_back({keys_text(one.command), text(one.text)});
   }
-  result.push_back({{QObject::tr("Pages"), {}}});
+  result.push_back({{{QObject::tr("Pages"), {}}}});
   for (const PageInfo& page : pages())
-    result.back().push_back({keys_text(page.keys), text(page.text)});
-  result.push_back({{QObject::tr("Mouse, on the timeline"), {}}});
+    result.back().lines.push_back({keys_text(page.keys), text(page.text)});
+  result.push_back({{{QObject::tr("Mouse, on the timeline"), {}}}});
   for (const MouseAction& action : mouse_actions())
-    result.back().push_back({text(action.gesture), text(action.text)});
+    result.back().lines.push_back({text(action.gesture), text(action.text)});
   return result;
 }
 
-/// Of the widest keys of a block.
-int keys_width(const std::vector<Line>& block, const QFont& bold) {
+int wrapped_height(const QFontMetrics& metrics, const QString& words, int width) {
+  return metrics.boundingRect(QRect(0, 0, width, 10'000), Qt::TextWordWrap, words).height();
+}
+
+/// Gives a block its place in a column: keys at the left, words wrapped beside them. Returns its height.
+int fit(HelpBlock& block, const QFont& plain, const QFont& bold, int column_width) {
+  const QFontMetrics words(plain);
+  const QFontMetrics keys(bold);
+  const int line = words.height() + 2;
+  block.keys = 0;
+  for (const HelpLine& one : block.lines)
+    if (!one.right.isEmpty()) block.keys = std::max(block.keys, keys.horizontalAdvance(one.left));
+  block.keys = std::min(block.keys, column_width * 2 / 5);
+  block.words = std::max(20, column_width - block.keys - 24);
+  int height = 0;
+  for (HelpLine& one : block.lines) {
+    const int tall = one.right.isEmpty() ? keys.height()
+                                         : std::max(wrapped_height(keys, one.left, block.keys),
+                                                    wrapped_height(words, one.right, block.words));
+    one.height = std::max(line, tall);
+    height += one.height;
+  }
+  return height + line;
+}
+
+/// In which of `count` columns each block stands so that the highest column is as low as can be. There are six
+/// blocks: all ways to do it are few.
+std::vector<std::size_t> spread(const std::vector<int>& heights, std::size_t count) {
+  std::size_t ways = 1;
+  for (std::size_t i = 0; i < heights.size(); ++i) ways *= count;
+  std::vector<std::size_t> best(heights.size());
+  int lowest = INT_MAX;
+  for (std::size_t way = 0; way < ways; ++way) {
+    std::vector<int> filled(count, 0);
+    std::vector<std::size_t> columns;
+    std::size_t rest = way;
+    for (const int height : heights) {
+      filled[rest % count] += height;
+      columns.push_back(rest % count);
+      rest /= count;
+    }
+    const int tallest = *std::ranges::max_element(filled);
+    if (tallest >= lowest) continue;
+    lowest = tallest;
+    best = std::move(columns);
+  }
+  return best;
+}
+
+/// In so many columns; blocks stay whole.
+HelpLayout in_columns(std::size_t count, const QFont& plain, int natural, QSize room) {
+  HelpLayout layout;
+  layout.font = plain;
+  layout.line = QFontMetrics(plain).height() + 2;
+  layout.column_width = std::min(natural, (room.width() - 32) / static_cast<int>(count));
+  layout.columns.resize(count);
+  QFont bold = plain;
+  bold.setBold(true);
+  std::vector<HelpBlock> all = blocks();
+  std::vector<int> heights;
+  for (HelpBlock& block : all) heights.push_back(fit(block, plain, bold, layout.column_width));
+  const std::vector<std::size_t> columns = spread(heights, count);
+  std::vector<int> filled(count, 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    filled[columns[i]] += heights[i];
+    layout.columns[columns[i]].push_back(std::move(all[i]));
+  }
+  layout.height = *std::ranges::max_element(filled) - layout.line;
+  return layout;
+}
+
+/// The width of a column in which nothing needs to wrap.
+int natural_width(const QFont& plain) {
+  QFont bold = plain;
+  bold.setBold(true);
   int width = 0;
-  for (const Line& one : block)
-    if (!one.right.isEmpty())
-      width = std::max(width, QFontMetrics(bold).horizontalAdvance(one.left));
+  for (const HelpBlock& block : blocks()) {
+    int keys = 0;
+    int words = 0;
+    for (const HelpLine& one : block.lines) {
+      if (one.right.isEmpty()) continue;
+      keys = std::max(keys, QFontMetrics(bold).horizontalAdvance(one.left));
+      words = std::max(words, QFontMetrics(plain).horizontalAdvance(one.right));
+    }
+    width = std::max(width, std::max(keys + words, keys * 5 / 2) + 44);
+  }
   return width;
 }
 
 }  // namespace
+
+HelpLayout lay_out(const QFont& font, QSize room) {
+  const int height = room.height() - 46;
+  HelpLayout layout;
+  for (const QFont& plain : {font, label_font(font)}) {
+    const int natural = natural_width(plain);
+    for (std::size_t count = 1; count <= 3; ++count) {
+      layout = in_columns(count, plain, natural, room);
+      if (layout.height <= height) return layout;
+    }
+  }
+  return layout;
+}
 
 HelpOverlay::HelpOverlay(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
@@ -89,75 +178,51 @@ void HelpOverlay::mouseReleaseEvent(QMouseEvent*) {
   hide();
 }
 
-void HelpOverlay::keyPressEvent(QKeyEvent*) {
-  hide();
+/// Any key closes it, but not the Shift that a second "?" begins with.
+void HelpOverlay::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Shift:
+    case Qt::Key_Control:
+    case Qt::Key_Alt:
+    case Qt::Key_AltGr:
+    case Qt::Key_Meta:
+      return event->ignore();
+    default:
+      hide();
+  }
 }
 
 void HelpOverlay::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), QColor(0, 0, 0, 120));
-  const std::vector<std::vector<Line>> all = blocks();
-  // As few columns as fit the height; blocks stay whole: each goes to the shortest column.
-  std::vector<std::vector<const std::vector<Line>*>> spread;
-  auto arrange = [&](std::size_t count) {
-    spread.assign(count, {});
-    std::vector<int> filled(count, 0);
-    for (const auto& block : all) {
-      auto shortest = std::min_element(filled.begin(), filled.end()) - filled.begin();
-      spread[static_cast<std::size_t>(shortest)].push_back(&block);
-      filled[static_cast<std::size_t>(shortest)] += static_cast<int>(block.size()) + 1;
-    }
-    return *std::max_element(filled.begin(), filled.end());
-  };
-  const int room = std::max(1, height() - 46);
-  QFont plain = font();
-  QFont bold = plain;
+  const HelpLayout layout = lay_out(font(), size());
+  QFont bold = layout.font;
   bold.setBold(true);
-  int line = fontMetrics().height() + 3;
-  int natural = 0;  // the width that the longest line needs
-  for (const auto& block : all) {
-    for (const Line& one : block)
-      natural = std::max(
-          natural, keys_width(block, bold) + 44 + QFontMetrics(plain).horizontalAdvance(one.right));
-  }
-  std::size_t count = 1;
-  while (count < 3 && arrange(count) * line > room) ++count;
-  if (arrange(count) * line > room || natural * static_cast<int>(count) > width() - 32) {
-    // A small window: smaller letters, and two columns if they then fit.
-    plain = label_font(plain);
-    bold = plain;
-    bold.setBold(true);
-    line = QFontMetrics(plain).height();
-    count = arrange(2) * line <= room ? 2 : 3;
-  }
-  const int tallest = arrange(count);
-  const int columns = static_cast<int>(count);
-  const int column_width = std::min(natural, (width() - 32) / columns);
-  QRect card(0, 0, columns * column_width + 20, tallest * line + 34);
+  const int columns = static_cast<int>(layout.columns.size());
+  QRect card(0, 0, columns * layout.column_width + 20, layout.height + 34);
   card.moveCenter(rect().center());
   card.moveTop(std::max(6, card.top()));
   painter.setPen(theme_->border);
   painter.setBrush(theme_->base);
   painter.drawRect(card);
-  for (int c = 0; c < columns; ++c) {
-    int x = card.left() + 20 + c * column_width;
+  int x = card.left() + 20;
+  for (const std::vector<HelpBlock>& column : layout.columns) {
     int y = card.top() + 20;
-    for (const std::vector<Line>* block : spread[static_cast<std::size_t>(c)]) {
-      const int keys = keys_width(*block, bold);
-      const int words = std::max(20, column_width - keys - 36);
-      for (const Line& one : *block) {
-        bool heading = one.right.isEmpty();
+    for (const HelpBlock& block : column) {
+      for (const HelpLine& one : block.lines) {
+        const bool heading = one.right.isEmpty();
         painter.setFont(bold);
         painter.setPen(heading ? theme_->accent : theme_->text);
-        painter.drawText(QRect(x, y, keys + words, line), Qt::AlignLeft | Qt::AlignVCenter,
-                         one.left);
-        painter.setFont(plain);
-        painter.drawText(QRect(x + keys + 16, y, words + 4, line), Qt::AlignLeft | Qt::AlignVCenter,
-                         QFontMetrics(plain).elidedText(one.right, Qt::ElideRight, words + 4));
-        y += line;
+        constexpr int kHow = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
+        painter.drawText(QRect(x, y, heading ? block.keys + block.words : block.keys, one.height),
+                         kHow, one.left);
+        painter.setFont(layout.font);
+        painter.drawText(QRect(x + block.keys + 10, y, block.words, one.height), kHow, one.right);
+        y += one.height;
       }
-      y += line;
+      y += layout.line;
     }
+    x += layout.column_width;
   }
 }
 

@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <QFont>
 #include <QPointer>
+#include <QString>
 #include <QWidget>
+#include <vector>
 
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {
+
+/// A key or gesture with what it does; a heading where `right` is empty.
+struct HelpLine {
+  QString left;
+  QString right;
+  int height = 0;
+};
+struct HelpBlock {
+  std::vector<HelpLine> lines;
+  int keys = 0;  ///< widths of the two halves, 10 pixels apart
+  int words = 0;
+};
+/// Where everything stands. Words that are too long for their column wrap.
+struct HelpLayout {
+  std::vector<std::vector<HelpBlock>> columns;
+  QFont font;
+  int line = 0;
+  int column_width = 0;
+  int height = 0;  ///< of the highest column
+};
+/// As few columns as fit the height; in smaller letters where three do not.
+HelpLayout lay_out(const QFont& font, QSize room);
 
 /// All keys and gestures, over the window; any key or click closes it.
 class HelpOverlay : public QWidget {

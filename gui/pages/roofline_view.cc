@@ -141,10 +141,18 @@ void RooflineView::paint_roofs(QPainter& painter, std::vector<QRectF>& taken) co
     QString label = QStringLiteral("%1: %2").arg(text(peak.label), text(si(peak.flops, "FLOP/s")));
     int wide = fontMetrics().horizontalAdvance(label);
     QRectF box(area.right() - wide - 6, at(right, peak.flops).y() - line - 1, wide + 4, line);
-    if (box.top() < area.top()) box.moveTop(at(right, peak.flops).y() + 2);
-    // Peaks that are close share the room: the higher one has said what it is.
-    if (std::any_of(taken.begin(), taken.end(), [&](const QRectF& t) { return t.intersects(box); }))
-      continue;
+    // Above its line, else below it: inside the picture, not across the line of another peak, and not on a word. Of
+    // peaks that are close the higher one says what it is.
+    const auto fits = [&] {
+      const auto crosses = [&](const ComputePeak& other) {
+        const double y = at(right, other.flops).y();
+        return &other != &peak && y > box.top() - 1 && y < box.bottom() + 1;
+      };
+      return box.top() >= area.top() && std::ranges::none_of(data_->peaks, crosses) &&
+             std::ranges::none_of(taken, [&](const QRectF& t) { return t.intersects(box); });
+    };
+    if (!fits()) box.moveTop(at(right, peak.flops).y() + 2);
+    if (!fits()) continue;
     painter.setPen(theme_->accent);
     painter.drawText(box, Qt::AlignRight, label);
     taken.push_back(box);

@@ -83,6 +83,13 @@ void TimelinePage::add_event_actions(QMenu& menu) {
   };
   const Target target = view_->selection();
   entry(tr("Zoom to it"), Command::kZoomToSelection);
+  if (const auto frames = source_frames(session_->timeline, target, 1); !frames.empty())
+    entry(
+        tr("Open %1 in the editor").arg(QString::fromStdString(source_text(frames.front().place))),
+        Command::kOpenSource);
+  add_entry(menu, tr("What the host did meanwhile"), first_key(Command::kCallStacks), [this] {
+    if (!drawer_->shows(drawer_->stacks())) run(Command::kCallStacks);
+  })->setEnabled(target.kind != Target::Kind::kPrediction);
   if (target.kind != Target::Kind::kEvent) return;
   entry(tr("Follow its link"), Command::kFollowLink)->setEnabled(!view_->overlay().links.empty());
   entry(tr("Show in the op table"), Command::kShowInOps)
@@ -108,6 +115,10 @@ void TimelinePage::add_range_actions(QMenu& menu) {
             [this] {
               if (!drawer_->shows(drawer_->rows())) run(Command::kRangeByRow);
             });
+  add_entry(menu, tr("What the host did in the time range"), first_key(Command::kCallStacks),
+            [this] {
+              if (!drawer_->shows(drawer_->stacks())) run(Command::kCallStacks);
+            });
   add_entry(menu, tr("Copy the events of the time range"), first_key(Command::kCopyEvents),
             [this] { copy_events(); });
   add_entry(menu, tr("Copy the time range as SQL"), first_key(Command::kCopySql), [this] {
@@ -130,6 +141,24 @@ void TimelinePage::add_row_actions(QMenu& menu, RowId row) {
   entry(tr("Move it up"), Command::kMoveRowUp);
   entry(tr("Move it down"), Command::kMoveRowDown);
   entry(tr("Show all rows"), Command::kShowAllRows)->setEnabled(view_->layout().hidden() > 0);
+}
+
+/// The host during the range, or during what is selected.
+void TimelinePage::show_stacks() {
+  if (following_stack_ || !session_) return;
+  const Target& target = view_->selection();
+  const bool whole = target && target.kind != Target::Kind::kPrediction;
+  Interval when = view_->range();
+  if (when.empty() && whole) when = session_->timeline.interval_of(target);
+  drawer_->stacks().set_range(session_, when, whole ? target : Target{});
+}
+
+void TimelinePage::open_source(const Target& target) {
+  if (!session_ || !target) return tell(tr("Select an event first"));
+  const auto frames = source_frames(session_->timeline, target, 1);
+  if (frames.empty())
+    return tell(tr("No range around it is named after a line of source, as in train.py(42): step"));
+  tell(details_->open_source(frames.front().place));
 }
 
 void TimelinePage::filter_to_name() {

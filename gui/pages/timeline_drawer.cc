@@ -8,11 +8,15 @@
 namespace headway::gui {
 
 TimelineDrawer::TimelineDrawer(QWidget* parent)
-    : QTabWidget(parent), hits_(new HitsPanel), rows_(new RangeRowsPanel) {
+    : QTabWidget(parent),
+      hits_(new HitsPanel),
+      rows_(new RangeRowsPanel),
+      stacks_(new CallStacksPanel) {
   setDocumentMode(true);
   setAccessibleName(tr("Tables of the timeline"));
   addTab(hits_, tr("Search hits"));
   addTab(rows_, tr("Range by row"));
+  addTab(stacks_, tr("Call stacks"));
   QToolButton* close = new QToolButton;
   close->setText(QStringLiteral("×"));
   close->setAutoRaise(true);
@@ -29,6 +33,7 @@ TimelineDrawer::TimelineDrawer(QWidget* parent)
   connect(this, &QTabWidget::currentChanged, this, &TimelineDrawer::turned);
   connect(hits_, &HitsPanel::followed, this, &TimelineDrawer::followed);
   connect(rows_, &RangeRowsPanel::followed, this, &TimelineDrawer::followed);
+  connect(stacks_, &CallStacksPanel::followed, this, &TimelineDrawer::followed);
 }
 
 void TimelineDrawer::toggle(QWidget& panel) {

@@ -3,12 +3,13 @@
 
 #include <QTabWidget>
 
+#include "gui/pages/call_stacks_panel.h"
 #include "gui/pages/hits_panel.h"
 #include "gui/pages/range_rows_panel.h"
 
 namespace headway::gui {
 
-/// Tables below the timeline that need its width: hits of the search, the selected range by row. Hidden
+/// Tables below the timeline that need its width: hits of the search, the selected range by row, the host's call stacks in it. Hidden
 /// until one is wanted.
 class TimelineDrawer : public QTabWidget {
   Q_OBJECT
@@ -17,6 +18,7 @@ class TimelineDrawer : public QTabWidget {
 
   HitsPanel& hits() { return *hits_; }
   RangeRowsPanel& rows() { return *rows_; }
+  CallStacksPanel& stacks() { return *stacks_; }
   /// Shows the drawer with that panel, or hides it where the panel is shown already.
   void toggle(QWidget& panel);
   bool shows(const QWidget& panel) const { return !isHidden() && currentWidget() == &panel; }
@@ -34,6 +36,7 @@ class TimelineDrawer : public QTabWidget {
  private:
   HitsPanel* hits_;
   RangeRowsPanel* rows_;
+  CallStacksPanel* stacks_;
 };
 
 }  // namespace headway::gui

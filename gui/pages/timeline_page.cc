@@ -116,6 +116,7 @@ TimelinePage::TimelinePage(QWidget* parent)
 void TimelinePage::connect_parts() {
   connect(view_, &TimelineView::selection_changed, this, [this](const Target& target) {
     show_details();
+    show_stacks();
     search_->set_current(target);
   });
   connect(view_, &TimelineView::relations_found, this, [this] {
@@ -123,6 +124,7 @@ void TimelinePage::connect_parts() {
   });
   connect(view_, &TimelineView::range_changed, this, [this](Interval range) {
     show_details();
+    show_stacks();
     drawer_->rows().set_range(session_, range);
   });
   connect(view_, &TimelineView::pointed_at, pointed_, &QLabel::setText);
@@ -140,7 +142,12 @@ void TimelinePage::connect_parts() {
     drawer_->hits().set_search(session_, search_->shared_search());
   });
   connect(hit_list_, &QToolButton::clicked, this, [this] { drawer_->toggle(drawer_->hits()); });
-  connect(drawer_, &TimelineDrawer::followed, this, &TimelinePage::show_target);
+  connect(&drawer_->stacks(), &CallStacksPanel::source_wanted, this, &TimelinePage::open_source);
+  connect(drawer_, &TimelineDrawer::followed, this, [this](const Target& target) {
+    following_stack_ = drawer_->shows(drawer_->stacks());
+    show_target(target);
+    following_stack_ = false;
+  });
   connect(drawer_, &TimelineDrawer::left, view_, [this] { view_->setFocus(); });
   connect(drawer_, &TimelineDrawer::turned, this, [this] {
     hit_list_->setChecked(drawer_->shows(drawer_->hits()));
@@ -212,6 +219,16 @@ bool TimelinePage::eventFilter(QObject* object, QEvent* event) {
     }
   }
   return QWidget::eventFilter(object, event);
+}
+
+/// What the panels leave over: Esc goes back to the timeline, and keys with Ctrl mean the same everywhere.
+void TimelinePage::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) return view_->setFocus();
+  if (event->modifiers() & Qt::ControlModifier) {
+    for (Command command : commands_for(*event))
+      if (run(command)) return;
+  }
+  PageWidget::keyPressEvent(event);
 }
 
 QWidget* TimelinePage::toolbar() {
@@ -329,6 +346,7 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   session_ = session;
   view_->set_session(session);
   drawer_->rows().set_range(session, {});
+  drawer_->stacks().set_range(session, {}, {});
   prediction_->setVisible(finding_to_predict() >= 0);
   bookmarks_->set_session(std::move(session));
   show_span();
@@ -352,6 +370,7 @@ void TimelinePage::update_session(std::shared_ptr<const Session> session) {
     details_->show_range(range);
   }
   drawer_->rows().set_range(session_, view_->range());
+  show_stacks();
   show_span();
 }
 
@@ -361,6 +380,7 @@ void TimelinePage::set_theme(const Theme& theme) {
   legend_->set_theme(theme);
   what_if_->set_theme(theme);
   drawer_->hits().set_theme(theme);
+  drawer_->stacks().set_theme(theme);
   evidence_->set_session(session_, theme);
 }
 
@@ -498,6 +518,9 @@ bool TimelinePage::run(Command command) {
     case Command::kShowInOps:
       open_in_ops();
       return true;
+    case Command::kOpenSource:
+      open_source(view_->selection());
+      return true;
     case Command::kTogglePanels:
       show_panels(!shows_panels());
       return true;
@@ -523,6 +546,10 @@ bool TimelinePage::run(Command command) {
       return true;
     case Command::kSearchList:
       drawer_->toggle(drawer_->hits());
+      return true;
+    case Command::kCallStacks:
+      if (!drawer_->shows(drawer_->stacks())) show_stacks();
+      drawer_->toggle(drawer_->stacks());
       return true;
     case Command::kRangeByRow:
       drawer_->toggle(drawer_->rows());

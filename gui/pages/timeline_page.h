@@ -71,6 +71,7 @@ class TimelinePage : public PageWidget {
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QWidget* toolbar();
@@ -80,6 +81,8 @@ class TimelinePage : public PageWidget {
   void show_hidden_rows();
   void show_details();
   void open_in_ops();
+  void open_source(const Target& target);
+  void show_stacks();
   int finding_to_predict() const;
   void toggle_prediction();
   void show_what_if();
@@ -115,7 +118,8 @@ class TimelinePage : public PageWidget {
   QToolButton* hit_list_;
   QToolButton* prediction_;
   LinkLabel* prediction_note_;
-  bool leading_ = false;  ///< the page itself changes what the view shows as predicted
+  bool following_stack_ = false;  ///< the call stacks stay while one leads to its longest event
+  bool leading_ = false;          ///< the page itself changes what the view shows as predicted
   QTabWidget* tabs_ = nullptr;
   QWidget* side_ = nullptr;
   QToolButton* handle_;  ///< beside the timeline: hides the panels and brings them back

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/format.h"
+#include "gui/models/flag_places.h"
 #include "gui/models/vocabulary.h"
 
 namespace headway::gui {
@@ -268,22 +269,36 @@ void paint_prediction(QPainter& painter, const Frame& frame) {
   }
   painter.setClipRect(
       QRect(frame.gutter, frame.overview_height(), frame.area_width(), frame.size.height()));
-  auto flag = [&](TimeNs time, const QString& name, const QColor& ink, bool before) {
-    const double x = frame.gutter + frame.mapping.x_of(time);
-    if (x < frame.gutter - 1 || x > frame.size.width()) return;
-    const int top = frame.ruler_rect().top();
-    painter.setPen(QPen(ink, 1, Qt::DashLine));
-    painter.drawLine(QPointF(x, top), QPointF(x, frame.size.height()));
-    const int wide = metrics.horizontalAdvance(name) + 8;
-    const double left_edge = std::min<double>(before ? x - wide : x, frame.size.width() - wide);
-    const QRectF at(left_edge, top, wide, metrics.height() + 1);
-    painter.fillRect(at, ink);
-    painter.setPen(frame.theme->palette().color(QPalette::HighlightedText));
-    painter.drawText(at, Qt::AlignCenter, name);
+  struct Named {
+    TimeNs time;
+    QString name;
+    QColor ink;
+    bool before;
   };
-  flag(recorded.end, QStringLiteral("recorded end"), frame.theme->dim_text, !shorter);
-  flag(end, QStringLiteral("predicted end"), color, shorter);
-  flag(recorded.begin, QStringLiteral("step begins"), frame.theme->dim_text, false);
+  // The most important first: on a step of few pixels there is no room for all.
+  const Named named[] = {
+      {end, QStringLiteral("predicted end"), color, shorter},
+      {recorded.end, QStringLiteral("recorded end"), frame.theme->dim_text, !shorter},
+      {recorded.begin, QStringLiteral("step begins"), frame.theme->dim_text, false}};
+  const int top = frame.ruler_rect().top();
+  std::vector<const Named*> seen;
+  std::vector<Flag> flags;
+  for (const Named& one : named) {
+    const double x = frame.gutter + frame.mapping.x_of(one.time);
+    if (x < frame.gutter - 1 || x > frame.size.width()) continue;
+    painter.setPen(QPen(one.ink, 1, Qt::DashLine));
+    painter.drawLine(QPointF(x, top), QPointF(x, frame.size.height()));
+    seen.push_back(&one);
+    flags.push_back({x, metrics.horizontalAdvance(one.name) + 8.0, one.before});
+  }
+  const auto places = place_flags(flags, frame.gutter, frame.size.width());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (!places[i]) continue;
+    const QRectF at(*places[i], top, flags[i].width, metrics.height() + 1);
+    painter.fillRect(at, seen[i]->ink);
+    painter.setPen(frame.theme->palette().color(QPalette::HighlightedText));
+    painter.drawText(at, Qt::AlignCenter, seen[i]->name);
+  }
 }
 
 /// Those that can be seen, but no more than a ruler has room for.

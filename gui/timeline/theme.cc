@@ -155,7 +155,12 @@ const Theme& Theme::predicted() const {
   static const auto faint = [](const Theme& theme) {
     Theme t = theme;
     for (std::size_t i = 0; i < kColorRoleCount; ++i) {
-      t.role[i] = blend(theme.role[i], theme.base.rgb(), 0.5);
+      // Halfway to the ground, and further where text would not be readable on it.
+      double share = 0.5;
+      do {
+        t.role[i] = blend(theme.role[i], theme.base.rgb(), share);
+        share += 0.05;
+      } while (share < 0.9 && contrast(t.role[i], theme.text.rgb()) < 4.5);
       t.shades[i].fill(t.role[i]);
       t.role_text[i] = theme.text.rgb();
       t.stripe[i] = blend(theme.stripe[i], theme.base.rgb(), 0.5);

@@ -250,6 +250,8 @@ TEST_CASE("the second trace is opened by drop and freed when it is closed") {
   auto w = test::open_window(test::training_file());
   w->show_page(Page::kCompare);
   CHECK(w->compare().message().contains("drop a file here"));
+  CHECK(w->compare().message().contains("\n\n"));
+  CHECK(!w->compare().message().contains(QChar::ReplacementCharacter));
   CHECK(!drop(w->compare(), {QUrl("https://example.com/b.sqlite")}));
   CHECK(drop(w->compare(), {url(test::faster_file())}));
   REQUIRE(wait_for_pair(*w));

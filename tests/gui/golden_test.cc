@@ -122,7 +122,7 @@ TEST_CASE("golden pictures: a step as it would be with a fix, beside the recorde
   w->set_dark(false);
 }
 
-TEST_CASE("golden pictures: hits of a search with their durations, and a range row by row") {
+TEST_CASE("golden pictures: hits of a search, a range row by row and its call stacks") {
   GoldenFont font;
   if (!font.there()) {
     MESSAGE("[skipped] the pictures were made with the font DejaVu Sans, which is not here");
@@ -138,6 +138,8 @@ TEST_CASE("golden pictures: hits of a search with their durations, and a range r
   page.view().select_range(w->session()->analysis.partitions[0].steps[9].interval);
   page.run(Command::kRangeByRow);
   compare_with_golden(*w, "training-range");
+  page.run(Command::kCallStacks);
+  compare_with_golden(*w, "training-stacks");
 }
 
 TEST_CASE("golden pictures notice another colour and a row that is missing") {

@@ -450,6 +450,24 @@ TEST_CASE("menus fit a small screen, and what needs a trace is disabled without 
   CHECK(window().minimumSizeHint().height() <= 700);
 }
 
+TEST_CASE("the help has room for all of its words, also on a small screen") {
+  const QFont font = QApplication::font();
+  for (const QSize room : {QSize(1024, 670), QSize(1280, 780), QSize(1920, 1050)}) {
+    CAPTURE(room.width());
+    const HelpLayout layout = lay_out(font, room);
+    CHECK(layout.height <= room.height() - 46);
+    CHECK(static_cast<int>(layout.columns.size()) * layout.column_width <= room.width());
+    std::size_t lines = 0;
+    for (const auto& column : layout.columns) {
+      for (const HelpBlock& block : column) {
+        CHECK(block.keys + 10 + block.words <= layout.column_width);
+        lines += block.lines.size();
+      }
+    }
+    CHECK(lines > shortcuts().size() + mouse_actions().size());
+  }
+}
+
 TEST_CASE("the help shows the guide and says what the program is") {
   MainWindow& w = window();
   w.menus().show_guide();
@@ -478,6 +496,12 @@ TEST_CASE("after the shortcuts were shown keys go on where they went before") {
   HelpOverlay* help = w.findChild<HelpOverlay*>();
   REQUIRE(help);
   CHECK(help->isVisible());
+  // A second "?" begins with Shift, which alone closes nothing.
+  QTest::keyPress(help, Qt::Key_Shift, Qt::ShiftModifier);
+  CHECK(help->isVisible());
+  QTest::keyClick(help, Qt::Key_Question, Qt::ShiftModifier);
+  CHECK(!help->isVisible());
+  w.run(Command::kHelp);
   QTest::keyClick(help, Qt::Key_Escape);
   CHECK(!help->isVisible());
   CHECK(w.focusWidget() == &w.timeline().view());

@@ -132,4 +132,33 @@ TEST_CASE("the critical path's bar stands out from its rim, and text from its gr
   }
 }
 
+TEST_CASE(
+    "every colour has readable text on it, and words about states are readable where they stand") {
+  for (const Theme* theme : {&Theme::light(), &Theme::dark_theme()}) {
+    CAPTURE(theme->dark);
+    for (std::size_t i = 0; i < kColorRoleCount; ++i) {
+      CAPTURE(i);
+      const auto role = static_cast<ColorRole>(i);
+      for (int shade = 0; shade < 3; ++shade)
+        CHECK(contrast(theme->shade(role, shade), theme->role_text[i]) >= 4.5);
+      // Of a predicted step, which is drawn half as strong.
+      CHECK(contrast(theme->predicted().role[i], theme->predicted().role_text[i]) >= 4.5);
+    }
+    for (const QColor& ground : {theme->window, theme->base, theme->heading})
+      for (const QColor& ink : {theme->warning, theme->good})
+        CHECK(contrast(ink.rgb(), ground.rgb()) >= 4.5);
+    const QPalette palette = theme->palette();
+    CHECK(contrast(palette.color(QPalette::HighlightedText).rgb(),
+                   palette.color(QPalette::Highlight).rgb()) >= 4.5);
+    CHECK(contrast(palette.color(QPalette::ButtonText).rgb(),
+                   palette.color(QPalette::Button).rgb()) >= 4.5);
+    CHECK(contrast(palette.color(QPalette::ToolTipText).rgb(),
+                   palette.color(QPalette::ToolTipBase).rgb()) >= 4.5);
+    CHECK(contrast(palette.color(QPalette::PlaceholderText).rgb(),
+                   palette.color(QPalette::Base).rgb()) >= 4.5);
+    for (const QColor& ink : {theme->hit, theme->mark, theme->accent, theme->counter})
+      CHECK(contrast(ink.rgb(), theme->base.rgb()) >= 3);
+  }
+}
+
 }  // namespace headway::gui

@@ -191,7 +191,17 @@ TEST_CASE("the class table sums to the steps in every format, and the JSON is va
   CHECK(json["kernels"].size() > 1);
   CHECK(rendered(DiffFormat::kMarkdown, a, b).find("**B is faster") != std::string::npos);
   std::string page = rendered(DiffFormat::kHtml, a, b);
-  CHECK(page.find("<script") == std::string::npos);
+  for (const char* outside : {"<script", "<link", "<img", "<iframe", "http://", "https://", "url(",
+                              "@import", " src=", " href="}) {
+    CAPTURE(outside);
+    CHECK(page.find(outside) == std::string::npos);
+  }
+  CHECK(page.find("default-src 'none'") != std::string::npos);
+  // The heading is the verdict alone; what it rests on stands below.
+  const std::size_t verdict = page.find("<p class=\"verdict\">B is faster by ");
+  REQUIRE(verdict != std::string::npos);
+  CHECK(page.find("</p>", verdict) - verdict < 100);
+  CHECK(page.find("<p class=\"figures\">") > verdict);
   CHECK(page.ends_with("</html>\n"));
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/job/analyze_job.h"
 #include "analyzer/ranks/identity.h"
 #include "analyzer/ranks/work.h"
+#include "analyzer/report/job.h"
 #include "analyzer/report/report.h"
 #include "common/error.h"
 #include "tests/analyzer/ranks/planted_job.h"
@@ -165,6 +166,52 @@ TEST_CASE("a job's reports name the ranks, escape their names, and are the same 
   CHECK(text.find("for rank 2, which is last") != std::string::npos);
   std::string html = render(ReportFormat::kHtml, report->trace, report->analysis, options);
   CHECK(html.find("Waits per rank and step") != std::string::npos);
+}
+
+TEST_CASE(
+    "on a job's page the rank that the others wait for stands out, and nobody where all are even") {
+  const ReportOptions options{.tool_version = "1"};
+  const auto late = analyze_planted(kEvenJob + "    on rank=2\n      host 3ms\n");
+  REQUIRE(culprit_of(late->analysis));
+  CHECK(late->analysis.job->ranks[*culprit_of(late->analysis)].identity.rank == 2);
+  const std::string html = render(ReportFormat::kHtml, late->trace, late->analysis, options);
+  CHECK(html.find("<div class=\"card culprit\"><h3>The others wait for rank 2") !=
+        std::string::npos);
+  CHECK(html.find("class=\"culprit end\">▸ rank 2</text>") != std::string::npos);
+  CHECK(html.find("<rect class=\"culprit\"") != std::string::npos);
+  // Its row is the first of the table, and the only one that is marked.
+  const std::size_t row = html.find("<tr class=\"marked\"><td class=\"n\">2</td>");
+  REQUIRE(row != std::string::npos);
+  CHECK(html.find("<tr class=\"marked\">", row + 1) == std::string::npos);
+  CHECK(html.find("href=\"#ranks\"") != std::string::npos);
+  const auto even = analyze_planted(kEvenJob);
+  CHECK(!culprit_of(even->analysis));
+  const std::string page = render(ReportFormat::kHtml, even->trace, even->analysis, options);
+  CHECK(page.find("class=\"marked\"") == std::string::npos);
+  CHECK(page.find("class=\"culprit") == std::string::npos);
+  CHECK(page.find("id=\"ranks\"") != std::string::npos);
+}
+
+TEST_CASE("the page of 64 ranks and many steps stays below 2 MB") {
+  std::string text = kEvenJob + "    on rank=2\n      host 3ms\n";
+  text.replace(text.find("ranks 4"), 7, "ranks 64");
+  text.replace(text.find("steps 12"), 8, "steps 180");
+  const auto run = analyze_planted(text);
+  const std::string html =
+      render(ReportFormat::kHtml, run->trace, run->analysis, {.tool_version = "1"});
+  CHECK(run->analysis.job->ranks.size() == 64);
+  CHECK(html.size() < 2'000'000);
+  CHECK(html.find("▸ rank 2</text>") != std::string::npos);
+}
+
+TEST_CASE("notes of a job's traces stand on its page with their rank") {
+  const auto run = analyze_planted(kEvenJob);
+  ReportOptions options{.tool_version = "1"};
+  options.notes = {{.note = {{{1'000'000}, {3'000'000}}, "look"}, .rank = 3}};
+  const std::string html = render(ReportFormat::kHtml, run->trace, run->analysis, options);
+  CHECK(html.find("<th scope=\"col\" class=\"n\">Rank</th>") != std::string::npos);
+  CHECK(html.find("<tr><td class=\"n\">3</td>") != std::string::npos);
+  CHECK(html.find("2.00 ms</td><td>look") != std::string::npos);
 }
 
 TEST_CASE("a rank's own rows lead back to the whole trace, and its counters are its own, once") {

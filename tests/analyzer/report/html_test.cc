@@ -146,7 +146,7 @@ TEST_CASE("the page has a section of what people noted, escaped, and none withou
   ReportOptions options = kOptions;
   CHECK(render(ReportFormat::kHtml, run.trace, run.analysis, options).find("id=\"notes\"") ==
         std::string::npos);
-  options.notes = {{{{1'000'000}, {3'000'000}}, "slow <here>"}};
+  options.notes = {{.note = {{{1'000'000}, {3'000'000}}, "slow <here>"}}};
   const std::string page = render(ReportFormat::kHtml, run.trace, run.analysis, options);
   CHECK(page.find("href=\"#notes\"") != std::string::npos);
   CHECK(page.find("slow &lt;here&gt;") != std::string::npos);
