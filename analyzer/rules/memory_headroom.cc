@@ -152,9 +152,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                           best.growth, of_step(context, best.gain, step)));
   Finding finding = found(rule, best.gain, context);
   finding.claim = fmt::format(
-      "At most {} of {} are in use, and launch gaps or kernels with fewer blocks than "
-      "multiprocessors "
-      "cost time; a batch {:.1f} times as large would do the same samples in up to {} less.",
+      "At most {} of {} are in use: a batch {:.1f} times as large fits, and spreads {} of launch "
+      "gaps and of kernels with fewer blocks than multiprocessors.",
       format_bytes(static_cast<std::int64_t>(best.peak)),
       format_bytes(static_cast<std::int64_t>(best.memory)), best.growth,
       of_step(context, best.gain, step));

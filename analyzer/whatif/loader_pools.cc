@@ -30,6 +30,7 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
   const LoaderPools pools(predictor, editor);
   double most = 0;
   for (const Loader& loader : find_loaders(predictor.program().graph().points())) {
+    if (loader.made.empty()) continue;
     const StorageModel& storage = pools.storage_of(loader);
     if (!storage.limited() || window.empty()) continue;
     double busy = 0;

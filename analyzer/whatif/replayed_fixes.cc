@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "analyzer/whatif/fixes/fixes.h"
 #include "common/parallel.h"
 
 namespace headway::analyzer {
@@ -46,7 +45,7 @@ void doubt_what_nothing_explains(const Predictor& predictor, std::vector<Replaye
   Scenario explained;
   bool any = false;
   for (const ReplayedFix& one : replayed) {
-    if (!one.applies() || (one.fix != &kFreeHost && one.fix != &kNoPauses)) continue;
+    if (!one.applies() || (one.fix->id != "free-host" && one.fix->id != "no-pauses")) continue;
     explained = explained.with(one.proposal.scenario);
     any = true;
   }

@@ -66,8 +66,8 @@ def test_judgement():
     def change(name, gain, meaning=False):
         return {"change": name, "gain": gain, "meaning": meaning, "switches": [name], "single": True}
 
-    first = {"rule": "one", "share": 0.2, "predicted_gain": 0.1, "fix": "a", "advised": [advised("a", 0.1)]}
-    second = {"rule": "two", "share": 0.5, "predicted_gain": 0.6, "fix": "b", "advised": [advised("b", 0.4, True)]}
+    first = {"rule": "one", "untried": False, "share": 0.2, "predicted_gain": 0.1, "fix": "a", "advised": [advised("a", 0.1)]}
+    second = {"rule": "two", "untried": False, "share": 0.5, "predicted_gain": 0.6, "fix": "b", "advised": [advised("b", 0.4, True)]}
     case = {"changes": [change("b", 0.4, True), change("c", 0.15), change("a", 0.1)], "findings": [first, second]}
     both = regret(case, False)
     assert abs(both["top1"] - 0.3) < 1e-9 and both["top3"] == 0 and both["best"] == "b"
@@ -78,10 +78,11 @@ def test_judgement():
     assert not is_false(first)
     assert is_false({**first, "advised": [advised("a", 0.001)]})
     assert not is_false({**first, "advised": []}), "nothing can be done here"
+    assert not is_false({**first, "advised": [advised("a", 0.001)], "untried": True}), "the rest cannot be done here"
     assert quantile([3, 1, 2, 4, 5, 6, 7, 8, 9, 10], 0.9) == 9
     steps = [{"start_s": start} for start in (0, 1, 2, 3, 5)]
-    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}) == 4e9 / 3
-    assert step_cost_ns({"warm_up_steps": 1, "end_s": 5.5, "steps": steps}) == 4.5e9 / 4, "and what comes after the last step began"
+    assert step_cost_ns({"warm_up_steps": 1, "steps": steps}, False) == 4e9 / 3
+    assert step_cost_ns({"warm_up_steps": 1, "end_s": 5.5, "steps": steps}, False) == 4.5e9 / 4, "and what comes after the last step began"
 
 
 def test_case():

@@ -451,6 +451,7 @@ TEST_CASE("menus fit a small screen, and what needs a trace is disabled without 
 }
 
 TEST_CASE("the help has room for all of its words, also on a small screen") {
+  window();  // with it the application, which has the font
   const QFont font = QApplication::font();
   for (const QSize room : {QSize(1024, 670), QSize(1280, 780), QSize(1920, 1050)}) {
     CAPTURE(room.width());

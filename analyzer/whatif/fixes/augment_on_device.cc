@@ -11,8 +11,8 @@
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/loader_pools.h"
 #include "analyzer/whatif/kernel_rates.h"
+#include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 
 namespace headway::analyzer {

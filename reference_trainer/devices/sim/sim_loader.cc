@@ -65,13 +65,12 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   std::iota(first.begin(), first.end(), 0);
   bytes_per_batch_ = source.bytes(first);
   stages_ = options.boxes.of ? box_stages() : image_stages();
-  // Workers that have a batch to make, while they compute, and the training thread share the cores.
+  // Workers that have a batch to make, while they compute, and the training thread, while it waits for none, share the cores.
   double computing = 0;
   for (const Stage& stage : stages_) computing += stage.processor_ns;
   const auto at_once = static_cast<double>(
       std::min<std::int64_t>(options.workers, std::max<std::int64_t>(options.prefetch, 1)));
-  const double busy = at_once * computing / std::max(1.0, computing + storage_ns());
-  stretch_ = std::max(1.0, (busy + 1) / costs.cores);
+  busy_ = at_once * computing / std::max(1.0, computing + storage_ns());
   device.recording().workers = options.workers;
   channels_.assign(static_cast<std::size_t>(device.drawn().storage.channels), 0);
   for (int i = 0; i < options.in_use + 1; ++i) {
@@ -118,6 +117,7 @@ Batch* SimLoader::next() {
     const std::int64_t made = make(id, start, static_cast<std::int32_t>(worker - workers_.begin()));
     worker->free_at = made;
     worker->last_batch = id;
+    note_wait(asked, std::max(made, asked));
     if (made > asked) device_.rest(std::chrono::nanoseconds(made - asked));
   }
   returned_[static_cast<std::size_t>(id)] = device_.now().count();
@@ -129,6 +129,21 @@ Batch* SimLoader::next() {
   if (options_.packed)
     batch->image_bytes = options_.packed->places().payload + options_.packed->usual_payload;
   return batch;
+}
+
+double SimLoader::stretch() const {
+  return std::max(1.0, (busy_ + training_) / costs_.cores);
+}
+
+void SimLoader::note_wait(std::int64_t asked, std::int64_t made) {
+  /// Of the last batch; the rest is what the ones before showed.
+  constexpr double kNewest = 0.25;
+  if (made > last_return_) {
+    const double training =
+        static_cast<double>(asked - last_return_) / static_cast<double>(made - last_return_);
+    training_ += kNewest * (std::clamp(training, 0.0, 1.0) - training_);
+  }
+  last_return_ = made;
 }
 
 void SimLoader::give_back(Batch* batch) {
@@ -169,9 +184,10 @@ std::int64_t SimLoader::read(std::int64_t batch, std::int64_t start, double proc
     start = std::max(start, *channel);
   }
   const auto opens = static_cast<double>(requests() * costs_.open_ns);
-  opened_at_ = start + ns(static_cast<double>(requests()) * latency * noise) + ns(opens * stretch_);
+  opened_at_ =
+      start + ns(static_cast<double>(requests()) * latency * noise) + ns(opens * stretch());
   const std::int64_t asked = start + ns(static_cast<double>(2 * requests()) * latency * noise) +
-                             ns(processor_ns * stretch_);
+                             ns(processor_ns * stretch());
   std::int64_t end = asked;
   if (storage_.bytes_per_second > 0) {
     const std::int64_t transfer =
@@ -204,7 +220,7 @@ std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_
     const std::size_t range = recorded ? add(stage.kind, stage.name, at, stage.bytes) : 0;
     at = stage.kind == RangeKind::kRead
              ? read(batch, at, stage.processor_ns)
-             : at + ns(stage.processor_ns * stretch_ * device_.jitter(0x10AD, batch) *
+             : at + ns(stage.processor_ns * stretch() * device_.jitter(0x10AD, batch) *
                        device_.noise(device_.drawn().noise.loader, 0x10AD, batch));
     if (recorded) ranges[range].end = at;
     if (recorded && stage.kind == RangeKind::kRead) record_files(ranges[range].start, at, worker);

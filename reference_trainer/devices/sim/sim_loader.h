@@ -67,6 +67,10 @@ class SimLoader final : public BatchSource {
   double source_pixels() const;
   double decode_ns() const;
   double read_processor_ns() const;
+  /// By what processor time takes longer, as threads share the cores.
+  double stretch() const;
+  /// The training thread asked for a batch and got it.
+  void note_wait(std::int64_t asked, std::int64_t made);
   /// What the storage takes for a batch when nobody else uses it.
   double storage_ns() const;
   /// How much the page cache shortens what the storage does for this batch, 0..1.
@@ -89,7 +93,9 @@ class SimLoader final : public BatchSource {
   std::int64_t epoch_ = -1;  ///< that the workers were started for
   std::int64_t bytes_per_batch_ = 0;
   std::vector<Stage> stages_;
-  double stretch_ = 1;
+  double busy_ = 0;      ///< cores that workers take that always have a batch to make
+  double training_ = 1;  ///< share of its time that the training thread waits for no batch
+  std::int64_t last_return_ = 0;
   std::int64_t next_ = 0;
   std::vector<std::int64_t> returned_;  ///< by batch: when `next` returned it
   std::vector<Worker> workers_;

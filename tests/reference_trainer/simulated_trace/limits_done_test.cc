@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Fixes that something else than what they mend limits, predicted from one simulated run and done in another.
+#include <doctest/doctest.h>
+
+#include "tests/reference_trainer/simulated_trace/predicted.h"
+
+namespace headway::trainer {
+namespace {
+
+using test::mean_step_ns;
+using test::Predicted;
+using test::Switches;
+
+Switches with(Switches run, const Switches& more) {
+  run.insert(run.end(), more.begin(), more.end());
+  return run;
+}
+
+const Switches kImages = {{"device", "sim"}, {"model", "resnet"}, {"depth", "8"},
+                          {"width", "8"},    {"batch", "32"},     {"eval", "off"}};
+const Switches kText = {{"device", "sim"}, {"model", "transformer"}, {"features", "256"},
+                        {"heads", "4"},    {"layers", "4"},          {"sequence", "128"},
+                        {"batch", "8"},    {"eval", "off"}};
+
+/// Predicted as done; `gains`: whether it is worth anything.
+void check(const Switches& run, std::string_view fix, const Switches& change, bool gains,
+           double within) {
+  const Predicted before(run);
+  const double now = mean_step_ns(run);
+  const double done = mean_step_ns(run, change);
+  CAPTURE(now);
+  REQUIRE(before.applies(fix));
+  CHECK((done < 0.97 * now) == gains);
+  CHECK(before.step_ns(fix) == doctest::Approx(done).epsilon(within));
+}
+
+}  // namespace
+
+TEST_CASE("gradients need no unscaling in BF16") {
+  check(
+      with(kText, {{"precision", "amp-o2"}, {"fused_optimizer", "parameter"}, {"launch_us", "15"}}),
+      "no-loss-scaling", {{"precision", "bf16"}}, true, 0.03);
+}
+
+TEST_CASE("small sums in stages inside one node are faster as one ring") {
+  // A drawn machine, where starting a collective takes its time.
+  check(with(kText, {{"gpu", "h100-pcie"},
+                     {"world", "806167157"},
+                     {"ranks", "4"},
+                     {"ranks_per_node", "4"},
+                     {"topology", "hierarchical"},
+                     {"overlap", "off"},
+                     {"first_bucket_mb", "0"},
+                     {"bucket_mb", "0"}}),
+        "flat-allreduce", {{"topology", "flat"}}, true, 0.1);
+}
+
+TEST_CASE("all stages of a bucket wait for its last gradient, which ends the backward pass") {
+  check(with(kText, {{"ranks", "4"},
+                     {"ranks_per_node", "2"},
+                     {"network_gb_per_s", "10"},
+                     {"topology", "hierarchical"},
+                     {"overlap", "off"},
+                     {"first_bucket_mb", "100"},
+                     {"bucket_mb", "100"}}),
+        "overlap-communication", {{"overlap", "on"}}, false, 0.03);
+}
+
+TEST_CASE("sums that a free of memory waits for run beside nothing") {
+  check(with(kText, {{"ranks", "4"},
+                     {"ranks_per_node", "1"},
+                     {"network_gb_per_s", "10"},
+                     {"allocator", "raw"},
+                     {"overlap", "off"}}),
+        "overlap-communication", {{"overlap", "on"}}, false, 0.05);
+}
+
+TEST_CASE("without a parameter server, ranks of one node sum over the links between them") {
+  check(with(kText, {{"gpu", "b200"},
+                     {"world", "262842333"},
+                     {"features", "1024"},
+                     {"layers", "2"},
+                     {"sequence", "16"},
+                     {"network_us", "63"},
+                     {"ranks", "8"},
+                     {"ranks_per_node", "8"},
+                     {"topology", "parameter-server"},
+                     {"overlap", "off"},
+                     {"first_bucket_mb", "1"},
+                     {"bucket_mb", "1"}}),
+        "all-reduce-instead-of-parameter-server", {{"topology", "flat"}}, true, 0.1);
+}
+
+TEST_CASE("a slow link inside the nodes decides what sums there gain") {
+  check(with(kText, {{"ranks", "4"},
+                     {"ranks_per_node", "2"},
+                     {"node_gb_per_s", "1"},
+                     {"network_gb_per_s", "10"},
+                     {"topology", "parameter-server"},
+                     {"overlap", "off"}}),
+        "all-reduce-instead-of-parameter-server", {{"topology", "hierarchical"}}, false, 0.15);
+}
+
+TEST_CASE("augmenting elsewhere gains nothing where a storage gives all it has") {
+  check(with(kImages, {{"data", "generated-pictures"},
+                       {"image_size", "96"},
+                       {"decode", "offline"},
+                       {"workers", "8"},
+                       {"storage_mb_per_s", "50"},
+                       {"samples", "2000"}}),
+        "augment-on-device", {{"augment_on", "device"}}, false, 0.1);
+}
+
+TEST_CASE("processors bound more workers, and a training thread that waits takes none of them") {
+  check(with(kImages, {{"data", "generated-pictures"},
+                       {"image_size", "96"},
+                       {"batch", "128"},
+                       {"workers", "1"},
+                       {"host_cores", "2"},
+                       {"samples", "4000"}}),
+        "more-workers", {{"workers", "2"}, {"prefetch", "3"}}, true, 0.12);
+}
+
+TEST_CASE("launches more frequent than one takes still show what it takes") {
+  // A machine whose launches take 8.5 µs to arrive, from a host that makes one every 7.
+  check(with(kText, {{"gpu", "b200"},
+                     {"world", "489511391"},
+                     {"features", "32"},
+                     {"precision", "amp-o1"},
+                     {"launch_us", "1.51"}}),
+        "cuda-graph", {{"cuda_graph", "on"}}, true, 0.1);
+}
+
+TEST_CASE("a larger batch has no more gradients to compress") {
+  const Switches run = with(kText, {{"ranks", "8"},
+                                    {"batch", "2"},
+                                    {"launch_us", "3"},
+                                    {"compress", "dgc"},
+                                    {"dgc_warm_up", "0"},
+                                    {"network_gb_per_s", "2"}});
+  // A step of twice the samples, per recorded batch.
+  const double done = mean_step_ns(run, {{"batch", "4"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.08));
+}
+
+TEST_CASE("kernels beside fewer sums are slowed down less") {
+  // A drawn machine on which communication slows what runs beside it.
+  check(with(kImages, {{"gpu", "t4"},
+                       {"world", "527644466"},
+                       {"depth", "32"},
+                       {"data", "generated"},
+                       {"ranks", "2"},
+                       {"first_bucket_mb", "0"},
+                       {"bucket_mb", "0"},
+                       {"topology", "hierarchical"}}),
+        "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, true, 0.05);
+}
+
+}  // namespace headway::trainer
