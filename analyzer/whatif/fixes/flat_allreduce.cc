@@ -86,6 +86,7 @@ Scenario in_one_ring(const Predictor& predictor, const Staged& staged, const Unk
 Proposal propose(const Predictor& predictor) {
   std::vector<std::vector<Transfer>> stages = stages_of_exchange(predictor);
   const bool known = stages.size() > 1 && stages.front().front().kind == "reducescatter" &&
+                     stages.back().front().kind == "allgather" &&
                      std::ranges::all_of(stages, [&](const std::vector<Transfer>& stage) {
                        return stage.size() == stages.front().size();
                      });
