@@ -141,6 +141,16 @@ double confirmed(double confidence, double residual) {
   return (1 + confidence) / 2 * (1 - std::min(1.0, residual));
 }
 
+/// Of the step, by what is known to mend the cause.
+DurationNs most_gained(const Predictor& predictor, const Finding& finding) {
+  const DurationNs step = predictor.baseline().recorded;
+  DurationNs most;
+  if (finding.predicted) most = std::max(most, step - finding.predicted->step);
+  for (const PredictedGain& gain : finding.fixes) most = std::max(most, step - gain.step);
+  if (finding.at_most) most = std::max(most, step - finding.at_most->step);
+  return most;
+}
+
 /// Of a cause that only another training mends (a larger batch), no more than the interval of that: a step in which nothing
 /// takes time that a batch makes cheaper is none.
 void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& finding) {
@@ -154,9 +164,7 @@ void set_recoverable(const Predictor& predictor, DurationNs ceiling, Finding& fi
     for (const PredictedGain& gain : finding.fixes)
       most = std::max(most, DurationNs{std::llround(gain.high * static_cast<double>(step.ns))});
   }
-  if (finding.predicted) most = std::max(most, step - finding.predicted->step);
-  for (const PredictedGain& gain : finding.fixes) most = std::max(most, step - gain.step);
-  if (finding.at_most) most = std::max(most, step - finding.at_most->step);
+  most = std::max(most, most_gained(predictor, finding));
   finding.recoverable_per_step = std::min(most, step);
   finding.share_of_step = ratio(finding.recoverable_per_step, step);
   finding.basis = FigureBasis::kReplay;
@@ -235,17 +243,19 @@ void take_over_fixes(const Predictor& predictor, const Finding& from, Finding& l
   put_in_order(predictor, lead.fixes);
 }
 
-/// Findings of the same time follow the one that stands for them.
+/// Findings of the same time follow the one that stands for them. By finding: the run without its cause, and what that
+/// gains, which may be more than it costs (set_recoverable).
 void group(const Predictor& predictor, std::vector<Finding>& findings,
-           const std::vector<Scenario>& removed) {
+           const std::vector<Scenario>& removed, const std::vector<DurationNs>& gained) {
   std::vector<std::size_t> which;
   std::vector<Cause> causes;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (!is_found(findings[i]) || findings[i].basis != FigureBasis::kReplay) continue;
     which.push_back(i);
     const double best = gain_that_names(findings[i]);
-    causes.push_back({removed[i], findings[i].recoverable_per_step, best * findings[i].confidence,
-                      best, fixes_known(findings[i].rule)});
+    const std::string_view fix = findings[i].fixes.empty() ? "" : findings[i].fixes.front().fix;
+    causes.push_back({removed[i], gained[i], best * findings[i].confidence, best,
+                      fixes_known(findings[i].rule), fix});
   }
   for (const CauseGroup& group : group_by_time(predictor, causes)) {
     Finding& lead = findings[which[group.front()]];
@@ -336,6 +346,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   });
   if (!flawed) raise_silent(all, predictor, findings);
   std::vector<Scenario> removed(findings.size());
+  std::vector<DurationNs> gained(findings.size());
   std::vector<std::size_t> asked;
   std::vector<Scenario> scenarios;
   for (std::size_t i = 0; i < findings.size(); ++i) {
@@ -355,6 +366,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
   for (std::size_t k = 0; k < asked.size(); ++k) {
     Finding& finding = findings[asked[k]];
     const DurationNs exposed = finding.recoverable_per_step;
+    gained[asked[k]] = std::max(ceilings[k].gain, most_gained(predictor, finding));
     set_recoverable(predictor, ceilings[k].gain, finding);
     if (!finding.fixes.empty()) continue;
     if (finding.rule == "input-bound" && ratio(late, finding.predicted->recorded) >= kNeverSilent) {
@@ -381,7 +393,7 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     finding.worth = gain * finding.confidence;
   }
   put_straggler_first(findings);
-  group(predictor, findings, removed);
+  group(predictor, findings, removed, gained);
   for (Finding& finding : findings) {
     if (is_found(finding) && finding.basis == FigureBasis::kReplay) set_advice(finding);
   }

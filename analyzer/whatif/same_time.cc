@@ -35,7 +35,8 @@ std::vector<CauseGroup> group_by_time(const Predictor& predictor,
     const auto larger = static_cast<double>(std::max(causes[a].gain, causes[b].gain).ns);
     const auto smaller = static_cast<double>(std::min(causes[a].gain, causes[b].gain).ns);
     const double more = static_cast<double>(predictions[i].gain.ns) - larger;
-    const bool one_time = more <= std::max(kSameOfStep * step, kSameOfCause * smaller);
+    const bool one_fix = !causes[a].fix.empty() && causes[a].fix == causes[b].fix;
+    const bool one_time = one_fix || more <= std::max(kSameOfStep * step, kSameOfCause * smaller);
     same[a][b] = one_time;
     same[b][a] = one_time;
   }
