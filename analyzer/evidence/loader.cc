@@ -323,6 +323,21 @@ std::int64_t workers_that_fit(const RuleContext& context) {
                                static_cast<double>(trainers) / share_of_making(context))));
 }
 
+WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, DurationNs making) {
+  /// A worker that gets nine tenths of a processor is one.
+  constexpr double kNearlyOne = 0.1;
+  const std::int64_t processors = processor_count(context.trace);
+  if (processors <= 0) return {};
+  const double share = share_of_making(context);
+  const double each =
+      static_cast<double>(processors) / static_cast<double>(trainers_in(context.trace));
+  const auto training = static_cast<double>(step.ns);
+  const double least = (training + share * static_cast<double>(making.ns)) / each;
+  const double busy = training / std::max({1.0, training, least});
+  return {std::max<std::int64_t>(1, std::llround(std::ceil((each - busy) / share - kNearlyOne))),
+          DurationNs{std::llround(least)}};
+}
+
 std::int64_t workers_needed(DurationNs per_batch, DurationNs step) {
   constexpr double kReserve = 1.2;
   return static_cast<std::int64_t>(

@@ -101,9 +101,17 @@ std::int64_t processor_count(const trace::Trace& trace);
 /// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.
 /// Where the processor time of the workers' processes is sampled, that tells it.
 double share_of_making(const RuleContext& context);
-/// How many workers of each loader the processors bear besides the training threads, by what makes the batches now:
-/// workers, or those threads; 0 unknown.
+/// How many workers of each loader the processors bear besides training threads that wait for nothing, by what makes the
+/// batches now: workers, or those threads; 0 unknown.
 std::int64_t workers_that_fit(const RuleContext& context);
+/// The same where workers make the batches: a training thread that waits for one takes no processor, and waits less with more
+/// of them.
+struct WorkerRoom {
+  std::int64_t workers = 0;  ///< of each loader; 0 unknown
+  DurationNs step;           ///< it takes no less: what a step computes, on all processors
+};
+/// `step`: without waits for batches. `making`: of all batches of a step, on one worker.
+WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, DurationNs making);
 /// How many hide the making of batches under steps that take `step`: a fifth more than the mean asks for, as batches take
 /// unequally long.
 std::int64_t workers_needed(DurationNs per_batch, DurationNs step);

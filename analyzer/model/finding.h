@@ -45,7 +45,7 @@ struct PredictedGain {
   double low = 0;        ///< of the 95 % interval of the share
   double high = 0;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: none
-  /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by share × certainty.
+  /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by (low + 2 × share + high) / 4 × certainty.
   double certainty = 1;
 };
 

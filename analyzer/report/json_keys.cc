@@ -156,7 +156,8 @@ constexpr StaticKey kAfter[] = {
     {"findings[].fixes[].step_ns", "integer", "Mean steady step with it."},
     {"findings[].fixes[].share", "number", "Of the step that it gains."},
     {"findings[].fixes[].certainty", "number",
-     "How far the recording shows that it can be made, 0 to 1; fixes stand by share × certainty."},
+     "How far the recording shows that it can be made, 0 to 1; fixes stand by (low + 2 × share + "
+     "high) / 4 × certainty."},
     {"findings[].fixes[].low", "number", "95 % interval of share."},
     {"findings[].fixes[].high", "number", ""},
     {"findings[].fixes[].setting", "string", "Of the reference trainer; may be empty."},

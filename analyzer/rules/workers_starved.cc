@@ -5,7 +5,8 @@
 // Mechanism: n workers make n batches in the time one worker needs for one; with more workers on the idle
 //   processors batches come more often.
 // Formula: recoverable = input wait - max(0, t/n' - (step - input wait)), with t the time a worker takes for
-//   a batch and n' the workers that hide the making of batches, as far as they fit on the processors (all but one);
+//   a batch and n' the workers that hide the making of batches, as far as the processors bear them (a training thread takes one
+//   but while it waits for a batch);
 //   t/n' is never less than the batch's turn at the storage's transfer, which all workers share (storage_model.h).
 //   Without t: input wait x the idle share of the processors.
 // Falsified by: busy processors (then workers-oversubscribed or fewer processor cycles per sample),
@@ -55,10 +56,10 @@ DurationNs scaled(DurationNs time, double factor) {
 /// What more workers would save. `turn`: what a batch takes of the storage's transfer; `idle`: the idle share of the
 /// machine when it was sampled.
 Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs turn,
-                  std::int64_t fitting, std::optional<double> idle) {
+                  const WorkerRoom& room, std::optional<double> idle) {
   Estimate result;
   if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.at_once);
-  result.possible = fitting;
+  result.possible = room.workers;
   DurationNs rest = input.step - input.time;
   if (result.workers > 0 && idle && *idle > 0) {
     // Idle processors bound what more workers can get, whatever their number.
@@ -73,7 +74,7 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs tu
   }
   if (result.workers > 0 && result.possible > result.workers) {
     DurationNs per_batch = work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
-    const DurationNs pace = std::max(turn, per_batch / result.possible);
+    const DurationNs pace = std::max({turn, per_batch / result.possible, room.step});
     result.storage = turn >= scaled(per_batch / result.workers, kFullLoad);
     result.recoverable = input.time - std::max(DurationNs{0}, pace - rest);
   } else if (result.workers < 0 && idle) {
@@ -109,11 +110,9 @@ Finding say(const Rule& rule, const RuleContext& context, const ClassShare& inpu
       longest_segments(context, *input.device,
                        {TimeClass::kIoRead, TimeClass::kDecode, TimeClass::kInputOther}, note);
   finding.advice = {
-      {"headway-train",
-       "More workers make more batches at once; leave one processor to the trainer.", "--workers N",
-       settings(context.trace, {"workers"})},
-      {"PyTorch",
-       "More worker processes, as many as there are processors less one, kept alive over epochs.",
+      {"headway-train", "More workers make more batches at once, as long as processors are idle.",
+       "--workers N", settings(context.trace, {"workers"})},
+      {"PyTorch", "More worker processes, as long as processors are idle, kept alive over epochs.",
        "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)",
        settings(context.trace, {"num_workers"})},
       {"TensorFlow/JAX", "Let the input pipeline use all processors.",
@@ -164,7 +163,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto cpu = counters::steady(context, counters::kMachineCpu);
   std::optional<double> idle;
   if (cpu) idle = 1 - cpu->mean / 100;
-  Estimate more = estimate(input, work, turn_of_batch(context), workers_that_fit(context), idle);
+  const WorkerRoom room = room_for_workers(
+      context, input.step - input.time,
+      scaled(input.step, work.making / static_cast<double>(trainers_in(context.trace))));
+  Estimate more = estimate(input, work, turn_of_batch(context), room, idle);
   bool counted = more.workers > 0;
   if (more.storage)
     return fine(rule, fmt::format("The storage serves all the time what {} workers ask for: more "

@@ -211,7 +211,7 @@ def fixes_together(folder):
         picture = folder / "together.png"
         run(HEADWAY, "view", trace, *both, "--screenshot", picture)
         assert picture.read_bytes().startswith(b"\x89PNG")
-        for wrong, hint in ((["--fix", "no-such"], "there is no such fix"), (["--list", "rows"], "--range"), (["--list", "columns"], "hits")):
+        for wrong, hint in ((["--fix", "no-such"], "there is no such fix"), (["--list", "rows"], "--range"), (["--list", "columns"], "hits, rows or stacks")):
             assert hint in run(HEADWAY, "view", trace, *wrong, "--screenshot", picture, expect=2).stderr, wrong
 
 

@@ -27,30 +27,6 @@ DurationNs mean_length(const Points& points, const Loader& loader) {
   return sum / static_cast<std::int64_t>(loader.made.size());
 }
 
-/// What processors bear. A training thread takes one but while it waits for a batch; with more workers it waits less.
-struct Room {
-  std::size_t workers = kMostWorkers;
-  DurationNs step;  ///< no less than this: what a step computes, on all processors
-};
-
-/// `step`: without the waits. `making`: of all batches of a step.
-Room room_for_workers(const Predictor& predictor, DurationNs step, DurationNs making) {
-  /// A worker that gets nine tenths of a processor is one.
-  constexpr double kNearlyOne = 0.1;
-  const RuleContext context = rule_context(predictor);
-  const std::int64_t processors = processor_count(context.trace);
-  if (processors <= 0) return {};
-  const double share = share_of_making(context);
-  const double each =
-      static_cast<double>(processors) / static_cast<double>(trainers_in(context.trace));
-  const double computing = static_cast<double>(step.ns) + share * static_cast<double>(making.ns);
-  const double least = computing / each;
-  const double training =
-      static_cast<double>(step.ns) / std::max({1.0, static_cast<double>(step.ns), least});
-  const double fit = std::ceil((each - training) / share - kNearlyOne);
-  return {static_cast<std::size_t>(std::max(1.0, fit)), DurationNs{std::llround(least)}};
-}
-
 Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
   const Proposal free = kFreeInput.propose(predictor);
@@ -89,9 +65,10 @@ Proposal propose(const Predictor& predictor) {
     const auto batches =
         static_cast<double>(loader.made.size()) /
         static_cast<double>(std::max<std::size_t>(1, steps_of_a_thread(predictor)));
-    const Room room = room_for_workers(
-        predictor, step, DurationNs{std::llround(batches * static_cast<double>(making.ns))});
-    limit = room.workers;
+    const WorkerRoom room =
+        room_for_workers(rule_context(predictor), step,
+                         DurationNs{std::llround(batches * static_cast<double>(making.ns))});
+    if (room.workers > 0) limit = static_cast<std::size_t>(room.workers);
     least = std::max(least, room.step);
     const std::size_t workers = std::max(now, std::min(needed, limit));
     const bool in_turns = is_in_turns(points, loader, now);

@@ -8,20 +8,12 @@
 namespace headway::trainer {
 namespace {
 
+using test::kImages;
+using test::kText;
 using test::mean_step_ns;
 using test::Predicted;
 using test::Switches;
-
-Switches with(Switches run, const Switches& more) {
-  run.insert(run.end(), more.begin(), more.end());
-  return run;
-}
-
-const Switches kImages = {{"device", "sim"}, {"model", "resnet"}, {"depth", "8"},
-                          {"width", "8"},    {"batch", "32"},     {"eval", "off"}};
-const Switches kText = {{"device", "sim"}, {"model", "transformer"}, {"features", "256"},
-                        {"heads", "4"},    {"layers", "4"},          {"sequence", "128"},
-                        {"batch", "8"},    {"eval", "off"}};
+using test::with;
 
 void check_done(const Switches& run, std::string_view fix, const Switches& change,
                 double within = 0.03) {

@@ -13,10 +13,21 @@
 
 namespace headway::test {
 
+inline Switches with(Switches run, const Switches& more) {
+  run.insert(run.end(), more.begin(), more.end());
+  return run;
+}
+
+/// Small programs to change: a residual network, a transformer.
+inline const Switches kImages = {{"device", "sim"}, {"model", "resnet"}, {"depth", "8"},
+                                 {"width", "8"},    {"batch", "32"},     {"eval", "off"}};
+inline const Switches kText = {{"device", "sim"}, {"model", "transformer"}, {"features", "256"},
+                               {"heads", "4"},    {"layers", "4"},          {"sequence", "128"},
+                               {"batch", "8"},    {"eval", "off"}};
+
 /// Of 60 simulated steps.
-inline double mean_step_ns(Switches run, const Switches& change = {}) {
-  run.insert(run.end(), change.begin(), change.end());
-  return simulate(run, 60).run.result.mean_step_s() * 1e9;
+inline double mean_step_ns(const Switches& run, const Switches& change = {}) {
+  return simulate(with(run, change), 60).run.result.mean_step_s() * 1e9;
 }
 
 /// A simulated run and what is predicted from its trace.
