@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/steps/range_names.h"
@@ -60,22 +61,67 @@ Interval unnamed_in(const Segment& segment, const RangeNames& names, const Gaps&
   return after_wait ? gaps.in(step, segment.interval) : Interval{};
 }
 
-HostPauses::Pause unnamed_in(const DevicePartition& partition, const RangeNames& names,
-                             const Gaps& gaps, const DeviceStep& step) {
-  HostPauses::Pause pause;
-  DurationNs longest;
+/// The same of what the host does in the step.
+Interval unnamed_inside(const Segment& segment, const RangeNames& names) {
+  const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
+  if (ranged && names[RangeId{segment.cause.index}].between != BetweenCause::kOther) return {};
+  return segment.time_class == TimeClass::kHostOther ? segment.interval : Interval{};
+}
+
+/// Adds up what lies before one step and in it.
+class Sum {
+ public:
+  /// `step`: that it lies in that step's own range says nothing.
+  explicit Sum(RangeId step) : step_(step) {}
+  void add(const Segment& segment, Interval where, bool inside) {
+    if (where.empty()) return;
+    if (pause_.time.ns == 0) pause_.where.begin = where.begin;
+    pause_.where.end = where.end;
+    pause_.time += where.length();
+    if (inside) pause_.inside += where.length();
+    if (where.length() <= longest_) return;
+    longest_ = where.length();
+    const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
+    pause_.event = ranged && segment.cause.index != step_.value ? segment.cause : EventRef{};
+  }
+  const HostPauses::Pause& pause() const { return pause_; }
+
+ private:
+  RangeId step_;
+  HostPauses::Pause pause_;
+  DurationNs longest_;
+};
+
+HostPauses::Pause unnamed_in(const RuleContext& context, const DevicePartition& partition,
+                             const RangeNames& names, const Gaps& gaps, const DeviceStep& step,
+                             bool inside) {
+  Sum sum(context.steps.all[step.step].range);
   for (std::uint32_t i = 0; i < step.segment_count; ++i) {
     const Segment& segment = partition.segments[step.first_segment + i];
-    const Interval where = unnamed_in(segment, names, gaps, step.step);
-    if (where.empty()) continue;
-    if (pause.time.ns == 0) pause.where.begin = where.begin;
-    pause.where.end = where.end;
-    pause.time += where.length();
-    if (where.length() <= longest) continue;
-    longest = where.length();
-    pause.event = segment.cause.kind == EventRef::Kind::kRange ? segment.cause : EventRef{};
+    sum.add(segment, unnamed_in(segment, names, gaps, step.step), false);
+    if (inside) sum.add(segment, unnamed_inside(segment, names), true);
   }
-  return pause;
+  return sum.pause();
+}
+
+/// True where so many steps have far more of the host's time in them than the others that step-outlier cannot speak of them.
+bool pauses_inside(const RuleContext& context, const DevicePartition& partition,
+                   const RangeNames& names) {
+  std::vector<double> lengths;
+  std::vector<double> inside;
+  for (const DeviceStep& step : partition.steps) {
+    if (!counts(context.steps, step)) continue;
+    lengths.push_back(static_cast<double>(step.interval.length().ns));
+    Sum sum(context.steps.all[step.step].range);
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const Segment& segment = partition.segments[step.first_segment + i];
+      sum.add(segment, unnamed_inside(segment, names), true);
+    }
+    inside.push_back(static_cast<double>(sum.pause().time.ns));
+  }
+  const double limit = pause_limit(inside, {static_cast<std::int64_t>(median(lengths))});
+  const auto beyond = std::ranges::count_if(inside, [&](double time) { return time > limit; });
+  return static_cast<double>(beyond) > kMostOutliers * static_cast<double>(inside.size()) + 0.5;
 }
 
 std::int64_t period(const std::vector<HostPauses::Pause>& pauses) {
@@ -90,24 +136,37 @@ HostPauses pauses_of(const RuleContext& context, const DevicePartition& partitio
                      const RangeNames& names, const Gaps& gaps) {
   HostPauses result;
   result.partition = &partition;
+  const bool inside = pauses_inside(context, partition, names);
   std::vector<double> lengths;
   std::vector<double> between;
+  std::vector<double> all;
+  std::vector<double> in_step;
   for (const DeviceStep& step : partition.steps) {
     if (!counts(context.steps, step)) continue;
-    HostPauses::Pause one = unnamed_in(partition, names, gaps, step);
+    HostPauses::Pause one = unnamed_in(context, partition, names, gaps, step, inside);
     one.step = lengths.size();
     lengths.push_back(static_cast<double>(step.interval.length().ns));
-    between.push_back(static_cast<double>(one.time.ns));
+    all.push_back(static_cast<double>(one.time.ns));
+    in_step.push_back(static_cast<double>(one.inside.ns));
+    between.push_back(all.back() - in_step.back());
     if (one.time.ns > 0) result.between.push_back(one);
   }
   result.steps = static_cast<std::int64_t>(lengths.size());
   result.usual = {static_cast<std::int64_t>(median(between))};
-  const double limit = pause_limit(between, {static_cast<std::int64_t>(median(lengths))});
+  const double limit = pause_limit(all, {static_cast<std::int64_t>(median(lengths))});
   for (const HostPauses::Pause& one : result.between)
     if (static_cast<double>(one.time.ns) > limit) result.pauses.push_back(one);
+  const DurationNs usual{static_cast<std::int64_t>(median(all))};
+  const DurationNs usual_inside{static_cast<std::int64_t>(median(in_step))};
   DurationNs beyond;
-  for (const HostPauses::Pause& one : result.pauses) beyond += one.time - result.usual;
-  result.per_step = beyond / std::max<std::int64_t>(1, result.steps);
+  DurationNs beyond_inside;
+  for (const HostPauses::Pause& one : result.pauses) {
+    beyond += one.time - usual;
+    beyond_inside += std::max(DurationNs{}, one.inside - usual_inside);
+  }
+  const std::int64_t steps = std::max<std::int64_t>(1, result.steps);
+  result.per_step = beyond / steps;
+  result.inside = beyond_inside / steps;
   result.every = period(result.pauses);
   return result;
 }
@@ -143,8 +202,7 @@ bool has_pause_each_step(const RuleContext& context, const HostPauses& of) {
 }
 
 bool is_worth_a_finding(const RuleContext& context, const HostPauses& of) {
-  return of.steps >= HostPauses::kLeastSteps &&
-         (has_pause_each_step(context, of) || ratio(of.per_step, context.step) >= kFindingShare);
+  return has_pause_each_step(context, of) || ratio(of.per_step, context.step) >= kFindingShare;
 }
 
 }  // namespace headway::analyzer

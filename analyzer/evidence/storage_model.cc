@@ -19,7 +19,15 @@ double ns_of(DurationNs time) {
   return static_cast<double>(time.ns);
 }
 
-/// What a call takes that waits for nobody: a low quantile; of one reader alone the mean, since nobody is there to wait for.
+/// True where no two of them were under way at once: then none waited for another.
+bool one_at_a_time(std::vector<Interval> calls) {
+  std::ranges::sort(calls, {}, &Interval::begin);
+  return std::ranges::adjacent_find(calls, [](const Interval& one, const Interval& next) {
+           return next.begin < one.end;
+         }) == calls.end();
+}
+
+/// What a call takes that waits for nobody: a low quantile; of one reader at a time the mean, since nobody is there to wait for.
 std::optional<double> undisturbed(std::vector<double> values, bool alone) {
   constexpr std::size_t kOneIn = 20;
   if (values.empty()) return std::nullopt;
@@ -30,25 +38,31 @@ std::optional<double> undisturbed(std::vector<double> values, bool alone) {
   return values[static_cast<std::size_t>(at)];
 }
 
-/// Nanoseconds a byte that reads take beyond what opens take: a request costs a read as much as an
-/// open. More than that no transfer takes.
-std::optional<double> ns_per_byte_by_calls(const trace::Trace& trace) {
+/// What the calls on files take by themselves.
+struct ByCalls {
+  std::optional<double> request;      ///< an open, ns
+  std::optional<double> ns_per_byte;  ///< of reads beyond opens: a request costs a read as much
+};
+
+ByCalls by_calls_on_files(const trace::Trace& trace) {
+  ByCalls result;
   std::vector<double> opens;
-  std::set<trace::ThreadId> readers;
+  std::vector<Interval> calls;
   for_each_call_on_file(trace, [&](const FileCalls& one) {
     if (!one.read) opens.push_back(ns_of(one.busy) / static_cast<double>(one.calls));
-    readers.insert(one.thread);
+    calls.push_back({one.time.begin, one.time.begin + one.busy});
   });
-  const bool alone = readers.size() == 1;
-  const std::optional<double> request = undisturbed(std::move(opens), alone);
-  if (!request) return std::nullopt;
+  const bool alone = one_at_a_time(std::move(calls));
+  result.request = undisturbed(std::move(opens), alone);
+  if (!result.request) return result;
   std::vector<double> rates;
   for_each_call_on_file(trace, [&](const FileCalls& one) {
     if (!one.read || one.bytes <= 0) return;
-    const double beyond = ns_of(one.busy) - *request * static_cast<double>(one.calls);
+    const double beyond = ns_of(one.busy) - *result.request * static_cast<double>(one.calls);
     rates.push_back(std::max(0.0, beyond) / static_cast<double>(one.bytes));
   });
-  return undisturbed(std::move(rates), alone);
+  result.ns_per_byte = undisturbed(std::move(rates), alone);
+  return result;
 }
 
 std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
@@ -113,7 +127,9 @@ StorageModel storage_model(const trace::Trace& trace, const std::set<trace::Thre
   std::vector<StorageRead> sized;
   for (const StorageRead& read : model.reads)
     if (read.bytes > 0) sized.push_back(read);
-  const std::optional<double> by_calls = ns_per_byte_by_calls(trace);
+  const ByCalls calls = by_calls_on_files(trace);
+  const std::optional<double>& by_calls = calls.ns_per_byte;
+  if (calls.request) model.request = DurationNs{std::llround(*calls.request)};
   const StorageFit fit = fit_storage(sized, by_calls);
   double ns_per_byte = by_calls.value_or(1e9 / sum_reads(trace).large_read_rate);
   model.basis = by_calls ? StorageModel::Basis::kCalls : StorageModel::Basis::kAssumed;
@@ -128,6 +144,27 @@ StorageModel storage_model(const trace::Trace& trace, const std::set<trace::Thre
   model.bytes_per_s = 1e9 / std::max(ns_per_byte, 1e-6);
   share_out(model, fit, ns_per_byte, std::max(ns_per_byte, by_calls.value_or(0)));
   return model;
+}
+
+std::optional<StorageModel::OfRequests> StorageModel::of_requests() const {
+  /// A request costs the slowest disk a seek and half a turn, and reaches a distant storage in less than that many.
+  constexpr double kMostHeldNs = 20e6;
+  constexpr double kMostAloneNs = 150e6;
+  double service = 0;
+  std::int64_t bytes = 0;
+  for (const StorageRead& read : reads) {
+    if (read.bytes == 0) continue;  // an open
+    if (bytes != 0 && read.bytes != bytes) return std::nullopt;
+    bytes = read.bytes;
+    service += ns_of(limited() ? read.held + read.transfer : read.time.length());
+  }
+  const auto sized =
+      std::ranges::count_if(reads, [](const StorageRead& read) { return read.bytes > 0; });
+  if (service <= 0) return std::nullopt;
+  service /= static_cast<double>(sized);
+  const double most = std::min(1.0, (limited() ? kMostHeldNs : kMostAloneNs) / service);
+  const double likely = request ? ns_of(*request) / service : most / 2;
+  return OfRequests{std::min(likely, most), most};
 }
 
 double StorageModel::serves(double times_readers, double share_of_reading) const {

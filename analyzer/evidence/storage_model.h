@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -36,15 +37,24 @@ struct StorageModel {
   double bytes_per_s = 0;  ///< of the transfer
   double error_ns = 0;     ///< mean distance of the recorded ends of reads from the fitted ones
   int places = 1;          ///< reads that are served at once
-  std::vector<StorageRead> reads;  ///< by begin
-  DurationNs total;                ///< time of all reads, readers added up
-  DurationNs turns;                ///< of all reads together, at all places in parallel
+  std::optional<DurationNs> request;  ///< what one costs, as opens on files show
+  std::vector<StorageRead> reads;     ///< by begin
+  DurationNs total;                   ///< time of all reads, readers added up
+  DurationNs turns;                   ///< of all reads together, at all places in parallel
   /// How much of the reading time is left, 0 to 1 ...
   double left_if_packed = 1;  ///< ... if requests cost nothing: small files in shards
   double left_if_fast = 1;    ///< ... if transfers cost nothing: faster storage
 
   /// ... if each read brought so many times the bytes; more than 1 for more bytes.
   double left_with_bytes(double times) const { return 1 + (times - 1) * (1 - left_if_fast); }
+
+  /// Of reads that are all of one size, how much of their service may be for the request, 0 to 1: nothing of what they took
+  /// tells it from what is for the bytes. Nothing where sizes differ.
+  struct OfRequests {
+    double likely = 0;
+    double most = 0;
+  };
+  std::optional<OfRequests> of_requests() const;
 
   /// The recorded reads show that they share the storage.
   bool limited() const { return basis == Basis::kContention; }

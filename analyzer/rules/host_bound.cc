@@ -6,7 +6,7 @@
 //   two launches; nothing runs beside it unless the queue holds enough.
 // Formula: recoverable = host_other: idle device time before an op whose launch came late, while its thread was
 //   neither issuing, nor waiting, nor making input. Loading of device code is left to module-load, and what
-//   single steps have more than the others to step-outlier. Of steps without a device, the time that their thread spends outside of
+//   some steps have more than the others to step-outlier and host-pauses. Of steps without a device, the time that their thread spends outside of
 //   modules, backward passes, optimizers and input, from a fifth of the step on: losses and metrics are in it, too.
 // Falsified by: a full queue meanwhile (then the time is hidden and counts nothing here).
 // Known false positives: a profiler that records stacks makes Python slower than it is.
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/evidence/host_pauses.h"
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/idle_overlap.h"
 #include "analyzer/evidence/loading.h"
@@ -83,6 +84,14 @@ DurationNs in_outliers(const RuleContext& context, const DevicePartition& device
   return sum / static_cast<std::int64_t>(host.size());
 }
 
+/// What some steps have far more of than the others, per steady step: host-pauses has it.
+DurationNs in_pauses(const RuleContext& context, const DevicePartition& device) {
+  const HostPauses pauses = find_host_pauses(context);
+  const bool says_so =
+      pauses.steps >= HostPauses::kLeastSteps && is_worth_a_finding(context, pauses);
+  return says_so && pauses.partition == &device ? pauses.inside : DurationNs{};
+}
+
 /// Of steps without a device, that of the thread that does most of what no range tells.
 ClassShare worst_thread(const RuleContext& context) {
   ClassShare worst;
@@ -105,7 +114,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (!on_threads && context.trace.calls.size() == 0)
     return cannot_tell(rule, "The trace has no launch calls; record with CUDA calls enabled.");
   host.time = std::max(DurationNs{}, host.time - loading(context, *host.device) -
-                                         in_outliers(context, *host.device));
+                                         std::max(in_outliers(context, *host.device),
+                                                  in_pauses(context, *host.device)));
   const std::string time = of_step(context, host.time, host.step);
   if (host.share() < (on_threads ? kThreadShare : kFindingShare)) {
     return fine(rule, on_threads

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// host-pauses: between its steps the host stops, and nothing that was recorded says why.
+// host-pauses: between its steps or in some of them the host stops, and nothing that was recorded says why.
 //
-// Symptom: every few steps, or before each of them, a pause lies between two steps without a range, a call or a
+// Symptom: every few steps, or before each of them, a pause lies between two steps or in one without a range, a call or a
 //   collective in it; the device has nothing to do.
 // Mechanism: the training thread evaluates, writes a checkpoint or a log, or collects garbage without marking it;
 //   another process, or a lock, has its processor; or the program does work of each step outside of the step's range.
-// Formula: time between steps that no range names, per steady step. A pause is one beyond the median of
+// Formula: time between steps that no range names, per steady step, and the host's own time in steps where more than a
+//   tenth of them have far more of it than the others (step-outlier has what is rarer). A pause is one beyond the median of
 //   that time + max(5 MAD, 10 % of the median step); recoverable is what pauses have beyond the median, from 5 % of the
 //   step cost. Where the median itself is 10 % (20 % of a training thread without a device), each step has a
 //   pause, and recoverable is all of that time.
@@ -56,9 +57,15 @@ std::string what_it_may_be(const HostPauses& of) {
   return "It may be evaluation, a checkpoint, garbage collection or another process.";
 }
 
+/// Where most of the time of pauses is.
+bool are_inside(const HostPauses& of) {
+  return 2 * of.inside.ns > of.per_step.ns;
+}
+
 std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {
   const std::string_view name = named(context, of);
-  return fmt::format("The host stops between steps, {} in {} steps{}, for {}{}: {} on average. {}",
+  return fmt::format("The host stops {} steps, {} in {} steps{}, for {}{}: {} on average. {}",
+                     are_inside(of) ? "inside of" : "between",
                      of.pauses.size() == 1 ? "once" : fmt::format("{} times", of.pauses.size()),
                      of.steps, of.every > 0 ? fmt::format(" (every {} steps)", of.every) : "",
                      format_duration(middle_of(of)), of.pauses.size() == 1 ? "" : " each",
@@ -82,8 +89,8 @@ std::vector<Evidence> evidence(std::vector<HostPauses::Pause> longest, DurationN
   std::vector<Evidence> list;
   for (const HostPauses::Pause& one : longest)
     list.push_back({one.where, one.event,
-                    fmt::format("between two steps the host does what no range names for {}, the "
-                                "median is {}",
+                    fmt::format("{} the host does what no range names for {}, the median is {}",
+                                2 * one.inside.ns > one.time.ns ? "in a step" : "between two steps",
                                 format_duration(one.time), format_duration(usual))});
   return list;
 }
@@ -119,8 +126,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const bool each = has_pause_each_step(context, of);
   const DurationNs time = each ? between_each(of) : of.per_step;
   if (ratio(time, context.step) < kFindingShare)
-    return fine(rule, fmt::format("{} pauses between steps that no range names cost {}.",
-                                  of.pauses.size(), of_step(context, time, context.step)));
+    return fine(rule, fmt::format("{} pauses that no range names cost {}.", of.pauses.size(),
+                                  of_step(context, time, context.step)));
   Finding finding = found(rule, time, context);
   finding.claim = each ? claim_of_each(context, of, time) : claim_of_pauses(context, of);
   finding.sub_cause = each ? "each-step" : of.every > 0 ? "periodic" : "irregular";
@@ -134,7 +141,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kHostPauses = {
-    "host-pauses", "Pauses between steps",
-    "Between steps the host stops for over 5 % of the step cost, and no range says why.", check};
+    "host-pauses", "Pauses of the host",
+    "Between steps or in some of them the host stops for over 5 % of the step cost, and no range "
+    "says why.",
+    check};
 
 }  // namespace headway::analyzer

@@ -35,8 +35,7 @@ constexpr std::size_t kMinSteps = 10;
 constexpr double kMads = 5;
 constexpr double kMinExcess = 0.10;  ///< of the median, where MAD is tiny
 constexpr double kOutlierShare = 0.02;
-constexpr double kSecondMode = 0.1;  ///< of the steps
-constexpr double kFarBeyond = 5;     ///< as far as MADs are from the median
+constexpr double kFarBeyond = 5;  ///< as far as MADs are from the median
 
 struct Outliers {
   const DevicePartition* device = nullptr;
@@ -174,7 +173,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, worst.per_step, context.step)));
   }
   std::size_t all = worst.steps.size() + worst.usual.size();
-  if (static_cast<double>(worst.steps.size()) > kSecondMode * static_cast<double>(all) + 0.5) {
+  if (static_cast<double>(worst.steps.size()) > kMostOutliers * static_cast<double>(all) + 0.5) {
     return fine(rule,
                 fmt::format("{} of {} steps take longer than the median of {}: that is how the "
                             "steps vary, not an exception.",
@@ -195,7 +194,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (between && between->cause == BetweenCause::kOther) between = nullptr;
   // A cause with a rule of its own is one finding.
   const HostPauses pauses = find_host_pauses(context);
-  if (is_worth_a_finding(context, pauses) && 2 * pauses.per_step.ns >= worst.per_step.ns)
+  if (pauses.steps >= HostPauses::kLeastSteps && is_worth_a_finding(context, pauses) &&
+      2 * pauses.per_step.ns >= worst.per_step.ns)
     return fine(rule,
                 fmt::format("{} of {} steps take far more than the others, for pauses that no "
                             "range names: that is a finding of its own.",
@@ -228,7 +228,7 @@ double outlier_limit(std::span<const double> lengths) {
   std::vector<double> sorted(lengths.begin(), lengths.end());
   std::sort(sorted.begin(), sorted.end());
   // Where the usual steps vary more, rare ones stand out against the slowest tenth of the usual ones.
-  const double tenth = percentile_sorted(sorted, 1 - kSecondMode);
+  const double tenth = percentile_sorted(sorted, 1 - kMostOutliers);
   return tenth <= limit ? limit : std::max(limit, middle + kFarBeyond * (tenth - middle));
 }
 

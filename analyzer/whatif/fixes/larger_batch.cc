@@ -40,13 +40,6 @@ bool in_one_request(const Trace& trace) {
   return requests > 0 && 2 * requests <= 3 * batches_made(trace);
 }
 
-/// Reads of one size do not tell whether requests or bytes take their time.
-bool are_alike(const StorageModel& storage) {
-  return std::ranges::all_of(storage.reads, [&](const StorageRead& read) {
-    return read.bytes == storage.reads.front().bytes;
-  });
-}
-
 /// With the workers at a storage that they share, of which a batch then takes `reading` times as much.
 Scenario at_shared_storage(const Predictor& predictor, Editor& editor, double reading) {
   const Points& points = predictor.program().graph().points();
@@ -76,12 +69,13 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
     });
   }();
   std::vector<double> reading = {one_request ? 1.0 : kTimes};
-  if (shared) {
-    reading = {kTimes};
-    if (one_request && storage.limited() && are_alike(storage)) reading = {1.5, 1, kTimes};
-  } else if (one_request && storage.total.ns > 0) {
-    reading = {storage.left_with_bytes(kTimes)};
-    if (storage.basis == StorageModel::Basis::kAssumed) reading.insert(reading.end(), {1, kTimes});
+  if (shared) reading = {kTimes};
+  if (one_request && storage.total.ns > 0) {
+    const auto of_requests = storage.of_requests();
+    if (!shared) reading = {storage.left_with_bytes(kTimes)};
+    if (of_requests && storage.limited()) reading = {kTimes - of_requests->likely};
+    if (of_requests && !storage.request)
+      reading.insert(reading.end(), {kTimes - of_requests->most, kTimes});
   }
   std::vector<Scenario> all;
   for (const double times : reading) {

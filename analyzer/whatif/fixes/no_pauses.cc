@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The host does not stop between its steps: what no range names takes there what it usually takes, or nothing where
-// each step has it.
+// The host does not stop between its steps, nor in some of them: what no range names takes there what it usually takes, or
+// nothing where each step has it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "analyzer/evidence/between_steps.h"
@@ -18,21 +19,24 @@
 namespace headway::analyzer {
 namespace {
 
-/// What a training thread does before one of its steps, and no range names.
-struct Between {
+/// What a training thread does before one of its steps, or in it, and no range names.
+struct Unnamed {
   std::vector<Constraint> cuts;
   DurationNs time;
 };
 
-/// Between the steps of one thread, by step; the first has none.
+/// The steps of one thread.
 struct OfThread {
   std::vector<TimeNs> begins;
   std::vector<double> lengths;
-  std::vector<Between> before;
+  std::vector<Unnamed> before;  ///< by step; the first has none
+  std::vector<Unnamed> inside;
 };
 
 bool is_unnamed(const Predictor& predictor, const Part& part) {
-  if (part.kind != Part::Kind::kHost || part.time_class != TimeClass::kBetweenSteps) return false;
+  if (part.kind != Part::Kind::kHost ||
+      (part.time_class != TimeClass::kBetweenSteps && part.time_class != TimeClass::kHostOther))
+    return false;
   if (!part.name.valid()) return true;
   for (const BetweenCauseInfo& info : between_causes())
     if (info.cause != BetweenCause::kOther &&
@@ -49,38 +53,40 @@ std::map<trace::ThreadId, OfThread> by_thread(const Predictor& predictor) {
     its.begins.push_back(step.host.begin);
     its.lengths.push_back(static_cast<double>(step.cycle().length().ns));
   }
-  for (auto& [thread, its] : threads) its.before.resize(its.begins.size());
+  for (auto& [thread, its] : threads) {
+    its.before.resize(its.begins.size());
+    its.inside.resize(its.begins.size());
+  }
   for_each_host_time(predictor, [&](trace::ThreadId thread, Interval where, const Constraint& one) {
     const auto found = threads.find(thread);
-    if (found == threads.end() || one.lag.ns <= 0 ||
-        !is_unnamed(predictor, predictor.parts()[one.part.value]))
-      return;
+    const Part& part = predictor.parts()[one.part.value];
+    if (found == threads.end() || one.lag.ns <= 0 || !is_unnamed(predictor, part)) return;
     OfThread& its = found->second;
     const auto next = std::ranges::lower_bound(its.begins, where.end);
-    if (next == its.begins.end() || next == its.begins.begin()) return;
-    Between& before = its.before[static_cast<std::size_t>(next - its.begins.begin())];
-    before.cuts.push_back(one);
-    before.time += one.lag;
+    if (next == its.begins.begin()) return;
+    const auto i = static_cast<std::size_t>(next - its.begins.begin());
+    const bool between = part.time_class == TimeClass::kBetweenSteps;
+    if (between && next == its.begins.end()) return;
+    Unnamed& in = between ? its.before[i] : its.inside[i - 1];
+    in.cuts.push_back(one);
+    in.time += one.lag;
   });
   return threads;
 }
 
-/// Shortens the pauses of a thread to what is usual there; all of what lies between, `each`. How many.
-std::size_t shorten(const OfThread& of, bool each, Editor& editor) {
+/// Shortens what is far longer than usual to that; all of it, where `each` has it. How many.
+std::size_t shorten(std::span<const Unnamed> of, DurationNs step, bool each, Editor& editor) {
   std::vector<double> times;
-  for (std::size_t i = 1; i < of.before.size(); ++i)
-    times.push_back(static_cast<double>(of.before[i].time.ns));
+  for (const Unnamed& one : of) times.push_back(static_cast<double>(one.time.ns));
   if (times.empty()) return 0;
   const double usual = each ? 0 : median(times);
-  const double limit =
-      each ? 0 : pause_limit(times, {static_cast<std::int64_t>(median(of.lengths))});
+  const double limit = each ? 0 : pause_limit(times, step);
   std::size_t pauses = 0;
-  for (std::size_t i = 1; i < of.before.size(); ++i) {
-    if (times[i - 1] <= limit) continue;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (times[i] <= limit) continue;
     ++pauses;
-    for (const Constraint& cut : of.before[i].cuts)
-      editor.set_lag(cut.id,
-                     {std::llround(static_cast<double>(cut.lag.ns) * usual / times[i - 1])});
+    for (const Constraint& cut : of[i].cuts)
+      editor.set_lag(cut.id, {std::llround(static_cast<double>(cut.lag.ns) * usual / times[i])});
   }
   return pauses;
 }
@@ -90,16 +96,20 @@ Proposal propose(const Predictor& predictor) {
   if (context.steps.all.empty()) return not_here("no steps were found");
   const HostPauses pauses_seen = find_host_pauses(context);
   if (!is_worth_a_finding(context, pauses_seen))
-    return not_here("the host does not stop between steps");
+    return not_here("the host does not stop between steps or in some of them");
   const bool each = has_pause_each_step(context, pauses_seen);
   Editor editor(predictor);
   std::size_t pauses = 0;
-  for (const auto& [thread, its] : by_thread(predictor)) pauses += shorten(its, each, editor);
-  if (pauses == 0) return not_here("what keeps the host between steps is not on a training thread");
+  for (const auto& [thread, its] : by_thread(predictor)) {
+    const DurationNs step{static_cast<std::int64_t>(median(its.lengths))};
+    pauses += shorten(std::span(its.before).subspan(1), step, each, editor);
+    if (pauses_seen.inside.ns > 0) pauses += shorten(its.inside, step, false, editor);
+  }
+  if (pauses == 0) return not_here("what keeps the host is not on a training thread");
   Proposal proposal{true,
                     each ? "what no range names between steps takes no time"
-                         : fmt::format("what no range names takes in {} pauses between steps as "
-                                       "long as between other steps",
+                         : fmt::format("what no range names takes in {} pauses as long as in or "
+                                       "between other steps",
                                        pauses),
                     editor.take()};
   proposal.is_ceiling = !each;
@@ -110,13 +120,14 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kNoPauses{
     "no-pauses",
-    "Keep the host from stopping between steps",
+    "Keep the host from stopping",
     "host-pauses",
     FixKind::kCeiling,
     0.05,
     "",
     "On every rank, what a training thread does between two steps and no range names takes no more "
-    "than its median; nothing, where each step has it.",
+    "than its median; nothing, where each step has it. So does what it does in steps, where some "
+    "have far more of it than the others.",
     "what the program does there, and whether it needs it",
     propose};
 

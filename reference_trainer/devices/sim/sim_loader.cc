@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <vector>
 
 #include "common/error.h"
 
@@ -26,6 +26,16 @@ const StageNames& names() {
 
 std::int64_t ns(double value) {
   return static_cast<std::int64_t>(std::llround(value));
+}
+
+/// Of a sample in storage. All batches are alike: what a few of them happen to hold would make another batch size look better
+/// or worse than it is.
+double mean_bytes(SampleSource& source) {
+  constexpr std::int64_t kMost = 4096;
+  const std::int64_t looked_at = std::min(source.count(), kMost);
+  std::vector<std::int64_t> some;
+  for (std::int64_t i = 0; i < looked_at; ++i) some.push_back(i * source.count() / looked_at);
+  return static_cast<double>(source.bytes(some)) / static_cast<double>(looked_at);
 }
 
 }  // namespace
@@ -60,10 +70,7 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
         "--batch.",
         options.ranks, options.ranks == 1 ? "" : "s", options.batch, share, source.count());
   per_epoch_ = source.count() / share;
-  // All batches are alike: the first one's bytes stand for each.
-  std::vector<std::int64_t> first(static_cast<std::size_t>(options.batch));
-  std::iota(first.begin(), first.end(), 0);
-  bytes_per_batch_ = source.bytes(first);
+  bytes_per_batch_ = ns(static_cast<double>(options.batch) * mean_bytes(source));
   stages_ = options.boxes.of ? box_stages() : image_stages();
   // Workers that have a batch to make, while they compute, and the training thread, while it waits for none, share the cores.
   double computing = 0;
