@@ -105,7 +105,9 @@ void judge_room(const RuleContext& context, const DevicePartition& device, Recom
   const bool known = result.bytes > 0;
   const bool room = known ? peak + static_cast<double>(result.bytes) <= kUsable * memory
                           : peak <= kHalfFull * memory;
-  result.room = room ? MemoryRoom::kYes : known ? MemoryRoom::kNo : MemoryRoom::kUnknown;
+  // Between what is usable for certain and all there is, only a try tells.
+  const bool full = known && peak + static_cast<double>(result.bytes) > memory;
+  result.room = room ? MemoryRoom::kYes : full ? MemoryRoom::kNo : MemoryRoom::kUnknown;
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ Proposal propose(const Predictor& predictor) {
   if (pixels.copies > 0)
     text += fmt::format("; kernels of {} do it", format_duration(pixels.kernels / pixels.copies));
   Proposal proposal{true, std::move(text), std::move(pixels.scenario)};
-  if (const std::int64_t made = batches_made(trace); made > 0)
+  if (const std::int64_t made = batches_made(trace); made > 0 && !samples_are_numbers(trace))
     proposal.otherwise.push_back(
         crossing(predictor, stages, rate, kBytesOfReadByte * sum_reads(trace).bytes / made)
             .scenario);

@@ -102,6 +102,8 @@ Proposal propose(const Predictor& predictor) {
   constexpr double kOtherSize = 1.5;
   const StageTime decoding = time_of_stage(predictor.trace(), RangeKind::kDecode);
   if (decoding.ranges == 0) return not_here("no range says what of making samples is decoding");
+  if (samples_are_numbers(predictor.trace()))
+    return not_here("samples are stored as numbers: what is called decoding only copies them");
   const double bytes = bytes_by(predictor);
   const StorageModel storage = storage_model(predictor.trace());
   Proposal proposal{

@@ -143,22 +143,23 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   Editor editor = halve(predictor, *limits, stored);
-  const bool shards = !mixed && !stored && halve_shards(predictor, editor);
+  const bool shards = !stored && halve_shards(predictor, editor);
   // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
   if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
   if (editor.empty()) return not_here("no kernel would be shorter");
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
+  const std::string_view travel =
+      shards ? ", as do shared parameters and their gradients on their way" : "";
   Proposal proposal{
       true,
-      mixed ? fmt::format("what lies between products is in {}, too: half the bytes, and no casts",
-                          type)
+      mixed ? fmt::format("what lies between products takes half the bytes in {}, without casts{}",
+                          type, travel)
       : stored ? fmt::format("{} of matrix kernels per step run in {} on matrix units, which do "
                              "not take BF16 on {}",
                              format_duration(products.half_on_general), type, limits->model->id)
                : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
-                             "half the bytes",
-                             format_duration(products.all), type, limits->model->id) +
-                     (shards ? ", as do shared parameters and their gradients on their way" : ""),
+                             "half the bytes{}",
+                             format_duration(products.all), type, limits->model->id, travel),
       editor.take()};
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;
@@ -175,16 +176,15 @@ Proposal propose_throughout(const Predictor& predictor) {
 }  // namespace
 
 bool is_mixed(const Predictor& predictor) {
+  /// A program in 16 bits throughout casts its input and its loss, there and back.
+  constexpr std::int64_t kAtItsEnds = 4;
+  const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   std::int64_t casts = 0;
-  std::int64_t products = 0;
-  for_each_steady_op(predictor.trace(), predictor.analysis().steps,
-                     predictor.analysis().partitions[predictor.steps().partition],
+  for_each_steady_op(predictor.trace(), predictor.analysis().steps, partition,
                      [&](const DeviceStep&, DeviceOpId op) {
-                       const KernelFamily family = predictor.kernels().of(op).family;
-                       casts += family == KernelFamily::kCast;
-                       products += is_matrix_work(family);
+                       casts += predictor.kernels().of(op).family == KernelFamily::kCast;
                      });
-  return products > 0 && 2 * casts >= products;
+  return casts > kAtItsEnds * partition.steady_steps;
 }
 
 const Fix kHalfPrecision{
@@ -211,7 +211,7 @@ const Fix kHalfThroughout{
     "Casts go away, and kernels that pass activations through memory take half, but for those "
     "whose "
     "names say 16 bits; BF16 needs no scaling of losses. Products, the update and the exchange of "
-    "gradients stay.",
+    "gradients stay, but parameters that ranks share travel in 16 bits.",
     "whether the training is as good with norms and losses in 16 bits",
     propose_throughout};
 

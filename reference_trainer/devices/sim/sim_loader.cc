@@ -139,7 +139,10 @@ Batch* SimLoader::next() {
 }
 
 double SimLoader::stretch() const {
-  return std::max(1.0, (busy_ + training_) / costs_.cores);
+  // The training thread sleeps often, and is served at once when it wakes up: workers get what it leaves, however many they
+  // are, but no less than a thread's part.
+  const double left = std::max(costs_.cores - training_, costs_.cores / (busy_ + 1));
+  return std::max(1.0, busy_ / left);
 }
 
 void SimLoader::note_wait(std::int64_t asked, std::int64_t made) {
