@@ -146,13 +146,11 @@ double SimLoader::stretch() const {
 }
 
 void SimLoader::note_wait(std::int64_t asked, std::int64_t made) {
-  /// Of the last batch; the rest is what the ones before showed.
-  constexpr double kNewest = 0.25;
-  if (made > last_return_) {
-    const double training =
-        static_cast<double>(asked - last_return_) / static_cast<double>(made - last_return_);
-    training_ += kNewest * (std::clamp(training, 0.0, 1.0) - training_);
-  }
+  // By time, since workers often deliver together; what the last batches showed, of each worker some.
+  const double kept = 1 - 1 / (4 + static_cast<double>(workers_.size()));
+  trained_ns_ = kept * trained_ns_ + static_cast<double>(asked - last_return_);
+  passed_ns_ = kept * passed_ns_ + static_cast<double>(made - last_return_);
+  if (passed_ns_ > 0) training_ = std::clamp(trained_ns_ / passed_ns_, 0.0, 1.0);
   last_return_ = made;
 }
 

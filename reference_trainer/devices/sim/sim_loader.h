@@ -93,8 +93,10 @@ class SimLoader final : public BatchSource {
   std::int64_t epoch_ = -1;  ///< that the workers were started for
   std::int64_t bytes_per_batch_ = 0;
   std::vector<Stage> stages_;
-  double busy_ = 0;      ///< cores that workers take that always have a batch to make
-  double training_ = 1;  ///< share of its time that the training thread waits for no batch
+  double busy_ = 0;        ///< cores that workers take that always have a batch to make
+  double training_ = 0;    ///< share of its time that the training thread waits for no batch
+  double trained_ns_ = 0;  ///< that share is of these
+  double passed_ns_ = 0;
   std::int64_t last_return_ = 0;
   std::int64_t next_ = 0;
   std::vector<std::int64_t> returned_;  ///< by batch: when `next` returned it

@@ -116,4 +116,37 @@ TEST_CASE("storage: reads without sizes tell nothing") {
   CHECK(storage_model(trace::Trace()).basis == Basis::kNone);
 }
 
+TEST_CASE(
+    "storage: of reads of one size, opens tell what a request costs, else what a disk can take for "
+    "one") {
+  // Six readers take turns at transfers of 40 ms; an open takes 1 ms.
+  const StorageModel told = storage_model(run_with({2'000'000, 40'000'000}, 6, 12, true));
+  REQUIRE(told.limited());
+  REQUIRE(told.of_requests());
+  CHECK(told.of_requests()->likely == doctest::Approx(1.0 / 40).epsilon(0.2));
+  // Without calls, no disk takes more than 20 ms for a request.
+  const StorageModel large = storage_model(run_with({2'000'000, 40'000'000}, 6, 12));
+  REQUIRE(large.of_requests());
+  CHECK(large.of_requests()->most == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(large.of_requests()->likely == doctest::Approx(0.25).epsilon(0.1));
+  const StorageModel small = storage_model(run_with({2'000'000, 4'000'000}, 6, 12));
+  REQUIRE(small.of_requests());
+  CHECK(small.of_requests()->most == 1);
+}
+
+TEST_CASE("storage: one reader after the other waits for nobody, though they are many threads") {
+  test::TraceBuilder builder;
+  // Reads of 10 to 30 ms, the mean 20, by four threads in turns.
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t begin = 1000 + 40'000'000LL * i;
+    const std::int64_t end = begin + 10'000'000 + 5'000'000LL * (i % 5);
+    builder.range(2 + i % 4, "read", begin, end,
+                  {.kind = trace::RangeKind::kRead, .bytes = kBytes});
+    builder.io(2 + i % 4, trace::IoOp::kOpen, "/data/*", begin, begin + 1000, 0);
+    builder.io(2 + i % 4, trace::IoOp::kRead, "/data/*", begin + 1000, end, kBytes);
+  }
+  const StorageModel model = storage_model(builder.load());
+  CHECK(model.bytes_per_s == doctest::Approx(50e6).epsilon(0.02));
+}
+
 }  // namespace headway::analyzer

@@ -84,6 +84,24 @@ TEST_CASE("host-pauses leaves named causes to their rules, and names a range tha
   CHECK(run.finding("host-pauses").claim.find("'callback'") != std::string::npos);
 }
 
+TEST_CASE("host-pauses says that the host stops inside of steps, which are too many for outliers") {
+  const TextRun run("thread main\n  repeat 12\n    steps 4\n" + body() +
+                    "    steps 1\n      host 60ms\n" + body());
+  const Finding& finding = run.finding("host-pauses");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.sub_cause == "periodic");
+  CHECK(finding.claim.find("inside of steps") != std::string::npos);
+  // That it lies in the step's own range says nothing.
+  CHECK(finding.claim.find("'step'") == std::string::npos);
+  CHECK(run.finding("host-bound").status == Status::kFine);
+  CHECK(without_pauses_ms(run) == doctest::Approx(step_ms(fives(""))).epsilon(0.02));
+  // Rarer ones are outliers.
+  const TextRun rare("thread main\n  repeat 3\n    steps 19\n" + body() +
+                     "    steps 1\n      host 90ms\n" + body());
+  CHECK(rare.finding("host-pauses").status == Status::kFine);
+  CHECK(rare.finding("step-outlier").status == Status::kFound);
+}
+
 TEST_CASE("host-pauses says when each step has one") {
   const TextRun run("thread main\n  repeat 40\n    steps 1\n" + body() + "    host 4ms\n");
   const Finding& finding = run.finding("host-pauses");
