@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 
 #include "analyzer/partition/steady_ops.h"
 
@@ -44,6 +46,28 @@ bool is_memory_bound_type(std::string_view op_type) {
       "dropout",    "scale", "mul",      "layer_norm", "softmax", "leaky_relu", "cast",
       "sub",        "rsqrt", "row_mean", "row_sum",    "spread"};
   return std::find(kTypes.begin(), kTypes.end(), base_type(op_type)) != kTypes.end();
+}
+
+std::vector<std::int64_t> extents_in(std::string_view shape) {
+  std::vector<std::int64_t> extents;
+  const char* end = shape.data() + shape.size();
+  for (const char* at = shape.data(); at < end;) {
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error == std::errc() && number > 0) extents.push_back(number);
+    at = next == at ? at + 1 : next;
+  }
+  return extents;
+}
+
+std::int64_t elements_in(std::string_view shape) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  std::int64_t product = 0;
+  for (const std::int64_t extent : extents_in(shape)) {
+    if (product > kMost / extent) return kMost;
+    product = std::max<std::int64_t>(product, 1) * extent;
+  }
+  return product;
 }
 
 }  // namespace headway::analyzer

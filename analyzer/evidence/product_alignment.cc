@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/evidence/product_alignment.h"
+#include "analyzer/evidence/op_graph.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,21 +13,9 @@ using namespace trace;
 constexpr std::int64_t kGoodMultiple = 64;  ///< elements; 128 bytes of a half
 constexpr std::string_view kAlign = "align";
 
-std::vector<std::int64_t> numbers_in(std::string_view text) {
-  std::vector<std::int64_t> numbers;
-  const char* end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    std::int64_t number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error == std::errc() && number > 0) numbers.push_back(number);
-    at = next == at ? at + 1 : next;
-  }
-  return numbers;
-}
-
 /// Rows are contiguous: of a shape "4096x1020" the last extent decides where they begin.
 void add_rows(std::string_view shape, std::vector<std::int64_t>& extents) {
-  const std::vector<std::int64_t> all = numbers_in(shape);
+  const std::vector<std::int64_t> all = extents_in(shape);
   if (all.size() > 1) extents.push_back(all.back());
 }
 
@@ -46,7 +35,7 @@ std::vector<std::int64_t> extents_of(const Trace& trace, const Attribution& attr
        range = trace.ranges.parent[range.value]) {
     const RangeInfo* info = trace.info(range);
     if (!info || info->shapes.value == 0) continue;
-    return numbers_in(trace.strings[info->shapes]);
+    return extents_in(trace.strings[info->shapes]);
   }
   return extents;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analyzer/evidence/product_waves.h"
+#include "analyzer/evidence/op_graph.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,18 +20,6 @@ constexpr double kBytesOfPartial = 8;
 
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
-std::int64_t product_of_numbers(std::string_view text) {
-  std::int64_t product = 0;
-  const char* end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    std::int64_t number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error == std::errc() && number > 0) product = std::max<std::int64_t>(product, 1) * number;
-    at = next == at ? at + 1 : next;
-  }
-  return product;
 }
 
 }  // namespace
@@ -73,7 +62,7 @@ double ProductGrids::depth_of(DeviceOpId op) {
   const DeviceOps& ops = trace_.device_ops;
   if (node.valid()) {
     const GraphOp& graph = trace_.graph_ops[node.value];
-    const std::int64_t told = product_of_numbers(graph.shape);
+    const std::int64_t told = elements_in(graph.shape);
     // An op of several products, as of a recurrent layer's time steps, has the results of all of them.
     if (2 * most_flops_[attribution_.op_of[op.value].value] < graph.flops) return 0;
     const std::int64_t flops = graph.flops > 0 ? graph.flops : ops.flops[op.value];

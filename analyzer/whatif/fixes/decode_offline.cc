@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/op_graph.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
@@ -40,10 +41,23 @@ double batches_of_step(const Predictor& predictor) {
   return std::max(1.0, std::round(static_cast<double>(batches_made(trace)) / steps));
 }
 
-/// Of a batch that is stored decoded: the bytes that are copied to the device, a quarter of them where the host augments,
-/// because what is a byte in the store is a float in the copy.
+/// Numbers of the pictures that the first op of the graph takes: a batch as it is used. 0 where no graph tells, or what it
+/// takes is no picture.
+std::int64_t numbers_used(const Trace& trace) {
+  constexpr std::size_t kPictures = 4;  // samples x height x width x colours
+  const GraphOp* first = nullptr;
+  for (const GraphOp& op : trace.graph_ops)
+    if (op.phase == Phase::kForward && op.inputs.empty() && (!first || op.op < first->op))
+      first = &op;
+  return first && extents_in(first->shape).size() == kPictures ? elements_in(first->shape) : 0;
+}
+
+/// Of a batch that is stored decoded, a byte for each number that the model takes. Where no graph says how many: the bytes
+/// that are copied to the device, a quarter of them where the host augments, because what is a byte in the store is a float in
+/// the copy.
 std::int64_t stored_bytes(const Predictor& predictor) {
   constexpr std::int64_t kBytesOfFloat = 4;
+  if (const std::int64_t used = numbers_used(predictor.trace()); used > 0) return used;
   const bool floats = time_of_stage(predictor.trace(), RangeKind::kAugment).ranges > 0;
   return std::llround(static_cast<double>(bytes_of_input(predictor)) / batches_of_step(predictor)) /
          (floats ? kBytesOfFloat : 1);
