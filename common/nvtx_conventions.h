@@ -225,6 +225,9 @@ inline constexpr Field kStreamFields[] = {
 
 /// "headway.setting": one effective setting of the run, so that advice can show its current value.
 inline constexpr std::string_view kSettingSchema = "headway.setting";
+/// The setting that says how much of the batches is padding, "0.34": of all elements up to a batch's longest sample, over the
+/// batches that the program looked at.
+inline constexpr std::string_view kPaddingSetting = "padding";
 struct SettingPayload {
   char name[48] = {};
   char value[80] = {};

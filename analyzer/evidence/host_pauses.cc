@@ -61,18 +61,22 @@ Interval unnamed_in(const Segment& segment, const RangeNames& names, const Gaps&
   return after_wait ? gaps.in(step, segment.interval) : Interval{};
 }
 
-/// The same of what the host does in the step.
-Interval unnamed_inside(const Segment& segment, const RangeNames& names) {
-  const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
-  if (ranged && names[RangeId{segment.cause.index}].between != BetweenCause::kOther) return {};
-  return segment.time_class == TimeClass::kHostOther ? segment.interval : Interval{};
+/// The same of what the host does in the step. Ranges of the step and of its phases say nothing; what lies in another one is
+/// that one's work, and host-bound names it.
+Interval unnamed_inside(const trace::Trace& trace, const Segment& segment, RangeId step) {
+  if (segment.time_class != TimeClass::kHostOther) return {};
+  if (segment.cause.kind != EventRef::Kind::kRange) return segment.interval;
+  const RangeId range{segment.cause.index};
+  const trace::RangeInfo* info = trace.info(range);
+  const bool is_part_of_step =
+      (step.valid() && trace.ranges.name[range.value] == trace.ranges.name[step.value]) ||
+      (info && (info->kind == trace::RangeKind::kStep || info->kind == trace::RangeKind::kPhase));
+  return is_part_of_step ? segment.interval : Interval{};
 }
 
 /// Adds up what lies before one step and in it.
 class Sum {
  public:
-  /// `step`: that it lies in that step's own range says nothing.
-  explicit Sum(RangeId step) : step_(step) {}
   void add(const Segment& segment, Interval where, bool inside) {
     if (where.empty()) return;
     if (pause_.time.ns == 0) pause_.where.begin = where.begin;
@@ -81,13 +85,12 @@ class Sum {
     if (inside) pause_.inside += where.length();
     if (where.length() <= longest_) return;
     longest_ = where.length();
-    const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
-    pause_.event = ranged && segment.cause.index != step_.value ? segment.cause : EventRef{};
+    const bool named = !inside && segment.cause.kind == EventRef::Kind::kRange;
+    pause_.event = named ? segment.cause : EventRef{};
   }
   const HostPauses::Pause& pause() const { return pause_; }
 
  private:
-  RangeId step_;
   HostPauses::Pause pause_;
   DurationNs longest_;
 };
@@ -95,27 +98,29 @@ class Sum {
 HostPauses::Pause unnamed_in(const RuleContext& context, const DevicePartition& partition,
                              const RangeNames& names, const Gaps& gaps, const DeviceStep& step,
                              bool inside) {
-  Sum sum(context.steps.all[step.step].range);
+  Sum sum;
   for (std::uint32_t i = 0; i < step.segment_count; ++i) {
     const Segment& segment = partition.segments[step.first_segment + i];
     sum.add(segment, unnamed_in(segment, names, gaps, step.step), false);
-    if (inside) sum.add(segment, unnamed_inside(segment, names), true);
+    if (inside)
+      sum.add(segment, unnamed_inside(context.trace, segment, context.steps.all[step.step].range),
+              true);
   }
   return sum.pause();
 }
 
 /// True where so many steps have far more of the host's time in them than the others that step-outlier cannot speak of them.
-bool pauses_inside(const RuleContext& context, const DevicePartition& partition,
-                   const RangeNames& names) {
+bool pauses_inside(const RuleContext& context, const DevicePartition& partition) {
   std::vector<double> lengths;
   std::vector<double> inside;
   for (const DeviceStep& step : partition.steps) {
     if (!counts(context.steps, step)) continue;
     lengths.push_back(static_cast<double>(step.interval.length().ns));
-    Sum sum(context.steps.all[step.step].range);
+    Sum sum;
     for (std::uint32_t i = 0; i < step.segment_count; ++i) {
       const Segment& segment = partition.segments[step.first_segment + i];
-      sum.add(segment, unnamed_inside(segment, names), true);
+      sum.add(segment, unnamed_inside(context.trace, segment, context.steps.all[step.step].range),
+              true);
     }
     inside.push_back(static_cast<double>(sum.pause().time.ns));
   }
@@ -136,7 +141,7 @@ HostPauses pauses_of(const RuleContext& context, const DevicePartition& partitio
                      const RangeNames& names, const Gaps& gaps) {
   HostPauses result;
   result.partition = &partition;
-  const bool inside = pauses_inside(context, partition, names);
+  const bool inside = pauses_inside(context, partition);
   std::vector<double> lengths;
   std::vector<double> between;
   std::vector<double> all;

@@ -43,6 +43,7 @@ std::span<const Rule* const> all_rules() {
       &kRnnNotPersistent,
       &kSlowStridedDgrad,
       &kRecomputation,
+      &kPadding,
       &kLowOccupancy,
       &kMemoryHeadroom,
       &kClockThrottled,

@@ -29,6 +29,7 @@ extern const Rule kModuleLoad;
 extern const Rule kNoTensorCores;
 extern const Rule kFullPrecision;
 extern const Rule kGemmEfficiency;
+extern const Rule kPadding;
 extern const Rule kPageableCopy;
 extern const Rule kPipelineBubble;
 extern const Rule kRecomputation;

@@ -129,6 +129,10 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "create_selective_checkpoint_contexts(…); gradient_checkpointing_disable()"},
     {"keep-activations", kFlow,
      "jax.checkpoint(policy=…) that saves more, or none; tf.recompute_grad off"},
+    {"less-padding", kTorch,
+     "transformers: TrainingArguments(group_by_length=True), DataCollatorWithFlattening(); a "
+     "batch_sampler by length"},
+    {"less-padding", kFlow, "dataset.bucket_by_sequence_length(…); packed examples"},
     {"prefetch-all-gathers", kTorch,
      "FSDP(…, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True)"},
     {"prefetch-all-gathers", kFlow,

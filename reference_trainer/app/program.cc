@@ -71,13 +71,15 @@ std::vector<std::pair<std::string, std::string>> all_settings(const EffectiveSet
   return all;
 }
 
+void publish_setting(std::string_view name, const std::string& value) {
+  conventions::SettingPayload payload;
+  nvtx::copy_text(payload.name, std::string(name));
+  nvtx::copy_text(payload.value, value);
+  nvtx::describe(payload);
+}
+
 void publish_settings(const EffectiveSettings& settings) {
-  for (const auto& [name, value] : all_settings(settings)) {
-    conventions::SettingPayload payload;
-    nvtx::copy_text(payload.name, name);
-    nvtx::copy_text(payload.value, value);
-    nvtx::describe(payload);
-  }
+  for (const auto& [name, value] : all_settings(settings)) publish_setting(name, value);
 }
 
 std::string model_name(const Settings& s) {
@@ -262,6 +264,8 @@ int train(CommandLine& command, const ProgramParts& parts,
   });
   if (printed_only) return 0;
   progress.finish();
+  if (!simulated && result.padding >= 0)
+    publish_setting(conventions::kPaddingSetting, fmt::format("{:.4f}", result.padding));
   if (!command.oracle.empty() && !simulated)
     write_oracle(command.oracle, {&command.settings, &result, nullptr, {}});
   if (!command.metrics.empty()) write_metrics(command.metrics, command.settings, result);

@@ -105,10 +105,12 @@ void PairLoader::make(Batch& batch) {
   std::fill_n(source, 2 * length * n, -1);
   std::fill_n(labels, length * n, -1);
   std::size_t longest = 0;
+  std::size_t content = 0;
   for (std::int64_t row = 0; row < batch.rows; ++row) {
     const PairSet::Pair& pair = pairs_.pairs[numbers[static_cast<std::size_t>(first + row)]];
     HEADWAY_INVARIANT(static_cast<std::int64_t>(pair.longer()) < length);
     longest = std::max(longest, pair.longer() + 1);
+    content += pair.longer() + 1;
     for (std::size_t t = 0; t < pair.source.size(); ++t)
       source[static_cast<std::int64_t>(t) * n + row] = token(pair.source[t]);
     for (std::size_t t = 0; t <= pair.target.size(); ++t) {
@@ -118,6 +120,8 @@ void PairLoader::make(Batch& batch) {
     }
   }
   batch.filled = static_cast<double>(longest) / static_cast<double>(length);
+  batch.content = static_cast<double>(content) /
+                  static_cast<double>(batch.rows * static_cast<std::int64_t>(longest));
 }
 
 }  // namespace headway::trainer

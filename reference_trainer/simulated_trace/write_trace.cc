@@ -50,6 +50,9 @@ void write_session(trace::TraceWriter& writer, const SimulatedRun& run, std::int
   if (run.tf32_forbidden) writer.set_meta("env.NVIDIA_TF32_OVERRIDE", "0");
   for (const auto& [name, value] : run.settings)
     writer.add<trace::tables::Setting>({0, writer.keep(name), writer.keep(value)});
+  if (run.result.padding >= 0)
+    writer.add<trace::tables::Setting>({0, writer.keep(conventions::kPaddingSetting),
+                                        writer.keep(fmt::format("{:.4f}", run.result.padding))});
 }
 
 void write_file(const SimulatedRun& run, const std::filesystem::path& path,

@@ -65,6 +65,10 @@ std::optional<InputFeed::Fed> InputFeed::fetch() {
   }
   waited_ += device_.clock().now() - start;
   if (!batch) return std::nullopt;
+  if (batch->content >= 0) {
+    content_ += batch->content * batch->filled;
+    length_ += batch->filled;
+  }
   const int slot = next_slot_;
   next_slot_ = (next_slot_ + 1) % slots(mode_);
   copy_to_device(*batch, slot);

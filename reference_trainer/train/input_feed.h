@@ -44,6 +44,8 @@ class InputFeed {
   /// batch.
   void end_step(const Event& done);
 
+  /// Of the batches so far, the share of their elements that pads shorter samples; -1: samples are alike.
+  double padding() const { return length_ > 0 ? 1 - content_ / length_ : -1; }
   /// Time that the calling thread has waited for batches so far.
   std::chrono::nanoseconds waited() const { return waited_; }
 
@@ -76,6 +78,8 @@ class InputFeed {
   int current_slot_ = 0;
   std::optional<Fed> ahead_;  ///< kPrefetch: fetched, its copy enqueued
   std::chrono::nanoseconds waited_{0};
+  double content_ = 0;  ///< sums over the batches so far, in lengths of the model
+  double length_ = 0;
 };
 
 }  // namespace headway::trainer

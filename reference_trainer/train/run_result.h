@@ -33,6 +33,8 @@ struct RunResult {
   std::vector<StepRecord> steps;
   std::optional<EvaluationResult> evaluation;
   bool interrupted = false;
+  double padding =
+      -1;  ///< share of the batches' elements that pads shorter samples; -1: samples are alike
   /// Steps until the page cache holds what the loader reads, where that is simulated.
   std::size_t cold_steps = 0;
 

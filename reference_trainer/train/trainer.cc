@@ -245,6 +245,7 @@ RunResult Trainer::run(const TrainerHooks& hooks) {
     StepRecord& last = result.steps.back();
     last.duration_s = seconds(device_.clock().now() - started_) - last.start_s;
   }
+  if (feed_) result.padding = feed_->padding();
   for (std::size_t i = 0; i < result.steps.size(); ++i)
     if (const auto end = device_.time_of(ends_[i]))
       result.steps[i].device_end_s = seconds(*end - started_);

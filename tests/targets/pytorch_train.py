@@ -2,7 +2,7 @@
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
 pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module |
-transforms | draws GENERATOR WORKERS | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
+transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
 import gc
@@ -102,6 +102,19 @@ def draws(generator, workers):
     for x in DataLoader(Drawn(generator), batch_size=8, shuffle=True, num_workers=workers):
         fit(net, optimizer, x)
     print(repr(torch.rand(1).item()), repr(random.random()))
+
+
+def masks():
+    """Sentences of 1 to 8 tokens in batches of one each, padded to 8."""
+    net = nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+
+    def collate(lengths):
+        mask = torch.stack([(torch.arange(8) < n).long() for n in lengths])
+        return {"input_ids": mask * 7, "attention_mask": mask}
+
+    for batch in DataLoader([1 + i % 8 for i in range(160)], batch_size=8, collate_fn=collate):
+        fit(net, optimizer, batch["input_ids"].float())
 
 
 def fit(net, optimizer, x):

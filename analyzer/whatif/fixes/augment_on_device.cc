@@ -65,16 +65,14 @@ Stages read_stages(const Trace& trace) {
   return stages;
 }
 
-/// What crosses, beyond what a batch's pixels take as they were decoded: a loader that shrinks pictures as it decodes
-/// them leaves that to the device, too, and copies them whole.
+/// What crosses: a batch's pixels as they were decoded.
 struct Crossing {
   Scenario scenario;
   std::int64_t copies = 0;
   DurationNs kernels;  ///< that do it on the device, all copies
 };
 
-Crossing crossing(const Predictor& predictor, const Stages& stages, double rate,
-                  std::int64_t whole_bytes) {
+Crossing crossing(const Predictor& predictor, const Stages& stages, double rate) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const DurationNs least = shortest_kernel(ops);
   Editor editor(predictor);
@@ -83,7 +81,7 @@ Crossing crossing(const Predictor& predictor, const Stages& stages, double rate,
     if (ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
     const auto found = stages.of_batch.find(ops.batch[i]);
     if (found == stages.of_batch.end() || ops.bytes[i] != found->second.augmented) continue;
-    const auto decoded = static_cast<double>(std::max(found->second.decoded, whole_bytes));
+    const auto decoded = static_cast<double>(found->second.decoded);
     const auto augmented = static_cast<double>(found->second.augmented);
     // The copy stands for the kernels after it on its stream. Pixels are read; a quarter of the floats' bytes is written at the
     // size that is trained, read for its mean luma and read again; floats are written.
@@ -104,8 +102,6 @@ Crossing crossing(const Predictor& predictor, const Stages& stages, double rate,
 }
 
 Proposal propose(const Predictor& predictor) {
-  // JPEG at usual qualities: a bit to two a pixel of three bytes; of small or smooth pictures less.
-  constexpr std::int64_t kBytesOfReadByte = 30;
   const Trace& trace = predictor.trace();
   const DevicePartition& partition = predictor.analysis().partitions[predictor.steps().partition];
   const Stages stages = read_stages(trace);
@@ -114,20 +110,14 @@ Proposal propose(const Predictor& predictor) {
     return not_here("the device is the processor");
   const double rate = memory_bytes_per_ns(predictor, partition.device);
   if (rate <= 0) return not_here("nothing says how fast the device's memory is");
-  Crossing pixels = crossing(predictor, stages, rate, 0);
+  Crossing pixels = crossing(predictor, stages, rate);
   const auto batches = std::max<std::int64_t>(1, std::ssize(stages.of_batch));
   std::string text =
       fmt::format("{} of augmenting a batch go away", format_duration(stages.time / batches));
   if (pixels.copies > 0)
     text += fmt::format("; kernels of {} do it", format_duration(pixels.kernels / pixels.copies));
   Proposal proposal{true, std::move(text), std::move(pixels.scenario)};
-  if (const std::int64_t made = batches_made(trace); made > 0 && !samples_are_numbers(trace))
-    proposal.otherwise.push_back(
-        crossing(predictor, stages, rate, kBytesOfReadByte * sum_reads(trace).bytes / made)
-            .scenario);
-  const DurationNs reading = least_for_storage(predictor);
-  proposal.scenario.at_least = reading;
-  for (Scenario& other : proposal.otherwise) other.at_least = reading;
+  proposal.scenario.at_least = least_for_storage(predictor);
   return proposal;
 }
 

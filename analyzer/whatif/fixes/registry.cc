@@ -41,6 +41,7 @@ std::span<const Fix* const> all_fixes() {
       &kBatchSamples,
       &kStayOnDevice,
       &kKeepActivations,
+      &kLessPadding,
       &kLargerBatch,
       &kFullClock,
       &kEagerLoading,

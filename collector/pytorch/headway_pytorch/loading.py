@@ -108,6 +108,24 @@ def _describe_batch(batch):
         core.tell("DataLoader.batch_tensors", len(tensors))
 
 
+_PADDING_BATCHES = 16
+_elements_seen = [0, 0, 0]  # batches, elements, those of content
+
+
+def _count_padding(batch):
+    """Of the first batches: how much of them an attention mask leaves out. One sum a batch, of a tensor that the processor has."""
+    if _elements_seen[0] >= _PADDING_BATCHES or not hasattr(batch, "get"):
+        return
+    mask = batch.get("attention_mask")
+    if getattr(mask, "ndim", 0) != 2 or getattr(getattr(mask, "device", None), "type", "") != "cpu":
+        return
+    _elements_seen[0] += 1
+    _elements_seen[1] += mask.numel()
+    _elements_seen[2] += int((mask != 0).sum())
+    if _elements_seen[0] == _PADDING_BATCHES and _elements_seen[1]:
+        core.tell("padding", "%.4f" % (1 - _elements_seen[2] / _elements_seen[1]))
+
+
 def _before_iter(args, kwargs):
     """The iterator is made from the loader's attributes: for that moment they are ours."""
     loader = args[0]
@@ -174,6 +192,7 @@ def _after_next(token, error, result):
     elif loading is not None:
         loading.yielded += 1
         _describe_batch(result)
+        _count_padding(result)
 
 
 def _data_torch():

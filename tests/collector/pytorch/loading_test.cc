@@ -144,4 +144,14 @@ TEST_CASE("which random numbers samples are made with is told, and none are used
   CHECK(told("own", "0") == "DataLoader.samples_draw_nothing=in 4 batches");
 }
 
+TEST_CASE("how much of the batches an attention mask leaves out is told once") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  Recorded run = record(folder, pytorch_program({"masks"}), {"--pytorch"});
+  REQUIRE(run.finished.status == 0);
+  // Of 8 x 8 elements, 1 + 2 + … + 8 are content.
+  CHECK(query(run.trace, "SELECT value FROM HEADWAY_SETTING WHERE name = 'padding'") ==
+        Rows{{"0.4375"}});
+}
+
 }  // namespace headway::test

@@ -483,4 +483,20 @@ TEST_CASE("workers share what processors the training thread leaves, however man
   CHECK(sixteen > 0.9 * two);
 }
 
+TEST_CASE("sentences of about the same length in one batch need no padding") {
+  const Switches sentences = {{"device", "sim"},     {"model", "gnmt"}, {"features", "256"},
+                              {"sequence", "32"},    {"batch", "32"},   {"layers", "2"},
+                              {"balance", "random"}, {"eval", "off"}};
+  SUBCASE("as kernels take less") {
+    check_done(with(sentences, {{"rnn", "persistent"}}), "less-padding", {{"balance", "sorted"}},
+               0.15);
+  }
+  SUBCASE("as fewer kernels are launched") {
+    check_done(with(sentences, {{"rnn", "standard"}}), "less-padding", {{"balance", "sorted"}},
+               0.15);
+  }
+  const Predicted sorted(with(sentences, {{"balance", "sorted"}}));
+  CHECK(sorted.step_ns("less-padding") > 0.85 * mean_step_ns(sorted.run));
+}
+
 }  // namespace headway::trainer

@@ -36,6 +36,7 @@ const std::map<std::string_view, std::string_view> kMoreExact = {
     {"input-bound", "small-files"},            // one worker reads single files from slow storage
     {"workers-starved", "small-files"},        // likewise
     {"pageable-copy", "copy-not-overlapped"},  // in the compute stream
+    {"uneven-batches", "padding"},             // sentences of any length are padded, on every rank
     {"comm-exposed", "comm-slow-link"}};       // a flat ring over two nodes
 
 }  // namespace

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// padding: batches are padded to their longest sample, and the device computes on the padding.
+//
+// Symptom: compute takes as long for a batch of short samples with one long one as for a batch of long ones.
+// Mechanism: sentences of random lengths in one batch are filled up to the longest; kernels do not know what is content.
+// Formula: recoverable = the computing time of a step × the share of the batches' elements that is padding. That share is no
+//   estimate: the program says it (setting "padding"), or the PyTorch hook counts it in attention masks.
+// Falsified by: kernels that skip what is masked (sequences packed into one, with their ends).
+// Known false positives: work that does not grow with a batch's length (products over weights alone).
+// Source: batches by length in fairseq and in Hugging Face's trainer (group_by_length); packed sequences in FlashAttention.
+#include "analyzer/evidence/padding.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analyzer/evidence/support.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+std::string note(const RuleContext&, const Segment&) {
+  return "computes on the batch with its padding";
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  const std::optional<double> padding = padding_of_batches(context.trace);
+  if (!padding)
+    return cannot_tell(rule,
+                       "Nothing says how much of the batches is padding: attention masks do, and "
+                       "the setting \"padding\" of a program.");
+  const ClassShare compute =
+      worst_share(context, {TimeClass::kComputeTensor, TimeClass::kComputeOther});
+  if (!compute.device) return cannot_tell(rule, "No steady step has work on a device.");
+  const DurationNs time{std::llround(*padding * static_cast<double>(compute.time.ns))};
+  const std::string claim =
+      fmt::format("{} of what the batches hold is padding", format_percent(*padding));
+  if (ratio(time, context.step) < kFindingShare)
+    return fine(rule, fmt::format("{}: computing on it takes {}.", claim,
+                                  of_step(context, time, context.step)));
+  Finding finding = found(rule, time, context);
+  finding.claim = fmt::format(
+      "{}: shorter samples are filled up to the longest one of their batch, and "
+      "computing on that takes {}.",
+      claim, of_step(context, time, context.step));
+  finding.confidence = 0.8;
+  finding.evidence = longest_segments(context, *compute.device,
+                                      {TimeClass::kComputeTensor, TimeClass::kComputeOther}, note);
+  finding.advice = {
+      {"headway-train", "Put sentences of about the same length into one batch.",
+       "--balance sorted", settings(context.trace, {"balance"})},
+      {"PyTorch",
+       "Put samples of about the same length into one batch, or several into one row, with "
+       "attention that knows where each ends.",
+       "transformers: TrainingArguments(group_by_length=True), DataCollatorWithFlattening(); a "
+       "batch_sampler that sorts by length within a window of some batches",
+       ""},
+      {"TensorFlow/JAX", "Put samples of about the same length into one batch.",
+       "dataset.bucket_by_sequence_length(…); packed examples", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kPadding = {
+    "padding", "Padding",
+    "Over 5 % of the step goes into computing on what only pads shorter samples of a batch.",
+    check};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Samples of about the same length share a batch: what computes on a batch's length does so on its content alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/evidence/padding.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Less padding is none worth changing the order of samples for.
+constexpr double kLeast = 0.01;
+/// So many times in a step, an op of the graph runs once for each element of a sample.
+constexpr std::size_t kRepeats = 4;
+
+/// Kernels of forward and backward pass that ran for one op of the graph in one step, in order, by their names.
+using Runs =
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t>, std::vector<DeviceOpId>>;
+
+/// Where it is not known, its step stands for it.
+std::int64_t batch_of(const Predictor& predictor, DeviceOpId op) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  if (ops.batch[op.value] >= 0) return ops.batch[op.value];
+  const std::vector<Step>& steps = predictor.analysis().steps.all;
+  const auto next = std::ranges::upper_bound(steps, ops.start[op.value], {},
+                                             [](const Step& one) { return one.host.begin; });
+  return next - steps.begin();
+}
+
+/// Kernels that run once for each element: those for what is padding are not launched.
+void shorten(const Predictor& predictor, const std::vector<DeviceOpId>& run, double padding,
+             DurationNs least, Editor& editor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  if (run.size() >= kRepeats) {
+    const auto left =
+        static_cast<std::size_t>(std::llround((1 - padding) * static_cast<double>(run.size())));
+    for (std::size_t i = left; i < run.size(); ++i) editor.drop_op(run[i]);
+    return;
+  }
+  for (const DeviceOpId op : run) {
+    const DurationNs now = ops.interval(op).length();
+    if (now <= least) continue;
+    editor.set_op(
+        op, least + DurationNs{std::llround((1 - padding) * static_cast<double>((now - least).ns))},
+        true);
+  }
+}
+
+Proposal propose(const Predictor& predictor) {
+  const Trace& trace = predictor.trace();
+  const std::optional<double> padding = padding_of_batches(trace);
+  if (!padding) return not_here("nothing says how much of the batches is padding");
+  if (*padding < kLeast) return not_here("batches hold hardly any padding");
+  const Attribution& attribution = predictor.analysis().attribution;
+  const DeviceOps& ops = trace.device_ops;
+  Runs runs;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    const Phase phase = attribution.phase_of[i];
+    if (ops.kind[i] != DeviceOpKind::kKernel || phase == Phase::kUpdate ||
+        attribution.class_of[i] == TimeClass::kCommTransfer)
+      continue;
+    runs[{attribution.op_of[i].value, ops.name[i].value, batch_of(predictor, DeviceOpId{i})}]
+        .push_back(DeviceOpId{i});
+  }
+  if (runs.empty()) return not_here("no kernels were recorded");
+  Editor editor(predictor);
+  const DurationNs least = shortest_kernel(ops);
+  for (const auto& [what, run] : runs) shorten(predictor, run, *padding, least, editor);
+  if (editor.empty()) return not_here("no kernel would be shorter");
+  return {true,
+          fmt::format("the {} of the batches that is padding is not computed on",
+                      format_percent(*padding)),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kLessPadding{
+    "less-padding",
+    "Put samples of the same length into one batch",
+    "padding",
+    FixKind::kModelled,
+    0.25,
+    "--balance sorted",
+    "Kernels of the forward and the backward pass take, beyond what any kernel "
+    "takes, the share that is content; of kernels that run four times and more "
+    "for one op of the graph and one batch, those for the padding are not launched. "
+    "The update and the exchange of gradients stay.",
+    "how much padding is left where lengths are sorted coarsely, and what "
+    "another order of the samples does to training",
+    propose};
+
+}  // namespace headway::analyzer
