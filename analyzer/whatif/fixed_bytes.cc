@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/whatif/fixed_bytes.h"
+
+#include <algorithm>
+
+namespace headway::analyzer {
+
+using namespace trace;
+
+FixedBytes::FixedBytes(const Predictor& predictor) : predictor_(predictor) {
+  const Trace& trace = predictor.trace();
+  for (std::uint32_t i = 0; i < trace.graph_ops.size(); ++i) {
+    const GraphOp& op = trace.graph_ops[i];
+    graph_ops_.emplace(Key{op.process.value, op.op}, i);
+    if (op.phase == Phase::kForward) first_ = std::min(first_, op.op);
+  }
+}
+
+const GraphOp* FixedBytes::find(std::uint32_t process, std::int64_t op) const {
+  const auto found = graph_ops_.find({process, op});
+  return found == graph_ops_.end() ? nullptr : &predictor_.trace().graph_ops[found->second];
+}
+
+/// Weights are written by nobody, or by an op that changes their type. So is the graph's first op, of the samples.
+bool FixedBytes::is_weight(const GraphOp& op) const {
+  const bool changes_type =
+      op.type.find("cast") != std::string::npos || op.type.find("round") != std::string::npos;
+  return changes_type && op.inputs.empty() && op.op > first_;
+}
+
+double FixedBytes::weights_of(const GraphOp& forward) const {
+  if (forward.inputs.empty()) return 0;  // the samples themselves are written by nobody
+  std::int64_t bytes = forward.bytes - forward.output_bytes;
+  for (const std::int64_t input : forward.inputs) {
+    const GraphOp* producer = find(forward.process.value, input);
+    if (!producer) return 0;
+    if (!is_weight(*producer)) bytes -= producer->output_bytes;
+  }
+  return static_cast<double>(std::max<std::int64_t>(0, bytes));
+}
+
+double FixedBytes::share_of(DeviceOpId product) const {
+  const Attribution& attribution = predictor_.analysis().attribution;
+  const GraphOpId node = attribution.ops[attribution.op_of[product.value].value].graph_op;
+  if (!node.valid()) return 0;
+  const GraphOp& op = predictor_.trace().graph_ops[node.value];
+  const GraphOp* forward = op.forward_op >= 0 ? find(op.process.value, op.forward_op) : &op;
+  if (!forward || op.bytes <= 0) return 0;
+  return std::min(1.0, weights_of(*forward) / static_cast<double>(op.bytes));
+}
+
+}  // namespace headway::analyzer
