@@ -166,6 +166,8 @@ class Device {
   /// `kind` is kDevice, kPinned, or kPageable for plain host memory. Blocks; zeroed.
   virtual Memory allocate(std::int64_t bytes, MemoryKind kind) = 0;
 
+  /// False where a kernel has nothing to do for this batch, so that nobody launches it: a time step beyond its longest sample.
+  virtual bool launches(const Kernel&, const LaunchArguments&) const { return true; }
   /// Blocks only while the stream's queue is full.
   virtual void launch(StreamId stream, const Kernel& kernel, const LaunchArguments& arguments) = 0;
   /// Like cudaMemcpyAsync: returns at once when the host side is pinned. From pageable memory it

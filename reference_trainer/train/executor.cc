@@ -160,6 +160,7 @@ void Executor::run(Phase phase, const LaunchArguments& arguments, const OpHooks&
     compiled_.allocate_for(op.node);
     if (graph_.node(op.node).on_processor) run_on_processor(op.node, arguments);
     for (const auto& kernel : compiled_.kernels(op.node)) {
+      if (!device_.launches(*kernel, arguments)) continue;
       if (options_.launch_cost.count() > 0) device_.clock().spend(options_.launch_cost);
       device_.launch(stream_, *kernel, arguments);
     }

@@ -41,15 +41,30 @@ double batches_of_step(const Predictor& predictor) {
   return std::max(1.0, std::round(static_cast<double>(batches_made(trace)) / steps));
 }
 
-/// Numbers of the pictures that the first op of the graph takes: a batch as it is used. 0 where no graph tells, or what it
-/// takes is no picture.
+/// Of a result "samples x height x width x channels", or with the channels second.
+std::int64_t channels_of(const std::vector<std::int64_t>& extents) {
+  return extents[1] == extents[2] ? extents[3] : extents[1];
+}
+
+/// Numbers of the pictures that the first op of the graph reads: a batch as it is used. 0 where no graph tells, or what it
+/// reads is no picture.
 std::int64_t numbers_used(const Trace& trace) {
-  constexpr std::size_t kPictures = 4;  // samples x height x width x colours
+  constexpr std::size_t kPictures = 4;
   const GraphOp* first = nullptr;
   for (const GraphOp& op : trace.graph_ops)
     if (op.phase == Phase::kForward && op.inputs.empty() && (!first || op.op < first->op))
       first = &op;
-  return first && extents_in(first->shape).size() == kPictures ? elements_in(first->shape) : 0;
+  if (!first) return 0;
+  const std::vector<std::int64_t> extents = extents_in(first->shape);
+  if (extents.size() != kPictures || first->output_bytes <= 0) return 0;
+  const auto results = static_cast<double>(elements_in(first->shape));
+  if (first->flops <= 0) return std::llround(results);  // changes their type or their layout
+  // A convolution: of each result, so many numbers and as many weights of its channel.
+  const double depth = static_cast<double>(first->flops) / 2 / results;
+  const double size = static_cast<double>(first->output_bytes) / results;
+  const double weights = depth * static_cast<double>(channels_of(extents));
+  const double read = static_cast<double>(first->bytes - first->output_bytes) / size - weights;
+  return std::llround(std::max(0.0, read));
 }
 
 /// Of a batch that is stored decoded, a byte for each number that the model takes. Where no graph says how many: the bytes

@@ -217,13 +217,17 @@ Work SimDevice::work_of(const SimKernel& kernel, const LaunchArguments& argument
   return work;
 }
 
+bool SimDevice::launches(const Kernel& kernel, const LaunchArguments& arguments) const {
+  const auto* one = dynamic_cast<const SimKernel*>(&kernel);
+  return !one || !one->is_beyond(arguments.filled);
+}
+
 void SimDevice::launch(StreamId on, const Kernel& kernel, const LaunchArguments& arguments) {
   if (const auto* graph = dynamic_cast<const SimGraphLaunch*>(&kernel))
     return launch_graph(on, *graph, arguments);
-  const auto& one = static_cast<const SimKernel&>(kernel);
-  if (one.is_beyond(arguments.filled)) return;
+  if (!launches(kernel, arguments)) return;
   begin_call(DeviceCallKind::kLaunch, on);
-  submit(on, work_of(one, arguments));
+  submit(on, work_of(static_cast<const SimKernel&>(kernel), arguments));
   end_call(costs_.costs().launch_ns);
 }
 

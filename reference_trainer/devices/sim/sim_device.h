@@ -56,6 +56,7 @@ class SimDevice final : public Device, public HostClock, public nvtx::Listener {
   const DeviceInfo& info() const override { return info_; }
   StreamId create_stream(const std::string& name) override;
   Memory allocate(std::int64_t bytes, MemoryKind kind) override;
+  bool launches(const Kernel& kernel, const LaunchArguments& arguments) const override;
   void launch(StreamId stream, const Kernel& kernel, const LaunchArguments& arguments) override;
   void copy(StreamId stream, MemoryView to, MemoryView from, std::int64_t bytes,
             std::int64_t batch) override;
