@@ -12,8 +12,9 @@ struct Batch {
   std::int64_t id = 0;
   std::int64_t rows = 0;  ///< samples; the rest of a last, shorter batch has label -1
   double filled = 1;      ///< share of the model's length that its longest sample has
-  double content = -1;    ///< share of that length that its samples have on average; -1: all are alike
-  Memory images;          ///< float [batch][height][width][channels], or packed (packed_batch.h)
+  double content =
+      -1;         ///< share of that length that its samples have on average; -1: all are alike
+  Memory images;  ///< float [batch][height][width][channels], or packed (packed_batch.h)
   std::int64_t image_bytes = 0;  ///< of them that are used; 0: all
   Memory labels;                 ///< int32 [batch]; where there are boxes, one for each of `boxes`
   Memory boxes;  ///< float [...][4] of models that find boxes (models/ssd.h); else empty
