@@ -124,6 +124,9 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"more-micro-batches", kTorch,
      "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…); Megatron: "
      "--micro-batch-size"},
+    {"fewer-micro-batches", kTorch,
+     "torch.distributed.pipelining: Schedule1F1B(stage, n_microbatches=…); Megatron: "
+     "--micro-batch-size"},
     {"keep-activations", kTorch,
      "torch.utils.checkpoint.checkpoint(…) around fewer blocks, or "
      "create_selective_checkpoint_contexts(…); gradient_checkpointing_disable()"},

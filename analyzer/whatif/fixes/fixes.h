@@ -36,6 +36,7 @@ extern const Fix kLargerBuckets;
 extern const Fix kKeepActivations;
 extern const Fix kLessPadding;
 extern const Fix kLogLessOften;
+extern const Fix kFewerMicroBatches;
 extern const Fix kMoreMicroBatches;
 extern const Fix kMoreWorkers;
 extern const Fix kMultiTensorOptimizer;

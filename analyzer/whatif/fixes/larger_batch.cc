@@ -11,14 +11,10 @@
 
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
-#include "analyzer/evidence/product_waves.h"
 #include "analyzer/evidence/storage_model.h"
-#include "analyzer/hardware/gpus.h"
+#include "analyzer/whatif/batch_growth.h"
 #include "analyzer/whatif/editor.h"
-#include "analyzer/whatif/fixed_bytes.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/kernel_bound.h"
-#include "analyzer/whatif/kernel_rates.h"
 #include "analyzer/whatif/loader_pools.h"
 #include "common/format.h"
 
@@ -100,55 +96,21 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
   return streams;
 }
 
-/// How many times as long a product takes whose weights are read once for all samples, as far as the recording counts its
-/// arithmetic and its bytes.
-class ProductGrowth {
- public:
-  explicit ProductGrowth(const Predictor& predictor)
-      : predictor_(predictor), rates_(predictor), fixed_(predictor) {}
-  double of(DeviceOpId op) const {
-    if (!is_matrix_work(predictor_.kernels().of(op).family)) return kTimes;
-    const double fixed = fixed_.share_of(op);
-    const KernelBound bound = bound_of(predictor_, op, 1e9 * rates_.of(op));
-    if (fixed <= 0 || !bound.known()) return kTimes;
-    return std::max(kTimes * bound.arithmetic_ns, (kTimes - fixed) * bound.memory_ns) /
-           std::max(bound.arithmetic_ns, bound.memory_ns);
-  }
-
- private:
-  const Predictor& predictor_;
-  ProductRates rates_;
-  FixedBytes fixed_;
-};
-
 /// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing.
 Scenario computing(const Predictor& predictor, double power) {
   const Trace& trace = predictor.trace();
   const Analysis& analysis = predictor.analysis();
   const DeviceOps& ops = trace.device_ops;
   const Points& points = predictor.program().graph().points();
-  const DurationNs least = shortest_kernel(ops);
   const std::set<StreamId> communication = communication_streams(predictor);
-  const ProductGrowth growth(predictor);
+  const BatchGrowth growth(predictor, power);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const bool kernel = ops.kind[i] == DeviceOpKind::kKernel;
     if (!kernel && ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
     if (analysis.attribution.phase_of[i] == Phase::kUpdate || communication.contains(ops.stream[i]))
       continue;
-    const DeviceId device = trace.streams[ops.stream[i].value].device;
-    const std::int32_t processors =
-        limits_of(trace.devices[device.value],
-                  analysis.work[predictor.steps().partition].architecture)
-            .multiprocessors;
-    const double better = wave_fill(ops.blocks[i] * kTimes, processors, power) /
-                          wave_fill(ops.blocks[i], processors, power);
-    const DurationNs now = ops.interval(DeviceOpId{i}).length();
-    const auto working = static_cast<double>(std::max<std::int64_t>(0, (now - least).ns));
-    const double times = std::min(kernel ? growth.of(DeviceOpId{i}) : kTimes, kTimes / better);
-    const double more = std::max(0.0, times - 1);
-    editor.set_duration(points.task(DeviceOpId{i}), now + DurationNs{std::llround(working * more)},
-                        true);
+    editor.set_duration(points.task(DeviceOpId{i}), growth.doubled(DeviceOpId{i}), true);
   }
   return editor.take();
 }

@@ -54,6 +54,7 @@ std::span<const Fix* const> all_fixes() {
       &kStepsAsAtFirst,
       &kUsualSteps,
       &kMoreMicroBatches,
+      &kFewerMicroBatches,
       &kPrefetchAllGathers,
       &kOverlapCommunication,
       &kEvenRanks,

@@ -499,4 +499,22 @@ TEST_CASE("sentences of about the same length in one batch need no padding") {
   CHECK(sorted.step_ns("less-padding") > 0.85 * mean_step_ns(sorted.run));
 }
 
+TEST_CASE("a host that cannot keep up launches half as often for micro batches of twice the size") {
+  const Switches run = with(kText, {{"ranks", "4"},
+                                    {"batch", "32"},
+                                    {"sequence", "32"},
+                                    {"pipeline", "gpipe"},
+                                    {"micro_batches", "16"},
+                                    {"launch_us", "9"}});
+  check_done(run, "fewer-micro-batches", {{"micro_batches", "8"}}, 0.08);
+  CHECK_FALSE(Predicted(with(kText, {{"ranks", "2"}})).applies("fewer-micro-batches"));
+}
+
+TEST_CASE("products of few samples read their weights once for twice as many") {
+  const Switches run =
+      with(kText, {{"features", "1024"}, {"heads", "16"}, {"sequence", "64"}, {"batch", "1"}});
+  const double done = mean_step_ns(run, {{"batch", "2"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(done).epsilon(0.06));
+}
+
 }  // namespace headway::trainer

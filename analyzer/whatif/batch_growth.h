@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "analyzer/replay/predictor.h"
+#include "analyzer/whatif/fixed_bytes.h"
+#include "analyzer/whatif/kernel_rates.h"
+
+namespace headway::analyzer {
+
+/// What kernels take for twice the samples: twice their time beyond the shortest kernel's, less what their grid then fills the
+/// multiprocessors better; a product that memory bounds reads its weights once for all samples. Keeps a reference to the
+/// predictor.
+class BatchGrowth {
+ public:
+  /// `power` of a last wave of blocks that is not full: 1 where it costs a whole one, 0 nothing.
+  BatchGrowth(const Predictor& predictor, double power);
+
+  DurationNs doubled(trace::DeviceOpId op) const;
+
+ private:
+  double times(trace::DeviceOpId op) const;
+
+  const Predictor& predictor_;
+  ProductRates rates_;
+  FixedBytes fixed_;
+  DurationNs least_;
+  double power_;
+};
+
+}  // namespace headway::analyzer

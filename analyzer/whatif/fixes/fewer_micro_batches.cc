@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// A pipeline passes on half as many micro batches of twice the size: each second pass is part of the one before it, and so is
+// its message. Lengths are those of the same batch.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "analyzer/evidence/pipeline.h"
+#include "analyzer/whatif/batch_growth.h"
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// As of a larger batch.
+constexpr double kTailCosts = 0.5;
+
+class FewerParts {
+ public:
+  FewerParts(const Predictor& predictor, std::int64_t micro_batches)
+      : predictor_(predictor),
+        ops_(predictor.trace().device_ops),
+        growth_(predictor, kTailCosts),
+        micro_batches_(micro_batches),
+        editor_(predictor) {}
+
+  /// False where nothing tells which micro batch a kernel is for.
+  bool edit() {
+    std::map<DeviceOpId, std::int64_t> messages;
+    for (const Collective& one : predictor_.trace().collectives)
+      if (one.op.valid() && is_point_to_point(predictor_.trace().strings[one.kind]))
+        messages.emplace(one.op, ops_.batch[one.op.value]);
+    bool any = false;
+    for (const auto& [op, batch] : messages) {
+      if (batch < 0) return false;
+      edit_message(op, is_joined(batch));
+    }
+    for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+      const DeviceOpId op{i};
+      const Phase phase = predictor_.analysis().attribution.phase_of[i];
+      if (ops_.kind[i] != DeviceOpKind::kKernel || phase == Phase::kUpdate ||
+          messages.contains(op) ||
+          predictor_.analysis().attribution.class_of[i] == TimeClass::kCommTransfer)
+        continue;
+      if (ops_.batch[i] < 0) continue;
+      any = true;
+      if (is_joined(ops_.batch[i]))
+        editor_.drop_op(op);
+      else if (!adds_up_gradients(op, phase))
+        editor_.set_duration(predictor_.program().graph().points().task(op), growth_.doubled(op),
+                             true);
+    }
+    return any;
+  }
+  Scenario take() { return editor_.take(); }
+
+ private:
+  /// The second one of two becomes part of the first.
+  bool is_joined(std::int64_t batch) const { return batch % micro_batches_ % 2 == 1; }
+
+  /// That has the size of the parameters, whatever the micro batch.
+  bool adds_up_gradients(DeviceOpId op, Phase phase) const {
+    return phase == Phase::kBackward && ops_.op[op.value] < 0 &&
+           !predictor_.trace().graph_ops.empty();
+  }
+
+  /// Twice the bytes in one message, and none in the other; who begins it stays.
+  void edit_message(DeviceOpId message, bool joined) {
+    const Program& program = predictor_.program();
+    const DurationNs least = shortest_kernel(ops_);
+    program.for_each(program.slot_of(end_of(program.graph().points().task(message))),
+                     [&](const Constraint& constraint) {
+                       if (constraint.kind != EdgeKind::kTransfer) return;
+                       const DurationNs fixed = std::min(constraint.lag, least);
+                       const DurationNs whole = fixed + (constraint.lag - fixed) * 2;
+                       editor_.set_lag(constraint.id, joined ? DurationNs{0} : whole);
+                     });
+  }
+
+  const Predictor& predictor_;
+  const DeviceOps& ops_;
+  const BatchGrowth growth_;
+  const std::int64_t micro_batches_;
+  Editor editor_;
+};
+
+Proposal propose(const Predictor& predictor) {
+  const Pipeline pipeline = find_pipeline(rule_context(predictor));
+  if (pipeline.stages.empty()) return not_here("no rank passes micro batches on to another one");
+  if (!pipeline.whole)
+    return not_here("the other stages are not in this recording: record all ranks into one file");
+  const auto micro_batches = static_cast<std::int64_t>(std::llround(pipeline.micro_batches));
+  if (micro_batches < 2 || micro_batches % 2 != 0)
+    return not_here(
+        fmt::format("{} micro batches cannot be joined by twos", format_count(micro_batches)));
+  FewerParts parts(predictor, micro_batches);
+  if (!parts.edit()) return not_here("nothing tells which micro batch a kernel is for");
+  Proposal proposal{true,
+                    fmt::format("{} micro batches on {} stages become {} of twice the size",
+                                micro_batches, pipeline.stages.size(), micro_batches / 2),
+                    parts.take()};
+  proposal.setting = fmt::format("--micro-batches {}", micro_batches / 2);
+  return proposal;
+}
+
+}  // namespace
+
+const Fix kFewerMicroBatches{"fewer-micro-batches",
+                             "Cut the batch into half as many micro batches",
+                             "launch-bound, low-occupancy, pipeline-bubble",
+                             FixKind::kModelled,
+                             0.2,
+                             "--micro-batches",
+                             "Of two passes of a stage one is launched, with kernels as of a "
+                             "larger batch; a message has twice the bytes, and "
+                             "gradients are added up half as often. The update stays.",
+                             "whether memory holds micro batches of twice the size",
+                             propose};
+
+}  // namespace headway::analyzer
