@@ -100,6 +100,7 @@ class Kernel {
     conventions::DeviceOpKind kind = conventions::DeviceOpKind::kKernel;  ///< or kCommunication
     conventions::MathUnit math_unit = conventions::MathUnit::kGeneral;
     bool half_operands = false;  ///< FP16 or BF16 on matrix units
+    bool int8_operands = false;
   };
   explicit Kernel(Tag tag) : tag_(std::move(tag)) {}
   virtual ~Kernel() = default;

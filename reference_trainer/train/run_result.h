@@ -32,6 +32,8 @@ struct RunResult {
   std::int64_t parameters = 0;
   std::vector<StepRecord> steps;
   std::optional<EvaluationResult> evaluation;
+  /// Of inference: the same samples by the plain graph in FP32.
+  std::optional<EvaluationResult> plain_evaluation;
   bool interrupted = false;
   /// Steps until the page cache holds what the loader reads, where that is simulated.
   std::size_t cold_steps = 0;
