@@ -17,8 +17,7 @@ void quantise(const QuantiseShape& s, const float* from, std::int8_t* to) {
       const float* x = from + row * s.columns;
       std::int8_t* y = to + row * s.to_columns;
       for (std::int64_t i = 0; i < s.columns; ++i)
-        y[i] = static_cast<std::int8_t>(
-            std::nearbyint(std::clamp(x[i] * inverse, -kMost, kMost)));
+        y[i] = static_cast<std::int8_t>(std::nearbyint(std::clamp(x[i] * inverse, -kMost, kMost)));
       std::fill(y + s.columns, y + s.to_columns, std::int8_t{0});
     }
   });

@@ -166,13 +166,15 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
 
 void check_inference_settings(const Settings& s) {
   if (s.ranks > 1 || s.pipeline != PipelineSchedule::kOff || s.shard_parameters)
-    fail_usage("mode: inference runs on one rank. Leave --ranks, --pipeline and --shard-parameters out.");
+    fail_usage(
+        "mode: inference runs on one rank. Leave --ranks, --pipeline and --shard-parameters out.");
   if (s.accumulate > 1)
     fail_usage("mode: inference has no gradients to add up. Leave --accumulate out.");
   if (s.channels_first &&
       (s.fold_bn || s.fused_epilogue || s.infer_precision == InferPrecision::kInt8))
     fail_usage(
-        "layout: inference folds, fuses and quantises convolutions of NHWC images. Use --layout nhwc, or --fold-bn off "
+        "layout: inference folds, fuses and quantises convolutions of NHWC images. Use --layout "
+        "nhwc, or --fold-bn off "
         "--fused-epilogue off and no INT8.");
 }
 

@@ -154,11 +154,10 @@ struct OptimizerAttributes {
 };
 using Attributes =
     std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, FusedProductAttributes,
-                 QuantiseAttributes, RowAttributes,
-                 kernels::RowProgram, EmbeddingAttributes, LayerNormAttributes,
-                 kernels::AttentionShape, kernels::BatchedMatmul, kernels::MaxPoolShape,
-                 kernels::MultiboxShape, BoxMatchAttributes, RollAttributes, SwapAttributes,
-                 LstmAttributes, OptimizerAttributes>;
+                 QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
+                 LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
+                 kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
+                 SwapAttributes, LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // ops/op.h
 

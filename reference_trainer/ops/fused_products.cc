@@ -30,9 +30,8 @@ Work quantise_work(const Graph& graph, const Node& node) {
 const OpDefinition kConv2dFused{"conv2d_fused",
                                 "x, weights, bias [, residual] -> y, activated and quantised",
                                 convolution_work};
-const OpDefinition kLinearFused{"linear_fused",
-                                "x, weights, bias [, residual] -> y, activated and quantised",
-                                linear_work};
+const OpDefinition kLinearFused{
+    "linear_fused", "x, weights, bias [, residual] -> y, activated and quantised", linear_work};
 const OpDefinition kQuantise{"quantise", "x -> integers of 8 bits", quantise_work};
 
 bool is_fused_product(const Node& node) {

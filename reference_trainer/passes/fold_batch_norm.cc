@@ -47,24 +47,20 @@ int fold_batch_norm(Graph& graph, ParameterSet& parameters) {
     if (!convolution.valid()) continue;
     Node folded = graph.node(convolution);
     auto name_of = [&](ValueId value) { return graph.value(value).name; };
-    const Names names = {name_of(folded.inputs[1]),
-                         name_of(norm.inputs[1]),
-                         name_of(norm.inputs[2]),
-                         name_of(norm.inputs[3]),
-                         name_of(norm.inputs[4]),
-                         name_of(folded.inputs[1]) + ".folded",
+    const Names names = {name_of(folded.inputs[1]),   name_of(norm.inputs[1]),
+                         name_of(norm.inputs[2]),     name_of(norm.inputs[3]),
+                         name_of(norm.inputs[4]),     name_of(folded.inputs[1]) + ".folded",
                          folded.name + ".bias.folded"};
     fold(names, by.epsilon, parameters);
-    const ValueId weights = ops::add_parameter(graph, names.folded_weights,
-                                               graph.value(folded.inputs[1]).shape, {});
+    const ValueId weights =
+        ops::add_parameter(graph, names.folded_weights, graph.value(folded.inputs[1]).shape, {});
     graph.value(weights).is_filter = true;
-    const ValueId bias = ops::add_parameter(graph, names.folded_bias,
-                                            graph.value(norm.inputs[2]).shape, {});
+    const ValueId bias =
+        ops::add_parameter(graph, names.folded_bias, graph.value(norm.inputs[2]).shape, {});
     folded.op = &ops::kConv2dFused;
     folded.inputs = {folded.inputs[0], weights, bias};
     folded.outputs = {norm.outputs[0]};
-    folded.attributes =
-        FusedProductAttributes{std::get<ConvolutionAttributes>(folded.attributes)};
+    folded.attributes = FusedProductAttributes{std::get<ConvolutionAttributes>(folded.attributes)};
     rewrite.replace({convolution, NodeId::from(i)}, std::move(folded));
   }
   return rewrite.apply();

@@ -44,7 +44,9 @@ int fuse_residuals(Graph& graph) {
       const ValueId other = add.inputs[1 - operand];
       const NodeId before = graph.value(other).producer;
       if (!its.valid() || (before.valid() && before.value > its.value)) continue;
-      if (ops::fused_product(graph.node(its)).residual || graph.value(other).shape != graph.value(add.inputs[operand]).shape) continue;
+      if (ops::fused_product(graph.node(its)).residual ||
+          graph.value(other).shape != graph.value(add.inputs[operand]).shape)
+        continue;
       if (ops::fused_product(graph.node(its)).activation != Activation::kNone) continue;
       product = its;
       residual = other;

@@ -72,9 +72,8 @@ class Quantiser {
  private:
   bool only_products_read(ValueId value) const {
     const std::vector<NodeId> readers = graph_.consumers(value);
-    return !readers.empty() && std::ranges::all_of(readers, [&](NodeId id) {
-      return fits(graph_, graph_.node(id));
-    });
+    return !readers.empty() &&
+           std::ranges::all_of(readers, [&](NodeId id) { return fits(graph_, graph_.node(id)); });
   }
 
   float scale_of(ValueId value) const {
@@ -118,7 +117,8 @@ class Quantiser {
     const std::int64_t each = weights.is_filter ? s[2] * s[3] : 1;
     const std::int64_t wanted = padded(s[1]);
     const std::string name = weights.name + ".int8";
-    by.weight_scales = std::make_shared<const std::vector<float>>(static_cast<std::size_t>(s[0]), 1.0F);
+    by.weight_scales =
+        std::make_shared<const std::vector<float>>(static_cast<std::size_t>(s[0]), 1.0F);
     if (const auto found = parameters_.find(weights.name); found != parameters_.end()) {
       Integers integers = integers_of(found->second, s[0], s[1], wanted, each);
       by.weight_scales = std::make_shared<const std::vector<float>>(std::move(integers.scales));

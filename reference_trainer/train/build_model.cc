@@ -155,8 +155,7 @@ Model build_forward_model(const Settings& s, const TrainingData& data, bool trai
   return model;
 }
 
-Model build_inference_model(const Settings& s, const TrainingData& data,
-                            ParameterSet& parameters) {
+Model build_inference_model(const Settings& s, const TrainingData& data, ParameterSet& parameters) {
   Model model = build_plain_model(s, data, false);
   if (s.fold_bn) fold_batch_norm(model.graph, parameters);
   if (s.fused_epilogue) fuse_epilogues(model.graph);

@@ -17,7 +17,8 @@ constexpr std::size_t kLevels = 128;  // sizes that 8 bits with a sign keep apar
 double information_lost(const std::vector<double>& counts, std::size_t bins) {
   std::vector<double> kept(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins));
   const std::vector<double> inside = kept;
-  kept.back() += std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(bins), counts.end(), 0.0);
+  kept.back() +=
+      std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(bins), counts.end(), 0.0);
   const double all = std::accumulate(kept.begin(), kept.end(), 0.0);
   const double all_inside = std::accumulate(inside.begin(), inside.end(), 0.0);
   if (all_inside <= 0) return std::numeric_limits<double>::infinity();

@@ -37,8 +37,9 @@ std::string header_of(const Graph& graph, const ParameterSet& parameters) {
 }
 
 [[noreturn]] void fail_file(const std::filesystem::path& path, std::string_view why) {
-  fail_input("{}: no checkpoint that can be read: {}. `headway-train --checkpoint FILE` writes one.",
-             escape_terminal(path.string()), why);
+  fail_input(
+      "{}: no checkpoint that can be read: {}. `headway-train --checkpoint FILE` writes one.",
+      escape_terminal(path.string()), why);
 }
 
 std::vector<float> tensor(const std::filesystem::path& path, simdjson::dom::element entry,

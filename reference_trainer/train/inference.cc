@@ -118,9 +118,8 @@ Ranges Inference::calibrate(const Model& plain, const ParameterSet& parameters) 
   if (settings_.calibration == Calibration::kMax) return largest;
   std::map<ValueId, SizeHistogram> histograms;
   for (const auto& [value, most] : largest) histograms.try_emplace(value, most);
-  pass([&](ValueId value, const std::vector<float>& numbers) {
-    histograms.at(value).add(numbers);
-  });
+  pass(
+      [&](ValueId value, const std::vector<float>& numbers) { histograms.at(value).add(numbers); });
   Ranges ranges;
   for (const auto& [value, histogram] : histograms)
     ranges[value] = histogram.range(settings_.calibration, settings_.calibration_percentile);

@@ -51,7 +51,8 @@ std::string int8_product_name(int gpu, const KernelName& by) {
   const char* tile = by.large ? "128x128" : "64x64";
   if (gpu >= 90)
     return fmt::format(
-        "sm90_xmma_gemm_i8i8_i8i32_f32_tn_n_tilesize{}x128_warpgroupsize1x1x1_execute_segment_k_off_"
+        "sm90_xmma_gemm_i8i8_i8i32_f32_tn_n_tilesize{}x128_warpgroupsize1x1x1_execute_segment_k_"
+        "off_"
         "kernel__5x_cublas",
         tile);
   if (gpu >= 80) return fmt::format("ampere_int8_i16832gemm_int8_{}_ldg16_stages_64x3_tn", tile);
@@ -218,10 +219,9 @@ bool is_one_of(const Node& node, std::initializer_list<const OpDefinition*> ops)
 
 std::string kernel_name(const GpuModel& gpu, const Node& node, const KernelName& by) {
   const int generation = architecture(gpu);
-  const bool product = is_one_of(node, {&ops::kLinear, &ops::kLinearBackwardData,
-                                        &ops::kLinearBackwardWeights, &ops::kMatmul,
-                                        &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
-                                        &ops::kLinearFused});
+  const bool product = is_one_of(
+      node, {&ops::kLinear, &ops::kLinearBackwardData, &ops::kLinearBackwardWeights, &ops::kMatmul,
+             &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul, &ops::kLinearFused});
   const bool convolution = is_one_of(node, {&ops::kConv2d, &ops::kConv2dBackwardData,
                                             &ops::kConv2dBackwardWeights, &ops::kConv2dFused});
   if (by.operands == "i8" && by.tensor_cores)

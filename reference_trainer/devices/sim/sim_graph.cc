@@ -32,8 +32,8 @@ std::uint64_t hash(std::string_view text) {
 
 bool is_product(const Node& node) {
   static constexpr std::array kProducts = {
-      &ops::kLinear, &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
-      &ops::kMatmul, &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
+      &ops::kLinear,     &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
+      &ops::kMatmul,     &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
       &ops::kLinearFused};
   return std::ranges::find(kProducts, node.op) != kProducts.end();
 }
@@ -146,7 +146,8 @@ class SimGraph final : public CompiledGraph {
   /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
   Arithmetic on_gpu(Arithmetic by) const {
     const GpuModel& gpu = *device_.costs().gpu().model;
-    if (by.operands == "tf32" && gpu.tf32_flops <= 0) return {MathUnit::kGeneral, false, false, "f32"};
+    if (by.operands == "tf32" && gpu.tf32_flops <= 0)
+      return {MathUnit::kGeneral, false, false, "f32"};
     if (by.operands == "bf16" && !gpu.bf16) by.unit = MathUnit::kGeneral;
     if (by.int8_operands && gpu.int8_ops <= 0) by.unit = MathUnit::kGeneral;
     return by;
@@ -155,8 +156,7 @@ class SimGraph final : public CompiledGraph {
   void add(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     const Arithmetic by = on_gpu(arithmetic(graph, node));
-    const int access =
-        by.unit == MathUnit::kTensor ? access_bytes(graph, node) : 16;
+    const int access = by.unit == MathUnit::kTensor ? access_bytes(graph, node) : 16;
     const double share = stored_share(graph, node);
     const double divided = divided_share(graph, node);
     for (const KernelPart& part : kernel_parts(graph, node)) {

@@ -2,11 +2,11 @@
 // Products of inference by oneDNN: bias, residual and activation are its post-ops. Of integers it multiplies sums by a scale for
 // each output channel (its output scales), before which it adds the bias, which therefore is divided by them when the
 // graph's memory is known to have it.
+#include "reference_trainer/ops/fused_products.h"
 #include "kernels/quantise.h"
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/geometry.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
-#include "reference_trainer/ops/fused_products.h"
 
 namespace headway::trainer::host {
 namespace {
@@ -49,8 +49,7 @@ dnnl::primitive_attr attributes_of(const HostGraph& graph, const Node& node, con
                         graph.layout(node.inputs[ops::kFusedResidual]));
   // A residual of integers and a GELU: back to real numbers before it.
   const bool rescale_first = by.activation == Activation::kGelu && scales.unit != 1;
-  if (rescale_first)
-    after.append_eltwise(1, dnnl::algorithm::eltwise_linear, scales.unit, 0);
+  if (rescale_first) after.append_eltwise(1, dnnl::algorithm::eltwise_linear, scales.unit, 0);
   if (by.activation == Activation::kRelu)
     after.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
   if (by.activation == Activation::kGelu)
@@ -71,14 +70,15 @@ void add_product(HostGraph& graph, NodeId id, const Plan& plan, const Scales& sc
   const Node& node = graph.graph().node(id);
   const ValueId bias = node.inputs[ops::kFusedBias];
   graph.set_layout(node.inputs[1], plan.weights_desc());
-  std::vector<DnnlCall::Operand> operands = {{DNNL_ARG_SRC, node.inputs[0], plan.src_desc()},
-                                             {DNNL_ARG_WEIGHTS, node.inputs[1], plan.weights_desc()},
-                                             {DNNL_ARG_DST, node.outputs[0], plan.dst_desc()}};
+  std::vector<DnnlCall::Operand> operands = {
+      {DNNL_ARG_SRC, node.inputs[0], plan.src_desc()},
+      {DNNL_ARG_WEIGHTS, node.inputs[1], plan.weights_desc()},
+      {DNNL_ARG_DST, node.outputs[0], plan.dst_desc()}};
   const FusedProductAttributes& by = ops::fused_product(node);
   if (by.residual) {
     const ValueId residual = node.inputs[ops::kFusedResidual];
-    operands.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, residual,
-                        graph.layout(residual)});
+    operands.push_back(
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, residual, graph.layout(residual)});
   }
   if (!by.is_int8()) {
     operands.push_back({DNNL_ARG_BIAS, bias, plan.bias_desc()});
@@ -89,11 +89,12 @@ void add_product(HostGraph& graph, NodeId id, const Plan& plan, const Scales& sc
   auto divided = std::make_shared<std::vector<float>>(scales.product.size());
   auto call = DnnlCall::make(graph, Primitive(plan), std::move(operands), plan.scratchpad_desc());
   call->lend(DNNL_ARG_BIAS, plan.bias_desc(), divided->data());
-  graph.add_kernel(id, [&graph, call, divided, bias, product = scales.product](const LaunchArguments& a) {
-    const float* real = graph.address(bias);
-    for (std::size_t i = 0; i < product.size(); ++i) (*divided)[i] = real[i] / product[i];
-    call->run(a.slot);
-  });
+  graph.add_kernel(
+      id, [&graph, call, divided, bias, product = scales.product](const LaunchArguments& a) {
+        const float* real = graph.address(bias);
+        for (std::size_t i = 0; i < product.size(); ++i) (*divided)[i] = real[i] / product[i];
+        call->run(a.slot);
+      });
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ struct Geometry {
 };
 
 /// oneDNN wants the right padding that the output needs, not the nominal one.
-inline Geometry geometry_of(const HostGraph& graph, const ConvolutionAttributes& attributes, ValueId x,
-                         ValueId w, ValueId y) {
+inline Geometry geometry_of(const HostGraph& graph, const ConvolutionAttributes& attributes,
+                            ValueId x, ValueId w, ValueId y) {
   const Shape& in = graph.graph().value(x).shape;
   const Shape& out = graph.graph().value(y).shape;
   const std::int64_t kernel = graph.graph().value(w).shape[2];
