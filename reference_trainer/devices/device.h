@@ -29,6 +29,8 @@ struct DeviceInfo {
   int cores = 0;          ///< threads (host) or multiprocessors that share one op
   std::string name;       ///< for people
   std::string note = {};  ///< likewise: what it does without, and why; may be empty
+  /// Largest weight of a product of integers of 8 bits: 127, or 63 where the sum of two products has 16 bits and would overflow.
+  int most_int8_weight = 127;
 };
 
 /// A place in memory that a copy may name. Host code may follow `address` only where the kind is

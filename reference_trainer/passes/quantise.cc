@@ -30,13 +30,13 @@ struct Integers {
   std::vector<float> scales;
 };
 Integers integers_of(const std::vector<float>& weights, std::int64_t rows, std::int64_t columns,
-                     std::int64_t wanted, std::int64_t each) {
+                     std::int64_t wanted, std::int64_t each, float most_weight) {
   Integers result{std::vector<float>(static_cast<std::size_t>(rows * wanted * each)), {}};
   for (std::int64_t row = 0; row < rows; ++row) {
     const float* from = weights.data() + row * columns * each;
     float most = 0;
     for (std::int64_t i = 0; i < columns * each; ++i) most = std::max(most, std::abs(from[i]));
-    const float scale = most > 0 ? most / kMost : 1;
+    const float scale = most > 0 ? most / most_weight : 1;
     float* to = result.values.data() + row * wanted * each;
     for (std::int64_t i = 0; i < columns * each; ++i) to[i] = std::nearbyint(from[i] / scale);
     result.scales.push_back(scale);
@@ -46,8 +46,11 @@ Integers integers_of(const std::vector<float>& weights, std::int64_t rows, std::
 
 class Quantiser {
  public:
-  Quantiser(Graph& graph, const Ranges& ranges, ParameterSet& parameters)
-      : graph_(graph), ranges_(ranges), parameters_(parameters) {
+  Quantiser(Graph& graph, const Ranges& ranges, ParameterSet& parameters, int most_weight)
+      : graph_(graph),
+        ranges_(ranges),
+        parameters_(parameters),
+        most_weight_(static_cast<float>(most_weight)) {
     for (const Node& node : graph_.nodes())
       if (fits(graph_, node)) products_.insert(node.outputs[0]);
     for (const ValueId value : products_)
@@ -120,7 +123,7 @@ class Quantiser {
     by.weight_scales =
         std::make_shared<const std::vector<float>>(static_cast<std::size_t>(s[0]), 1.0F);
     if (const auto found = parameters_.find(weights.name); found != parameters_.end()) {
-      Integers integers = integers_of(found->second, s[0], s[1], wanted, each);
+      Integers integers = integers_of(found->second, s[0], s[1], wanted, each, most_weight_);
       by.weight_scales = std::make_shared<const std::vector<float>>(std::move(integers.scales));
       parameters_[name] = std::move(integers.values);
     }
@@ -134,6 +137,7 @@ class Quantiser {
   Graph& graph_;
   const Ranges& ranges_;
   ParameterSet& parameters_;
+  const float most_weight_;
   std::set<ValueId> products_;  // what they make
   std::set<ValueId> integers_;  // of these, what comes as integers
   std::map<ValueId, ValueId> copies_;
@@ -171,8 +175,8 @@ std::vector<ValueId> quantised_values(const Graph& graph) {
   return {values.begin(), values.end()};
 }
 
-int quantise(Graph& graph, const Ranges& ranges, ParameterSet& parameters) {
-  return Quantiser(graph, ranges, parameters).run();
+int quantise(Graph& graph, const Ranges& ranges, ParameterSet& parameters, int most_weight) {
+  return Quantiser(graph, ranges, parameters, most_weight).run();
 }
 
 }  // namespace headway::trainer

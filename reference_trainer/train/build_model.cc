@@ -166,8 +166,9 @@ Model build_inference_model(const Settings& s, const TrainingData& data, Paramet
 }
 
 void lower_precision(Model& model, const Settings& s, const Ranges& ranges,
-                     ParameterSet& parameters) {
-  if (s.infer_precision == InferPrecision::kInt8) quantise(model.graph, ranges, parameters);
+                     ParameterSet& parameters, int most_weight) {
+  if (s.infer_precision == InferPrecision::kInt8)
+    quantise(model.graph, ranges, parameters, most_weight);
   const Precision precision = precision_around(s.infer_precision);
   const bool plain = precision == Precision::kTf32 && s.tf32_forbidden;
   apply_precision(model.graph, plain ? Precision::kFp32 : precision, ValueId::none());

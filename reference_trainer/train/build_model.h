@@ -21,7 +21,7 @@ Model build_inference_model(const Settings& settings, const TrainingData& data,
                             ParameterSet& parameters);
 /// Takes it to the format of infer_precision. `ranges`: see quantise().
 void lower_precision(Model& model, const Settings& settings, const Ranges& ranges,
-                     ParameterSet& parameters);
+                     ParameterSet& parameters, int most_weight = 127);
 
 /// (parameter, its gradient).
 using GradientPairs = std::vector<std::pair<ValueId, ValueId>>;

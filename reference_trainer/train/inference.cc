@@ -61,7 +61,7 @@ Inference::Inference(const Settings& settings, Device& device, const TrainingDat
   model_ = build_inference_model(settings_, data_, its);
   const bool int8 = settings_.infer_precision == InferPrecision::kInt8;
   const Ranges ranges = int8 && device.computes() ? calibrate(model_, its) : Ranges{};
-  lower_precision(model_, settings_, ranges, its);
+  lower_precision(model_, settings_, ranges, its, device.info().most_int8_weight);
   CompileOptions compile;
   compile.input_slots = InputFeed::slots(settings_.h2d);
   compile.raw_allocator = settings_.raw_allocator;

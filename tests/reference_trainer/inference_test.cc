@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "reference_trainer/data/random.h"
+#include "reference_trainer/devices/host/processor.h"
 #include "reference_trainer/ops/fused_products.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/ops/support.h"
@@ -67,7 +68,7 @@ std::vector<float> logits(const Settings& settings, const Served& served) {
     for (const ValueId value : quantised_values(model.graph))
       ranges[value] = largest_size(
           value_after_pass(model, parameters, value, settings.model != ModelKind::kResnet));
-  lower_precision(model, settings, ranges, parameters);
+  lower_precision(model, settings, ranges, parameters, most_int8_weight());
   return value_after_pass(model, parameters, logits_of(model),
                           settings.model != ModelKind::kResnet);
 }
@@ -146,6 +147,8 @@ void check_integers(FusedProductAttributes by) {
   Integers of{6, 12, 8, {}, {}, {}, {}, std::move(by)};
   of.x = random_integers(72, 1);
   of.w = random_integers(96, 2);
+  const auto most = static_cast<float>(most_int8_weight());
+  for (float& weight : of.w) weight = std::clamp(weight, -most, most);
   of.residual = random_integers(48, 3);
   for (int i = 0; i < 8; ++i) of.bias.push_back(static_cast<float>(i) * 0.1F - 0.3F);
   Graph graph;

@@ -285,7 +285,7 @@ const Fix kInferInInt8{
 
 const Fix kInferenceEngine{"inference-engine",
                            "Fold norms and fuse epilogues into convolutions",
-                           "unfused-elementwise, inference-precision",
+                           "unfused-elementwise",
                            FixKind::kModelled,
                            0.25,
                            "--fold-bn on",

@@ -27,6 +27,7 @@ struct Operands {
   bool int8 = false;
   NumberFormat format = NumberFormat::kFloat32;  ///< of operands that are no integers
   Operand x, w, product;
+  std::shared_ptr<Memory> factors;  ///< of integers; kernels keep it
 };
 
 /// The half format of x or of the weights, which then is that of all three.
@@ -34,6 +35,18 @@ NumberFormat product_format(const CudaGraph& graph, const Node& node) {
   for (const ValueId value : {node.inputs[0], node.inputs[1]})
     if (graph.format(value) != NumberFormat::kFloat32) return graph.format(value);
   return NumberFormat::kFloat32;
+}
+
+/// What the sums of each output channel are multiplied by.
+std::shared_ptr<Memory> factors_of(const CudaGraph& graph, const FusedProductAttributes& by) {
+  std::vector<float> host;
+  for (const float weight : *by.weight_scales) host.push_back(by.input_scale * weight);
+  const std::size_t bytes = host.size() * sizeof(float);
+  auto factors = std::make_shared<Memory>(
+      graph.device().allocate(static_cast<std::int64_t>(bytes), MemoryKind::kDevice));
+  HEADWAY_CU(graph.device().driver(), cuMemcpyHtoD,
+             reinterpret_cast<CUdeviceptr>(factors->view().address), host.data(), bytes);
+  return factors;
 }
 
 Operands operands_of(CudaGraph& graph, NodeId id) {
@@ -45,6 +58,7 @@ Operands operands_of(CudaGraph& graph, NodeId id) {
     of.x = graph.operand(node.inputs[0]);
     of.w = graph.operand(node.inputs[1]);
     of.product = graph.scratch(id, graph.shape(y).elements() * std::int64_t{4});
+    of.factors = factors_of(graph, ops::fused_product(node));
     return of;
   }
   of.format = product_format(graph, node);
@@ -72,16 +86,7 @@ void add_epilogue(CudaGraph& graph, NodeId id, const Operands& of) {
   if (by.residual_scale > 0) ends.residual_factor = by.residual_scale;
   if (by.output_scale > 0) ends.inverse_scale = 1 / by.output_scale;
   const Element product_type = of.int8 ? Element::kInt32 : kernels::cuda::element_of(of.format);
-  std::shared_ptr<Memory> factors;
-  if (of.int8) {
-    std::vector<float> host;
-    for (const float weight : *by.weight_scales) host.push_back(by.input_scale * weight);
-    factors = std::make_shared<Memory>(graph.device().allocate(
-        static_cast<std::int64_t>(host.size() * sizeof(float)), MemoryKind::kDevice));
-    HEADWAY_CU(graph.device().driver(), cuMemcpyHtoD,
-               reinterpret_cast<CUdeviceptr>(factors->view().address), host.data(),
-               host.size() * sizeof(float));
-  }
+  const float* const factors = of.factors ? of.factors->as<float>() : nullptr;
   const Operand bias = graph.operand(node.inputs[ops::kFusedBias]);
   const ValueId residual = by.residual ? node.inputs[ops::kFusedResidual] : ValueId::none();
   const Operand added = residual.valid() ? graph.operand(residual) : Operand();
@@ -94,7 +99,7 @@ void add_epilogue(CudaGraph& graph, NodeId id, const Operands& of) {
         kernels::cuda::EpilogueArrays arrays;
         arrays.x = of.product.at();
         arrays.x_type = product_type;
-        arrays.factors = factors ? factors->as<float>() : nullptr;
+        arrays.factors = factors;
         arrays.bias = bias.at<float>();
         arrays.residual = added.at();
         arrays.residual_type = added_type;
