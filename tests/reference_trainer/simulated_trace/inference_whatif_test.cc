@@ -2,6 +2,7 @@
 // What narrower numbers gain inference, predicted from one simulated run and done in another.
 #include <doctest/doctest.h>
 
+#include "analyzer/kernels/families.h"
 #include "analyzer/whatif/predict_findings.h"
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 
@@ -84,6 +85,31 @@ TEST_CASE("a T4 infers ResNet-50 in INT8 about eleven times as fast as in FP32, 
   CHECK(fp32 / mean_step_ns(run, {{"infer_precision", "int8"}}) > 9.9);
   CHECK(fp32 / mean_step_ns(run, {{"infer_precision", "int8"}}) < 12.1);
   CHECK(mean_step_ns(run, kUnfused) / fp32 > 1.2);
+}
+
+TEST_CASE("products of integers have the libraries' names on every generation that has them") {
+  for (const char* gpu : {"t4", "a100", "l4", "h200", "b200"}) {
+    for (const char* model : {"resnet", "transformer"}) {
+      CAPTURE(std::string(gpu));
+      const auto simulated = test::simulate(
+          with(kServed, {{"gpu", gpu}, {"model", model}, {"infer_precision", "int8"}}), 2);
+      const sim::Recording& recording = simulated.run.recordings[0];
+      int products = 0;
+      for (const sim::Op& op : recording.ops) {
+        if (op.op < 0 || op.kind != sim::DeviceOpKind::kKernel) continue;
+        const std::string_view type = recording.graph[static_cast<std::size_t>(op.op)].type;
+        const analyzer::KernelTraits traits = analyzer::classify_kernel(op.name->text);
+        CAPTURE(op.name->text);
+        if (type == "quantise") CHECK(traits.family == analyzer::KernelFamily::kCast);
+        if (traits.precision != analyzer::Precision::kInt8) continue;
+        ++products;
+        CHECK(traits.family == (type == "conv2d_fused" ? analyzer::KernelFamily::kConvolution
+                                                       : analyzer::KernelFamily::kGemm));
+        CHECK(traits.math_unit == op.unit);
+      }
+      CHECK(products > 10);
+    }
+  }
 }
 
 TEST_CASE("a GPU whose matrix units take no integers is not told to use them") {

@@ -132,7 +132,7 @@ void add_linear_fused(CudaGraph& graph, NodeId id) {
       graph.scratch(id, static_cast<std::int64_t>(product->workspace_bytes()));
   graph.add_kernel(
       id,
-      [=](CUstream stream, const LaunchArguments& arguments) {
+      [=, kept = of.factors](CUstream stream, const LaunchArguments& arguments) {
         product->run(stream, of.x.at(arguments.slot), of.w.at(), of.product.at(), workspace.at());
       },
       "product");
@@ -161,7 +161,7 @@ void add_conv2d_fused(CudaGraph& graph, NodeId id) {
   });
   graph.add_kernel(
       id,
-      [=](CUstream stream, const LaunchArguments& arguments) {
+      [=, kept = of.factors](CUstream stream, const LaunchArguments& arguments) {
         plan->run(stream, (*bound)[reads_batch ? static_cast<std::size_t>(arguments.slot) : 0]);
       },
       "product");
