@@ -82,9 +82,8 @@ Proposal propose(const Predictor& predictor) {
                                 format_duration(time), faster.factor,
                                 limits->model ? limits->model->id : "this device", faster.reason),
                     editor.take()};
-  const std::string setting = predictor.analysis().program.is_inference()
-                                  ? "--infer-precision tf32"
-                                  : "--precision tf32";
+  const std::string setting =
+      predictor.analysis().program.is_inference() ? "--infer-precision tf32" : "--precision tf32";
   // Where the others are in half precision, these few are no matter of a setting.
   if (const ProductTime products = product_time(predictor);
       ratio(products.half, products.all) < 0.5)
