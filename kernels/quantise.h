@@ -8,7 +8,7 @@
 namespace headway::kernels {
 
 /// to[row][column] = from[row][column] / scale, rounded to the nearest (ties to even), within -127..127; columns of `to` beyond
-/// those of `from` are 0.
+/// those of `from` are 0. What is no number becomes -127.
 struct QuantiseShape {
   std::int64_t rows = 0;
   std::int64_t columns = 0;

@@ -8,7 +8,7 @@
 namespace headway::kernels::cuda {
 
 __device__ __forceinline__ std::int8_t to_int8(float x) {
-  const float within = fminf(fmaxf(x, -127.0F), 127.0F);
+  const float within = fminf(fmaxf(x, -127.0F), 127.0F);  // NaN gives -127
   return static_cast<std::int8_t>(rintf(within));
 }
 

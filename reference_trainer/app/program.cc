@@ -187,6 +187,8 @@ void check_device_settings(const Settings& s) {
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
   if (s.mode == RunMode::kInfer) check_inference_settings(s);
+  if (s.mode == RunMode::kTrain && !s.checkpoint.empty() && s.device == DeviceKind::kSim)
+    fail_usage("checkpoint: a simulated device computes no parameters to write. Leave it out.");
   if (s.recompute && s.model != ModelKind::kTransformer)
     fail_usage(
         "recompute: only the transformer has blocks that can be made again. Use --model "

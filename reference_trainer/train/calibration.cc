@@ -46,7 +46,8 @@ double information_lost(const std::vector<double>& counts, std::size_t bins) {
 
 float largest_size(std::span<const float> values) {
   float largest = 0;
-  for (float value : values) largest = std::max(largest, std::abs(value));
+  for (float value : values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   return largest;
 }
 
@@ -54,7 +55,8 @@ void SizeHistogram::add(std::span<const float> values) {
   if (largest_ <= 0) return;
   const float bins_per_unit = static_cast<float>(kBins) / largest_;
   for (float value : values) {
-    if (value == 0) continue;  // ReLU makes many, and zero is exact in every scale
+    // ReLU makes many zeros, which are exact in every scale.
+    if (value == 0 || !std::isfinite(value)) continue;
     const auto bin = static_cast<std::size_t>(std::abs(value) * bins_per_unit);
     counts_[std::min(bin, kBins - 1)] += 1;
   }

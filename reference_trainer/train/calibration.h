@@ -32,6 +32,7 @@ class SizeHistogram {
   std::vector<double> counts_;
 };
 
+/// Of those that are finite; a network that has others is past quantising.
 float largest_size(std::span<const float> values);
 
 }  // namespace headway::trainer

@@ -22,6 +22,14 @@ TEST_CASE("halves go to the even integer, and the infinite to the largest") {
   CHECK(to == std::vector<std::int8_t>{0, 2, -2, 127});
 }
 
+TEST_CASE("what is no number becomes the smallest integer, as on a GPU") {
+  const std::vector<float> from = {std::numeric_limits<float>::quiet_NaN(),
+                                   -std::numeric_limits<float>::infinity()};
+  std::vector<std::int8_t> to(2);
+  kernels::quantise({1, 2, 2, 1}, from.data(), to.data());
+  CHECK(to == std::vector<std::int8_t>{-127, -127});
+}
+
 TEST_CASE("every row of a large array is done once, by however many threads") {
   std::vector<float> from(200'000);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i % 251) - 125;
