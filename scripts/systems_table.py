@@ -52,7 +52,7 @@ SYSTEMS = [
     ("Batches made ahead", ALL, "input-bound", "more batches ahead", "ab: prefetch", NONE),
     ("Workers that stay", ALL, "loader-restart", "workers started anew", "seen on PyTorch only ([0053](../design/0053-what-fresh-seeds-showed.md))", NONE),
     ("Packed files", ALL, "small-files", "files into shards", "files into shards", "up to 10 times from I/O (packed records)"),
-    ("Samples in memory", ALL, "slow-storage", "samples in memory", "ab: source", NONE),
+    ("Samples in memory", ALL, "slow-storage", "samples in memory", "the storage is emulated, as on sim", NONE),
     ("Decoding ahead", ALL, "input-bound", "decoding pictures ahead", "decoding ahead", NONE),
     ("Augmenting on the device", ALL, "input-bound", "augmenting on the device", "ab: augment_on", NONE),
     ("Pinned memory", ALL, "pageable-copy", "pinned memory", "pinned memory", "bandwidthTest: about 5 times the rate over PCIe 5"),
@@ -62,8 +62,8 @@ SYSTEMS = [
     ("Steps ahead", ALL, "host-sync", "one step ahead", "needs a host that is slower than the device, which are one here", NONE),
     ("CUDA graphs", ALL, "launch-bound", "graph, slow launches", "measured on a loaded machine only ([0066](../design/0066-graphs-gradients-names.md))",
      "2.5 µs and 1 ns a node a launch, 0.5 instead of 0.9 µs between kernels (NVIDIA)"),
-    ("Larger batch", ALL, "launch-bound, low-occupancy, memory-headroom", "batch, launch-bound", "ab: launch_us", NONE),
-    ("Caching allocator", ALL, "allocator", "memory, small batches", "accuracy.md: 45.4 → 22.0 ms, predicted 22.0", "about 50 µs an allocation (rmm)"),
+    ("Larger batch", ALL, "launch-bound, low-occupancy, memory-headroom", "batch, launch-bound", "launches are emulated, as on sim", NONE),
+    ("Caching allocator", ALL, "allocator", "memory, small batches", "accuracy.md: 45.4 → 22.0 ms, predicted 22.0", "about 50 µs an allocation (University of Virginia)"),
     ("Code loaded at the start", ALL, "module-load", "code loaded in steps", "the same on every device: emulated", NONE),
     ("No pauses", ALL, "host-pauses", "pauses", "the same on every device: emulated", NONE),
     ("Batch norm, sum and ReLU as one", ALL, "unfused-elementwise", "batch norm, fused", "batch norm, fused", "660 → 1060 images/s at batch 32 (with bulking); SSD > 20 % (with NHWC)"),
@@ -96,11 +96,11 @@ SYSTEMS = [
     ("Sentences of like length", ALL, "uneven-batches", "sentences of any length", "ab: balance", NONE),
     ("Gathers ahead (shared parameters)", SIM_ONLY, "late-all-gather", "shared parameters", "only simulated", "FSDP2's prefetch, without a figure"),
     ("More micro batches (pipelines)", SIM_ONLY, "pipeline-bubble", "micro batches", "only simulated", "bubble (stages - 1) / micro batches (GPipe)"),
-    ("Activations kept", ALL, "recomputation", "activations kept", "a forward pass less, as on sim", "a third of the step (one forward pass of three)"),
+    ("Activations kept", ALL, "recomputation", "activations kept", "a forward pass less, as on sim", "about 30 % more time for less memory (Chen et al., 2016)"),
     ("Inference in FP16", ALL, "inference-precision", "inference, FP16", "rounds only", "V100: 1593 → 6018 images/s, ResNet-50 (TensorRT 4)"),
     ("Inference in INT8", ALL, "inference-precision", "inference, INT8", "ab: infer_precision", "T4: 11 times FP32 (TensorRT)"),
-    ("Inference in INT8 from FP16", ALL, "inference-precision", "inference, FP16 to INT8", "ab: infer_precision", "A100: twice the rate by its datasheet"),
-    ("Inference of a transformer in INT8", ALL, "inference-precision", "inference, transformer", "ab: infer_precision", NONE),
+    ("Inference in INT8 from FP16", ALL, "inference-precision", "inference, FP16 to INT8", "FP16 rounds only; FP32 to INT8 above", "A100: twice the rate by its datasheet"),
+    ("Inference of a transformer in INT8", ALL, "inference-precision", "inference, transformer", "measured with convolutions, above", NONE),
     ("Batch norms folded, epilogues fused", ALL, "unfused-elementwise", "inference, folded", "ab: fold_bn", "8 times at low latency (TF-TRT, with FP16)"),
 ]
 
@@ -130,7 +130,7 @@ def host_rows(accuracy):
 def ab_rows(file):
     """Case: measured, of ab_matrix.py's JSON."""
     rows = json.loads(file.read_text())["cases"] if file else []
-    return {row["name"]: f"{gain(row['bad_ms'], row['good_ms'])}, not predicted: a processor" for row in rows}
+    return {row["name"]: f"{gain(row['bad_ms'], row['good_ms'])}, not predicted" for row in rows}
 
 
 def switch_text(name):

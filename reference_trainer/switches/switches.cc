@@ -254,7 +254,7 @@ std::vector<Switch> make_switches() {
            "INT8 operands of products with "
            "a scale for each output channel of the weights and one for each activation, which "
            "calibration finds, and FP16 "
-           "around them (published: TensorRT in INT8 11 times TensorFlow in FP32, T4).",
+           "around them (published: TensorRT, 11 times FP32 on a T4).",
            "inference-precision", try_when_allowed({"fp16", "int8"}, infers)},
           &S::infer_precision,
           {{"fp32", InferPrecision::kFp32},
