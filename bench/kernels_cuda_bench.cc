@@ -29,6 +29,7 @@
 #include "kernels/cuda/mean_pool.h"
 #include "kernels/cuda/multibox.h"
 #include "kernels/cuda/parts.h"
+#include "kernels/cuda/quantise.h"
 #include "kernels/cuda/relu.h"
 #include "kernels/cuda/row_program.h"
 #include "kernels/cuda/sgd_momentum.h"
@@ -166,6 +167,28 @@ void bench_rows(Bench& b, NumberFormat f, const char* name) {
       bench_programs(b, rows, columns, static_cast<float*>(x), gamma, beta, static_cast<float*>(y));
     b.forget();
   }
+}
+
+/// Integers of 8 bits, as inference has them: into them, and what follows a product of them.
+void bench_integers(Bench& b, NumberFormat f, const char* name) {
+  constexpr std::int64_t kColumns = 256;
+  const std::int64_t rows = b.quick() ? 20 : 1 << 18, n = rows * kColumns;
+  const std::string shape = fmt::format("{}x{}", rows, kColumns);
+  void* x = b.array(f, n);
+  auto* integers = b.filled<std::int8_t>(n, {3, -90, 127});
+  b.measure("quantise", name, shape, n * (size_of(f) + 1),
+            {quantise(b.limits(), f, {rows, kColumns, kColumns, 0.01F}, x, integers)});
+  auto* sums = b.filled<std::int32_t>(n, {7000, -250, 31});
+  auto* residual = b.filled<std::int8_t>(n, {5, 60, -7});
+  const kernels::ProductEpilogue ends{rows, kColumns, kernels::EpilogueActivation::kRelu, 0.02F,
+                                      f == kFull ? 50.0F : 0.0F};
+  EpilogueArrays arrays{sums,     Element::kInt32, b.floats(kColumns), b.floats(kColumns),
+                        residual, Element::kInt8};
+  arrays.y = f == kFull ? integers : x;
+  arrays.y_type = f == kFull ? Element::kInt8 : element_of(f);
+  b.measure(f == kFull ? "product_epilogue_to_int8" : "product_epilogue", name, shape,
+            n * (5 + (f == kFull ? 1 : size_of(f))), {product_epilogue(b.limits(), ends, arrays)});
+  b.forget();
 }
 
 void bench_images(Bench& b, NumberFormat f, const char* name) {
@@ -598,6 +621,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < std::size(kFormats); ++i) {
       bench_elementwise(bench, kFormats[i], kNames[i]);
       bench_rows(bench, kFormats[i], kNames[i]);
+      bench_integers(bench, kFormats[i], kNames[i]);
       bench_images(bench, kFormats[i], kNames[i]);
       bench_recurrent(bench, kFormats[i], kNames[i]);
       bench_detection(bench, kFormats[i], kNames[i]);

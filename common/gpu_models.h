@@ -20,7 +20,9 @@ struct GpuModel {
   double tf32_flops;  ///< matrix units, TF32 or XF32
   double half_flops;  ///< matrix units, FP16; BF16 as well where bf16 is true
   double fp8_flops;   ///< matrix units
-  bool bf16;          ///< matrix units take BF16
+  double
+      int8_ops;  ///< matrix units; Volta has none, and four times its FP32 on general cores (dp4a)
+  bool bf16;     ///< matrix units take BF16
   std::int64_t l2_bytes;
   std::int64_t link_bytes_per_second;  ///< NVLink or Infinity Fabric, both directions; 0 none
   std::string_view source;

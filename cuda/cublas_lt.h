@@ -11,13 +11,13 @@ namespace headway::cuda {
 /// with the header where there is one.
 namespace cublas_lt {
 
-enum class Type : int { kFp32 = 0, kFp16 = 2, kBf16 = 14 };  // cudaDataType
-enum class Compute : int { kFp32 = 68, kTf32 = 77 };         // cublasComputeType_t
-enum class Attribute : int {                                 // of a product's description
-  kTransposeA = 3,                                           ///< int32
-  kTransposeB = 4,                                           ///< int32
-  kEpilogue = 7,                                             ///< uint32
-  kBiasPointer = 8,                                          ///< const void*
+enum class Type : int { kFp32 = 0, kFp16 = 2, kInt8 = 3, kInt32 = 10, kBf16 = 14 };  // cudaDataType
+enum class Compute : int { kFp32 = 68, kInt32 = 72, kTf32 = 77 };  // cublasComputeType_t
+enum class Attribute : int {                                       // of a product's description
+  kTransposeA = 3,                                                 ///< int32
+  kTransposeB = 4,                                                 ///< int32
+  kEpilogue = 7,                                                   ///< uint32
+  kBiasPointer = 8,                                                ///< const void*
 };
 enum class Operation : std::int32_t { kPlain = 0, kTransposed = 1 };  // cublasOperation_t
 enum class Epilogue : std::uint32_t { kNone = 1, kBias = 4 };         // cublasLtEpilogue_t

@@ -51,9 +51,12 @@ Product::Object Product::layout(Type type, std::int64_t rows, std::int64_t colum
 
 void Product::describe() {
   void* raw = nullptr;
-  CublasLt::check(
-      library_.description_create(&raw, shape_.tf32 ? Compute::kTf32 : Compute::kFp32, Type::kFp32),
-      "cublasLtMatmulDescCreate");
+  const bool integers = shape_.operands == Type::kInt8;
+  const Compute compute = integers      ? Compute::kInt32
+                          : shape_.tf32 ? Compute::kTf32
+                                        : Compute::kFp32;
+  CublasLt::check(library_.description_create(&raw, compute, integers ? Type::kInt32 : Type::kFp32),
+                  "cublasLtMatmulDescCreate");
   description_.reset(raw);
   auto set = [&](Attribute attribute, const auto& value) {
     CublasLt::check(library_.description_set(raw, attribute, &value, sizeof value),
@@ -100,10 +103,13 @@ void Product::set_bias(const void* bias) {
 }
 
 void Product::run(CUstream stream, const void* a, const void* b, void* d, void* workspace) const {
-  const float one = 1;
-  const float zero = 0;
-  CublasLt::check(library_.matmul(library_.handle(), description_.get(), &one, b, b_.get(), a,
-                                  a_.get(), &zero, d, d_.get(), d, d_.get(), &best_.algorithm,
+  const float real[] = {1, 0};
+  const std::int32_t whole[] = {1, 0};
+  const bool integers = shape_.operands == Type::kInt8;
+  const void* const one = integers ? static_cast<const void*>(whole) : real;
+  const void* const zero = integers ? static_cast<const void*>(whole + 1) : real + 1;
+  CublasLt::check(library_.matmul(library_.handle(), description_.get(), one, b, b_.get(), a,
+                                  a_.get(), zero, d, d_.get(), d, d_.get(), &best_.algorithm,
                                   workspace, best_.workspace_bytes, stream),
                   "cublasLtMatmul");
 }

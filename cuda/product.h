@@ -11,7 +11,8 @@
 namespace headway::cuda {
 
 /// d = a·b for each of `batch` products that lie one after the other: a [m][k], b [k][n], d [m][n], row-major and
-/// dense. Transposed operands are stored [k][m] or [n][k]. Sums are made in FP32.
+/// dense. Transposed operands are stored [k][m] or [n][k]. Sums are made in FP32, of kInt8 operands exactly, as kInt32: then b is
+/// transposed, a is not, and n and k are multiples of 4.
 struct ProductShape {
   std::int64_t m = 0;
   std::int64_t n = 0;

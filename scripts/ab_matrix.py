@@ -23,6 +23,8 @@ GPU_MEMORY = ["--memory-gb-per-s", "6", "--launch-us", "2"]
 
 RANKS = ["--model", "resnet", "--batch", "8", "--samples", "2000", "--threads", "1", "--ranks", "2"]
 
+SERVED = ["--mode", "infer", "--train-steps", "0", "--model", "resnet", "--batch", "32", "--samples", "2000", "--source", "memory", "--augment", "off"]
+
 # name: (setting of both sides, the bad value, the good value)
 CASES = {
     "workers": (IMAGES + SLOW_DISK, ["--workers", "1"], ["--workers", "4"]),
@@ -56,6 +58,8 @@ CASES = {
     "balance": (["--model", "gnmt", "--layers", "2", "--features", "64", "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"]),
     "assign": (BOXES + ["--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"]),
     "coords": (BOXES + ["--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"]),
+    "infer_precision": (SERVED, ["--infer-precision", "fp32"], ["--infer-precision", "int8"]),
+    "fold_bn": (SERVED, ["--fold-bn", "off", "--fused-epilogue", "off"], ["--fold-bn", "on", "--fused-epilogue", "on"]),
     "graph_compiler": (TEXT + GPU_MEMORY + ["--fused-ln", "off", "--fused-bias-act", "off"], ["--graph-compiler", "off"], ["--graph-compiler", "on"]),
 }
 

@@ -41,6 +41,8 @@ double DeviceLimits::peak_flops(trace::MathUnit unit, Precision precision) const
       return model->half_flops;
     case Precision::kFp8:
       return model->fp8_flops;
+    case Precision::kInt8:
+      return model->int8_ops;
     default:
       return 0;
   }

@@ -72,6 +72,9 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"^linear_tf32 ", kGemm, kTrainer},
     {"^linear_bf16 ", kGemm, kTrainer},
     {"^linear_f16 ", kGemm, kTrainer},
+    {"^linear_fused", kGemm, kTrainer},
+    {"^quantise", kCast, kTrainer},
+    {"^product_epilogue", kFused, kTrainerCuda},
     {"^attention_mask ", kElementwise, kTrainer},
     {"^padding_mask ", kElementwise, kTrainer},
     {"^scale ", kElementwise, kTrainer},
@@ -325,6 +328,7 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
     {"hcudnn", kConvolution, kCudnn},
     {"884cudnn", kConvolution, kCudnn},
     {"1688cudnn", kConvolution, kCudnn},
+    {"8816cudnn", kConvolution, kCudnn},
     {"icudnn", kConvolution, kCudnn},
     {"winograd", kConvolution, kCudnn},
     {"fft2d_", kConvolution, kCudnn},
@@ -618,31 +622,17 @@ constexpr auto kMath = std::to_array<MathRow>({
 });
 
 constexpr auto kPrecisions = std::to_array<PrecisionRow>({
-    {"tf32f32", Precision::kTf32},
-    {"tf32tf32", Precision::kTf32},
-    {"_tf32", Precision::kTf32},
-    {"bf16bf16", Precision::kBf16},
-    {"f16f16", Precision::kFp16},
-    {"e2m1", Precision::kFp4},
-    {"e4m3", Precision::kFp8},
-    {"e5m2", Precision::kFp8},
-    {"i8i8", Precision::kInt8},
-    {"f32f32", Precision::kFp32},
-    {"f64f64", Precision::kFp64},
-    {"bf16", Precision::kBf16},
-    {"bfloat16", Precision::kBf16},
-    {"fp8", Precision::kFp8},
-    {"fp16", Precision::kFp16},
-    {"half", Precision::kFp16},
-    {"_f16", Precision::kFp16},
+    {"tf32f32", Precision::kTf32},  {"tf32tf32", Precision::kTf32}, {"_tf32", Precision::kTf32},
+    {"bf16bf16", Precision::kBf16}, {"f16f16", Precision::kFp16},   {"e2m1", Precision::kFp4},
+    {"e4m3", Precision::kFp8},      {"e5m2", Precision::kFp8},      {"i8i8", Precision::kInt8},
+    {"fused_i8", Precision::kInt8}, {"f32f32", Precision::kFp32},   {"f64f64", Precision::kFp64},
+    {"bf16", Precision::kBf16},     {"bfloat16", Precision::kBf16}, {"fp8", Precision::kFp8},
+    {"fp16", Precision::kFp16},     {"half", Precision::kFp16},     {"_f16", Precision::kFp16},
     {"884", Precision::kFp16},    // Volta's matrix instructions know no other type
     {"1688", Precision::kFp16},   // with a type said: above
     {"16816", Precision::kFp16},  // likewise
-    {"fp32", Precision::kFp32},
-    {"_f32", Precision::kFp32},
-    {"<float", Precision::kFp32},
-    {" float,", Precision::kFp32},
-    {"<double", Precision::kFp64},
+    {"fp32", Precision::kFp32},     {"_f32", Precision::kFp32},     {"<float", Precision::kFp32},
+    {" float,", Precision::kFp32},  {"<double", Precision::kFp64},
 });
 
 constexpr auto kPasses = std::to_array<PassRow>({

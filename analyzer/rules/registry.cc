@@ -33,6 +33,7 @@ std::span<const Rule* const> all_rules() {
       &kCommSlowLink,
       &kNoTensorCores,
       &kFullPrecision,
+      &kInferencePrecision,
       &kGemmEfficiency,
       &kUnfusedAttention,
       &kUnfusedElementwise,

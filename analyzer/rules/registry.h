@@ -28,6 +28,7 @@ extern const Rule kMemoryHeadroom;
 extern const Rule kModuleLoad;
 extern const Rule kNoTensorCores;
 extern const Rule kFullPrecision;
+extern const Rule kInferencePrecision;
 extern const Rule kGemmEfficiency;
 extern const Rule kPadding;
 extern const Rule kPageableCopy;

@@ -89,7 +89,9 @@ ProgramFacts find_program(const Trace& trace, const RangeNames& names, const Ker
   bool engine = false;
   if (trace.setting("trainer") == kTrainer) {
     facts.frameworks |= bit(Framework::kHeadwayTrain);
-    training = true;
+    // Where it trains first, ops of the backward pass say so.
+    operators = trace.setting("mode") == "infer";
+    training = training || !operators;
   }
   std::vector<bool> seen(trace.strings.size());
   const Ranges& ranges = trace.ranges;

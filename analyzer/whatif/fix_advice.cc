@@ -94,6 +94,18 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"half-precision", kTorch, "torch.autocast('cuda', dtype=torch.bfloat16)"},
     {"half-precision", kFlow,
      "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16'); in flax dtype=jnp.bfloat16"},
+    {"infer-in-16-bits", kTorch,
+     "model.half() or model.to(torch.bfloat16) under torch.inference_mode()"},
+    {"infer-in-16-bits", kFlow,
+     "TrtGraphConverterV2(precision_mode='FP16'); parameters in bfloat16"},
+    {"infer-in-int8", kTorch,
+     "torch_tensorrt.compile(…, enabled_precisions={torch.int8, torch.half}) after "
+     "modelopt.torch.quantization.quantize(…); "
+     "torchao.quantize_(model, …)"},
+    {"infer-in-int8", kFlow,
+     "TrtGraphConverterV2(precision_mode='INT8', use_calibration=True); aqt for JAX"},
+    {"inference-engine", kTorch, "torch_tensorrt.compile(…); torch.compile(…) with freezing"},
+    {"inference-engine", kFlow, "TrtGraphConverterV2(…), jax.jit over the frozen model"},
     {"pad-shapes", kTorch,
      "model.resize_token_embeddings(n, pad_to_multiple_of=64); features a multiple of 64"},
     {"pad-shapes", kFlow, "vocabulary and features padded to a multiple of 64"},

@@ -52,7 +52,8 @@ ProductTime product_time(const Predictor& predictor) {
   };
   // On general cores 16 bits are no faster than 32.
   auto on_matrix_units = [](const KernelTraits& traits) {
-    return is_half(traits.precision) && traits.math_unit != trace::MathUnit::kGeneral;
+    return (is_half(traits.precision) || traits.precision == Precision::kInt8) &&
+           traits.math_unit != trace::MathUnit::kGeneral;
   };
   time.all = time_of([](const KernelTraits&) { return true; });
   time.half = time_of(on_matrix_units);

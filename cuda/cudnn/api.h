@@ -88,7 +88,7 @@ enum class AttributeType : int {
   kCharacter = 24,
 };
 
-enum class DataType : int { kFloat32 = 0, kFloat16 = 2, kBfloat16 = 9 };
+enum class DataType : int { kFloat32 = 0, kFloat16 = 2, kInt8 = 3, kInt32 = 4, kBfloat16 = 9 };
 enum class Mode : int { kCrossCorrelation = 1 };  // no flipped filters, as networks have it
 enum class HeuristicsMode : int { kFallback = 2, kA = 3 };
 /// What an engine says of its numbers.

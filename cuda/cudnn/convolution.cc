@@ -44,7 +44,9 @@ CudnnDescriptor tensor(const Cudnn& library, std::int64_t id, DataType type, std
 
 CudnnDescriptor convolution(const Cudnn& library, const ConvolutionShape& s) {
   CudnnDescriptor result(library, DescriptorType::kConvolution);
-  result.set(Attribute::kConvolutionComputeType, AttributeType::kDataType, {DataType::kFloat32})
+  result
+      .set(Attribute::kConvolutionComputeType, AttributeType::kDataType,
+           {s.int8 ? DataType::kInt32 : DataType::kFloat32})
       .set(Attribute::kConvolutionMode, AttributeType::kConvolutionMode, {Mode::kCrossCorrelation})
       .set(Attribute::kConvolutionSpatialDimensions, {2})
       .set(Attribute::kConvolutionDilations, {1, 1})
@@ -84,12 +86,13 @@ FormAttributes attributes_of(ConvolutionForm form) {
 /// The graph of one operation. Its parts may go: cuDNN copies what it is given.
 CudnnDescriptor operation_graph(const Cudnn& library, ConvolutionForm form, NumberFormat format,
                                 const ConvolutionShape& s) {
-  const DataType type = data_type(format);
+  const DataType type = s.int8 ? DataType::kInt8 : data_type(format);
   const CudnnDescriptor x =
       tensor(library, kX, type, s.images, s.channels, s.height, s.width, s.channels_first);
   const CudnnDescriptor w =
       tensor(library, kW, type, s.filters, s.channels, s.kernel, s.kernel, s.channels_first);
-  const CudnnDescriptor y = tensor(library, kY, type, s.images, s.filters, s.out(s.height),
+  const DataType result = s.int8 ? DataType::kInt32 : type;
+  const CudnnDescriptor y = tensor(library, kY, result, s.images, s.filters, s.out(s.height),
                                    s.out(s.width), s.channels_first);
   const CudnnDescriptor how = convolution(library, s);
   const FormAttributes names = attributes_of(form);
@@ -144,14 +147,16 @@ std::string text_of(ConvolutionForm form, NumberFormat format, const Convolution
   return fmt::format("{}x{}x{}x{} with {} filters of {}x{}, stride {}, padding {}, {}, {}{}",
                      s.images, s.height, s.width, s.channels, s.filters, s.kernel, s.kernel,
                      s.stride, s.padding, forms[static_cast<int>(form)],
-                     formats[static_cast<int>(format)], s.channels_first ? ", as NCHW" : "");
+                     s.int8 ? "INT8" : formats[static_cast<int>(format)],
+                     s.channels_first ? ", as NCHW" : "");
 }
 
 }  // namespace
 
 ConvolutionPlan::ConvolutionPlan(const Cudnn& library, ConvolutionForm form, NumberFormat format,
                                  const ConvolutionShape& shape, std::int64_t most_workspace_bytes)
-    : library_(library) {
+    : library_(library), int8_(shape.int8) {
+  HEADWAY_INVARIANT(!shape.int8 || form == ConvolutionForm::kForward);
   if (shape.images < 1 || shape.channels < 1 || shape.filters < 1 || shape.kernel < 1 ||
       shape.stride < 1 || shape.padding < 0 || shape.out(shape.height) < 1 ||
       shape.out(shape.width) < 1)
@@ -180,7 +185,7 @@ bool ConvolutionPlan::choose(const CudnnDescriptor& graph, HeuristicsMode mode, 
 
 /// Whether the engine's numbers are those of the format, by its notes.
 bool ConvolutionPlan::fits(const CudnnDescriptor& configuration, NumberFormat format) const {
-  if (data_type(format) != DataType::kFloat32) return true;
+  if (int8_ || data_type(format) != DataType::kFloat32) return true;
   const CudnnDescriptor engine(library_, DescriptorType::kEngine);
   Descriptor place = engine.get();
   std::int64_t count = 0;

@@ -22,6 +22,7 @@ struct ConvolutionShape {
   std::int64_t stride = 1;
   std::int64_t padding = 0;     ///< the same on all sides
   bool channels_first = false;  ///< NCHW
+  bool int8 = false;  ///< x and w are of 8 bits, y is their exact sums of 32 bits; forward only
 
   constexpr std::int64_t out(std::int64_t extent) const {
     return (extent + 2 * padding - kernel) / stride + 1;
@@ -71,6 +72,7 @@ class ConvolutionPlan {
               kernels::NumberFormat format, std::int64_t most_workspace_bytes);
 
   const Cudnn& library_;
+  bool int8_;
   CudnnDescriptor configuration_;
   CudnnDescriptor plan_;
   std::int64_t workspace_bytes_ = 0;

@@ -75,6 +75,11 @@ void write_metrics(const std::filesystem::path& path, const EffectiveSettings& s
     root["evaluation"] = {{"images", result.evaluation->images},
                           {"loss", result.evaluation->loss},
                           {"accuracy", result.evaluation->accuracy}};
+  root["plain_evaluation"] = nullptr;
+  if (result.plain_evaluation)
+    root["plain_evaluation"] = {{"images", result.plain_evaluation->images},
+                                {"loss", result.plain_evaluation->loss},
+                                {"accuracy", result.plain_evaluation->accuracy}};
   root["steps"] = steps_json(result);
   const std::filesystem::path partial = path.string() + fmt::format(".{}.partial", getpid());
   {

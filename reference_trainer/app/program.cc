@@ -32,6 +32,7 @@
 #include "reference_trainer/nvtx/emitter.h"
 #include "reference_trainer/oracle/oracle.h"
 #include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/inference.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
@@ -94,6 +95,14 @@ std::string model_name(const Settings& s) {
                      s.features, s.heads, s.sequence);
 }
 
+/// What the number format of inference costs.
+std::string beside_fp32(const Settings& settings, const RunResult& result) {
+  if (!result.plain_evaluation) return {};
+  return fmt::format(" in {}; in plain FP32 loss {:.3f}, accuracy {}",
+                     find_switch("infer_precision").get(settings), result.plain_evaluation->loss,
+                     format_percent(result.plain_evaluation->accuracy));
+}
+
 void print_summary(const Settings& settings, const RunResult& result) {
   fmt::print("{} steps{}, {:.1f} {}/s, median step {}, waiting for input {}\n", result.steps.size(),
              result.interrupted ? " (interrupted)" : "", result.images_per_second(),
@@ -101,12 +110,13 @@ void print_summary(const Settings& settings, const RunResult& result) {
              format_duration({static_cast<std::int64_t>(result.median_step_s() * 1e9)}),
              format_percent(result.input_wait_share()));
   if (const auto loss = result.final_loss())
-    fmt::print("training: loss {:.3f}, accuracy {} (mean of the last tenth)\n", *loss,
+    fmt::print("{}: loss {:.3f}, accuracy {} (mean of the last tenth)\n",
+               settings.mode == RunMode::kInfer ? "inference" : "training", *loss,
                format_percent(static_cast<double>(*result.final_accuracy())));
   if (result.evaluation)
-    fmt::print("test: loss {:.3f}, accuracy {} on {} {}\n", result.evaluation->loss,
+    fmt::print("test: loss {:.3f}, accuracy {} on {} {}{}\n", result.evaluation->loss,
                format_percent(result.evaluation->accuracy), result.evaluation->images,
-               samples_word(settings));
+               samples_word(settings), beside_fp32(settings, result));
 }
 
 /// What the libraries do against what the switch says.
@@ -116,17 +126,16 @@ void print_tf32(const Settings& s) {
 }
 
 void print_start(const CommandLine& command, const Device& device, const DataSetup& data,
-                 const Trainer& trainer) {
+                 const Graph& graph, std::int64_t steps) {
   const Settings& s = command.settings.values();
   std::int64_t parameters = 0;
-  for (ValueId id : trainer.graph().parameters())
-    parameters += trainer.graph().value(id).shape.elements();
+  for (ValueId id : graph.parameters()) parameters += graph.value(id).shape.elements();
   const char* core = s.device == DeviceKind::kCuda ? "multiprocessor" : "thread";
   fmt::print("{} ({} parameters, {} ops) on {}, {} {}{}\n", model_name(s), format_count(parameters),
-             trainer.graph().node_count(), device.info().name, device.info().cores, core,
+             graph.node_count(), device.info().name, device.info().cores, core,
              device.info().cores == 1 ? "" : "s");
   fmt::print("{}: {} {}, batch {}, {} steps{}\n", escape_terminal(data.description()),
-             format_count(sample_count(s, data.data())), samples_word(s), s.batch, trainer.steps(),
+             format_count(sample_count(s, data.data())), samples_word(s), s.batch, steps,
              command.settings.preset().empty() ? "" : ", preset " + command.settings.preset());
   if (!device.info().note.empty()) fmt::print("{}\n", device.info().note);
   print_tf32(s);
@@ -157,6 +166,20 @@ RunResult with_ranks(CommBackend* backend, const std::function<RunResult()>& wor
   }
 }
 
+void check_inference_settings(const Settings& s) {
+  if (s.ranks > 1 || s.pipeline != PipelineSchedule::kOff || s.shard_parameters)
+    fail_usage(
+        "mode: inference runs on one rank. Leave --ranks, --pipeline and --shard-parameters out.");
+  if (s.accumulate > 1)
+    fail_usage("mode: inference has no gradients to add up. Leave --accumulate out.");
+  if (s.channels_first &&
+      (s.fold_bn || s.fused_epilogue || s.infer_precision == InferPrecision::kInt8))
+    fail_usage(
+        "layout: inference folds, fuses and quantises convolutions of NHWC images. Use --layout "
+        "nhwc, or --fold-bn off "
+        "--fused-epilogue off and no INT8.");
+}
+
 void check_device_settings(const Settings& s) {
   const bool cuda = s.device == DeviceKind::kCuda;
   if (s.comm == CommKind::kNccl && s.device == DeviceKind::kHost)
@@ -165,6 +188,9 @@ void check_device_settings(const Settings& s) {
     fail_usage(
         "comm: emulated links slow down what goes through host memory, not NCCL. Use --comm shm or "
         "mpi with --node-gb-per-s, --network-gb-per-s and --network-us.");
+  if (s.mode == RunMode::kInfer) check_inference_settings(s);
+  if (s.mode == RunMode::kTrain && !s.checkpoint.empty() && s.device == DeviceKind::kSim)
+    fail_usage("checkpoint: a simulated device computes no parameters to write. Leave it out.");
   if (s.recompute && s.model != ModelKind::kTransformer)
     fail_usage(
         "recompute: only the transformer has blocks that can be made again. Use --model "
@@ -181,12 +207,40 @@ void check_device_settings(const Settings& s) {
         "--cuda-graph off.");
 }
 
+/// Training first, where there is no checkpoint.
+RunResult infer_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
+                         Device& device, bool& printed_only) {
+  const Settings& settings = command.settings.values();
+  ParameterSet parameters;
+  if (!command.print_graph) {
+    if (settings.checkpoint.empty() && settings.train_steps > 0 && !command.quiet)
+      fmt::print("training {} steps first (no --checkpoint)\n", settings.train_steps);
+    parameters = parameters_for_inference(settings, device, data.data(),
+                                          make_hooks(command, progress, settings.train_steps));
+    progress.finish();
+  } else {
+    parameters = initial_parameters(build_forward_model(settings, data.data(), false).graph,
+                                    static_cast<std::uint64_t>(settings.seed));
+  }
+  Inference inference(settings, device, data.data(), std::move(parameters));
+  if (command.print_graph) {
+    fmt::print("{}", describe(inference.graph()));
+    printed_only = true;
+    return {};
+  }
+  if (!command.quiet) print_start(command, device, data, inference.graph(), inference.steps());
+  const std::int64_t steps = inference.steps();
+  return inference.run(make_hooks(command, progress, steps));
+}
+
 /// On the processor or on a GPU.
 RunResult train_for_real(const CommandLine& command, const DataSetup& data, Progress& progress,
                          const RankParts& rank, bool& printed_only) {
   const Settings& settings = command.settings.values();
   const Machine machine = open_machine(settings, rank, command.print_graph);
   Device& device = *machine.device;
+  if (settings.mode == RunMode::kInfer)
+    return infer_for_real(command, data, progress, device, printed_only);
   TrainerParts parts;
   parts.communicator = machine.communicator.get();
   Trainer trainer(settings, device, data.data(), parts);
@@ -195,9 +249,16 @@ RunResult train_for_real(const CommandLine& command, const DataSetup& data, Prog
     printed_only = true;
     return {};
   }
-  if (!command.quiet) print_start(command, device, data, trainer);
+  if (!command.quiet) print_start(command, device, data, trainer.graph(), trainer.steps());
   const std::int64_t steps = trainer.steps();
-  return trainer.run(make_hooks(command, progress, steps));
+  RunResult result = trainer.run(make_hooks(command, progress, steps));
+  const bool first = !rank.backend || rank.backend->rank() == 0;
+  if (!settings.checkpoint.empty() && first && !result.interrupted) {
+    const Model forward = build_forward_model(settings, data.data(), false);
+    write_checkpoint(settings.checkpoint, forward.graph,
+                     read_parameters(trainer.graph(), trainer.compiled(), forward.graph));
+  }
+  return result;
 }
 
 RunResult train_simulated(const CommandLine& command, const DataSetup& data, Progress& progress,

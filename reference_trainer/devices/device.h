@@ -29,6 +29,8 @@ struct DeviceInfo {
   int cores = 0;          ///< threads (host) or multiprocessors that share one op
   std::string name;       ///< for people
   std::string note = {};  ///< likewise: what it does without, and why; may be empty
+  /// Largest weight of a product of integers of 8 bits: 127, or 63 where the sum of two products has 16 bits and would overflow.
+  int most_int8_weight = 127;
 };
 
 /// A place in memory that a copy may name. Host code may follow `address` only where the kind is
@@ -100,6 +102,7 @@ class Kernel {
     conventions::DeviceOpKind kind = conventions::DeviceOpKind::kKernel;  ///< or kCommunication
     conventions::MathUnit math_unit = conventions::MathUnit::kGeneral;
     bool half_operands = false;  ///< FP16 or BF16 on matrix units
+    bool int8_operands = false;
   };
   explicit Kernel(Tag tag) : tag_(std::move(tag)) {}
   virtual ~Kernel() = default;

@@ -27,9 +27,9 @@ using ValueId = Id<struct ValueTag>;
 using conventions::Phase;
 using kernels::Work;
 
-enum class DataType : std::uint8_t { kFloat32, kInt32, kUint8 };
+enum class DataType : std::uint8_t { kFloat32, kInt32, kUint8, kInt8 };
 constexpr std::int64_t size_of(DataType type) {
-  return type == DataType::kUint8 ? 1 : 4;
+  return type == DataType::kUint8 || type == DataType::kInt8 ? 1 : 4;
 }
 
 /// How long a value lives and who fills it.
@@ -61,6 +61,9 @@ struct Value {
   /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
   bool channels_first = false;
 
+  /// Of a parameter that nothing updates: the format that it is kept in.
+  kernels::NumberFormat stored = kernels::NumberFormat::kFloat32;
+
   std::int64_t bytes() const { return shape.elements() * size_of(type); }
 };
 
@@ -75,6 +78,23 @@ struct BatchNormAttributes {
   float epsilon = 1e-5F;
   float momentum = 0.1F;  ///< weight of the batch in the running statistics
   bool training = true;
+};
+enum class Activation : std::uint8_t { kNone, kRelu, kGelu };
+/// A product of an inference graph with what follows it (passes/fuse_epilogues.h), and how its operands are quantised
+/// (passes/quantise.h). A scale is the number that the integer 1 stands for; 0: that operand is no integer.
+struct FusedProductAttributes {
+  ConvolutionAttributes convolution;  ///< of conv2d_fused
+  Activation activation = Activation::kNone;
+  bool residual = false;  ///< the last input is added before the activation
+  float input_scale = 0;
+  float residual_scale = 0;
+  float output_scale = 0;
+  std::shared_ptr<const std::vector<float>> weight_scales = {};  ///< by output channel
+
+  bool is_int8() const { return input_scale > 0; }
+};
+struct QuantiseAttributes {
+  float scale = 1;
 };
 /// One elementwise op: an instruction of a row program without its operands.
 struct RowAttributes {
@@ -133,11 +153,11 @@ struct OptimizerAttributes {
   bool has_master() const { return format != kernels::NumberFormat::kFloat32; }
 };
 using Attributes =
-    std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, RowAttributes,
-                 kernels::RowProgram, EmbeddingAttributes, LayerNormAttributes,
-                 kernels::AttentionShape, kernels::BatchedMatmul, kernels::MaxPoolShape,
-                 kernels::MultiboxShape, BoxMatchAttributes, RollAttributes, SwapAttributes,
-                 LstmAttributes, OptimizerAttributes>;
+    std::variant<NoAttributes, ConvolutionAttributes, BatchNormAttributes, FusedProductAttributes,
+                 QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
+                 LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
+                 kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
+                 SwapAttributes, LstmAttributes, OptimizerAttributes>;
 
 struct OpDefinition;  // ops/op.h
 

@@ -14,6 +14,12 @@ class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> extents) : extents_(extents) {}
+  /// The same with another innermost extent.
+  Shape with_last(std::int64_t extent) const {
+    Shape result = *this;
+    result.extents_.back() = extent;
+    return result;
+  }
 
   std::size_t rank() const { return extents_.size(); }
   std::int64_t operator[](std::size_t axis) const { return extents_[axis]; }

@@ -61,6 +61,7 @@ extern const OpDefinition kBackgroundLosses, kPickAnchors, kMultiboxLoss, kMulti
 extern const OpDefinition kBatchedMatmul, kSoftmax, kSoftmaxBackward;
 extern const OpDefinition kSgdMomentum, kSgdMomentumMultiTensor, kAdam, kAdamMultiTensor;
 extern const OpDefinition kLamb, kLambMultiTensor, kLars, kLarsMultiTensor;
+extern const OpDefinition kConv2dFused, kLinearFused, kQuantise;
 extern const OpDefinition kUnscale, kUnscaleMultiTensor, kUpdateScale;
 
 // Builders: each appends one forward node called `name` (and the parameters it needs) and returns

@@ -54,11 +54,18 @@ std::vector<Change> changes_of(const std::vector<Op>& ops) {
   return changes;
 }
 
-/// Ends of the steps, by the last op of their update.
+/// Ends of the steps, by the last op of their update, or of their forward pass where nothing is updated.
 std::vector<std::int64_t> step_ends(const std::vector<Op>& ops, std::int64_t micro_batches) {
   std::vector<std::int64_t> ends;
+  auto ends_one = [](Phase phase) {
+    return [phase](const Op& op) {
+      return op.phase == phase && op.kind == DeviceOpKind::kKernel && op.batch >= 0;
+    };
+  };
+  const bool updates = std::ranges::any_of(ops, ends_one(Phase::kUpdate));
+  const auto is_last = ends_one(updates ? Phase::kUpdate : Phase::kForward);
   for (const Op& op : ops) {
-    if (op.phase != Phase::kUpdate || op.kind != DeviceOpKind::kKernel || op.batch < 0) continue;
+    if (!is_last(op)) continue;
     const auto step = static_cast<std::size_t>(op.batch / micro_batches);
     if (ends.size() <= step) ends.resize(step + 1, 0);
     ends[step] = std::max(ends[step], op.end);

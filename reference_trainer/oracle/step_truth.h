@@ -34,7 +34,8 @@ std::string_view name_of(TruthClass truth);  ///< "launch_gap"
 
 struct StepTruth {
   std::int64_t step = 0;
-  std::int64_t start = 0;  ///< end of the last update op of the step before
+  std::int64_t start =
+      0;  ///< end of the last update op of the step before; of inference: forward op
   std::int64_t end = 0;
   std::array<std::int64_t, kTruthClasses> ns{};  ///< sum: end - start
   std::int64_t hidden_comm_ns = 0;               ///< communication under compute

@@ -30,6 +30,9 @@ enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
 enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
 enum class LossRead : std::uint8_t { kStep, kDeferred };
 enum class GraphCompiler : std::uint8_t { kOn, kInterpreted, kOff };
+enum class RunMode : std::uint8_t { kTrain, kInfer };
+enum class Calibration : std::uint8_t { kMax, kEntropy, kPercentile };
+enum class InferPrecision : std::uint8_t { kFp32, kTf32, kFp16, kBf16, kInt8 };
 enum class PipelineSchedule : std::uint8_t { kOff, kGpipe, k1F1B };
 enum class DeviceSchedule : std::uint8_t { kBlocking, kSpin };
 
@@ -41,6 +44,8 @@ struct SyncEvery {
 /// All that a run can be told; each field belongs to one switch of switches/switches.cc.
 struct Settings {
   // run
+  RunMode mode = RunMode::kTrain;
+  std::string checkpoint;  ///< written after training, read before inference; empty: none
   std::int64_t steps = 0;  ///< 0: epochs decide
   std::int64_t epochs = 1;
   std::int64_t batch = 32;
@@ -81,6 +86,14 @@ struct Settings {
   Precision precision = Precision::kFp32;
   bool tf32_forbidden =
       false;  ///< no switch: NVIDIA_TF32_OVERRIDE=0, which NVIDIA's libraries obey
+  // inference
+  InferPrecision infer_precision = InferPrecision::kFp32;
+  std::int64_t train_steps = 200;  ///< where there is no checkpoint
+  bool fold_bn = true;
+  bool fused_epilogue = true;
+  Calibration calibration = Calibration::kEntropy;
+  std::int64_t calibration_samples = 256;
+  double calibration_percentile = 99.99;
   // data
   DataKind data = DataKind::kAuto;
   std::string data_dir = "/usr/share/datasets/fashion-mnist";

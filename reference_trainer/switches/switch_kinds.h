@@ -34,8 +34,12 @@ inline Tuning try_doubling(std::int64_t least, std::int64_t most,
   return {.how = Tuning::How::kDoubling, .least = least, .most = most, .matters = matters};
 }
 /// It may try these values when it is told to change the arithmetic.
-inline Tuning try_when_allowed(std::vector<std::string> values) {
-  return {.how = Tuning::How::kValues, .values = std::move(values), .when_allowed = true};
+inline Tuning try_when_allowed(std::vector<std::string> values,
+                               bool (*matters)(const Settings&) = nullptr) {
+  return {.how = Tuning::How::kValues,
+          .values = std::move(values),
+          .when_allowed = true,
+          .matters = matters};
 }
 
 [[noreturn]] inline void fail_value(std::string_view name, const std::string& value,

@@ -12,6 +12,7 @@ constexpr std::string_view kFusion = "Fusion";
 constexpr std::string_view kLayout = "Layout";
 constexpr std::string_view kPlacement = "Placement";
 constexpr std::string_view kPrecision = "Precision";
+constexpr std::string_view kInference = "Inference";
 constexpr std::string_view kData = "Data";
 constexpr std::string_view kInput = "Input pipeline";
 constexpr std::string_view kLaunch = "Launches and synchronisation";
@@ -29,6 +30,9 @@ bool shards_parameters(const Settings& s) {
 }
 bool is_ssd(const Settings& s) {
   return s.model == ModelKind::kSsd;
+}
+bool infers(const Settings& s) {
+  return s.mode == RunMode::kInfer;
 }
 bool has_convolutions(const Settings& s) {
   return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
@@ -76,6 +80,16 @@ Switch sync_switch() {
 std::vector<Switch> make_switches() {
   using S = Settings;
   return {
+      choice<RunMode>({"mode", kRun,
+                       "Train, or run a trained model forward in the number format of "
+                       "infer_precision, as fast as batches come, and compare "
+                       "its accuracy with FP32."},
+                      &S::mode, {{"train", RunMode::kTrain}, {"infer", RunMode::kInfer}}),
+      text({"checkpoint", kRun,
+            "File of parameters (safetensors): training writes it at the end, inference reads it; "
+            "empty: training writes none, "
+            "and inference trains train_steps first."},
+           &S::checkpoint, "a file"),
       integer({"steps", kRun, "Steps to train, over as many epochs as that takes."}, &S::steps, 0,
               100000000, "the epochs decide"),
       integer({"epochs", kRun, "Passes over the training data, where no steps are given."},
@@ -234,6 +248,47 @@ std::vector<Switch> make_switches() {
            {"amp-o1", Precision::kAmpO1},
            {"amp-o2", Precision::kAmpO2},
            {"bf16", Precision::kBf16}}),
+      choice<InferPrecision>(
+          {"infer_precision", kInference,
+           "Number format of inference: FP32; TF32 operands of products; FP16 or BF16 throughout; "
+           "INT8 operands of products with "
+           "a scale for each output channel of the weights and one for each activation, which "
+           "calibration finds, and FP16 "
+           "around them (published: TensorRT, 11 times FP32 on a T4).",
+           "inference-precision", try_when_allowed({"fp16", "int8"}, infers)},
+          &S::infer_precision,
+          {{"fp32", InferPrecision::kFp32},
+           {"tf32", InferPrecision::kTf32},
+           {"fp16", InferPrecision::kFp16},
+           {"bf16", InferPrecision::kBf16},
+           {"int8", InferPrecision::kInt8}}),
+      integer({"train_steps", kInference,
+               "Steps to train before inference where checkpoint names no file."},
+              &S::train_steps, 0, 1000000, "random parameters"),
+      flag({"fold_bn", kInference,
+            "Inference: multiply what batch norm does into the weights and the bias of the "
+            "convolution before it.",
+            "inference-precision", try_values({"on"}, infers)},
+           &S::fold_bn),
+      flag({"fused_epilogue", kInference,
+            "Inference: add bias and residual and apply ReLU or GELU inside the product.",
+            "inference-precision", try_values({"on"}, infers)},
+           &S::fused_epilogue),
+      choice<Calibration>({"calibrate_by", kInference,
+                           "How the largest activation that INT8 keeps apart is found: the largest "
+                           "seen, the one that loses least information "
+                           "(Kullback-Leibler divergence of the histogram, as TensorRT does), or "
+                           "one that calibrate_percentile of the values "
+                           "stay under."},
+                          &S::calibration,
+                          {{"entropy", Calibration::kEntropy},
+                           {"max", Calibration::kMax},
+                           {"percentile", Calibration::kPercentile}}),
+      integer({"calibrate_samples", kInference,
+               "Training samples that calibration looks at, without augmentation."},
+              &S::calibration_samples, 1, 1000000),
+      number({"calibrate_percentile", kInference, "Of the sizes of an activation's values."},
+             &S::calibration_percentile, 50, 100),
       choice<DataKind>(
           {"data", kData,
            "Training data; auto takes Fashion-MNIST (images), the files of text_dir (text) or the "

@@ -8,10 +8,12 @@
 #include "reference_trainer/models/transformer.h"
 #include "reference_trainer/optim/optimizer.h"
 #include "reference_trainer/passes/assign_layout.h"
+#include "reference_trainer/passes/drop_unused.h"
 #include "reference_trainer/passes/fuse_attention.h"
 #include "reference_trainer/passes/fuse_bias.h"
 #include "reference_trainer/passes/fuse_bn_relu.h"
 #include "reference_trainer/passes/fuse_elementwise.h"
+#include "reference_trainer/passes/fuse_epilogues.h"
 #include "reference_trainer/passes/fuse_layer_norm.h"
 #include "reference_trainer/passes/fuse_loss.h"
 #include "reference_trainer/passes/insert_zeros.h"
@@ -112,6 +114,32 @@ bool trains_on_images(const Settings& s) {
   return s.model == ModelKind::kResnet || s.model == ModelKind::kSsd;
 }
 
+/// What inference's number formats are called in training; INT8 keeps FP16 around its products.
+Precision precision_around(InferPrecision precision) {
+  switch (precision) {
+    case InferPrecision::kFp32:
+      return Precision::kFp32;
+    case InferPrecision::kTf32:
+      return Precision::kTf32;
+    case InferPrecision::kBf16:
+      return Precision::kBf16;
+    case InferPrecision::kFp16:
+    case InferPrecision::kInt8:
+      return Precision::kAmpO2;
+  }
+  return Precision::kFp32;
+}
+
+/// Nothing updates them, so they need no FP32 beside.
+void store_parameters(Graph& graph, kernels::NumberFormat format) {
+  for (std::size_t i = 0; i < graph.value_count(); ++i) {
+    Value& value = graph.value(ValueId::from(i));
+    if (value.role == Role::kParameter && value.type == DataType::kFloat32 &&
+        value.shape.rank() >= 2)
+      value.stored = format;
+  }
+}
+
 /// Deep gradient compression keeps the momentum of what is sent itself.
 float optimizer_momentum(const Settings& s) {
   const bool local = s.ranks > 1 && s.compress == Compression::kDgc;
@@ -125,6 +153,28 @@ Model build_forward_model(const Settings& s, const TrainingData& data, bool trai
   fuse(model.graph, s);
   if (s.channels_first) assign_channels_first(model.graph);
   return model;
+}
+
+Model build_inference_model(const Settings& s, const TrainingData& data, ParameterSet& parameters) {
+  Model model = build_plain_model(s, data, false);
+  if (s.fold_bn) fold_batch_norm(model.graph, parameters);
+  if (s.fused_epilogue) fuse_epilogues(model.graph);
+  if (s.infer_precision == InferPrecision::kInt8) fuse_products(model.graph, parameters);
+  fuse(model.graph, s);
+  if (s.channels_first) assign_channels_first(model.graph);
+  return model;
+}
+
+void lower_precision(Model& model, const Settings& s, const Ranges& ranges,
+                     ParameterSet& parameters, int most_weight) {
+  if (s.infer_precision == InferPrecision::kInt8)
+    quantise(model.graph, ranges, parameters, most_weight);
+  const Precision precision = precision_around(s.infer_precision);
+  const bool plain = precision == Precision::kTf32 && s.tf32_forbidden;
+  apply_precision(model.graph, plain ? Precision::kFp32 : precision, ValueId::none());
+  store_parameters(model.graph, parameter_format(precision));
+  if (s.graph_compiler != GraphCompiler::kOff) fuse_elementwise(model.graph);
+  drop_unused(model);
 }
 
 Model build_training_model(const Settings& s, const TrainingData& data, GradientPairs& pairs) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reference_trainer/models/resnet.h"
+#include "reference_trainer/passes/quantise.h"
 #include "reference_trainer/switches/settings.h"
 
 namespace headway::trainer {
@@ -13,6 +14,14 @@ struct TrainingData;  // train/trainer.h
 
 /// The forward graph that `settings` ask for, with its passes.
 Model build_forward_model(const Settings& settings, const TrainingData& data, bool training);
+
+/// The forward graph of inference in FP32: batch norms folded and epilogues fused as `settings` say. `parameters` gets those that
+/// this makes of others.
+Model build_inference_model(const Settings& settings, const TrainingData& data,
+                            ParameterSet& parameters);
+/// Takes it to the format of infer_precision. `ranges`: see quantise().
+void lower_precision(Model& model, const Settings& settings, const Ranges& ranges,
+                     ParameterSet& parameters, int most_weight = 127);
 
 /// (parameter, its gradient).
 using GradientPairs = std::vector<std::pair<ValueId, ValueId>>;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "reference_trainer/train/evaluation.h"
+
 #include <algorithm>
 
 #include "kernels/softmax_cross_entropy.h"
 #include "reference_trainer/train/build_model.h"
-#include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
 namespace {
@@ -20,22 +21,14 @@ Model build_evaluation_model(const Settings& s, const TrainingData& data) {
 
 }  // namespace
 
-EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
-                          const TrainingData& data, const CompiledGraph& trained,
-                          std::int64_t first_op_id, const TrainerHooks& hooks) {
-  const Model model = build_evaluation_model(settings, data);
-  CompileOptions compile;
-  compile.first_op_id = first_op_id;
-  compile.share_with = &trained;
-  compile.raw_allocator = settings.raw_allocator;
-  const auto compiled = device.compile(model.graph, compile);
-  publish_graph(model.graph, first_op_id);
-  Executor executor(device, stream, model.graph, *compiled, first_op_id, {});
+EvaluationResult evaluate_ready(const Settings& settings, Device& device, StreamId stream,
+                                const TrainingData& data, const ReadyModel& ready,
+                                const TrainerHooks& hooks) {
   const std::int64_t available = test_count(settings, data);
   const std::int64_t samples =
       settings.eval_samples > 0 ? std::min(settings.eval_samples, available) : available;
   const auto batches = open_test_batches(settings, device, data, samples);
-  InputFeed feed(device, stream, *batches, *compiled, model, CopyMode::kAsync, 4);
+  InputFeed feed(device, stream, *batches, ready.compiled, ready.model, CopyMode::kAsync, 4);
   const Memory figures = device.allocate(sizeof(LossFigures), MemoryKind::kPinned);
   const nvtx::Name name = nvtx::intern("evaluation");
   conventions::RangePayload payload;
@@ -49,8 +42,8 @@ EvaluationResult evaluate(const Settings& settings, Device& device, StreamId str
   while (result.images < samples && !(hooks.stop && hooks.stop->load() != 0)) {
     const auto fed = feed.begin_step();
     if (!fed) break;
-    executor.run(Phase::kEvaluation, {fed->slot, 0, fed->batch});
-    device.copy_blocking(stream, figures.view(), compiled->memory(model.figures),
+    ready.executor.run(ready.phase, {fed->slot, 0, fed->batch});
+    device.copy_blocking(stream, figures.view(), ready.compiled.memory(ready.model.figures),
                          sizeof(LossFigures), fed->batch);
     feed.end_step(device.record(stream));
     const auto& got = *figures.as<const LossFigures>();
@@ -64,6 +57,20 @@ EvaluationResult evaluate(const Settings& settings, Device& device, StreamId str
   result.loss = loss / count;
   result.accuracy = correct / count;
   return result;
+}
+
+EvaluationResult evaluate(const Settings& settings, Device& device, StreamId stream,
+                          const TrainingData& data, const CompiledGraph& trained,
+                          std::int64_t first_op_id, const TrainerHooks& hooks) {
+  const Model model = build_evaluation_model(settings, data);
+  CompileOptions compile;
+  compile.first_op_id = first_op_id;
+  compile.share_with = &trained;
+  compile.raw_allocator = settings.raw_allocator;
+  const auto compiled = device.compile(model.graph, compile);
+  publish_graph(model.graph, first_op_id);
+  Executor executor(device, stream, model.graph, *compiled, first_op_id, {});
+  return evaluate_ready(settings, device, stream, data, {model, *compiled, executor}, hooks);
 }
 
 }  // namespace headway::trainer

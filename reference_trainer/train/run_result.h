@@ -32,6 +32,8 @@ struct RunResult {
   std::int64_t parameters = 0;
   std::vector<StepRecord> steps;
   std::optional<EvaluationResult> evaluation;
+  /// Of inference: the same samples by the plain graph in FP32.
+  std::optional<EvaluationResult> plain_evaluation;
   bool interrupted = false;
   double padding =
       -1;  ///< share of the batches' elements that pads shorter samples; -1: samples are alike

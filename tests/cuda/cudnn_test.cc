@@ -94,6 +94,8 @@ HEADWAY_SAME(AttributeType::kCharacter, CUDNN_TYPE_CHAR);
 HEADWAY_SAME(DataType::kFloat32, CUDNN_DATA_FLOAT);
 HEADWAY_SAME(DataType::kFloat16, CUDNN_DATA_HALF);
 HEADWAY_SAME(DataType::kBfloat16, CUDNN_DATA_BFLOAT16);
+HEADWAY_SAME(DataType::kInt8, CUDNN_DATA_INT8);
+HEADWAY_SAME(DataType::kInt32, CUDNN_DATA_INT32);
 HEADWAY_SAME(Mode::kCrossCorrelation, CUDNN_CROSS_CORRELATION);
 HEADWAY_SAME(HeuristicsMode::kFallback, CUDNN_HEUR_MODE_FALLBACK);
 HEADWAY_SAME(HeuristicsMode::kA, CUDNN_HEUR_MODE_A);
@@ -178,6 +180,28 @@ TEST_CASE("cuDNN itself has a plan for every kind of convolution of the models o
 
 TEST_CASE("cuDNN itself has a plan for each of them with channels first, too") {
   check_plans(true);
+}
+
+TEST_CASE("cuDNN itself has a plan for every convolution of inference in INT8 on an H200") {
+  const auto library = described_h200();
+  if (!library) return;
+  const ConvolutionShape shapes[] = {
+      {128, 28, 28, 4, 16, 3, 1, 1},     // ResNet-20: padded to four channels, inner, strided
+      {128, 28, 28, 16, 32, 3, 2, 1},    //
+      {128, 28, 28, 16, 32, 1, 2, 0},    //
+      {128, 224, 224, 4, 64, 7, 2, 3},   // ResNet-50
+      {128, 56, 56, 64, 256, 1, 1, 0},   //
+      {128, 56, 56, 128, 128, 3, 2, 1},  //
+      {128, 7, 7, 512, 2048, 1, 1, 0},   //
+      {32, 38, 38, 512, 84, 3, 1, 1},    // a head of a detector
+  };
+  for (ConvolutionShape shape : shapes) {
+    shape.int8 = true;
+    CAPTURE(shape.channels);
+    CAPTURE(shape.filters);
+    CHECK_NOTHROW(
+        ConvolutionPlan(*library, ConvolutionForm::kForward, NumberFormat::kFloat32, shape));
+  }
 }
 
 TEST_CASE("cuDNN itself takes arguments for a plan, and none that are not aligned") {

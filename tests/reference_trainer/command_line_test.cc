@@ -95,6 +95,29 @@ TEST_CASE("metrics are written whole, in a folder with a space") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE(
+    "a checkpoint of a training is what inference in INT8 runs, and its accuracy stands beside "
+    "FP32's") {
+  const TemporaryFolder folder;
+  const std::string file = " --checkpoint '" + (folder / "run.safetensors").string() + "' ";
+  CHECK(run(kTiny + file + "--steps 5 --eval off --quiet").status == 0);
+  const Outcome outcome = run(kTiny + file +
+                              "--mode infer --infer-precision int8 --steps 4 --eval-samples 16 "
+                              "--calibrate-samples 16");
+  CHECK(outcome.status == 0);
+  check_contains(outcome, "4 steps");
+  check_contains(outcome, "in int8; in plain FP32 loss");
+}
+
+TEST_CASE("inference refuses what it has no use for, and says why") {
+  const std::string infer = kTiny + "--mode infer --steps 2 ";
+  check_contains(run(infer + "--device sim --ranks 2"), "inference runs on one rank");
+  check_contains(run(infer + "--accumulate 2"), "no gradients to add up");
+  check_contains(run(infer + "--layout nchw"), "Use --layout nhwc");
+  check_contains(run(infer + "--checkpoint /nonexistent/file"), "it cannot be opened");
+  check_contains(run(kTiny + "--device sim --steps 2 --checkpoint x"), "computes no parameters");
+}
+
 TEST_CASE("metrics that cannot be written are refused before the run") {
   const Outcome outcome = run(kTiny + "--metrics /no/such/folder/m.json");
   CHECK(outcome.status == 3);

@@ -129,6 +129,8 @@ bool halve_shards(const Predictor& predictor, Editor& editor) {
 }
 
 Proposal propose(const Predictor& predictor, bool mixed) {
+  if (predictor.analysis().program.is_inference())
+    return not_here("the program does inference: see infer-in-16-bits");
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
   if (!limits) return not_here("the steps are a host thread's");
   if (limits->peak_flops(MathUnit::kTensor, Precision::kBf16) <= 0 || limits->fp32_flops <= 0)

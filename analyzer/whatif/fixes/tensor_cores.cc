@@ -82,13 +82,15 @@ Proposal propose(const Predictor& predictor) {
                                 format_duration(time), faster.factor,
                                 limits->model ? limits->model->id : "this device", faster.reason),
                     editor.take()};
+  const std::string setting =
+      predictor.analysis().program.is_inference() ? "--infer-precision tf32" : "--precision tf32";
   // Where the others are in half precision, these few are no matter of a setting.
   if (const ProductTime products = product_time(predictor);
       ratio(products.half, products.all) < 0.5)
-    proposal.setting = "--precision tf32";
+    proposal.setting = setting;
   if (trace.meta_value("env.NVIDIA_TF32_OVERRIDE") == "0") {
     proposal.text += "; not while NVIDIA_TF32_OVERRIDE is 0";
-    proposal.setting = "NVIDIA_TF32_OVERRIDE unset, --precision tf32";
+    proposal.setting = "NVIDIA_TF32_OVERRIDE unset, " + setting;
   }
   return proposal;
 }

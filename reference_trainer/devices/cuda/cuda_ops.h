@@ -22,6 +22,9 @@ namespace headway::trainer::cuda_device {
 
 // Each adds the kernels of one node of its op type (ops/op.h says what the operands are).
 void add_insert_zeros(CudaGraph& graph, NodeId node);
+void add_conv2d_fused(CudaGraph& graph, NodeId node);
+void add_linear_fused(CudaGraph& graph, NodeId node);
+void add_quantise(CudaGraph& graph, NodeId node);
 void add_layout_change(CudaGraph& graph, NodeId node);  ///< both ways
 void add_relu(CudaGraph& graph, NodeId node);
 void add_relu_backward(CudaGraph& graph, NodeId node);

@@ -52,6 +52,9 @@ void CudaGraph::choose_formats() {
       if (is_float_matrix(graph_.value(node.inputs[i])))
         formats_[node.inputs[i].value] = by->format;
   }
+  for (std::size_t i = 0; i < graph_.value_count(); ++i)
+    if (graph_.values()[i].stored != NumberFormat::kFloat32)
+      formats_[i] = in_memory(graph_.values()[i].stored);
   if (!shared_) return;
   for (std::size_t i = 0; i < graph_.value_count(); ++i) {
     const Value& value = graph_.values()[i];

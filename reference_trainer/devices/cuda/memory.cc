@@ -143,6 +143,11 @@ void CudaGraph::write(ValueId id, std::span<const float> values) {
   if (lies_turned(id)) ordered = turned(ordered, s[1], s[2] * s[3]);
   const auto to = reinterpret_cast<CUdeviceptr>(address(id));
   device_.synchronize();
+  if (graph_.value(id).type == DataType::kInt8) {
+    const std::vector<std::int8_t> whole(ordered.begin(), ordered.end());
+    HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, whole.data(), whole.size());
+    return;
+  }
   if (format(id) == NumberFormat::kFloat32) {
     HEADWAY_CU(device_.driver(), cuMemcpyHtoD, to, ordered.data(), ordered.size() * sizeof(float));
     return;
@@ -158,7 +163,11 @@ std::vector<float> CudaGraph::read(ValueId id) const {
   std::vector<float> values(static_cast<std::size_t>(s.elements()));
   const auto from = reinterpret_cast<CUdeviceptr>(address(id));
   device_.synchronize();
-  if (format(id) == NumberFormat::kFloat32) {
+  if (graph_.value(id).type == DataType::kInt8) {
+    std::vector<std::int8_t> whole(values.size());
+    HEADWAY_CU(device_.driver(), cuMemcpyDtoH, whole.data(), from, whole.size());
+    values.assign(whole.begin(), whole.end());
+  } else if (format(id) == NumberFormat::kFloat32) {
     HEADWAY_CU(device_.driver(), cuMemcpyDtoH, values.data(), from, values.size() * sizeof(float));
   } else {
     std::vector<std::uint16_t> bits(values.size());

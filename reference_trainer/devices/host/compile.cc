@@ -22,17 +22,18 @@ memory::data_type dnnl_type(DataType type) {
       return memory::data_type::s32;
     case DataType::kUint8:
       return memory::data_type::u8;
+    case DataType::kInt8:
+      return memory::data_type::s8;
   }
   return memory::data_type::undef;
 }
 
 /// Dense, in the order of Shape. oneDNN counts the extents of images as NCHW whatever the memory
 /// order; NCHW images, filters and what is like them are in that order in both.
-memory::desc dense_layout(const Graph& graph, ValueId id) {
+memory::desc dense_layout(const Graph& graph, ValueId id, memory::data_type type) {
   const Value& value = graph.value(id);
   const Value& owner = graph.value(graph.owner(id));
   const Shape& s = value.shape;
-  const memory::data_type type = dnnl_type(value.type);
   switch (s.rank()) {
     case 1:
       return {{s[0]}, type, memory::format_tag::a};
@@ -45,6 +46,10 @@ memory::desc dense_layout(const Graph& graph, ValueId id) {
     default:
       fail_internal("Value '{}': rank {} has no layout.", value.name, s.rank());
   }
+}
+
+memory::desc dense_layout(const Graph& graph, ValueId id) {
+  return dense_layout(graph, id, dnnl_type(graph.value(id).type));
 }
 
 }  // namespace
@@ -237,7 +242,8 @@ void HostGraph::write(ValueId id, std::span<const float> values) {
   const Value& value = graph_.value(id);
   HEADWAY_INVARIANT(static_cast<std::int64_t>(values.size()) == value.shape.elements());
   device_.synchronize();
-  dnnl::memory from(dense_layout(graph_, id), engine_, const_cast<float*>(values.data()));
+  dnnl::memory from(dense_layout(graph_, id, memory::data_type::f32), engine_,
+                    const_cast<float*>(values.data()));
   dnnl::memory to(layout(id), engine_, address(id));
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
@@ -248,7 +254,7 @@ std::vector<float> HostGraph::read(ValueId id) const {
   std::vector<float> values(static_cast<std::size_t>(value.shape.elements()));
   device_.synchronize();
   dnnl::memory from(layout(id), engine_, address(id));
-  dnnl::memory to(dense_layout(graph_, id), engine_, values.data());
+  dnnl::memory to(dense_layout(graph_, id, memory::data_type::f32), engine_, values.data());
   dnnl::reorder(from, to).execute(stream_, from, to);
   stream_.wait();
   return values;

@@ -31,6 +31,8 @@ void DnnlCall::bind(const dnnl::memory::desc& scratchpad) {
   Arguments common;
   if (scratchpad.get_size() > 0)
     common.emplace(DNNL_ARG_SCRATCHPAD, dnnl::memory(scratchpad, engine, graph_.scratch()));
+  for (const Lent& lent : lent_)
+    common.emplace(lent.argument, dnnl::memory(lent.layout, engine, lent.address));
   for (auto* list : {&before_, &after_}) {
     for (Reorder& reorder : *list) {
       reorder.plain =

@@ -30,6 +30,11 @@ class DnnlCall {
   /// A result that comes in another layout than the value has: reordered after every run.
   void reorder_after(int argument, ValueId value, const dnnl::memory::desc& made);
 
+  /// An operand that is no value: at `address`, which must stay.
+  void lend(int argument, const dnnl::memory::desc& layout, void* address) {
+    lent_.push_back({argument, layout, address});
+  }
+
   void run(int slot) const;
 
   /// Attributes that every primitive is made with: scratch memory is the graph's, because oneDNN's
@@ -45,6 +50,11 @@ class DnnlCall {
     dnnl::memory reordered;
     dnnl::reorder primitive;
   };
+  struct Lent {
+    int argument;
+    dnnl::memory::desc layout;
+    void* address;
+  };
   using Arguments = std::unordered_map<int, dnnl::memory>;
 
   DnnlCall(HostGraph& graph, dnnl::primitive primitive, std::vector<Operand> operands)
@@ -54,6 +64,7 @@ class DnnlCall {
   HostGraph& graph_;
   dnnl::primitive primitive_;
   std::vector<Operand> operands_;
+  std::vector<Lent> lent_;
   std::vector<Reorder> before_;
   std::vector<Reorder> after_;
   std::vector<Arguments> arguments_;  // by slot

@@ -59,6 +59,7 @@ struct HostDevice::CallNames {
 HostDevice::HostDevice(const HostDeviceOptions& options)
     : options_(options), names_(std::make_unique<CallNames>()) {
   info_ = {0, DeviceType::kHost, options.threads, describe_processor()};
+  info_.most_int8_weight = most_int8_weight();
   conventions::DevicePayload payload;
   payload.type = static_cast<std::uint32_t>(info_.type);
   payload.cores = static_cast<std::uint32_t>(info_.cores);

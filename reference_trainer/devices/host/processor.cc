@@ -32,6 +32,23 @@ std::string describe_processor() {
                      version->patch, kernels::loops().isa);
 }
 
+int most_int8_weight() {
+  constexpr int kAll = 127;
+  // Activations are shifted to 0..255: 2 · 255 · 64 is the most that 16 bits with a sign hold.
+  constexpr int kSumsIn16Bits = 63;
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+    case dnnl::cpu_isa::avx:
+    case dnnl::cpu_isa::avx2:
+    case dnnl::cpu_isa::avx512_mic:
+    case dnnl::cpu_isa::avx512_mic_4ops:
+    case dnnl::cpu_isa::avx512_core:
+      return kSumsIn16Bits;
+    default:
+      return kAll;
+  }
+}
+
 int available_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

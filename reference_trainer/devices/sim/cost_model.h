@@ -49,6 +49,9 @@ class CostModel {
   const GpuCosts& costs() const { return world_.costs; }
 
  private:
+  /// Of its units, for a kernel's operands.
+  double peak_of(const Kernel::Tag& tag, MathUnit unit) const;
+
   SimulatedGpu gpu_;
   DrawnWorld world_;
   double clock_;

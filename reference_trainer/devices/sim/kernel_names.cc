@@ -46,6 +46,34 @@ std::string upper(std::string_view text) {
   return result;
 }
 
+/// Products of 8 bits on tensor cores; on Volta there are none.
+std::string int8_product_name(int gpu, const KernelName& by) {
+  const char* tile = by.large ? "128x128" : "64x64";
+  if (gpu >= 90)
+    return fmt::format(
+        "sm90_xmma_gemm_i8i8_i8i32_f32_tn_n_tilesize{}x128_warpgroupsize1x1x1_execute_segment_k_"
+        "off_"
+        "kernel__5x_cublas",
+        tile);
+  if (gpu >= 80) return fmt::format("ampere_int8_i16832gemm_int8_{}_ldg16_stages_64x3_tn", tile);
+  return fmt::format("turing_int8_i8816gemm_int8_{}_ldg16_tn", tile);
+}
+
+std::string int8_convolution_name(int gpu, const KernelName& by) {
+  const char* tile = by.large ? "128x128" : "64x64";
+  if (gpu >= 90)
+    return fmt::format(
+        "sm90_xmma_fprop_implicit_gemm_i8i8_i8i32_f32_nhwckrsc_nhwc_tilesize{}x128_"
+        "warpgroupsize1x1x1_g1_execute_segment_k_off_kernel__5x_cudnn",
+        tile);
+  if (gpu >= 80)
+    return fmt::format(
+        "sm80_xmma_fprop_implicit_gemm_i8i8_i8i32_f32_nhwckrsc_nhwc_tilesize{}x64_stage3_"
+        "warpsize2x2x1_g1_tensor16x8x32_execute_kernel__5x_cudnn",
+        tile);
+  return fmt::format("turing_int8_i8816cudnn_int8_{}_ldg16_relu_interior_nt_v1", tile);
+}
+
 std::string product_name(int gpu, const Node& node, const KernelName& by) {
   const std::string_view tn = orientation(node);
   if (!by.tensor_cores && by.operands != "f32")
@@ -191,12 +219,16 @@ bool is_one_of(const Node& node, std::initializer_list<const OpDefinition*> ops)
 
 std::string kernel_name(const GpuModel& gpu, const Node& node, const KernelName& by) {
   const int generation = architecture(gpu);
-  if (by.part.empty() && !by.operands.empty()) {
-    if (is_one_of(node, {&ops::kLinear, &ops::kLinearBackwardData, &ops::kLinearBackwardWeights,
-                         &ops::kMatmul, &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul}))
-      return product_name(generation, node, by);
-    if (is_one_of(node, {&ops::kConv2d, &ops::kConv2dBackwardData, &ops::kConv2dBackwardWeights}))
-      return convolution_name(generation, node, by);
+  const bool product = is_one_of(
+      node, {&ops::kLinear, &ops::kLinearBackwardData, &ops::kLinearBackwardWeights, &ops::kMatmul,
+             &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul, &ops::kLinearFused});
+  const bool convolution = is_one_of(node, {&ops::kConv2d, &ops::kConv2dBackwardData,
+                                            &ops::kConv2dBackwardWeights, &ops::kConv2dFused});
+  if (by.operands == "i8" && by.tensor_cores)
+    return convolution ? int8_convolution_name(generation, by) : int8_product_name(generation, by);
+  if (by.part.empty() && !by.operands.empty() && by.operands != "i8") {
+    if (product) return product_name(generation, node, by);
+    if (convolution) return convolution_name(generation, node, by);
     if (is_one_of(node, {&ops::kAttention, &ops::kAttentionBackward}))
       return attention_name(generation, node, by);
   }

@@ -167,13 +167,15 @@ double divided_share(const Graph& graph, const Node& node) {
 Arithmetic arithmetic(const Graph& graph, const Node& node) {
   if (precision_class(*node.op) != PrecisionClass::kAllow) return {};
   using conventions::MathUnit;
-  Arithmetic result{MathUnit::kGeneral, false, "f32"};
+  if (graph.value(node.inputs[0]).type == DataType::kInt8)
+    return {MathUnit::kTensor, false, true, "i8"};
+  Arithmetic result{MathUnit::kGeneral, false, false, "f32"};
   for (ValueId id : node.inputs) {
     const Value& value = graph.value(id);
     if (const NumberFormat format = stored_format(graph, node, id); is_half(format))
-      return {MathUnit::kTensor, true, format == NumberFormat::kBfloat16 ? "bf16" : "f16"};
+      return {MathUnit::kTensor, true, false, format == NumberFormat::kBfloat16 ? "bf16" : "f16"};
     if (value.producer.valid() && written_format(graph, id) == NumberFormat::kTf32)
-      result = {MathUnit::kTensor, false, "tf32"};
+      result = {MathUnit::kTensor, false, false, "tf32"};
   }
   return result;
 }

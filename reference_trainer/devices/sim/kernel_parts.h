@@ -32,7 +32,8 @@ double divided_share(const Graph& graph, const Node& node);
 struct Arithmetic {
   conventions::MathUnit unit = conventions::MathUnit::kGeneral;
   bool half_operands = false;
-  /// "f32", "tf32", "bf16" or "f16", as kernels' names say it; empty where nothing multiplies.
+  bool int8_operands = false;
+  /// "f32", "tf32", "bf16", "f16" or "i8", as kernels' names say it; empty where nothing multiplies.
   std::string_view operands = {};
 };
 Arithmetic arithmetic(const Graph& graph, const Node& node);

@@ -32,8 +32,9 @@ std::uint64_t hash(std::string_view text) {
 
 bool is_product(const Node& node) {
   static constexpr std::array kProducts = {
-      &ops::kLinear, &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
-      &ops::kMatmul, &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul};
+      &ops::kLinear,     &ops::kLinearBackwardData,    &ops::kLinearBackwardWeights,
+      &ops::kMatmul,     &ops::kMatmulBackwardWeights, &ops::kBatchedMatmul,
+      &ops::kLinearFused};
   return std::ranges::find(kProducts, node.op) != kProducts.end();
 }
 
@@ -60,12 +61,14 @@ SplitSums best_split(const CostModel& costs, const Kernel::Tag& tag, double divi
 
 /// Bytes that a product can read and write at once: rows begin where a row's bytes are a multiple of them. Convolutions are left
 /// out: cuDNN pads channels itself.
-int access_bytes(const Graph& graph, const Node& node, bool half) {
+int access_bytes(const Graph& graph, const Node& node) {
   if (!is_product(node)) return 16;
+  const bool half = arithmetic(graph, node).half_operands;
   std::int64_t bytes = 16;
-  auto add = [&](ValueId value) {
-    const Shape& shape = graph.value(value).shape;
-    if (shape.rank() > 1) bytes = std::gcd(bytes, shape.last() * (half ? 2 : 4));
+  auto add = [&](ValueId id) {
+    const Value& value = graph.value(id);
+    const std::int64_t each = half ? 2 : size_of(value.type);
+    if (value.shape.rank() > 1) bytes = std::gcd(bytes, value.shape.last() * each);
   };
   std::ranges::for_each(node.inputs, add);
   std::ranges::for_each(node.outputs, add);
@@ -143,16 +146,17 @@ class SimGraph final : public CompiledGraph {
   /// Matrix units that do not take the number type leave the product to general ones; without TF32 it is in FP32.
   Arithmetic on_gpu(Arithmetic by) const {
     const GpuModel& gpu = *device_.costs().gpu().model;
-    if (by.operands == "tf32" && gpu.tf32_flops <= 0) return {MathUnit::kGeneral, false, "f32"};
+    if (by.operands == "tf32" && gpu.tf32_flops <= 0)
+      return {MathUnit::kGeneral, false, false, "f32"};
     if (by.operands == "bf16" && !gpu.bf16) by.unit = MathUnit::kGeneral;
+    if (by.int8_operands && gpu.int8_ops <= 0) by.unit = MathUnit::kGeneral;
     return by;
   }
 
   void add(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     const Arithmetic by = on_gpu(arithmetic(graph, node));
-    const int access =
-        by.unit == MathUnit::kTensor ? access_bytes(graph, node, by.half_operands) : 16;
+    const int access = by.unit == MathUnit::kTensor ? access_bytes(graph, node) : 16;
     const double share = stored_share(graph, node);
     const double divided = divided_share(graph, node);
     for (const KernelPart& part : kernel_parts(graph, node)) {
@@ -171,6 +175,7 @@ class SimGraph final : public CompiledGraph {
       }
       tag.math_unit = by.unit;
       tag.half_operands = by.half_operands;
+      tag.int8_operands = by.int8_operands;
       const SplitSums split =
           device_.splits_products() && is_product(node)
               ? best_split(device_.costs(), tag, divided, access, outputs_of(graph, node))

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "reference_trainer/devices/sim/sim_communicator.h"
 #include "reference_trainer/devices/sim/sim_loader.h"
+#include "reference_trainer/train/inference.h"
 
 namespace headway::trainer::sim {
 namespace {
@@ -86,8 +87,10 @@ void run_rank(const Settings& settings, const TrainingData& data, const SimOptio
           settings.source == SourceKind::kFiles, settings.decode == Decode::kOffline);
     };
     if (world.ranks() > 1) parts.communicator = &communicator;
-    Trainer trainer(settings, device, data, parts);
-    outcome.result = trainer.run(hooks);
+    if (settings.mode == RunMode::kInfer)
+      outcome.result = Inference(settings, device, data, {}, parts.make_loader).run(hooks);
+    else
+      outcome.result = Trainer(settings, device, data, parts).run(hooks);
     if (settings.source != SourceKind::kMemory)
       outcome.result.cold_steps =
           static_cast<std::size_t>(device.drawn().storage.warm_after / settings.accumulate);

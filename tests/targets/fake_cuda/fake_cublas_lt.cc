@@ -80,6 +80,7 @@ int take(T& to, const void* value, std::size_t bytes, const char* call) {
 
 double load(Type type, const void* array, std::int64_t at) {
   if (type == Type::kFp32) return static_cast<const float*>(array)[at];
+  if (type == Type::kInt8) return static_cast<const std::int8_t*>(array)[at];
   if (type == Type::kFp16) return static_cast<double>(static_cast<const _Float16*>(array)[at]);
   const std::uint32_t bits = std::uint32_t{static_cast<const std::uint16_t*>(array)[at]} << 16;
   float value;
@@ -94,6 +95,10 @@ std::uint32_t rounded_bits(float value, int dropped) {
   return bits >> dropped << dropped;
 }
 void store(Type type, void* array, std::int64_t at, double sum) {
+  if (type == Type::kInt32) {
+    static_cast<std::int32_t*>(array)[at] = static_cast<std::int32_t>(sum);
+    return;
+  }
   const auto value = static_cast<float>(sum);
   if (type == Type::kFp32)
     static_cast<float*>(array)[at] = value;
@@ -151,7 +156,14 @@ const char* wrong_shapes(const Description& by, const Layout& a, const Layout& b
   if (d.rows != m || d.columns != n) return "the result's extents are not those of the product";
   if ((by.transpose_b ? b.columns : b.rows) != k) return "inner extents differ";
   if (a.type != b.type) return "operands of two types";
-  if (a.type != d.type && d.type != Type::kFp32) return "no such types of operands and result";
+  if ((a.type == Type::kInt8) != (by.compute == Compute::kInt32))
+    return "integers need their own sums";
+  if (a.type == Type::kInt8) {
+    if (d.type != Type::kInt32) return "sums of integers are of 32 bits";
+    if (!by.transpose_a || by.transpose_b) return "integers are multiplied as TN";
+    if (m % 4 != 0 || k % 4 != 0) return "integers in other than fours";
+  } else if (a.type != d.type && d.type != Type::kFp32)
+    return "no such types of operands and result";
   if (a.type == Type::kFp32 && d.type != Type::kFp32) return "a result narrower than the operands";
   if (by.compute == Compute::kTf32 && a.type != Type::kFp32) return "TF32 of other than FP32";
   if (a.batch != b.batch || a.batch != d.batch) return "batches differ";
@@ -174,7 +186,9 @@ FAKE int cublasLtDestroy(void* handle) {
   return drop<int>(handle, "cublasLtDestroy");
 }
 FAKE int cublasLtMatmulDescCreate(void** description, Compute compute, Type scale) {
-  if ((compute != Compute::kFp32 && compute != Compute::kTf32) || scale != Type::kFp32)
+  const bool integers = compute == Compute::kInt32 && scale == Type::kInt32;
+  if (!integers &&
+      ((compute != Compute::kFp32 && compute != Compute::kTf32) || scale != Type::kFp32))
     return refuse("cublasLtMatmulDescCreate", "no such computation");
   return make(description, new Description{compute}, "cublasLtMatmulDescCreate");
 }
@@ -264,9 +278,12 @@ FAKE int cublasLtMatmul(void* handle, void* description, const void* alpha, cons
   if (const char* why = wrong_shapes(by, la, lb, ld)) return refuse(kCall, why);
   if (algorithm->data[0] != kChosen) return refuse(kCall, "an algorithm that was not chosen");
   if (workspace_bytes < kWorkspace || !workspace) return refuse(kCall, "too little workspace");
-  if (!stream || *static_cast<const float*>(alpha) != 1 || *static_cast<const float*>(beta) != 0 ||
-      c != d)
-    return refuse(kCall, "only d = a·b on a stream is known here");
+  const bool whole = by.compute == Compute::kInt32;
+  const bool plain =
+      whole ? *static_cast<const std::int32_t*>(alpha) == 1 &&
+                  *static_cast<const std::int32_t*>(beta) == 0
+            : *static_cast<const float*>(alpha) == 1 && *static_cast<const float*>(beta) == 0;
+  if (!stream || !plain || c != d) return refuse(kCall, "only d = a·b on a stream is known here");
   for (const void* address :
        {a, b, static_cast<const void*>(d), static_cast<const void*>(workspace)})
     if (reinterpret_cast<std::uintptr_t>(address) % 16 != 0)

@@ -9,6 +9,7 @@ namespace fake_cudnn {
 namespace {
 
 double value(Type type, bool tf32, const void* from, std::size_t i) {
+  if (type == Type::kInt8) return static_cast<const std::int8_t*>(from)[i];
   if (type == Type::kFloat16) return static_cast<double>(static_cast<const _Float16*>(from)[i]);
   if (type == Type::kBfloat16)
     return std::bit_cast<float>(
@@ -19,7 +20,9 @@ double value(Type type, bool tf32, const void* from, std::size_t i) {
 
 void store(Type type, double value, void* to, std::size_t i) {
   const auto x = static_cast<float>(value);
-  if (type == Type::kFloat16) {
+  if (type == Type::kInt8) {
+    static_cast<std::int32_t*>(to)[i] = static_cast<std::int32_t>(value);
+  } else if (type == Type::kFloat16) {
     static_cast<_Float16*>(to)[i] = static_cast<_Float16>(x);
   } else if (type == Type::kBfloat16) {
     const auto bits = std::bit_cast<std::uint32_t>(x);

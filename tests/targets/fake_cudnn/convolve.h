@@ -7,7 +7,7 @@
 namespace fake_cudnn {
 
 enum class Form { kForward, kBackwardData, kBackwardWeights };
-enum class Type { kFloat32, kFloat16, kBfloat16 };
+enum class Type { kFloat32, kFloat16, kBfloat16, kInt8 };
 
 /// x [images][height][width][channels], w [filters][rows][columns][channels], y [images][out_height][out_width][filters];
 /// with channels first x [images][channels][height][width] and so on.
@@ -17,7 +17,7 @@ struct Geometry {
   bool channels_first;
 };
 
-/// Writes y, x or w, as the form has it. `tf32`: operands are cut to TF32 before.
+/// Writes y, x or w, as the form has it; of kInt8 the result is of 32 bits. `tf32`: operands are cut to TF32 before.
 void convolve(Form form, Type type, bool tf32, const Geometry& geometry, void* x, void* w, void* y);
 
 }  // namespace fake_cudnn

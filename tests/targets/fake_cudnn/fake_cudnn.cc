@@ -217,6 +217,11 @@ Geometry geometry(const Held& operation) {
           !all_dense(operation, false)};
 }
 
+bool is_int8(const Held& operation) {
+  return operation.part(roles_of(operation.type).x)[A::kTensorDataType].at<DataType>() ==
+         DataType::kInt8;
+}
+
 Status check_operation(const Held& held) {
   const Roles roles = roles_of(held.type);
   if (held[roles.alpha].at<float>() != 1 || held[roles.beta].at<float>() != 0)
@@ -224,9 +229,18 @@ Status check_operation(const Held& held) {
   const Held &x = held.part(roles.x), &w = held.part(roles.w), &y = held.part(roles.y);
   for (const Held* each : {&x, &w, &y}) {
     if (each->type != D::kTensor) return refuse(kBadParameter, "an operand is no tensor");
-    if (each->content.at(A::kTensorDataType).bytes != x.content.at(A::kTensorDataType).bytes)
+    const bool sums = each == &y && is_int8(held);
+    if (sums ? (*each)[A::kTensorDataType].at<DataType>() != DataType::kInt32
+             : each->content.at(A::kTensorDataType).bytes != x.content.at(A::kTensorDataType).bytes)
       return refuse(kNotSupported, "the tensors' types differ");
   }
+  if (is_int8(held) &&
+      (held.type != D::kForward || x[A::kTensorDimensions].at<std::int64_t>(1) % 4 != 0 ||
+       y[A::kTensorDimensions].at<std::int64_t>(1) % 4 != 0))
+    return refuse(kNotSupported, "integers are convolved forward, in fours of channels");
+  const DataType sums = held.part(roles.convolution)[A::kConvolutionComputeType].at<DataType>();
+  if (sums != (is_int8(held) ? DataType::kInt32 : DataType::kFloat32))
+    return refuse(kNotSupported, "sums of another type");
   if (!all_dense(held, false) && !all_dense(held, true))
     return refuse(kNotSupported, "the tensors are neither all NHWC nor all NCHW, dense");
   using I = std::int64_t;
@@ -261,8 +275,7 @@ Status check_finalized(Held& held) {
     case D::kBackwardWeights:
       return check_operation(held);
     case D::kConvolution:
-      if (held[A::kConvolutionComputeType].at<DataType>() != DataType::kFloat32 ||
-          held[A::kConvolutionMode].at<Mode>() != Mode::kCrossCorrelation)
+      if (held[A::kConvolutionMode].at<Mode>() != Mode::kCrossCorrelation)
         return refuse(kNotSupported, "not a convolution of a network");
       return Status::kSuccess;
     case D::kHeuristics:
@@ -292,6 +305,8 @@ fake_cudnn::Type type_of(const Held& operation) {
       return fake_cudnn::Type::kFloat16;
     case DataType::kBfloat16:
       return fake_cudnn::Type::kBfloat16;
+    case DataType::kInt8:
+      return fake_cudnn::Type::kInt8;
     default:
       return fake_cudnn::Type::kFloat32;
   }

@@ -10,6 +10,9 @@ std::span<const CudaOp> cuda_ops() {
   using namespace cuda_device;
   static const std::array kAll = {
       CudaOp{&ops::kInsertZeros, add_insert_zeros},
+      CudaOp{&ops::kConv2dFused, add_conv2d_fused},
+      CudaOp{&ops::kLinearFused, add_linear_fused},
+      CudaOp{&ops::kQuantise, add_quantise},
       CudaOp{&ops::kNhwcToNchw, add_layout_change},
       CudaOp{&ops::kNchwToNhwc, add_layout_change},
       CudaOp{&ops::kRelu, add_relu},

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "reference_trainer/devices/host/dnnl_call.h"
+#include "reference_trainer/devices/host/ops/geometry.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {
@@ -12,23 +13,8 @@ namespace {
 
 using dnnl::memory;
 
-struct Geometry {
-  memory::dims strides;
-  memory::dims padding_left;
-  memory::dims padding_right;
-};
-
-/// oneDNN wants the right padding that the output needs, not the nominal one.
 Geometry geometry(const HostGraph& graph, const Node& node, ValueId x, ValueId w, ValueId y) {
-  const auto& attributes = std::get<ConvolutionAttributes>(node.attributes);
-  const Shape& in = graph.graph().value(x).shape;
-  const Shape& out = graph.graph().value(y).shape;
-  const std::int64_t kernel = graph.graph().value(w).shape[2];
-  const std::int64_t s = attributes.stride;
-  const std::int64_t p = attributes.padding;
-  auto right = [&](std::size_t axis) { return (out[axis] - 1) * s + kernel - in[axis] - p; };
-  const std::size_t height = attributes.channels_first ? 2 : 1;
-  return {{s, s}, {p, p}, {right(height), right(height + 1)}};
+  return geometry_of(graph, std::get<ConvolutionAttributes>(node.attributes), x, w, y);
 }
 
 memory::desc any_layout(const memory::desc& of) {

@@ -10,6 +10,9 @@ void add_conv2d(HostGraph& graph, NodeId node);
 void add_conv2d_backward_data(HostGraph& graph, NodeId node);
 void add_conv2d_backward_weights(HostGraph& graph, NodeId node);
 void add_insert_zeros(HostGraph& graph, NodeId node);
+void add_conv2d_fused(HostGraph& graph, NodeId node);
+void add_linear_fused(HostGraph& graph, NodeId node);
+void add_quantise(HostGraph& graph, NodeId node);
 void add_layout_change(HostGraph& graph, NodeId node);  ///< both ways
 void add_batch_norm(HostGraph& graph, NodeId node);     ///< also bn_relu and bn_add_relu
 void add_batch_norm_backward(HostGraph& graph, NodeId node);

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// Inference in narrower numbers: 16 bits throughout, or products of integers of 8 bits as an inference engine makes them; and what such
+// an engine joins.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/kernel_bound.h"
+#include "analyzer/whatif/kernel_rates.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Of the products, so much must be known by name to be in a wider type.
+constexpr double kMost = 0.5;
+/// Whether accuracy stands 8 bits only a run with test data says; of the networks of Wu et al. (2020) calibration keeps it within
+/// a percent for nearly all.
+constexpr double kInt8Certainty = 0.95;
+
+/// What quantising its operand moves, as a share of a product's bytes in 16 bits: three of the four products of a transformer's block
+/// read a value that no product made, a sixth of the elements that the four move, and it is read in 16 bits and written in 8.
+constexpr double kQuantised = 0.25;
+
+enum class Target { k16Bits, kInt8 };
+
+double bytes_of(Precision precision) {
+  switch (precision) {
+    case Precision::kFp16:
+    case Precision::kBf16:
+      return 2;
+    case Precision::kFp32:
+    case Precision::kTf32:
+      return 4;
+    default:
+      return 0;  // already as narrow, or not known
+  }
+}
+
+bool is_norm_of_channels(std::string_view name) {
+  return name.find("batch_norm") != std::string_view::npos ||
+         name.find("batchnorm") != std::string_view::npos ||
+         name.find("bn_") != std::string_view::npos || name.find("_bn") != std::string_view::npos;
+}
+
+/// What lies between two convolutions and becomes part of them: norms by channel go into the weights, the rest into epilogues.
+bool is_folded(const Predictor& predictor, DeviceOpId op, const KernelTraits& traits) {
+  switch (traits.family) {
+    case KernelFamily::kNormalisation:
+      return is_norm_of_channels(
+          predictor.trace().strings[predictor.trace().device_ops.name[op.value]]);
+    case KernelFamily::kElementwise:
+    case KernelFamily::kActivation:
+    case KernelFamily::kFused:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool moves_activations(KernelFamily family) {
+  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
+         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
+         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused ||
+         family == KernelFamily::kSoftmax || family == KernelFamily::kAttention;
+}
+
+/// What is multiplied in a step, by kind.
+struct Products {
+  DurationNs convolutions;
+  DurationNs others;
+  DurationNs wide;  ///< of both, in a type wider than the target
+  bool any_wide_activations = false;
+
+  DurationNs all() const { return convolutions + others; }
+  bool of_images() const { return convolutions > others; }
+};
+
+Products products_of(const Predictor& predictor, double target_bytes) {
+  Products products;
+  auto sum = [&](auto&& counts) {
+    return per_step(predictor, [&](DeviceOpId op) {
+      const KernelTraits traits = predictor.kernels().of(op);
+      return is_matrix_work(traits.family) && counts(traits)
+                 ? predictor.trace().device_ops.interval(op).length()
+                 : DurationNs{};
+    });
+  };
+  products.convolutions =
+      sum([](const KernelTraits& t) { return t.family == KernelFamily::kConvolution; });
+  products.others =
+      sum([](const KernelTraits& t) { return t.family != KernelFamily::kConvolution; });
+  products.wide = sum([&](const KernelTraits& t) { return bytes_of(t.precision) > target_bytes; });
+  return products;
+}
+
+class Narrowing {
+ public:
+  Narrowing(const Predictor& predictor, const DeviceLimits& limits, Target target)
+      : predictor_(predictor),
+        limits_(limits),
+        int8_(target == Target::kInt8),
+        least_(shortest_kernel(predictor.trace().device_ops)) {}
+
+  /// What the kernel takes then.
+  DurationNs time(DeviceOpId op) const {
+    const KernelTraits traits = predictor_.kernels().of(op);
+    const DurationNs now = predictor_.trace().device_ops.interval(op).length();
+    if (now <= least_) return now;
+    const auto own = static_cast<double>((now - least_).ns);
+    // Attention stays in floating point: softmax is between its products.
+    const bool product = traits.family == KernelFamily::kGemm ||
+                         traits.family == KernelFamily::kConvolution ||
+                         traits.family == KernelFamily::kRecurrent;
+    double left = own;
+    if (product || traits.family == KernelFamily::kAttention)
+      left = product_left(op, traits, own, int8_ && product);
+    else if (moves_activations(traits.family) && bytes_of(traits.precision) != 2)
+      left = own * bytes_left(op, 0.5);
+    return std::min(now, least_ + DurationNs{std::llround(left)});
+  }
+
+ private:
+  /// Of the bytes of a kernel whose blocks all start at once, fewer save nothing.
+  double bytes_left(DeviceOpId op, double wanted) const {
+    const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
+    if (blocks <= 1 || limits_.multiprocessors <= 0) return wanted;
+    return std::clamp(static_cast<double>(limits_.multiprocessors) / static_cast<double>(blocks),
+                      wanted, 1.0);
+  }
+
+  double product_left(DeviceOpId op, const KernelTraits& traits, double own, bool integers) const {
+    const double now_bytes = bytes_of(traits.precision);
+    if (now_bytes <= (integers ? 1 : 2)) return own;
+    const double now = traits.math_unit == MathUnit::kTensor
+                           ? limits_.peak_flops(MathUnit::kTensor, traits.precision)
+                           : limits_.fp32_flops;
+    const double then =
+        limits_.peak_flops(MathUnit::kTensor, integers ? Precision::kInt8 : Precision::kFp16);
+    if (now <= 0 || then <= 0) return own;
+    // Convolutions hand integers on; the results of other products stay in 16 bits.
+    const double bytes = !integers ? 2 : traits.family == KernelFamily::kConvolution ? 1 : 4.0 / 3;
+    const double share = bytes / now_bytes;
+    const double left = bytes_left(op, share);
+    const double faster = then / now * share / left;
+    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
+    if (!bound.known()) return own * std::max(1 / (kShareOfPeaks * faster), left);
+    // The kernel's own time says how near it comes to the bound that it meets; the other bound is at the rates of large kernels.
+    const double product = bound.arithmetic_ns >= bound.memory_ns
+                               ? std::max(own / faster, bound.memory_ns * left)
+                               : std::max(own * left, bound.arithmetic_ns / faster);
+    if (!integers || traits.family == KernelFamily::kConvolution) return product;
+    return product + static_cast<double>(least_.ns) + kQuantised * bound.memory_ns * 2 / now_bytes;
+  }
+
+  const Predictor& predictor_;
+  const DeviceLimits& limits_;
+  const bool int8_;
+  const DurationNs least_;
+};
+
+/// Kernels of the forward pass, alone.
+template <class Visit>
+void for_each_kernel(const Predictor& predictor, const Visit& visit) {
+  const Trace& trace = predictor.trace();
+  for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i)
+    if (trace.device_ops.kind[i] == DeviceOpKind::kKernel &&
+        predictor.analysis().attribution.class_of[i] != TimeClass::kCommTransfer)
+      visit(DeviceOpId{i});
+}
+
+/// Drops what an engine folds. Returns whether there was anything.
+bool fold(const Predictor& predictor, Editor& editor) {
+  bool any = false;
+  for_each_kernel(predictor, [&](DeviceOpId op) {
+    if (!is_folded(predictor, op, predictor.kernels().of(op))) return;
+    editor.drop_op(op);
+    any = true;
+  });
+  return any;
+}
+
+std::string why_not(const Predictor& predictor, const std::optional<DeviceLimits>& limits) {
+  if (!predictor.analysis().program.is_inference()) return "the program does no inference";
+  if (!limits) return "the steps are a host thread's";
+  if (limits->fp32_flops <= 0 || !limits->model) return "the device's peaks are not known";
+  return {};
+}
+
+Proposal propose(const Predictor& predictor, Target target) {
+  const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
+  if (std::string why = why_not(predictor, limits); !why.empty()) return not_here(std::move(why));
+  const bool int8 = target == Target::kInt8;
+  const double peak =
+      limits->peak_flops(MathUnit::kTensor, int8 ? Precision::kInt8 : Precision::kFp16);
+  if (peak <= 0)
+    return not_here(int8 ? "its matrix units take no integers" : "it has no matrix units");
+  const Products products = products_of(predictor, int8 ? 1 : 2);
+  if (products.all().ns == 0) return not_here("no kernel is known as a matrix product");
+  if (ratio(products.wide, products.all()) < kMost)
+    return not_here("the names of most matrix kernels say no wider type");
+  Editor editor(predictor);
+  const Narrowing narrowing(predictor, *limits, target);
+  // An engine of integers folds and fuses what it quantises.
+  const bool folded = int8 && products.of_images() && fold(predictor, editor);
+  for_each_kernel(predictor, [&](DeviceOpId op) {
+    const KernelTraits traits = predictor.kernels().of(op);
+    if (folded && is_folded(predictor, op, traits)) return;
+    const bool casts = traits.family == KernelFamily::kCast;
+    const DurationNs now = predictor.trace().device_ops.interval(op).length();
+    if (const DurationNs then = narrowing.time(op); !casts && then < now)
+      editor.set_op(op, then, true);
+  });
+  if (editor.empty()) return not_here("no kernel would be shorter");
+  const std::string_view type = int8 ? "INT8" : limits->bf16 ? "BF16" : "FP16";
+  Proposal proposal{
+      true,
+      fmt::format("{} of matrix kernels per step run in {} on {}{}", format_duration(products.wide),
+                  type, limits->model->id,
+                  folded
+                      ? ", and norms, sums and activations between convolutions become part of them"
+                      : ""),
+      editor.take()};
+  proposal.setting = int8           ? "--infer-precision int8"
+                     : limits->bf16 ? "--infer-precision bf16"
+                                    : "--infer-precision fp16";
+  if (folded) proposal.setting += " --fold-bn on --fused-epilogue on";
+  if (int8) proposal.certainty = kInt8Certainty;
+  return proposal;
+}
+
+Proposal propose_16_bits(const Predictor& predictor) {
+  return propose(predictor, Target::k16Bits);
+}
+Proposal propose_int8(const Predictor& predictor) {
+  return propose(predictor, Target::kInt8);
+}
+
+Proposal propose_engine(const Predictor& predictor) {
+  if (!predictor.analysis().program.is_inference())
+    return not_here("the program does no inference");
+  if (!products_of(predictor, 0).of_images()) return not_here("most products are no convolutions");
+  Editor editor(predictor);
+  if (!fold(predictor, editor)) return not_here("nothing lies between its convolutions");
+  return {true,
+          "norms by channel become part of the weights, sums and activations part of the "
+          "convolutions before them",
+          editor.take(), "--fold-bn on --fused-epilogue on"};
+}
+
+}  // namespace
+
+const Fix kInferIn16Bits{"infer-in-16-bits",
+                         "Infer in 16 bits",
+                         "inference-precision, no-tensor-cores, full-precision",
+                         FixKind::kModelled,
+                         0.25,
+                         "--infer-precision fp16",
+                         "A product takes its time by the ratio of the peaks of the two types "
+                         "where arithmetic bounds it, and by that of the bytes where "
+                         "memory does, but no less than the other bound; kernels that pass "
+                         "activations through memory take half. What the "
+                         "shortest kernel takes stays.",
+                         "whether the accuracy is as good in 16 bits",
+                         propose_16_bits};
+
+const Fix kInferInInt8{
+    "infer-in-int8",
+    "Infer in INT8 with calibrated scales",
+    "inference-precision",
+    FixKind::kModelled,
+    0.25,
+    "--infer-precision int8",
+    "As infer-in-16-bits, for integers of 8 bits: convolutions move a quarter of the bytes of "
+    "FP32, other products a third, because their "
+    "results stay in 16 bits. Norms, sums and activations between convolutions go: an engine folds "
+    "and fuses them. Attention and "
+    "what lies between other products is in 16 bits.",
+    "whether the accuracy is as good in 8 bits, and what kernels that quantise take",
+    propose_int8};
+
+const Fix kInferenceEngine{"inference-engine",
+                           "Fold norms and fuse epilogues into convolutions",
+                           "unfused-elementwise",
+                           FixKind::kModelled,
+                           0.25,
+                           "--fold-bn on",
+                           "Kernels between convolutions go: batch norms into the weights, sums "
+                           "and activations into the convolutions' own kernels, which take "
+                           "as long as before.",
+                           "what reading a residual costs the convolution that adds it",
+                           propose_engine};
+
+}  // namespace headway::analyzer

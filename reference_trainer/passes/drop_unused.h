@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reference_trainer/models/resnet.h"
+
+namespace headway::trainer {
+
+/// Takes out values that no node reads or writes: parameters that others were made of. The model's own stay.
+void drop_unused(Model& model);
+
+}  // namespace headway::trainer

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "reference_trainer/train/build_model.h"
+#include "reference_trainer/train/parameters.h"
+#include "reference_trainer/train/trainer.h"
+
+namespace headway::trainer {
+
+/// A trained model that runs forward: batch norms folded, epilogues fused, in the number format of infer_precision. Batches come as in
+/// training, without augmentation. `settings.threads` must be resolved. `parameters`: by the names of training's graph; empty where
+/// the device computes nothing. Throws Error on bad data and parameters that are not this model's.
+class Inference {
+ public:
+  Inference(const Settings& settings, Device& device, const TrainingData& data,
+            ParameterSet parameters, const MakeLoader& make_loader = {});
+
+  /// `steps` batches (0: as many as the test set has), then, with `eval`, the test set in this format and in FP32.
+  RunResult run(const TrainerHooks& hooks);
+
+  const Graph& graph() const { return model_.graph; }
+  const CompiledGraph& compiled() const { return *compiled_; }
+  std::int64_t steps() const { return steps_; }
+
+ private:
+  Ranges calibrate(const Model& plain, const ParameterSet& parameters);
+  void take_step(std::int64_t step, RunResult& result);
+  void finish_step(std::int64_t step, RunResult& result);
+  /// The plain graph in FP32 on the same test samples.
+  EvaluationResult evaluate_plain(const TrainerHooks& hooks);
+
+  const Settings settings_;
+  Device& device_;
+  const TrainingData data_;
+  ParameterSet parameters_;
+  std::int64_t steps_ = 0;
+  StreamId compute_;
+  Model model_;
+  std::unique_ptr<CompiledGraph> compiled_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<BatchSource> loader_;
+  std::unique_ptr<InputFeed> feed_;
+  std::vector<Memory> figures_;  ///< by step modulo their number
+  std::vector<Event> ends_;
+  std::chrono::nanoseconds started_{0};
+};
+
+/// The parameters that inference with `settings` starts from: the checkpoint's, or those of a training of train_steps steps on this
+/// device; none where it computes nothing.
+ParameterSet parameters_for_inference(const Settings& settings, Device& device,
+                                      const TrainingData& data, const TrainerHooks& hooks);
+
+}  // namespace headway::trainer

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Every system of headway-train in one table: its switch, the devices that have it, the rule that finds it missing, what it gains as
+measured and as predicted on the simulated GPU and on the host, and what is published. Simulated runs are made here, as
+validate_whatif.py makes them; the host's figures are those that it and ab_matrix.py measured on a quiet machine (docs/accuracy.md,
+--ab-matrix FILE). A system without a figure says why. Writes between the comments of docs/user-guide/systems.md.
+Usage: systems_table.py BIN_FOLDER [--only TEXT] [--ab-matrix JSON] [--markdown FILE]"""
+import argparse
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+from validate_whatif import FAST, HOST, LARGE, RANKS, SIM, TEXT, TINY_TEXT, Runs, replace_section, validate
+
+ALL = "host, cuda, sim"
+SIM_ONLY = "sim"
+PARALLEL = ["--model", "transformer", "--data", "generated", "--eval", "off", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "128"]
+GNMT = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "1024", "--sequence", "512", "--batch", "4", "--ranks", "4",
+        "--precision", "bf16", "--gpu", "a100"]
+NONE = "no figure was found"
+HALVES = [*TEXT, "--features", "512", "--heads", "8"]
+
+# Besides those of validate_whatif.py: name: (setting of both sides, bad value, good value, fix).
+MORE = {
+    "one step ahead": ([*TEXT, "--batch", "8", "--sequence", "128", "--launch-us", "6"], ["--run-ahead", "1"], ["--run-ahead", "2"], "run-ahead"),
+    "more batches ahead": ([*FAST, "--steps", "200", "--workers", "4", "--source", "files", "--storage-latency-ms", "0.2", "--jitter", "0.3"], ["--prefetch", "1"],
+                           ["--prefetch", "5"], "deeper-prefetch"),
+    "samples in memory": ([*FAST, "--workers", "2", "--augment", "off", "--storage-latency-ms", "2"], ["--source", "shards"], ["--source", "memory"], "samples-in-memory"),
+    "pauses": ([*LARGE, "--workers", "16"], ["--pause-every", "7", "--pause-ms", "300"], ["--pause-every", "0"], "no-pauses"),
+    "16 bits": (HALVES, ["--precision", "fp32"], ["--precision", "bf16"], "half-precision"),
+    "casts": (HALVES, ["--precision", "amp-o1"], ["--precision", "bf16"], "half-throughout"),
+    "loss scaling": ([*TINY_TEXT, "--fused-optimizer", "off"], ["--precision", "amp-o2"], ["--precision", "bf16"], "no-loss-scaling"),
+    "layer norm": ([*TEXT, "--graph-compiler", "off"], ["--fused-ln", "off"], ["--fused-ln", "on"], "fuse-chains"),
+    "bias and activation": ([*TEXT, "--graph-compiler", "off"], ["--fused-bias-act", "off"], ["--fused-bias-act", "on"], "fuse-chains"),
+    "loss": ([*TEXT, "--layers", "1", "--features", "64", "--graph-compiler", "off"], ["--fused-loss", "off"], ["--fused-loss", "on"], "fuse-chains"),
+    "unaligned features": ([*TEXT, "--layers", "4", "--heads", "2", "--sequence", "512", "--precision", "bf16", "--gpu", "a100"], ["--features", "1018"], ["--features", "1024"], "pad-shapes"),
+    "split sums": ([*PARALLEL, "--layers", "4", "--batch", "1", "--gpu", "a100"], ["--split-k", "off"], ["--split-k", "on"], "split-k"),
+    "sentences of any length": (GNMT, ["--balance", "random"], ["--balance", "sorted"], "even-ranks"),
+    "half gradients, slow network": ([*RANKS, "--network-gb-per-s", "1"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
+    "parameter server": ([*RANKS, "--network-gb-per-s", "2"], ["--topology", "parameter-server"], ["--topology", "flat"], "all-reduce-instead-of-parameter-server"),
+    "shared parameters": ([*PARALLEL, "--batch", "8", "--ranks", "8", "--shard-parameters", "on", "--precision", "bf16"], ["--gather-prefetch", "off"],
+                          ["--gather-prefetch", "on"], "prefetch-all-gathers"),
+    "micro batches": ([*PARALLEL, "--batch", "64", "--ranks", "4", "--pipeline", "1f1b", "--precision", "bf16"], ["--micro-batches", "2"], None,
+                      "more-micro-batches"),
+    "activations kept": ([*PARALLEL, "--layers", "6", "--batch", "8", "--precision", "bf16"], ["--recompute", "on"], ["--recompute", "off"], "keep-activations"),
+}
+
+# (system, devices, rule, case on sim, case on host (or of ab_matrix.py), published)
+SYSTEMS = [
+    ("Workers of the loader", ALL, "workers-starved, input-bound", "workers, slow files", "workers", "100 → 300 images/s from 1 to 7 workers, GPU 50 → 95 % (I/O study); +166 % (data-loader case)"),
+    ("Batches made ahead", ALL, "input-bound", "more batches ahead", "ab: prefetch", NONE),
+    ("Workers that stay", ALL, "loader-restart", "workers started anew", "seen on PyTorch only ([0053](../design/0053-what-fresh-seeds-showed.md))", NONE),
+    ("Packed files", ALL, "small-files", "files into shards", "files into shards", "up to 10 times from I/O (packed records)"),
+    ("Samples in memory", ALL, "slow-storage", "samples in memory", "the storage is emulated, as on sim", NONE),
+    ("Decoding ahead", ALL, "input-bound", "decoding pictures ahead", "decoding ahead", NONE),
+    ("Augmenting on the device", ALL, "input-bound", "augmenting on the device", "ab: augment_on", NONE),
+    ("Pinned memory", ALL, "pageable-copy", "pinned memory", "pinned memory", "bandwidthTest: about 5 times the rate over PCIe 5"),
+    ("Copies beside steps", ALL, "copy-not-overlapped", "copies, slow link", "copies", NONE),
+    ("No waiting for ops", ALL, "host-sync", "sync, small batches", "sync", "engine bulking in MXNet, part of 660 → 1060 images/s"),
+    ("Loss read later", ALL, "host-sync", "loss read, small batches", "loss read", NONE),
+    ("Steps ahead", ALL, "host-sync", "one step ahead", "needs a host that is slower than the device, which are one here", NONE),
+    ("CUDA graphs", ALL, "launch-bound", "graph, slow launches", "measured on a loaded machine only ([0066](../design/0066-graphs-gradients-names.md))",
+     "2.5 µs and 1 ns a node a launch, 0.5 instead of 0.9 µs between kernels (NVIDIA)"),
+    ("Larger batch", ALL, "launch-bound, low-occupancy, memory-headroom", "batch, launch-bound", "launches are emulated, as on sim", NONE),
+    ("Caching allocator", ALL, "allocator", "memory, small batches", "accuracy.md: 45.4 → 22.0 ms, predicted 22.0", "about 50 µs an allocation (University of Virginia)"),
+    ("Code loaded at the start", ALL, "module-load", "code loaded in steps", "the same on every device: emulated", NONE),
+    ("No pauses", ALL, "host-pauses", "pauses", "the same on every device: emulated", NONE),
+    ("Batch norm, sum and ReLU as one", ALL, "unfused-elementwise", "batch norm, fused", "batch norm, fused", "660 → 1060 images/s at batch 32 (with bulking); SSD > 20 % (with NHWC)"),
+    ("Layer norm as one", ALL, "unfused-elementwise", "layer norm", "layer norm", "4 % of the step (Apex)"),
+    ("Bias and activation in products", ALL, "unfused-elementwise", "bias and activation", "bias and activation", NONE),
+    ("Loss as one", ALL, "unfused-elementwise", "loss", "ab: fused_loss", NONE),
+    ("Graph compiler", ALL, "unfused-elementwise", "graph compiler", "graph compiler", "up to 3 times (XLA)"),
+    ("Fused attention", ALL, "unfused-attention", "attention", "attention", "ten kernels into one, 392 → 13 µs (windows)"),
+    ("Fused attention in windows", ALL, "unfused-attention", "attention, windows", "ab: fused_attention windows", "392 → 13 µs for one layer"),
+    ("Fused Adam", ALL, "unfused-optimizer", "optimizer, Adam", "optimizer, Adam", "5 to 45 % of the step (Apex)"),
+    ("Fused SGD", ALL, "unfused-optimizer", "optimizer, SGD", "optimizer, SGD", "5 to 45 % of the step (Apex, Adam)"),
+    ("Persistent recurrent layers", ALL, "rnn-not-persistent", "LSTM, small batches", "one loop either way: a processor has no launch to save", NONE),
+    ("TF32", ALL, "no-tensor-cores", "TF32, ResNet", "rounds only: a processor has no matrix units", "up to 10 times FP32 for the product (NVIDIA, A100)"),
+    ("16 bits throughout", ALL, "full-precision, no-tensor-cores", "16 bits", "rounds only", "3 times (AMP, V100)"),
+    ("No casts", ALL, "amp-casts", "casts", "rounds only", NONE),
+    ("No scaling of losses", ALL, "amp-casts", "loss scaling", "rounds only", NONE),
+    ("Aligned products", ALL, "gemm-efficiency", "unaligned features", "no such units", "a vocabulary that is odd: three times the layer's time ([0071](../design/0071-aligned-products.md))"),
+    ("Split sums", SIM_ONLY, "gemm-efficiency, low-occupancy", "split sums", "only simulated", "[0075](../design/0075-split-k.md)"),
+    ("NHWC throughout", ALL, "layout-transposes", "layout", "accuracy.md: 137.6 → 99.5 ms, predicted 99.5", "SSD > 20 % (with fused batch norm)"),
+    ("Direct data gradients", ALL, "slow-strided-dgrad", "strided gradients", "measured on a loaded machine only", "up to 25 times for one convolution (cuDNN 8.1)"),
+    ("Full clock", SIM_ONLY, "clock-throttled", "clock", "only simulated", NONE),
+    ("Anchors in batches", ALL, "serial-per-sample", "boxes assigned one by one", "boxes assigned one by one", "384 → 69 ms (assignment in a detector)"),
+    ("Coordinates on the device", ALL, "host-round-trip", "coordinates on the host", "coordinates on the host", "9.69 ms → 32 µs (one operator)"),
+    ("Sums beside the backward pass", ALL, "comm-not-overlapped", "overlap, fast network", "overlap", "57 to 60 % of the ops overlapped (DDP, 8 A100)"),
+    ("Buckets", ALL, "comm-too-small, unbucketed-collectives", "buckets", "buckets", "25 MB, the first 1 MB (PyTorch)"),
+    ("Compressed gradients", ALL, "comm-exposed, comm-slow-link", "half gradients, slow network", "half gradients", "26 to 78 % on slow networks"),
+    ("Sums inside nodes first", ALL, "comm-slow-link", "nodes", "nodes", "+85 % on 25 Gb/s"),
+    ("Rings instead of a parameter server", ALL, "comm-slow-link", "parameter server", "the link model is the same on every device", "Horovod and NCCL against a parameter server"),
+    ("Even ranks", ALL, "straggler", "slow rank", "the same on every device: emulated", NONE),
+    ("Sentences of like length", ALL, "uneven-batches", "sentences of any length", "ab: balance", NONE),
+    ("Gathers ahead (shared parameters)", SIM_ONLY, "late-all-gather", "shared parameters", "only simulated", "FSDP2's prefetch, without a figure"),
+    ("More micro batches (pipelines)", SIM_ONLY, "pipeline-bubble", "micro batches", "only simulated", "bubble (stages - 1) / micro batches (GPipe)"),
+    ("Activations kept", ALL, "recomputation", "activations kept", "a forward pass less, as on sim", "about 30 % more time for less memory (Chen et al., 2016)"),
+    ("Inference in FP16", ALL, "inference-precision", "inference, FP16", "rounds only", "V100: 1593 → 6018 images/s, ResNet-50 (TensorRT 4)"),
+    ("Inference in INT8", ALL, "inference-precision", "inference, INT8", "ab: infer_precision", "T4: 11 times FP32 (TensorRT)"),
+    ("Inference in INT8 from FP16", ALL, "inference-precision", "inference, FP16 to INT8", "FP16 rounds only; FP32 to INT8 above", "A100: twice the rate by its datasheet"),
+    ("Inference of a transformer in INT8", ALL, "inference-precision", "inference, transformer", "measured with convolutions, above", NONE),
+    ("Batch norms folded, epilogues fused", ALL, "unfused-elementwise", "inference, folded", "ab: fold_bn", "8 times at low latency (TF-TRT, with FP16)"),
+]
+
+
+def gain(without, with_it):
+    return f"{without:.4g} → {with_it:.4g} ms ({with_it / without - 1:+.0%})"
+
+
+def on_sim(name, runs):
+    row = validate(name, (SIM | MORE)[name], runs, 1)
+    a, b, predicted = (row[key] / 1e6 for key in ("a_ns", "b_ns", "predicted_ns"))
+    return gain(a, b), f"{predicted:.4g} ms"
+
+
+def host_rows(accuracy):
+    """Case: (measured, predicted), of the table that validate_whatif.py has written."""
+    section = accuracy.read_text().split("<!-- host: begin -->")[1].split("<!-- host: end -->")[0]
+    rows = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 10 and cells[0] in HOST:
+            without, with_it, predicted = (float(re.match(r"[\d.]+", cell).group()) for cell in cells[3:6])
+            rows[cells[0]] = f"{gain(without, with_it)}, predicted {predicted:.4g} ms"
+    return rows
+
+
+def ab_rows(file):
+    """Case: measured, of ab_matrix.py's JSON."""
+    rows = json.loads(file.read_text())["cases"] if file else []
+    return {row["name"]: f"{gain(row['bad_ms'], row['good_ms'])}, not predicted" for row in rows}
+
+
+def switch_text(name):
+    _, bad, good, _ = (SIM | MORE)[name]
+    good = good or [bad[0], "more"]
+    pairs = [(bad[i], bad[i + 1], good[good.index(bad[i]) + 1] if bad[i] in good else "") for i in range(0, len(bad), 2)]
+    return "<br>".join(f"`{switch} {value}`" + (f" → `{better}`" if better else "") for switch, value, better in pairs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binaries", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--ab-matrix", type=pathlib.Path)
+    parser.add_argument("--markdown", type=pathlib.Path)
+    arguments = parser.parse_args()
+    host = host_rows(pathlib.Path(__file__).resolve().parent.parent / "docs/accuracy.md")
+    ab = ab_rows(arguments.ab_matrix)
+    lines = ["| system | switch | devices | rule | sim: step without → with | sim: predicted | host | published |", "|---|---|---|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory(prefix="headway systems ") as folder:
+        runs = Runs(arguments.binaries.resolve(), "sim", 40, pathlib.Path(folder), False)
+        for system, devices, rule, case, on_host, published in SYSTEMS:
+            if arguments.only not in system:
+                continue
+            measured, predicted = on_sim(case, runs)
+            if on_host.startswith("ab: "):
+                on_host = ab.get(on_host[4:], "not measured: `scripts/ab_matrix.py --only " + on_host[4:] + "`")
+            cells = [system, switch_text(case), devices, ", ".join(f"`{one}`" for one in rule.split(", ")), measured, predicted, host.get(on_host, on_host), published]
+            if not all(cells):
+                sys.exit(f"{system}: an empty cell")
+            lines.append("| " + " | ".join(cells) + " |")
+            print(f"{system:36} {measured:32} predicted {predicted:12} {cells[6]}", flush=True)
+    text = "\n".join([*lines, ""])
+    if arguments.markdown:
+        replace_section(arguments.markdown, "systems", text)
+
+
+if __name__ == "__main__":
+    main()
