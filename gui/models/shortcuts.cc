@@ -88,7 +88,8 @@ constexpr auto kMouseActions = std::to_array<MouseAction>({
     {"Click", "Select an event; on a row's name: fold or unfold it"},
     {"Double click", "Zoom to an event"},
     {"Drag the edge of the names", "Make the names wider or narrower"},
-    {"Click or drag in the overview", "Move the view there"},
+    {"Drag the box in the overview", "Move the view; its edges change what is in view"},
+    {"Drag beside the box", "Choose what is in view; a click moves the view there"},
 });
 
 }  // namespace

@@ -348,7 +348,7 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   drawer_->rows().set_range(session, {});
   drawer_->stacks().set_range(session, {}, {});
   prediction_->setVisible(finding_to_predict() >= 0);
-  bookmarks_->set_session(std::move(session));
+  bookmarks_->set_session(session.get());
   show_span();
 }
 

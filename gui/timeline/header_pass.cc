@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/format.h"
+#include "gui/models/overview_box.h"
 #include "gui/models/ticks.h"
 
 namespace headway::gui {
@@ -71,13 +72,7 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
       copy_pixels(overview_strip(*lane, frame, place.size()), image, place.topLeft());
     }
   }
-  Interval visible = frame.mapping.visible();
-  int from = std::clamp(static_cast<int>(mapping.x_of(visible.begin)), 0, rect.width());
-  int to = std::clamp(static_cast<int>(std::ceil(mapping.x_of(visible.end))), 0, rect.width());
-  if (to - from < 3) {
-    from = std::max(0, from - 1);
-    to = std::min(rect.width(), from + 3);
-  }
+  const auto [from, to] = overview_box(mapping, frame.mapping.visible());
   QColor veil = theme.window;
   veil.setAlpha(165);
   painter.fillRect(QRect(rect.left(), rect.top(), from, rect.height()), veil);

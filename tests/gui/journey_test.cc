@@ -229,11 +229,11 @@ TEST_CASE("from opening over finding, evidence and cause to a ticked fix, a note
   QTreeWidget& notes = person.timeline().bookmarks().list();
   REQUIRE(notes.topLevelItemCount() == 1);
   notes.setFocus();
-  notes.setCurrentItem(notes.topLevelItem(0), 2);
+  notes.setCurrentItem(notes.topLevelItem(0), 3);
   person.key(Qt::Key_F2);
   person.type("waits for every kernel");
   person.key(Qt::Key_Return);
-  CHECK(notes.topLevelItem(0)->text(2) == "waits for every kernel");
+  CHECK(notes.topLevelItem(0)->text(3) == "waits for every kernel");
   CHECK(content(folder / "run.headway-notes.json").find("waits for every kernel") !=
         std::string::npos);
   // Export.
