@@ -93,7 +93,9 @@ TimelinePage::TimelinePage(QWidget* parent)
   splitter->addWidget(beside);
   splitter->addWidget(side_ = side());
   splitter->setHandleWidth(1);
-  splitter->setStretchFactor(0, 1);
+  // On a large screen the panels get some of the room, or their lines stay cut there, too.
+  splitter->setStretchFactor(0, 4);
+  splitter->setStretchFactor(1, 1);
   splitter->setSizes({1040, 240});
   splitter->setChildrenCollapsible(false);
   handle_->setObjectName(QStringLiteral("panels"));
@@ -329,7 +331,7 @@ QWidget* TimelinePage::side() {
   side->setStretchFactor(0, 2);
   side->setStretchFactor(1, 3);
   side->setChildrenCollapsible(false);
-  side->setMinimumWidth(200);
+  side->setMinimumWidth(240);  // its tabs have their names
   return side;
 }
 

@@ -162,9 +162,13 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
     painter.setPen(QColor::fromRgb(theme.role_text[static_cast<std::size_t>(item.color)]));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);
   }
+  // A step lasts as long as the device works for it, which may be at another time than the host.
+  const std::vector<bool>& on_device = frame.model->step_lengths.on_device;
+  const bool of_host = std::find(on_device.begin(), on_device.end(), true) != on_device.end();
   painter.setPen(theme.dim_text);
   painter.drawText(QRect(8, rect.top(), frame.gutter - 12, rect.height()),
-                   Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Steps"));
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   of_host ? QStringLiteral("Steps on the host") : QStringLiteral("Steps"));
 }
 
 }  // namespace headway::gui
