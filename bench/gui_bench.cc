@@ -306,10 +306,10 @@ int main(int argc, char** argv) {
   gui::OpenRequest request;
   request.source.files = {file.empty() ? folder / "run.sqlite" : file};
   if (file.empty()) bench::write_generated_run(request.source.files[0], events);
-  measure_opening(request, "without_cache", runs, 6, false);
+  measure_opening(request, "without_cache", runs, 2.5, false);
   if (frames > 0) {
     request.source.cache_folder = folder / "cache";
-    measure_opening(request, "that_fills_the_cache", 1, 6, true);
+    measure_opening(request, "that_fills_the_cache", 1, 2.5, true);
     measure_opening(request, "with_cache", runs, 1.5, false);
   }
   measure_memory_and_frames(request, frames);
