@@ -48,6 +48,7 @@ constexpr auto kShortcuts = std::to_array<Shortcut>({
     {Command::kFilterToName, kEvents, "E",
      "Find the events of this name, on the rows that have any"},
     {Command::kBookmark, kEvents, "B", "Bookmark the time range, the selection or this time"},
+    {Command::kEditBookmark, kEvents, "F2", "Edit the note of the bookmark"},
     {Command::kNextBookmark, kEvents, ".", "Go to the next bookmark"},
     {Command::kPreviousBookmark, kEvents, ",", "Go to the previous bookmark"},
     {Command::kShowInOps, kEvents, "O", "Show the selected event in the op table"},

@@ -93,6 +93,15 @@ void BookmarksPanel::remove_current() {
   emit changed();
 }
 
+bool BookmarksPanel::edit_current() {
+  if (!list_->currentItem()) list_->setCurrentItem(list_->topLevelItem(0));
+  if (!list_->currentItem()) return false;
+  list_->setFocus();
+  list_->setCurrentItem(list_->currentItem(), kNote);
+  list_->editItem(list_->currentItem(), kNote);
+  return true;
+}
+
 bool BookmarksPanel::go(TimeNs from, bool forward) {
   std::optional<std::size_t> found;
   const std::vector<Bookmark>& all = notes_.all();

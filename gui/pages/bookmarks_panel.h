@@ -27,6 +27,8 @@ class BookmarksPanel : public QWidget {
   /// `part`: of the session's, beside which it is kept.
   void add(std::size_t part, Interval when, std::string note);
   void remove_current();
+  /// Opens the note of the current bookmark, else of the first, to be changed; false without any.
+  bool edit_current();
   /// Leads to the next bookmark after (before) a time; false when there is none.
   bool go(TimeNs from, bool forward);
   QTreeWidget& list() { return *list_; }

@@ -562,6 +562,11 @@ bool TimelinePage::run(Command command) {
     case Command::kBookmark:
       add_bookmark();
       return true;
+    case Command::kEditBookmark:
+      tabs_->setCurrentWidget(bookmarks_);
+      if (!bookmarks_->edit_current())
+        tell(tr("No bookmark yet: %1 makes one").arg(keys_text(Command::kBookmark)));
+      return true;
     case Command::kNextBookmark:
     case Command::kPreviousBookmark: {
       // From where the last one led, in the middle of the view.

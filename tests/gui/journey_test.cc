@@ -228,8 +228,6 @@ TEST_CASE("from opening over finding, evidence and cause to a ticked fix, a note
   person.key(Qt::Key_B);
   QTreeWidget& notes = person.timeline().bookmarks().list();
   REQUIRE(notes.topLevelItemCount() == 1);
-  notes.setFocus();
-  notes.setCurrentItem(notes.topLevelItem(0), 3);
   person.key(Qt::Key_F2);
   person.type("waits for every kernel");
   person.key(Qt::Key_Return);

@@ -89,6 +89,9 @@ TEST_CASE("a note on a job lies beside the recording of its rank, in that record
   CHECK(again.all()[1].when == when);
   CHECK(again.part_of(1) == part);
 
+  // The notes that lie among the recordings now are none of them.
+  CHECK(open_job(job)->parts.size() == 3);
+
   // Changes and removals find the file that a note came from.
   again.set_note(1, "slow since the last change");
   again.remove(0);
