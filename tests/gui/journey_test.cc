@@ -81,15 +81,16 @@ class Person {
       QWidget* modal = QApplication::activeModalWidget();
       auto* dialog = qobject_cast<QFileDialog*>(modal);
       if (dialog && tries < 250) {
-        // On a busy machine the dialog reads its folder meanwhile, and then forgets what was typed or selects a
-        // name of its own, or a list of names that fit takes the Return: again, with time in between.
+        // On a busy machine the dialog reads its folder meanwhile, and then forgets what was typed or prefers a name
+        // that it selected itself, or a list of names that fit takes the Return: again, with time in between.
         if (tries == 0) ++dialogs_;
         if (tries++ % 10 != 0) return;
+        const QString wanted = QString::fromStdString(path.string());
+        if (tries > 1) dialog->selectFile(wanted);
         QLineEdit* edit = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
         edit->setFocus();
         edit->selectAll();
-        QTest::keyClick(edit, Qt::Key_Delete);
-        QTest::keyClicks(edit, QString::fromStdString(path.string()));
+        QTest::keyClicks(edit, wanted);
         QTest::keyClick(edit, Qt::Key_Return);
       } else if (modal) {
         modal->close();  // a box that says no: the test fails, but does not hang
