@@ -9,7 +9,7 @@ import tempfile
 
 import browser
 
-BIN = pathlib.Path(sys.argv[1])
+BIN = pathlib.Path(sys.argv[1]).resolve()
 PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 RANKS = 64
 MOST_BYTES = 2_000_000
@@ -35,19 +35,17 @@ LOW_CONTRAST = """(() => {
 })()"""
 
 
-def run(*command):
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=200)
+def run(*command, cwd):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=200, cwd=cwd)
     assert result.returncode == 0, f"{command}: exit {result.returncode}\n{result.stdout}\n{result.stderr}"
 
 
 def make_pages(folder):
     """A job of many ranks, one rank alone, and two recordings compared."""
-    job = folder / "job"
-    run(BIN / "headway_make_job", job, RANKS, 3000, 5)
-    ranks = sorted(job.glob("*.sqlite"))
-    run(BIN / "headway", "report", job, "-o", folder / "job.html")
-    run(BIN / "headway", "report", ranks[0], "-o", folder / "alone.html")
-    run(BIN / "headway", "diff", ranks[0], ranks[5], "-o", folder / "diff.html")
+    run(BIN / "headway_make_job", "job", RANKS, 12000, 5, cwd=folder)
+    run(BIN / "headway", "report", "job", "-o", "job.html", cwd=folder)
+    run(BIN / "headway", "report", "job/rank0.sqlite", "-o", "alone.html", cwd=folder)
+    run(BIN / "headway", "diff", "job/rank0.sqlite", "job/rank5.sqlite", "-o", "diff.html", cwd=folder)
     return [folder / f"{name}.html" for name in ("job", "alone", "diff")]
 
 
