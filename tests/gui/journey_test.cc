@@ -86,12 +86,17 @@ class Person {
         if (tries == 0) ++dialogs_;
         if (tries++ % 10 != 0) return;
         const QString wanted = QString::fromStdString(path.string());
-        if (tries > 1) dialog->selectFile(wanted);
+        if (tries > 1) {
+          dialog->activateWindow();
+          dialog->selectFile(wanted);
+        }
         QLineEdit* edit = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
         edit->setFocus();
         edit->selectAll();
         QTest::keyClicks(edit, wanted);
         QTest::keyClick(edit, Qt::Key_Return);
+        // Where the platform gives the dialog no keys at all, as Return would.
+        if (tries > 20 && dialog->isVisible()) QMetaObject::invokeMethod(dialog, "accept");
       } else if (modal) {
         modal->close();  // a box that says no: the test fails, but does not hang
       } else if (tries > 0) {
