@@ -11,4 +11,19 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, kNever);
 }
 
+KeptMemory::KeptMemory() {
+  keep_freed_memory();
+}
+
+KeptMemory::~KeptMemory() {
+  // What glibc's own thresholds come to in a program that uses such memory.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  give_back_freed_memory();
+}
+
+void give_back_freed_memory() {
+  malloc_trim(0);
+}
+
 }  // namespace headway

@@ -9,4 +9,17 @@ namespace headway {
 /// others could use.
 void keep_freed_memory();
 
+/// The same for a part of a program's work: keeps freed memory until it ends, then gives back to the
+/// kernel what is not used. For one at a time; where two overlap, the first to end ends both.
+class KeptMemory {
+ public:
+  KeptMemory();
+  ~KeptMemory();
+  KeptMemory(const KeptMemory&) = delete;
+  KeptMemory& operator=(const KeptMemory&) = delete;
+};
+
+/// Gives freed memory back to the kernel, of all threads.
+void give_back_freed_memory();
+
 }  // namespace headway

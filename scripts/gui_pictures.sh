@@ -99,38 +99,85 @@ fi
 "$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
   >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }
 for page in summary ranks findings; do picture "$out/job/$page.png" "$work"/rank[0-3].sqlite --page "$page"; done
-# On a real X server under a window manager, where there is one: what the pages look like with a frame, at scale 2, and what
-# needs real keys. window NAME SIZE SCALE THEME KEYS...: opens the simulated run on a screen of that size and presses the keys.
+# On a real X server under a window manager, where there is one, driven by real keys and a real mouse. window NAME SCREEN SCALE THEME
+# ACTIONS...: opens $shown on a screen of that size. An action is keys as xdotool names them, "drag X Y X Y", "click X Y", "twice X Y" or
+# "type TEXT".
+shown=("$work/simulated.sqlite")
 window() {
   local name=$1 screen=$2 scale=$3 theme=$4
   shift 4
   mkdir -p "$out/window"
-  env QT_SCALE_FACTOR="$scale" QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME="$work/config" XDG_CACHE_HOME="$work/cache" \
+  env QT_SCALE_FACTOR="$scale" QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME="$work/config" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data" \
     xvfb-run -a -s "-screen 0 ${screen}x24" bash -c '
+      act() {
+        case $1 in
+          click) xdotool mousemove "$2" "$3" click 1 ;;
+          twice) xdotool mousemove "$2" "$3" click --repeat 2 --delay 80 1 ;;
+          drag) xdotool mousemove "$2" "$3" mousedown 1 sleep 0.2 mousemove $((($2 + $4) / 2)) $((($3 + $5) / 2)) \
+                sleep 0.2 mousemove "$4" "$5" sleep 0.2 mouseup 1 ;;
+          type) shift; xdotool type --delay 40 "$*" ;;
+          *) xdotool key "$@" ;;
+        esac
+      }
+      gui=$1 count=$2 theme=$3 picture=$4 width=$5 height=$6
+      shift 6
       openbox & manager=$!
       sleep 1
-      "$1" "$2" --theme "$3" & gui=$!
+      "$gui" "${@:1:$count}" --theme "$theme" & gui=$!
+      shift "$count"
       for try in $(seq 100); do
         id=$(xdotool search --onlyvisible --pid "$gui" 2>/dev/null | tail -1) && [ -n "$id" ] && break
         sleep 0.3
       done
-      sleep 4
-      xdotool windowmove "$id" 0 0 windowsize "$id" 100% 100%
+      sleep 5
+      # As high as the screen, less what the window manager puts around it.
+      xdotool windowmove "$id" 0 0 windowsize "$id" "$width" $((height - 22))
       sleep 2
-      picture=$4
-      shift 4
-      for keys in "$@"; do xdotool key $keys; sleep 3; done
-      import -window root "$picture"
+      for action in "$@"; do act $action; sleep 2; done
+      import -window root -crop "${width}x$((height - 22))+0+0" +repage "$picture"
       kill "$gui" "$manager"
-    ' window "$bin/headway-gui" "$work/simulated.sqlite" "$theme" "$out/window/$name.png" "$@" >/dev/null 2>&1 || true
+    ' window "$bin/headway-gui" "${#shown[@]}" "$theme" "$out/window/$name.png" "${screen%x*}" "${screen#*x}" "${shown[@]}" "$@" \
+    >/dev/null 2>&1 || true
   shrink "$out/window/$name.png"
 }
 if command -v xvfb-run >/dev/null && command -v openbox >/dev/null && command -v xdotool >/dev/null && command -v import >/dev/null; then
   window timeline-1920-dark 1920x1080 1 dark ctrl+2 x
+  window timeline-1024 1024x700 1 light ctrl+2
+  window menu-1024 1024x700 1 light ctrl+2 alt+t
   window help-1024 1024x700 1 light ctrl+2 question
+  window range-1024 1024x700 1 light ctrl+2 "drag 420 139 600 139"
   window stacks-scale-2 2048x1400 2 light ctrl+2 "ctrl+g" "s t e p space 7 Return" k
+  window path-scale-2-dark 2048x1400 2 dark ctrl+2 x c
+  window sql-error-1024 1024x700 1 light ctrl+t "click 735 120" "type SELECT nme FROM StringIds" ctrl+Return
+  shown=("$work/simulated.sqlite" --compare "$work/waiting-less.sqlite")
+  "$bin/headway-train" --device sim --model resnet --preset host-sync --sync never --steps 30 --trace "$work/waiting-less.sqlite" >"$work/less.log" 2>&1
+  window compare-1920-dark 1920x1080 1 dark ctrl+d
+  window compare-1024 1024x700 1 light ctrl+d
+  # Eight ranks, folded, compare at a glance; a note lies beside the rank whose row is clicked.
+  mkdir -p "$work/eight"
+  "$bin/headway-train" --device sim --model resnet --preset straggler --steps 12 --ranks 8 --trace "$work/eight/rank%r.sqlite" >"$work/eight.log" 2>&1
+  shown=("$work/eight")
+  window folded-1920 1920x1080 1 light ctrl+2 shift+Return
+  window notes-1920 1920x1080 1 light ctrl+2 shift+Return "drag 420 139 600 139" b F2 "type all but rank 2 wait here" Return
+  window job-1024-dark 1024x700 1 dark ctrl+7
+  # A recording while it is made.
+  "$bin/headway" record --force -o "$work/live.sqlite" -- "$bin/headway-train" --model resnet --preset input-bound --steps 60 --eval off \
+    >"$work/live.log" 2>&1 & recorder=$!
+  shown=("$work/live.sqlite" --follow)
+  window live-1024 1024x700 1 light ctrl+2
+  wait "$recorder"
 else
   echo "gui_pictures.sh: xvfb, openbox, xdotool and imagemagick are needed for the pictures under a window manager" >&2
+fi
+# What the terminal and the pages to pass on look like, in a browser where there is one.
+if command -v chromium >/dev/null; then
+  mkdir -p "$out/pages"
+  python3 "$root/scripts/terminal_picture.py" "$out/pages/terminal.png" 112 "$bin/headway" report "$work/simulated.sqlite"
+  python3 "$root/tests/end_to_end/pages_test.py" "$bin" "$work"
+  for name in job-1440 job-390 job-800-dark job-print diff-1440 diff-390-dark; do
+    convert "$work/$name.png" -crop "x1600+0+0" +repage "$out/pages/$name.png"
+    shrink "$out/pages/$name.png"
+  done
 fi
 # From a copy: a page may show where its trace lies, and that is nobody's business.
 for trace in nsys/h100_2gpu_1s.sqlite kineto/a100_control.json.gz; do

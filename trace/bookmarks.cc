@@ -282,6 +282,10 @@ std::vector<std::filesystem::path> note_files_of(const std::filesystem::path& tr
   return others;
 }
 
+bool is_note_file(std::string_view name) {
+  return name.ends_with(kSuffix);
+}
+
 Bookmarks notes_beside(const std::filesystem::path& trace_file) {
   Bookmarks result;
   for (const std::filesystem::path& file : note_files_of(trace_file)) {

@@ -59,6 +59,9 @@ class Bookmarks {
 /// others that were put beside it, `run.NAME.headway-notes.json`. Empty unless `trace_file` is a file.
 std::vector<std::filesystem::path> note_files_of(const std::filesystem::path& trace_file);
 
+/// Whether a file of that name holds notes: it is no recording, though it lies among them.
+bool is_note_file(std::string_view name);
+
 /// What note_files_of() hold together; what cannot be read is left out.
 Bookmarks notes_beside(const std::filesystem::path& trace_file);
 

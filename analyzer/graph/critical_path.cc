@@ -214,6 +214,7 @@ CriticalPath find_critical_path(const DependencyGraph& graph, const Steps& steps
     }
     walk(graph, goal, path.pieces);
     std::reverse(path.pieces.begin(), path.pieces.end());
+    path.pieces.shrink_to_fit();  // there may be millions, kept as long as the trace is
     if (device && !steps.all.empty()) {
       for (const DeviceStep& step : device->steps) {
         if (counts(steps, step)) path.of_step.push_back({step.step, step.interval, {}});

@@ -274,7 +274,7 @@ std::vector<DurationNs> shifts_of(std::vector<Trace>& traces) {
 
 }  // namespace
 
-Trace merge_traces(std::vector<Trace> traces) {
+Trace merge_traces(std::vector<Trace> traces, std::vector<DurationNs>* shifts_out) {
   HEADWAY_INVARIANT(!traces.empty());
   std::uint64_t events = 0;
   for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -287,6 +287,7 @@ Trace merge_traces(std::vector<Trace> traces) {
   std::vector<DurationNs> shifts = shifts_of(traces);
   Merger merger(std::move(traces[0]));
   for (std::size_t i = 1; i < traces.size(); ++i) merger.add(std::move(traces[i]), shifts[i]);
+  if (shifts_out) *shifts_out = std::move(shifts);
   return merger.finish();
 }
 

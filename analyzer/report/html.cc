@@ -151,7 +151,8 @@ Section findings_section(const Analysis& analysis) {
     out += fmt::format("<p class=\"note\">{}</p>\n", escape_html(note));
   out +=
       "<details open><summary>Other rules</summary>\n<div class=\"scroll\" role=\"region\" "
-      "aria-label=\"Other rules\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">Rule</th>"
+      "aria-label=\"Other rules\" tabindex=\"0\"><table class=\"rules\">\n<thead><tr><th "
+      "scope=\"col\">Rule</th>"
       "<th scope=\"col\">Status</th><th scope=\"col\">What was checked, or what is "
       "missing</th></tr></thead>\n<tbody>\n";
   for (const Finding& finding : analysis.findings) {

@@ -62,7 +62,7 @@ th.sorts { cursor: pointer; } th.sorts:hover { color: var(--ink); } th[aria-sort
 code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; padding: 1px 5px; }
 summary { cursor: pointer; margin: 6px 0; } summary h2 { display: inline; } details { margin: 24px 0; }
 ul.plain { padding-left: 18px; margin: 6px 0; }
-@media (max-width: 560px) { .beside { grid-template-columns: 1fr; } body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } .scroll td:first-child:not(.n) { min-width: 96px; } .sides { grid-template-columns: max-content 1fr; } }
+@media (max-width: 560px) { .beside { grid-template-columns: 1fr; } body { padding: 16px 14px 40px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 6px; } .verdict { font-size: 18px; } .card { padding: 10px 12px; } .fall .bar { width: 30%; } .fall th { white-space: normal; } .fall th, .fall td { padding-right: 8px; } .scroll td:first-child:not(.n) { min-width: 96px; } .sides { grid-template-columns: max-content 1fr; } .rules tr { display: grid; grid-template-columns: 1fr max-content; } .rules td:nth-child(3), .rules th:nth-child(3) { grid-column: 1 / -1; } .rules td:nth-child(-n+2), .rules th:nth-child(-n+2) { border-bottom: 0; } }
 @media (forced-colors: active) { svg { forced-color-adjust: none; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --paper: #fff; --panel: #fff; --accent: #0b5cad; --idle: #e7ebef; --edge: #ffffff; }

@@ -22,8 +22,8 @@ constexpr std::array kRows = {Command::kRowUp,       Command::kRowDown,   Comman
                               Command::kPinRow,      Command::kHideRow,   Command::kFilterRows,
                               Command::kShowAllRows, Command::kFold,      Command::kFoldAll,
                               Command::kUnfoldAll};
-constexpr std::array kBookmarks = {Command::kBookmark, Command::kNextBookmark,
-                                   Command::kPreviousBookmark};
+constexpr std::array kBookmarks = {Command::kBookmark, Command::kEditBookmark,
+                                   Command::kNextBookmark, Command::kPreviousBookmark};
 constexpr std::array kDirect = {Command::kCriticalPath, Command::kPredictedStep, Command::kWhatIf,
                                 Command::kTogglePanels};
 

@@ -33,7 +33,6 @@ analyzer::Analysis unanalysed(const trace::Trace& trace) {
   attribution.range_of.assign(ops.size(), trace::RangeId::none());
   attribution.phase_of = ops.phase;
   attribution.class_of.resize(ops.size());
-  attribution.contexts.resize(trace.ranges.size());
   analyzer::KernelNames kernels(trace);
   analyzer::CommunicationOps communication(trace, kernels);
   for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -119,6 +118,8 @@ std::shared_ptr<const Session> make_first_look(ReadTrace read, const ProgressCal
   session->from_cache = read.from_cache;
   session->recording = read.recording;
   session->keep_as = read.keep_as;
+  session->parts = std::move(read.parts);
+  if (session->parts.empty()) session->parts.push_back({session->trace.path, {}, 0});
   report(progress, "Preparing the timeline", 0.5);
   session->analysis = unanalysed(session->trace);
   session->timeline = build_timeline(session->trace, session->analysis, worker_threads());
@@ -133,6 +134,7 @@ std::shared_ptr<const Session> complete_session(const Session& first,
   session->from_cache = first.from_cache;
   session->recording = first.recording;
   session->keep_as = first.keep_as;
+  session->parts = first.parts;
   session->analysed = true;
   report(progress, "Analysing", 0.6);
   const auto job = analyse(session->trace, options, progress, session->analysis);

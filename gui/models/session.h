@@ -30,10 +30,11 @@ struct Session {
   std::shared_ptr<const trace::Trace> trace_owner;
   const trace::Trace& trace;
   /// False: a first look. `analysis` then has no steps, partitions and findings, and of the
-  /// attribution the classes of ops only; tables and charts are empty.
+  /// attribution the classes of ops only, nothing of ranges; tables and charts are empty.
   bool analysed = false;
   bool from_cache = false;
-  bool recording = false;  ///< the recorder was still writing when this was read
+  bool recording = false;        ///< the recorder was still writing when this was read
+  std::vector<TracePart> parts;  ///< the recordings that it is made of, at least one
   /// Set for what TraceCache::store may keep.
   std::optional<trace::SnapshotKey> keep_as;
   /// Of all ranks in the trace. Of a job, `job` is set, and findings, doubts and step cost are those that the

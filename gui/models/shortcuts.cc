@@ -48,6 +48,7 @@ constexpr auto kShortcuts = std::to_array<Shortcut>({
     {Command::kFilterToName, kEvents, "E",
      "Find the events of this name, on the rows that have any"},
     {Command::kBookmark, kEvents, "B", "Bookmark the time range, the selection or this time"},
+    {Command::kEditBookmark, kEvents, "F2", "Edit the note of the bookmark"},
     {Command::kNextBookmark, kEvents, ".", "Go to the next bookmark"},
     {Command::kPreviousBookmark, kEvents, ",", "Go to the previous bookmark"},
     {Command::kShowInOps, kEvents, "O", "Show the selected event in the op table"},
@@ -88,7 +89,8 @@ constexpr auto kMouseActions = std::to_array<MouseAction>({
     {"Click", "Select an event; on a row's name: fold or unfold it"},
     {"Double click", "Zoom to an event"},
     {"Drag the edge of the names", "Make the names wider or narrower"},
-    {"Click or drag in the overview", "Move the view there"},
+    {"Drag the box in the overview", "Move the view; its edges change what is in view"},
+    {"Drag beside the box", "Choose what is in view; a click moves the view there"},
 });
 
 }  // namespace

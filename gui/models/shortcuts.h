@@ -40,6 +40,7 @@ enum class Command : std::uint8_t {
   kPredictedStep,
   kWhatIf,
   kBookmark,
+  kEditBookmark,
   kNextBookmark,
   kPreviousBookmark,
   kRowUp,

@@ -77,6 +77,7 @@ ReadTrace read_source(const TraceSource& source, const std::function<void(double
   traces.reserve(
       files.size());  // growing would copy traces, and the views of their texts with them
   ReadTrace whole;
+  std::uint32_t processes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     double done = static_cast<double>(i) / static_cast<double>(files.size());
     double share = 1 / static_cast<double>(files.size());
@@ -85,9 +86,13 @@ ReadTrace read_source(const TraceSource& source, const std::function<void(double
       if (progress) progress(done + part * share);
     });
     whole.recording = whole.recording || read.recording;
+    whole.parts.push_back({files[i], {}, processes});
+    processes += static_cast<std::uint32_t>(read.trace.processes.size());
     traces.push_back(std::move(read.trace));
   }
-  whole.trace = analyzer::merge_traces(std::move(traces));
+  std::vector<DurationNs> shifts;
+  whole.trace = analyzer::merge_traces(std::move(traces), &shifts);
+  for (std::size_t i = 0; i < shifts.size(); ++i) whole.parts[i].shift = shifts[i];
   return whole;
 }
 

@@ -26,9 +26,17 @@ struct TraceSource {
   std::size_t first_look_from = 500'000;
 };
 
+/// One recording of what is shown.
+struct TracePart {
+  std::filesystem::path file;
+  DurationNs shift;                 ///< by which its times are later in the trace that is shown
+  std::uint32_t first_process = 0;  ///< of its processes there; they follow each other
+};
+
 /// A trace as it was read.
 struct ReadTrace {
   trace::Trace trace;
+  std::vector<TracePart> parts = {};  ///< empty: the trace is one
   bool from_cache = false;
   bool recording = false;  ///< the recorder was still writing
   /// Set for what TraceCache::store may keep: the file as it was before it was read.

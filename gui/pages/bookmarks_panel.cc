@@ -7,16 +7,20 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "common/error.h"
 #include "common/format.h"
 #include "gui/models/ticks.h"
 #include "gui/timeline/key_bindings.h"
 
 namespace headway::gui {
+namespace {
+
+enum Column : int { kTime, kLength, kRank, kNote };
+
+}  // namespace
 
 BookmarksPanel::BookmarksPanel(QWidget* parent)
     : QWidget(parent), list_(new QTreeWidget), status_(new QLabel) {
-  list_->setHeaderLabels({tr("Time"), tr("Length"), tr("Note")});
+  list_->setHeaderLabels({tr("Time"), tr("Length"), tr("Rank"), tr("Note")});
   list_->setRootIsDecorated(false);
   list_->setUniformRowHeights(true);
   list_->setFrameShape(QFrame::NoFrame);
@@ -33,76 +37,55 @@ BookmarksPanel::BookmarksPanel(QWidget* parent)
   layout->addWidget(list_, 1);
   layout->addWidget(status_);
   connect(list_, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {
-    emit followed(
-        bookmarks_.all().at(static_cast<std::size_t>(list_->indexOfTopLevelItem(item))).when);
+    emit followed(notes_.all().at(static_cast<std::size_t>(list_->indexOfTopLevelItem(item))).when);
   });
   connect(list_, &QTreeWidget::itemChanged, this, [this](QTreeWidgetItem* item, int column) {
-    if (column != 2) return;
-    bookmarks_.set_note(static_cast<std::size_t>(list_->indexOfTopLevelItem(item)),
-                        item->text(2).toStdString());
-    const std::size_t before = bookmarks_.all().size();
+    if (column != kNote) return;
+    notes_.set_note(static_cast<std::size_t>(list_->indexOfTopLevelItem(item)),
+                    item->text(kNote).toStdString());
+    const std::size_t before = notes_.all().size();
     keep();
-    if (bookmarks_.all().size() != before) QTimer::singleShot(0, this, &BookmarksPanel::fill);
+    if (notes_.all().size() != before) QTimer::singleShot(0, this, &BookmarksPanel::fill);
     emit changed();
   });
   show_status();
 }
 
-void BookmarksPanel::set_session(std::shared_ptr<const Session> session) {
-  session_ = std::move(session);
-  bookmarks_ = {};
-  beside_.clear();
-  own_.clear();
-  QString trouble;
-  if (session_) {
-    // Those of others, too, that were put beside; written is the first.
-    const std::vector<std::filesystem::path> files = trace::note_files_of(session_->trace.path);
-    for (const std::filesystem::path& file : files) {
-      const bool read_it = read(file, trouble);
-      if (read_it && !folder_.empty() && file == files.front()) beside_ = file;
-    }
-    if (!folder_.empty()) {
-      const std::string name = identity_of(session_->trace);
-      read(folder_ / (name + ".txt"), trouble);  // from before notes lay beside the trace
-      if (read(folder_ / (name + ".json"), trouble)) own_ = folder_ / (name + ".json");
+void BookmarksPanel::set_session(const Session* session) {
+  notes_ = {};
+  ranks_.clear();
+  std::string trouble;
+  if (session) {
+    trouble = notes_.open(session->trace, session->parts, folder_);
+    for (const TracePart& part : session->parts) {
+      const auto& processes = session->trace.processes;
+      ranks_.push_back(part.first_process < processes.size() ? processes[part.first_process].rank
+                                                             : 0);
     }
   }
+  list_->setColumnHidden(kRank, ranks_.size() < 2);
   fill();
-  show_status(trouble);
+  show_status(QString::fromStdString(trouble));
   emit changed();
 }
 
-/// False for a file that is to be left as it is.
-bool BookmarksPanel::read(const std::filesystem::path& file, QString& trouble) {
-  try {
-    if (std::size_t left_out = bookmarks_.unite(file)) {
-      trouble = tr("%1 lines of %2 could not be read and were left out.")
-                    .arg(left_out)
-                    .arg(QString::fromStdString(file.string()));
-    }
-    return true;
-  } catch (const Error& error) {
-    trouble = QString::fromStdString(error.what());
-    return false;
-  }
-}
-
-void BookmarksPanel::add(Interval when, std::string note) {
-  if (!session_) return;
-  bookmarks_.add({when, std::move(note)});
+void BookmarksPanel::add(std::size_t part, Interval when, std::string note) {
+  if (part >= notes_.parts()) return;
+  notes_.add(part, {when, std::move(note)});
   keep();  // may bring what others added, so that ours is looked for
   fill();
-  const std::vector<Bookmark>& all = bookmarks_.all();
-  auto at = std::find_if(all.begin(), all.end(), [&](const Bookmark& b) { return b.when == when; });
-  if (at != all.end())
-    list_->setCurrentItem(list_->topLevelItem(static_cast<int>(at - all.begin())));
+  const std::vector<Bookmark>& all = notes_.all();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].when == when && notes_.part_of(i) == part)
+      list_->setCurrentItem(list_->topLevelItem(static_cast<int>(i)));
+  }
   emit changed();
 }
 
 void BookmarksPanel::remove_current() {
   int index = list_->indexOfTopLevelItem(list_->currentItem());
   if (index < 0) return;
-  bookmarks_.remove(static_cast<std::size_t>(index));
+  notes_.remove(static_cast<std::size_t>(index));
   keep();
   fill();
   if (list_->topLevelItemCount())
@@ -110,9 +93,18 @@ void BookmarksPanel::remove_current() {
   emit changed();
 }
 
+bool BookmarksPanel::edit_current() {
+  if (!list_->currentItem()) list_->setCurrentItem(list_->topLevelItem(0));
+  if (!list_->currentItem()) return false;
+  list_->setFocus();
+  list_->setCurrentItem(list_->currentItem(), kNote);
+  list_->editItem(list_->currentItem(), kNote);
+  return true;
+}
+
 bool BookmarksPanel::go(TimeNs from, bool forward) {
   std::optional<std::size_t> found;
-  const std::vector<Bookmark>& all = bookmarks_.all();
+  const std::vector<Bookmark>& all = notes_.all();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (forward ? all[i].when.begin > from : all[i].when.begin < from) {
       found = i;
@@ -128,49 +120,36 @@ bool BookmarksPanel::go(TimeNs from, bool forward) {
 void BookmarksPanel::fill() {
   QSignalBlocker quiet(list_);
   list_->clear();
-  for (const Bookmark& bookmark : bookmarks_.all()) {
+  for (std::size_t i = 0; i < notes_.all().size(); ++i) {
+    const Bookmark& bookmark = notes_.all()[i];
     QTreeWidgetItem* item = new QTreeWidgetItem(list_);
-    item->setText(0, QString::fromStdString(format_time(bookmark.when.begin, {1'000})));
-    item->setText(1, bookmark.when.empty()
-                         ? QString()
-                         : QString::fromStdString(format_duration(bookmark.when.length())));
-    item->setText(2, QString::fromStdString(bookmark.note));
-    item->setToolTip(2, item->text(2).toHtmlEscaped());
+    item->setText(kTime, QString::fromStdString(format_time(bookmark.when.begin, {1'000})));
+    item->setText(kLength, bookmark.when.empty()
+                               ? QString()
+                               : QString::fromStdString(format_duration(bookmark.when.length())));
+    item->setText(kNote, QString::fromStdString(bookmark.note));
+    item->setToolTip(kNote, item->text(kNote).toHtmlEscaped());
+    item->setText(kRank, QString::number(ranks_.at(notes_.part_of(i))));
     item->setFlags(item->flags() | Qt::ItemIsEditable);
   }
-  list_->resizeColumnToContents(0);
-  list_->resizeColumnToContents(1);
+  for (int column : {kTime, kLength, kRank}) list_->resizeColumnToContents(column);
 }
 
 void BookmarksPanel::keep() {
-  QString trouble;
-  for (const std::filesystem::path& file : {beside_, own_}) {
-    if (file.empty()) continue;
-    try {
-      bookmarks_.save(file);
-      if (file == own_)
-        trouble = tr("There is no writing beside the trace: the notes are kept in %1.")
-                      .arg(QString::fromStdString(file.string()));
-      return show_status(trouble);
-    } catch (const Error& error) {
-      trouble = QString::fromStdString(error.what());
-    }
-  }
-  show_status(trouble);
+  show_status(QString::fromStdString(notes_.save()));
 }
 
 void BookmarksPanel::show_status(const QString& trouble) {
   if (!trouble.isEmpty()) return status_->setText(trouble);
-  if (bookmarks_.all().empty()) {
+  if (notes_.all().empty()) {
     return status_->setText(
         tr("Press %1 to bookmark the time range, the selected event or the time "
            "at the pointer.")
             .arg(keys_text(Command::kBookmark)));
   }
-  status_->setText(tr("Enter goes there, F2 edits the note, Del removes it.%1")
-                       .arg(beside_.empty() && own_.empty()
-                                ? tr(" They last as long as this window.")
-                                : QString()));
+  status_->setText(
+      tr("Enter goes there, F2 edits the note, Del removes it.%1")
+          .arg(notes_.are_kept() ? QString() : tr(" They last as long as this window.")));
 }
 
 bool BookmarksPanel::eventFilter(QObject* object, QEvent* event) {

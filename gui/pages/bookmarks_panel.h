@@ -4,17 +4,16 @@
 #include <QLabel>
 #include <QTreeWidget>
 #include <filesystem>
-#include <memory>
-#include <optional>
+#include <vector>
 
-#include "gui/models/bookmarks.h"
 #include "gui/models/session.h"
+#include "gui/models/trace_notes.h"
 
 namespace headway::gui {
 
 /// The bookmarks of a trace as a list to jump from, with notes that are edited in place. Each change
-/// is kept at once in `run.headway-notes.json` beside the trace or, where that cannot be written, in a file of the
-/// user's named after the trace; without a folder for that they last as long as the window.
+/// is kept at once in `run.headway-notes.json` beside the trace, of a job beside that of the rank, or, where that
+/// cannot be written, in a file of the user's named after the trace; without a folder for that they last as long as the window.
 class BookmarksPanel : public QWidget {
   Q_OBJECT
  public:
@@ -22,10 +21,14 @@ class BookmarksPanel : public QWidget {
 
   /// For the traces shown from now on; empty: nothing is kept.
   void keep_in(const std::filesystem::path& folder) { folder_ = folder; }
-  void set_session(std::shared_ptr<const Session> session);
-  const Bookmarks& bookmarks() const { return bookmarks_; }
-  void add(Interval when, std::string note);
+  /// Reads the notes on a trace; null: none is open. Keeps nothing of the session.
+  void set_session(const Session* session);
+  const TraceNotes& bookmarks() const { return notes_; }
+  /// `part`: of the session's, beside which it is kept.
+  void add(std::size_t part, Interval when, std::string note);
   void remove_current();
+  /// Opens the note of the current bookmark, else of the first, to be changed; false without any.
+  bool edit_current();
   /// Leads to the next bookmark after (before) a time; false when there is none.
   bool go(TimeNs from, bool forward);
   QTreeWidget& list() { return *list_; }
@@ -42,13 +45,10 @@ class BookmarksPanel : public QWidget {
   void fill();
   void keep();
   void show_status(const QString& trouble = {});
-  bool read(const std::filesystem::path& file, QString& trouble);
 
   std::filesystem::path folder_;
-  std::filesystem::path beside_;  ///< the trace that is shown; empty: not to be written
-  std::filesystem::path own_;     ///< the user's, for where there is no writing beside
-  std::shared_ptr<const Session> session_;
-  Bookmarks bookmarks_;
+  TraceNotes notes_;
+  std::vector<std::int32_t> ranks_;  ///< of the parts
   QTreeWidget* list_;
   QLabel* status_;
 };

@@ -79,7 +79,7 @@ int StackedBarsView::legend(QPainter* painter, int top, int width) const {
         painter->setPen(theme_->border);
         painter->drawRect(swatch.adjusted(0, 0, -1, -1));
       } else {
-        painter->fillRect(swatch, theme_->color(key.color));
+        painter->fillRect(swatch, theme_->brush(key.color));
       }
       painter->setPen(theme_->text);
       painter->drawText(QRect(x + kSwatch + 5, y, needed, line), Qt::AlignLeft | Qt::AlignVCenter,
@@ -141,7 +141,7 @@ void StackedBarsView::paintEvent(QPaintEvent* event) {
         painter.setPen(theme_->border);
         painter.drawRect(rect.adjusted(0, 0, -1, -1));
       } else {
-        painter.fillRect(rect, theme_->color(key.color));
+        painter.fillRect(rect, theme_->brush(key.color));
       }
       if (current_ && current_->bar == b && current_->part == p && hasFocus()) {
         painter.setPen(QPen(theme_->accent, 2));

@@ -170,6 +170,7 @@ void TimelinePage::filter_to_name() {
 }
 
 void TimelinePage::add_bookmark() {
+  if (!session_) return;
   Interval when{view_->here(), view_->here()};
   std::string note;
   if (!view_->range().empty()) {
@@ -178,7 +179,9 @@ void TimelinePage::add_bookmark() {
     when = view_->frame().model->interval_of(view_->selection());
     note = title_of(*view_->frame().model, view_->selection());
   }
-  bookmarks_->add(when, std::move(note));
+  const std::size_t part =
+      part_of(session_->parts, *view_->frame().model, view_->selection(), view_->current_row());
+  bookmarks_->add(part, when, std::move(note));
   tabs_->setCurrentWidget(bookmarks_);
   tell(tr("Bookmarked %1").arg(QString::fromStdString(format_time(when.begin, {1'000}))));
 }

@@ -93,7 +93,9 @@ TimelinePage::TimelinePage(QWidget* parent)
   splitter->addWidget(beside);
   splitter->addWidget(side_ = side());
   splitter->setHandleWidth(1);
-  splitter->setStretchFactor(0, 1);
+  // On a large screen the panels get some of the room, or their lines stay cut there, too.
+  splitter->setStretchFactor(0, 4);
+  splitter->setStretchFactor(1, 1);
   splitter->setSizes({1040, 240});
   splitter->setChildrenCollapsible(false);
   handle_->setObjectName(QStringLiteral("panels"));
@@ -329,7 +331,7 @@ QWidget* TimelinePage::side() {
   side->setStretchFactor(0, 2);
   side->setStretchFactor(1, 3);
   side->setChildrenCollapsible(false);
-  side->setMinimumWidth(200);
+  side->setMinimumWidth(240);  // its tabs have their names
   return side;
 }
 
@@ -348,7 +350,7 @@ void TimelinePage::set_session(std::shared_ptr<const Session> session) {
   drawer_->rows().set_range(session, {});
   drawer_->stacks().set_range(session, {}, {});
   prediction_->setVisible(finding_to_predict() >= 0);
-  bookmarks_->set_session(std::move(session));
+  bookmarks_->set_session(session.get());
   show_span();
 }
 
@@ -559,6 +561,11 @@ bool TimelinePage::run(Command command) {
       return true;
     case Command::kBookmark:
       add_bookmark();
+      return true;
+    case Command::kEditBookmark:
+      tabs_->setCurrentWidget(bookmarks_);
+      if (!bookmarks_->edit_current())
+        tell(tr("No bookmark yet: %1 makes one").arg(keys_text(Command::kBookmark)));
       return true;
     case Command::kNextBookmark:
     case Command::kPreviousBookmark: {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 
+#include "common/allocator.h"
 #include "gui/models/memory_room.h"
 #include "gui/models/trace_cache.h"
 #include "trace/load/live.h"
@@ -119,6 +120,7 @@ struct TraceLoader::Job {
   }
 
   std::shared_ptr<const Session> read(const FirstLook& look) {
+    const KeptMemory kept;
     return open_session(
         request.source, request.analysis,
         [this](std::string_view stage, double part) { progress(stage, part); }, look);
@@ -220,7 +222,10 @@ void TraceLoader::cancel() {
 void TraceLoader::dispose(std::shared_ptr<const Session> session) {
   if (!session) return;
   if (disposer_.joinable()) disposer_.join();
-  disposer_ = std::thread([held = std::move(session)]() mutable { held.reset(); });
+  disposer_ = std::thread([held = std::move(session)]() mutable {
+    held.reset();
+    give_back_freed_memory();
+  });
 }
 
 /// On the UI thread: reports on the current job and buries finished ones.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/format.h"
+#include "gui/models/overview_box.h"
 #include "gui/models/ticks.h"
 
 namespace headway::gui {
@@ -71,13 +72,7 @@ void HeaderPass::paint_overview(QImage& image, QPainter& painter, const Frame& f
       copy_pixels(overview_strip(*lane, frame, place.size()), image, place.topLeft());
     }
   }
-  Interval visible = frame.mapping.visible();
-  int from = std::clamp(static_cast<int>(mapping.x_of(visible.begin)), 0, rect.width());
-  int to = std::clamp(static_cast<int>(std::ceil(mapping.x_of(visible.end))), 0, rect.width());
-  if (to - from < 3) {
-    from = std::max(0, from - 1);
-    to = std::min(rect.width(), from + 3);
-  }
+  const auto [from, to] = overview_box(mapping, frame.mapping.visible());
   QColor veil = theme.window;
   veil.setAlpha(165);
   painter.fillRect(QRect(rect.left(), rect.top(), from, rect.height()), veil);
@@ -167,9 +162,13 @@ void HeaderPass::paint_steps(QImage& image, QPainter& painter, const Frame& fram
     painter.setPen(QColor::fromRgb(theme.role_text[static_cast<std::size_t>(item.color)]));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);
   }
+  // A step lasts as long as the device works for it, which may be at another time than the host.
+  const std::vector<bool>& on_device = frame.model->step_lengths.on_device;
+  const bool of_host = std::find(on_device.begin(), on_device.end(), true) != on_device.end();
   painter.setPen(theme.dim_text);
   painter.drawText(QRect(8, rect.top(), frame.gutter - 12, rect.height()),
-                   Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Steps"));
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   of_host ? QStringLiteral("Steps on the host") : QStringLiteral("Steps"));
 }
 
 }  // namespace headway::gui

@@ -61,9 +61,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   } else if (std::abs(at.x() - frame_.gutter) <= kEdgeTolerance && zone != Hit::Zone::kOverview) {
     drag_ = Drag::kGutter;
   } else if (zone == Hit::Zone::kOverview) {
-    drag_ = Drag::kOverview;
-    remember_place();
-    move_overview_to(at.x());
+    if (event->button() == Qt::LeftButton) press_overview(at.x());
   } else if (event->modifiers() & Qt::ControlModifier && in_area) {
     drag_ = Drag::kZoomBox;
   } else if (const std::optional<TimeNs> edge = range_edge_at(at)) {
@@ -116,9 +114,17 @@ void TimelineView::drag_to(const QPoint& point) {
       select_range({std::min(range_anchor_, here), std::max(range_anchor_, here)});
       break;
     }
-    case Drag::kOverview:
-      move_overview_to(point.x());
+    case Drag::kOverviewBox:
+      drag_overview_box(point.x() - pressed_at_.x());
       break;
+    case Drag::kOverviewStretch: {
+      const Interval all = frame_.model->bounds;
+      const TimeNs here = std::clamp(frame_.overview_mapping().time_at(point.x() - frame_.gutter),
+                                     all.begin, all.end);
+      set_mapping(TimeMapping({std::min(overview_anchor_, here), std::max(overview_anchor_, here)},
+                              frame_.area_width()));
+      break;
+    }
     case Drag::kGutter:
       frame_.gutter =
           std::clamp(point.x(), kLeastGutter, std::max(kLeastGutter, frame_.size.width() - 200));
@@ -157,10 +163,49 @@ void TimelineView::zoom_to_box(const QRect& box) {
   if (rows && box.height() > layout_.metrics().lane) set_scroll(top);
 }
 
-void TimelineView::move_overview_to(int x) {
-  TimeNs middle = frame_.overview_mapping().time_at(x - frame_.gutter);
-  double off = frame_.mapping.x_of(middle) - frame_.area_width() / 2.0;
-  set_mapping(frame_.mapping.panned(off, frame_.model->bounds));
+void TimelineView::press_overview(int x) {
+  before_overview_ = {frame_.mapping, frame_.scroll};
+  const Interval visible = frame_.mapping.visible();
+  switch (overview_grip_at(x)) {
+    case OverviewGrip::kBox:
+      drag_ = Drag::kOverviewBox;
+      viewport()->setCursor(Qt::ClosedHandCursor);
+      return;
+    case OverviewGrip::kBegin:
+      overview_anchor_ = visible.end;
+      break;
+    case OverviewGrip::kEnd:
+      overview_anchor_ = visible.begin;
+      break;
+    case OverviewGrip::kBeside:
+      overview_anchor_ = frame_.overview_mapping().time_at(x - frame_.gutter);
+      break;
+  }
+  drag_ = Drag::kOverviewStretch;
+}
+
+OverviewGrip TimelineView::overview_grip_at(int x) const {
+  const TimeMapping whole = frame_.overview_mapping();
+  return overview_grip(overview_box(whole, frame_.mapping.visible()), whole.width(),
+                       x - frame_.gutter);
+}
+
+/// `pixels` of the overview since the box was taken hold of.
+void TimelineView::drag_overview_box(int pixels) {
+  const TimeMapping& from = before_overview_.mapping;
+  const double scale = frame_.overview_mapping().ns_per_pixel() / from.ns_per_pixel();
+  set_mapping(from.panned(pixels * scale, frame_.model->bounds));
+}
+
+/// A click beside the box brings the view there, at the same zoom; one on the box or its edges nowhere.
+void TimelineView::release_overview(Drag drag, int x) {
+  if (!moved_) {
+    if (drag != Drag::kOverviewStretch || overview_grip_at(x) != OverviewGrip::kBeside) return;
+    const TimeNs middle = frame_.overview_mapping().time_at(x - frame_.gutter);
+    const double off = frame_.mapping.x_of(middle) - frame_.area_width() / 2.0;
+    set_mapping(frame_.mapping.panned(off, frame_.model->bounds));
+  }
+  remember(before_overview_);
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
@@ -173,6 +218,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     viewport()->update();
     if (moved_) return zoom_to_box(box);
   }
+  if (drag == Drag::kOverviewBox || drag == Drag::kOverviewStretch)
+    return release_overview(drag, at.x());
   if (event->button() == Qt::RightButton) return open_menu(at);
   if (drag == Drag::kRow && moved_) return drop_row();
   if (event->button() != Qt::LeftButton) return;
@@ -251,8 +298,13 @@ void TimelineView::hover(const QPoint& point) {
   pointer_ = point;
   Hit found = hit(point);
   bool at_edge = std::abs(point.x() - frame_.gutter) <= kEdgeTolerance;
-  if ((at_edge && found.zone != Hit::Zone::kOverview) || range_edge_at(point)) {
+  const OverviewGrip grip =
+      found.zone == Hit::Zone::kOverview ? overview_grip_at(point.x()) : OverviewGrip::kBeside;
+  if ((at_edge && found.zone != Hit::Zone::kOverview) || range_edge_at(point) ||
+      grip == OverviewGrip::kBegin || grip == OverviewGrip::kEnd) {
     viewport()->setCursor(Qt::SplitHCursor);
+  } else if (grip == OverviewGrip::kBox) {
+    viewport()->setCursor(Qt::OpenHandCursor);
   } else {
     viewport()->unsetCursor();
   }

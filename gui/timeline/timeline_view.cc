@@ -434,7 +434,11 @@ void TimelineView::set_origin(TimeNs origin) {
 }
 
 void TimelineView::remember_place() {
-  back_.push_back({frame_.mapping, frame_.scroll});
+  remember({frame_.mapping, frame_.scroll});
+}
+
+void TimelineView::remember(const Place& place) {
+  back_.push_back(place);
   if (back_.size() > kMaxHistory) back_.erase(back_.begin());
   forward_.clear();
 }

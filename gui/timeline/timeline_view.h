@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/models/overview_box.h"
 #include "gui/models/session.h"
 #include "gui/models/shortcuts.h"
 #include "gui/timeline/frame.h"
@@ -130,7 +131,16 @@ class TimelineView : public QAbstractScrollArea {
   bool viewportEvent(QEvent* event) override;
 
  private:
-  enum class Drag : std::uint8_t { kNone, kPan, kRange, kOverview, kGutter, kZoomBox, kRow };
+  enum class Drag : std::uint8_t {
+    kNone,
+    kPan,
+    kRange,
+    kOverviewBox,      ///< moves what is in view
+    kOverviewStretch,  ///< chooses it anew, from `overview_anchor_` on
+    kGutter,
+    kZoomBox,
+    kRow,
+  };
   struct Place {
     TimeMapping mapping;
     std::int64_t scroll = 0;
@@ -146,6 +156,7 @@ class TimelineView : public QAbstractScrollArea {
   void repaint_picture();
   void update_font();
   void remember_place();
+  void remember(const Place& place);
   void go_to(const Place& place);
   bool go_through_history(std::vector<Place>& from, std::vector<Place>& to);
   void zoom(double factor, double x);
@@ -166,7 +177,10 @@ class TimelineView : public QAbstractScrollArea {
   void select_on_lane(bool forward);
   void clear_one();
   void drag_to(const QPoint& point);
-  void move_overview_to(int x);
+  void press_overview(int x);
+  OverviewGrip overview_grip_at(int x) const;
+  void drag_overview_box(int pixels);
+  void release_overview(Drag drag, int x);
   void hover(const QPoint& point);
   void pointer_is_stale();
   QString time_text(const QPoint& point) const;
@@ -200,6 +214,8 @@ class TimelineView : public QAbstractScrollArea {
   QPoint pressed_at_;
   QPoint last_point_;
   TimeNs range_anchor_;
+  Place before_overview_;
+  TimeNs overview_anchor_;
   RowId dragged_row_;
   RowId drop_sibling_;
   bool drop_behind_ = false;

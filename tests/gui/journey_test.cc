@@ -80,17 +80,23 @@ class Person {
     QObject::connect(timer, &QTimer::timeout, timer, [this, timer, path, tries = 0]() mutable {
       QWidget* modal = QApplication::activeModalWidget();
       auto* dialog = qobject_cast<QFileDialog*>(modal);
-      if (dialog && tries++ == 0) {
-        ++dialogs_;
+      if (dialog && tries < 250) {
+        // On a busy machine the dialog reads its folder meanwhile, and then forgets what was typed or prefers a name
+        // that it selected itself, or a list of names that fit takes the Return: again, with time in between.
+        if (tries == 0) ++dialogs_;
+        if (tries++ % 10 != 0) return;
+        const QString wanted = QString::fromStdString(path.string());
+        if (tries > 1) {
+          dialog->activateWindow();
+          dialog->selectFile(wanted);
+        }
         QLineEdit* edit = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
         edit->setFocus();
         edit->selectAll();
-        QTest::keyClicks(edit, QString::fromStdString(path.string()));
+        QTest::keyClicks(edit, wanted);
         QTest::keyClick(edit, Qt::Key_Return);
-      } else if (dialog && tries < 250) {
-        // A list of names that fit took the first Return; on a busy machine the folder is not read yet.
-        QTest::keyClick(dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit")),
-                        Qt::Key_Return);
+        // Where the platform gives the dialog no keys at all, as Return would.
+        if (tries > 20 && dialog->isVisible()) QMetaObject::invokeMethod(dialog, "accept");
       } else if (modal) {
         modal->close();  // a box that says no: the test fails, but does not hang
       } else if (tries > 0) {
@@ -228,12 +234,10 @@ TEST_CASE("from opening over finding, evidence and cause to a ticked fix, a note
   person.key(Qt::Key_B);
   QTreeWidget& notes = person.timeline().bookmarks().list();
   REQUIRE(notes.topLevelItemCount() == 1);
-  notes.setFocus();
-  notes.setCurrentItem(notes.topLevelItem(0), 2);
   person.key(Qt::Key_F2);
   person.type("waits for every kernel");
   person.key(Qt::Key_Return);
-  CHECK(notes.topLevelItem(0)->text(2) == "waits for every kernel");
+  CHECK(notes.topLevelItem(0)->text(3) == "waits for every kernel");
   CHECK(content(folder / "run.headway-notes.json").find("waits for every kernel") !=
         std::string::npos);
   // Export.

@@ -298,7 +298,7 @@ TEST_CASE("bookmarks are kept beside, come back with their notes and lead to the
     h.key(Qt::Key_B);
     REQUIRE(h.page.bookmarks().bookmarks().all().size() == 2);
     int range = h.page.bookmarks().bookmarks().all()[0].when.length().ns == 200'000'000 ? 0 : 1;
-    h.page.bookmarks().list().topLevelItem(range)->setText(2, "slow\nhere");
+    h.page.bookmarks().list().topLevelItem(range)->setText(3, "slow\nhere");
     h.view().viewport()->repaint();
   }
   Hands h(session, {1300, 700}, folder.path() / "notes");

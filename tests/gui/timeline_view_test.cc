@@ -263,13 +263,44 @@ TEST_CASE("rows fold by mouse and keyboard, and a selection is brought into sigh
       QPoint(500, static_cast<int>(box_of(v.view.frame(), v.view.selection())->center().y()))));
 }
 
-TEST_CASE("the overview moves the view, and the names can be made wider") {
+TEST_CASE("a click in the overview goes there and nowhere from its box, drags move or choose") {
   View v;
-  v.wheel(v.area(100, 50), 10);
-  v.drag({v.gutter() + 300, 8}, {v.gutter() + 600, 8});
-  TimeNs wanted = v.view.frame().overview_mapping().time_at(600);
-  double middle = v.view.mapping().x_of(wanted);
-  CHECK(std::abs(middle - v.view.frame().area_width() / 2.0) < 2);
+  auto overview = [&](double x) { return QPoint(v.gutter() + static_cast<int>(x), 8); };
+  auto box = [&] {
+    return overview_box(v.view.frame().overview_mapping(), v.view.mapping().visible());
+  };
+  auto wanted = [&](int x) { return v.view.frame().overview_mapping().time_at(x); };
+  // With the whole trace in view a drag chooses a stretch.
+  v.drag(overview(300), overview(500));
+  CHECK(std::abs(box().from - 300) <= 1);
+  CHECK(std::abs(box().to - 500) <= 2);
+  // A click on the box leaves the view where it is, a drag takes it along from where it is held.
+  const Interval before = v.view.mapping().visible();
+  QTest::mouseClick(v.view.viewport(), Qt::LeftButton, {}, overview(330));
+  CHECK(v.view.mapping().visible() == before);
+  v.drag(overview(330), overview(380));
+  CHECK(std::abs(box().from - 350) <= 1);
+  CHECK(std::abs((v.view.mapping().visible().length() - before.length()).ns) <= 2);
+  v.key(Qt::Key_Left, Qt::AltModifier);
+  CHECK(std::abs((v.view.mapping().visible().begin - before.begin).ns) <= 2);
+  // An edge.
+  v.drag(overview(box().to - 1), overview(450));
+  CHECK(std::abs(box().from - 300) <= 1);
+  CHECK(std::abs(box().to - 450) <= 2);
+  // A click beside it.
+  const DurationNs length = v.view.mapping().visible().length();
+  QTest::mouseClick(v.view.viewport(), Qt::LeftButton, {}, overview(600));
+  CHECK(std::abs(v.view.mapping().x_of(wanted(600)) - v.view.frame().area_width() / 2.0) < 2);
+  CHECK(std::abs((v.view.mapping().visible().length() - length).ns) <= 2);
+  // Deep in the trace the box is a few pixels wide: to press it must not lose the place.
+  v.wheel(v.area(100, 50), 60);
+  const Interval deep = v.view.mapping().visible();
+  QTest::mouseClick(v.view.viewport(), Qt::LeftButton, {}, overview(box().from + 1));
+  CHECK(v.view.mapping().visible() == deep);
+}
+
+TEST_CASE("the names can be made wider") {
+  View v;
   int gutter = v.gutter();
   v.drag({gutter, 200}, {gutter + 80, 200});
   CHECK(v.gutter() == gutter + 80);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "trace/bookmarks.h"
 #include "trace/import/trace_files.h"
 
 namespace headway::trace {
@@ -55,7 +56,7 @@ bool looks_like_trace(const fs::path& path) {
       std::to_array<std::string_view>({".sqlite", ".json", ".json.gz", ".pt.trace.json",
                                        ".xplane.pb", ".xplane.pb.gz", ".zip", ".nsys-rep", ".db"});
   std::string name = path.filename().string();
-  return name.front() != '.' &&
+  return name.front() != '.' && !is_note_file(name) &&
          std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
@@ -116,8 +117,9 @@ std::vector<std::string> matches_of(const std::string& pattern) {
   ::globfree(&found);
   if (code == GLOB_NOMATCH) fail_usage("{}: matches no file.", pattern);
   if (code != 0) fail_usage("{}: the pattern could not be looked up.", pattern);
-  std::erase_if(files, [](const std::string& file) { return fs::is_directory(file); });
-  if (files.empty()) fail_usage("{}: matches no file, only folders.", pattern);
+  std::erase_if(
+      files, [](const std::string& file) { return fs::is_directory(file) || is_note_file(file); });
+  if (files.empty()) fail_usage("{}: matches no recording, only folders or notes.", pattern);
   std::sort(files.begin(), files.end(), natural_less);
   return files;
 }

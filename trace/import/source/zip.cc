@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "trace/bookmarks.h"
 #include "trace/import/source/inflate.h"
 
 namespace headway::trace::import_detail {
@@ -94,7 +95,7 @@ std::vector<std::string> zip_members(const std::filesystem::path& path) {
     if (!name) continue;
     std::string member = name;
     // macOS packs a shadow of every file.
-    if (member.starts_with("__MACOSX/")) continue;
+    if (member.starts_with("__MACOSX/") || is_note_file(member)) continue;
     if (member.ends_with(".json") || member.ends_with(".json.gz") ||
         member.ends_with(".xplane.pb") || member.ends_with(".xplane.pb.gz"))
       members.push_back(member);
