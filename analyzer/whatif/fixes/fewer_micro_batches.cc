@@ -112,7 +112,7 @@ Proposal propose(const Predictor& predictor) {
 
 const Fix kFewerMicroBatches{"fewer-micro-batches",
                              "Cut the batch into half as many micro batches",
-                             "launch-bound, low-occupancy, pipeline-bubble",
+                             "launch-bound, pipeline-bubble",
                              FixKind::kModelled,
                              0.2,
                              "--micro-batches",

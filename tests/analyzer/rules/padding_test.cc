@@ -43,9 +43,7 @@ TEST_CASE("padding below a twentieth of the step is fine, and what is no share s
     CHECK(status_of(no) == Status::kCannotTell);
 }
 
-TEST_CASE(
-    "without padding, kernels take what is content; those that run once for an element are not "
-    "launched") {
+TEST_CASE("without padding, kernels take what is content and are not launched for the rest") {
   auto step_ms = [](const TextRun& run, bool fixed) {
     const Predictor predictor(run.trace, run.analysis);
     if (!fixed) return static_cast<double>(predictor.baseline().recorded.ns) / 1e6;
