@@ -149,6 +149,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
   if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
   if (editor.empty()) return not_here("no kernel would be shorter");
+  if (!limits->bf16 && !half) add_loss_scaling(predictor, editor);
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   const std::string_view travel =
       shards ? ", as do shared parameters and their gradients on their way" : "";
@@ -199,7 +200,9 @@ const Fix kHalfPrecision{
     "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
     "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
     "peaks; kernels that pass activations through memory take half, and casts go away. The update "
-    "and the exchange of gradients stay, but parameters that ranks share travel in 16 bits.",
+    "and the exchange of gradients stay, but parameters that ranks share travel in 16 bits; where "
+    "the "
+    "device has no BF16, a kernel for each parameter's update unscales its gradient.",
     "whether the training is as good in 16 bits",
     propose_half};
 

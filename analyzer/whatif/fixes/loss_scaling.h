@@ -5,6 +5,10 @@
 
 namespace headway::analyzer {
 
+/// FP16 needs the losses scaled: before each parameter is updated, a kernel more looks for infinities in its gradient and
+/// unscales it. Of an update of all parameters at once, one in all.
+void add_loss_scaling(const Predictor& predictor, Editor& editor);
+
 /// Drops the kernels that divide gradients by the scale of the loss and look for infinities in them, which FP16 needs for its
 /// small range. How many.
 std::int64_t drop_loss_scaling(const trace::Trace& trace, Editor& editor);

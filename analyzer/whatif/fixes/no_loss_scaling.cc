@@ -2,6 +2,12 @@
 // BF16 has the range of FP32, so that no loss is scaled and no gradient unscaled.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
@@ -38,6 +44,30 @@ Proposal propose(const Predictor& predictor) {
 }
 
 }  // namespace
+
+void add_loss_scaling(const Predictor& predictor, Editor& editor) {
+  // Of what the first kernel of a parameter's update moves, gradients that are read and written once more: of a weight, its
+  // gradient and a moment two of three, of a kernel that does the whole update two of six.
+  constexpr double kOfFirst = 0.7;
+  constexpr double kOfWhole = 0.35;
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const Attribution& attribution = predictor.analysis().attribution;
+  const Points& points = predictor.program().graph().points();
+  const DurationNs least = shortest_kernel(ops);
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<DeviceOpId>> updates;
+  for (std::uint32_t i = 0; i < ops.size(); ++i)
+    if (ops.kind[i] == DeviceOpKind::kKernel && attribution.phase_of[i] == Phase::kUpdate)
+      updates[{attribution.op_of[i].value, ops.batch[i]}].push_back(DeviceOpId{i});
+  for (const auto& [what, kernels] : updates) {
+    const DeviceOpId first = kernels.front();
+    const DurationNs now = ops.interval(first).length();
+    const auto moving = static_cast<double>(std::max<std::int64_t>(0, (now - least).ns));
+    const double share = kernels.size() > 1 ? kOfFirst : kOfWhole;
+    editor.set_duration(points.task(first), now + least + DurationNs{std::llround(share * moving)},
+                        true);
+    if (const CallId call = ops.call[first.value]; call.valid()) editor.repeat_call(call, 2);
+  }
+}
 
 std::int64_t drop_loss_scaling(const Trace& trace, Editor& editor) {
   std::vector<bool> scales(trace.strings.size());
