@@ -20,6 +20,8 @@ NOT_DRAWN = {
     "clock": "a power limit is nobody's change to make", "read_first_ms": "before the steps",
     "module_loading": "needs load_code_ms", "load_code_ms": "an emulation of code that a simulated program has not",
     "world": "an option of the sweep", "device_schedule": "of the host device's waiting, not of a GPU's",
+    **dict.fromkeys(("mode", "infer_precision", "checkpoint", "train_steps", "calibrate_by", "calibrate_percentile", "calibrate_samples", "fold_bn",
+                     "fused_epilogue"), "of inference: the sweep trains"),
     "pause_every": "-1: the drawn world's", "pause_ms": "the drawn world's",
     "split_k": "off; on is a change where products leave multiprocessors without work",
 }
