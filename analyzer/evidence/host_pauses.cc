@@ -79,14 +79,14 @@ class Sum {
  public:
   void add(const Segment& segment, Interval where, bool inside) {
     if (where.empty()) return;
+    const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
     if (pause_.time.ns == 0) pause_.where.begin = where.begin;
     pause_.where.end = where.end;
     pause_.time += where.length();
     if (inside) pause_.inside += where.length();
     if (where.length() <= longest_) return;
     longest_ = where.length();
-    const bool named = !inside && segment.cause.kind == EventRef::Kind::kRange;
-    pause_.event = named ? segment.cause : EventRef{};
+    pause_.event = ranged && !inside ? segment.cause : EventRef{};
   }
   const HostPauses::Pause& pause() const { return pause_; }
 
@@ -97,14 +97,17 @@ class Sum {
 
 HostPauses::Pause unnamed_in(const RuleContext& context, const DevicePartition& partition,
                              const RangeNames& names, const Gaps& gaps, const DeviceStep& step,
-                             bool inside) {
+                             bool inside, std::set<trace::StringId>& around) {
   Sum sum;
+  const RangeId range = context.steps.all[step.step].range;
   for (std::uint32_t i = 0; i < step.segment_count; ++i) {
     const Segment& segment = partition.segments[step.first_segment + i];
     sum.add(segment, unnamed_in(segment, names, gaps, step.step), false);
-    if (inside)
-      sum.add(segment, unnamed_inside(context.trace, segment, context.steps.all[step.step].range),
-              true);
+    if (!inside) continue;
+    const Interval where = unnamed_inside(context.trace, segment, range);
+    sum.add(segment, where, true);
+    if (!where.empty() && segment.cause.kind == EventRef::Kind::kRange)
+      around.insert(context.trace.ranges.name[segment.cause.index]);
   }
   return sum.pause();
 }
@@ -148,7 +151,8 @@ HostPauses pauses_of(const RuleContext& context, const DevicePartition& partitio
   std::vector<double> in_step;
   for (const DeviceStep& step : partition.steps) {
     if (!counts(context.steps, step)) continue;
-    HostPauses::Pause one = unnamed_in(context, partition, names, gaps, step, inside);
+    HostPauses::Pause one =
+        unnamed_in(context, partition, names, gaps, step, inside, result.around);
     one.step = lengths.size();
     lengths.push_back(static_cast<double>(step.interval.length().ns));
     all.push_back(static_cast<double>(one.time.ns));

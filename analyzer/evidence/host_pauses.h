@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct HostPauses {
   DurationNs usual;            ///< median of what no range names between two steps
   DurationNs per_step;  ///< of the pauses, beyond what is usual, on average over the steady steps
   DurationNs inside;    ///< of that, in steps
+  std::set<trace::StringId>
+      around;              ///< names of the steps and phases that the time in steps lies in
   std::int64_t every = 0;  ///< steps from one to the next where that is always the same; else 0
 };
 HostPauses find_host_pauses(const RuleContext& context);

@@ -332,6 +332,27 @@ std::int64_t workers_that_fit(const RuleContext& context) {
                                static_cast<double>(trainers) / share_of_making(context))));
 }
 
+/// What a training thread does in a steady step, but for waiting for batches; the device it may wait for all the while.
+DurationNs work_of_training_thread(const RuleContext& context) {
+  const trace::Ranges& ranges = context.trace.ranges;
+  DurationNs work;
+  for (const std::uint32_t index : context.steps.steady) {
+    const Step& step = context.steps.all[index];
+    work += step.cycle().length();
+    const auto rows = context.trace.ranges_of_thread[step.thread];
+    auto row = std::ranges::lower_bound(
+        rows, step.host.begin, {}, [&](trace::RangeId range) { return ranges.start[range.value]; });
+    for (; row != rows.end() && ranges.start[row->value] < step.cycle().end; ++row) {
+      const trace::RangeId around = ranges.parent[row->value];
+      const auto& contexts = context.attribution.contexts;
+      if (!contexts[row->value].input_wait) continue;
+      if (around.valid() && contexts[around.value].input_wait) continue;
+      work -= intersect(ranges.interval(*row), step.cycle()).length();
+    }
+  }
+  return work / std::max<std::int64_t>(1, std::ssize(context.steps.steady));
+}
+
 WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, DurationNs making) {
   /// A worker that gets nine tenths of a processor is one.
   constexpr double kNearlyOne = 0.1;
@@ -340,7 +361,7 @@ WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, Duratio
   const double share = share_of_making(context);
   const double each =
       static_cast<double>(processors) / static_cast<double>(trainers_in(context.trace));
-  const auto training = static_cast<double>(step.ns);
+  const auto training = static_cast<double>(std::min(step, work_of_training_thread(context)).ns);
   const double least = (training + share * static_cast<double>(making.ns)) / each;
   const double busy = training / std::max({1.0, training, least});
   return {std::max<std::int64_t>(1, std::llround(std::ceil((each - busy) / share - kNearlyOne))),

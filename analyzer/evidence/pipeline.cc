@@ -203,6 +203,13 @@ PipelineStage stage_of_messages(const std::vector<StepMessage>& messages, std::i
   return stage;
 }
 
+std::string_view why_not_whole(const Pipeline& pipeline) {
+  if (pipeline.stages.empty()) return "no rank passes micro batches on to another one";
+  if (!pipeline.whole)
+    return "the other stages are not in this recording: record all ranks into one file";
+  return {};
+}
+
 Pipeline find_pipeline(const RuleContext& context) {
   std::vector<PipelineStage> stages =
       context.job ? stages_of_job(*context.job) : stages_of_trace(context);

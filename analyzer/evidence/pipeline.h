@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/evidence/rule.h"
@@ -52,6 +53,9 @@ struct StepMessage {
 /// receives from the other.
 PipelineStage stage_of_messages(const std::vector<StepMessage>& messages, std::int64_t steps,
                                 std::int32_t rank);
+
+/// Why its micro batches cannot be cut otherwise: there is none, or not all of it was recorded. Empty: they can.
+std::string_view why_not_whole(const Pipeline& pipeline);
 
 /// Of the job where all its ranks are known, else of the ranks in the trace. Without stages: there is none.
 Pipeline find_pipeline(const RuleContext& context);

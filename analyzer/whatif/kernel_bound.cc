@@ -20,6 +20,13 @@ double share_left_of_half(const Predictor& predictor, trace::DeviceOpId kernel,
   return std::clamp(static_cast<double>(multiprocessors) / static_cast<double>(blocks), 0.5, 1.0);
 }
 
+bool moves_activations(KernelFamily family) {
+  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
+         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
+         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused ||
+         family == KernelFamily::kSoftmax;
+}
+
 KernelBound bound_of(const Predictor& predictor, trace::DeviceOpId kernel, double flops_per_s) {
   const trace::Trace& trace = predictor.trace();
   const trace::DeviceOps& ops = trace.device_ops;

@@ -28,6 +28,9 @@ struct KernelBound {
   double share_left(double faster, double bytes) const;
 };
 
+/// What passes activations through memory. Sums, losses and updates stay in 32 bits.
+bool moves_activations(KernelFamily family);
+
 /// The share of its time that a kernel takes with half the bytes: one that does not fill the device's
 /// multiprocessors twice has blocks that start at once, and half as many of them take as long. A single block has all
 /// the bytes itself.

@@ -23,7 +23,8 @@ int fuse_bias_gelu(Graph& graph) {
   return rewrite.apply();
 }
 
-int fuse_linear_bias(Graph& graph) {
+int fuse_bias_into_product(Graph& graph, const OpDefinition& into,
+                           const std::optional<Attributes>& attributes) {
   Rewrite rewrite(graph);
   for (std::size_t i = 0; i < graph.node_count(); ++i) {
     const Node& sum = graph.nodes()[i];
@@ -31,12 +32,17 @@ int fuse_linear_bias(Graph& graph) {
     const NodeId product = rewrite.sole_producer(sum.inputs[0], ops::kMatmul);
     if (!product.valid()) continue;
     Node fused = graph.node(product);
-    fused.op = &ops::kLinear;
+    fused.op = &into;
     fused.inputs.push_back(sum.inputs[1]);
     fused.outputs = sum.outputs;
+    if (attributes) fused.attributes = *attributes;
     rewrite.replace({product, NodeId::from(i)}, std::move(fused));
   }
   return rewrite.apply();
+}
+
+int fuse_linear_bias(Graph& graph) {
+  return fuse_bias_into_product(graph, ops::kLinear);
 }
 
 }  // namespace headway::trainer

@@ -3,6 +3,7 @@
 
 #include "reference_trainer/ops/fused_products.h"
 #include "reference_trainer/ops/op.h"
+#include "reference_trainer/passes/fuse_bias.h"
 #include "reference_trainer/passes/rewrite.h"
 
 namespace headway::trainer {
@@ -12,23 +13,6 @@ namespace {
 NodeId product_of(const Rewrite& rewrite, ValueId value) {
   const NodeId convolution = rewrite.sole_producer(value, ops::kConv2dFused);
   return convolution.valid() ? convolution : rewrite.sole_producer(value, ops::kLinearFused);
-}
-
-int fuse_biases(Graph& graph) {
-  Rewrite rewrite(graph);
-  for (std::size_t i = 0; i < graph.node_count(); ++i) {
-    const Node& sum = graph.nodes()[i];
-    if (sum.op != &ops::kBiasAdd) continue;
-    const NodeId product = rewrite.sole_producer(sum.inputs[0], ops::kMatmul);
-    if (!product.valid()) continue;
-    Node fused = graph.node(product);
-    fused.op = &ops::kLinearFused;
-    fused.inputs.push_back(sum.inputs[1]);
-    fused.outputs = sum.outputs;
-    fused.attributes = FusedProductAttributes{};
-    rewrite.replace({product, NodeId::from(i)}, std::move(fused));
-  }
-  return rewrite.apply();
 }
 
 /// Of two operands that products make, the later one takes the other in.
@@ -82,7 +66,7 @@ int fuse_activations(Graph& graph) {
 }  // namespace
 
 int fuse_epilogues(Graph& graph) {
-  int count = fuse_biases(graph);
+  int count = fuse_bias_into_product(graph, ops::kLinearFused, FusedProductAttributes{});
   count += fuse_residuals(graph);
   return count + fuse_activations(graph);
 }

@@ -91,9 +91,8 @@ class FewerParts {
 
 Proposal propose(const Predictor& predictor) {
   const Pipeline pipeline = find_pipeline(rule_context(predictor));
-  if (pipeline.stages.empty()) return not_here("no rank passes micro batches on to another one");
-  if (!pipeline.whole)
-    return not_here("the other stages are not in this recording: record all ranks into one file");
+  if (const std::string_view why = why_not_whole(pipeline); !why.empty())
+    return not_here(std::string(why));
   const auto micro_batches = static_cast<std::int64_t>(std::llround(pipeline.micro_batches));
   if (micro_batches < 2 || micro_batches % 2 != 0)
     return not_here(

@@ -27,14 +27,6 @@ constexpr double kFew = 0.1;
 /// Of the products, so much must be known to be in 32 bits: a name that says no type may be of any.
 constexpr double kMost = 0.5;
 
-/// What passes activations through memory. Sums, losses and updates stay as they are.
-bool moves_activations(KernelFamily family) {
-  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
-         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
-         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused ||
-         family == KernelFamily::kSoftmax;
-}
-
 /// The kernels that 16 bits make shorter, and by how much.
 class Halving {
  public:

@@ -20,12 +20,12 @@ using namespace trace;
 
 /// Less padding is none worth changing the order of samples for.
 constexpr double kLeast = 0.01;
-/// So many times in a step, an op of the graph runs once for each element of a sample.
+/// A kernel that runs so many times for one op of the graph and one batch runs once for each element of a sample.
 constexpr std::size_t kRepeats = 4;
 
-/// Kernels of forward and backward pass that ran for one op of the graph in one step, in order, by their names.
+/// Kernels of the forward and the backward pass by op, name and batch, in order. A step may have several batches.
 using Runs =
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t>, std::vector<DeviceOpId>>;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<DeviceOpId>>;
 
 /// Where it is not known, its step stands for it.
 std::int64_t batch_of(const Predictor& predictor, DeviceOpId op) {

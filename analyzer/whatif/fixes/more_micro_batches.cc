@@ -285,9 +285,8 @@ class MoreParts {
 
 Proposal propose(const Predictor& predictor) {
   const Pipeline pipeline = find_pipeline(rule_context(predictor));
-  if (pipeline.stages.empty()) return not_here("no rank passes micro batches on to another one");
-  if (!pipeline.whole)
-    return not_here("the other stages are not in this recording: record all ranks into one file");
+  if (const std::string_view why = why_not_whole(pipeline); !why.empty())
+    return not_here(std::string(why));
   MoreParts parts(predictor);
   if (!parts.edit()) return not_here("the messages were not matched between ranks");
   Proposal proposal{

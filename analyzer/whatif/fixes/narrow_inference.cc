@@ -63,13 +63,6 @@ bool is_folded(const Predictor& predictor, DeviceOpId op, const KernelTraits& tr
   }
 }
 
-bool moves_activations(KernelFamily family) {
-  return family == KernelFamily::kElementwise || family == KernelFamily::kActivation ||
-         family == KernelFamily::kNormalisation || family == KernelFamily::kPooling ||
-         family == KernelFamily::kLayoutTransform || family == KernelFamily::kFused ||
-         family == KernelFamily::kSoftmax || family == KernelFamily::kAttention;
-}
-
 /// What is multiplied in a step, by kind.
 struct Products {
   DurationNs convolutions;

@@ -33,10 +33,12 @@ struct OfThread {
   std::vector<Unnamed> inside;
 };
 
-bool is_unnamed(const Predictor& predictor, const Part& part) {
-  if (part.kind != Part::Kind::kHost ||
-      (part.time_class != TimeClass::kBetweenSteps && part.time_class != TimeClass::kHostOther))
-    return false;
+/// As the rule has it: what no range with a cause names between steps, and in steps what no range of its own names.
+bool is_unnamed(const Predictor& predictor, const HostPauses& pauses, const Part& part) {
+  if (part.kind != Part::Kind::kHost) return false;
+  if (part.time_class == TimeClass::kHostOther)
+    return !part.name.valid() || part.name.value == 0 || pauses.around.contains(part.name);
+  if (part.time_class != TimeClass::kBetweenSteps) return false;
   if (!part.name.valid()) return true;
   for (const BetweenCauseInfo& info : between_causes())
     if (info.cause != BetweenCause::kOther &&
@@ -46,7 +48,8 @@ bool is_unnamed(const Predictor& predictor, const Part& part) {
 }
 
 /// Every rank of a file has its own.
-std::map<trace::ThreadId, OfThread> by_thread(const Predictor& predictor) {
+std::map<trace::ThreadId, OfThread> by_thread(const Predictor& predictor,
+                                              const HostPauses& pauses) {
   std::map<trace::ThreadId, OfThread> threads;
   for (const Step& step : predictor.analysis().steps.all) {
     OfThread& its = threads[step.thread];
@@ -60,7 +63,7 @@ std::map<trace::ThreadId, OfThread> by_thread(const Predictor& predictor) {
   for_each_host_time(predictor, [&](trace::ThreadId thread, Interval where, const Constraint& one) {
     const auto found = threads.find(thread);
     const Part& part = predictor.parts()[one.part.value];
-    if (found == threads.end() || one.lag.ns <= 0 || !is_unnamed(predictor, part)) return;
+    if (found == threads.end() || one.lag.ns <= 0 || !is_unnamed(predictor, pauses, part)) return;
     OfThread& its = found->second;
     const auto next = std::ranges::lower_bound(its.begins, where.end);
     if (next == its.begins.begin()) return;
@@ -100,7 +103,7 @@ Proposal propose(const Predictor& predictor) {
   const bool each = has_pause_each_step(context, pauses_seen);
   Editor editor(predictor);
   std::size_t pauses = 0;
-  for (const auto& [thread, its] : by_thread(predictor)) {
+  for (const auto& [thread, its] : by_thread(predictor, pauses_seen)) {
     const DurationNs step{static_cast<std::int64_t>(median(its.lengths))};
     pauses += shorten(std::span(its.before).subspan(1), step, each, editor);
     if (pauses_seen.inside.ns > 0) pauses += shorten(its.inside, step, false, editor);
