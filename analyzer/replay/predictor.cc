@@ -23,13 +23,13 @@ double mean(std::span<const double> values) {
 /// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
 /// mean better than they do. Where long steps come regularly, as with each epoch, blocks are whole periods: how many
 /// of them a run has is no chance.
-Bounds bootstrap_mean(std::span<const double> values) {
+Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan) {
   constexpr int kResamples = 1000;
   const std::size_t count = values.size();
   if (count < 2) return {mean(values), mean(values)};
-  const BlockPlan plan = plan_blocks(values);
-  const std::size_t block =
-      plan.periodic ? plan.length : static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
+  const std::size_t block = plan.periodic
+                                ? std::min(plan.length, count)
+                                : static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
   std::mt19937_64 random(1);
   std::vector<double> means(kResamples);
   for (double& one : means) {
@@ -51,7 +51,8 @@ DurationNs rounded(double ns) {
 
 }  // namespace
 
-Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine)
+Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine,
+                     std::span<const double> run)
     : trace_(trace),
       analysis_(analysis),
       machine_(std::move(machine)),
@@ -73,8 +74,10 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   baseline_.recorded = rounded(mean(recorded_));
   baseline_.median = rounded(median(recorded_));
   baseline_.replayed = rounded(mean(replayed_));
-  const Bounds run = bootstrap_mean(recorded_);
-  run_to_run_ = (run.high - run.low) / 2;
+  if (run.empty()) run = recorded_;
+  blocks_ = plan_blocks(run);
+  const Bounds of_run = bootstrap_mean(run, blocks_);
+  run_to_run_ = (of_run.high - of_run.low) / 2;
   baseline_.residual =
       ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
   baseline_.late =
@@ -122,7 +125,7 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   result.step = std::max(DurationNs{0}, baseline_.recorded - result.gain);
   for (std::size_t i = 0; i < gains.size(); ++i) lengths[i] = recorded_[i] - gains[i];
   result.median = std::max(DurationNs{0}, rounded(median(lengths)));
-  result.gain_ns = bootstrap_mean(gains);
+  result.gain_ns = bootstrap_mean(gains, blocks_);
   const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
                        kResolution * static_cast<double>(baseline_.recorded.ns) +
                        (on_threads_ ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);

@@ -12,6 +12,7 @@
 #include "analyzer/replay/scenario.h"
 #include "analyzer/replay/steps.h"
 #include "analyzer/replay/unexplained.h"
+#include "common/block_bootstrap.h"
 #include "common/statistics.h"
 
 namespace headway::analyzer {
@@ -54,7 +55,10 @@ struct Prediction {
 class Predictor {
  public:
   /// `machine`: what is known of it besides the recording.
-  Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine = {});
+  /// `run`: of a recording that is a stretch of a longer one, the lengths of all steady steps of that, in ns: they tell how
+  /// steps scatter.
+  Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine = {},
+            std::span<const double> run = {});
 
   /// Why nothing can be predicted: "no steps were found, …"; empty when it can.
   const std::string& missing() const { return marked_.missing; }
@@ -114,6 +118,7 @@ class Predictor {
   bool on_threads_ = false;       ///< processors compute
   std::vector<double> recorded_;  ///< lengths of the steady steps, ns
   std::vector<double> replayed_;  ///< likewise
+  BlockPlan blocks_;              ///< of the whole run
   double run_to_run_ = 0;         ///< ns; half of the 95 % interval of the mean recorded step
 };
 

@@ -83,9 +83,10 @@ std::string describe(const Trace& trace, const RangesOfThread& by_thread, std::s
 
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the
 /// user.
-int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
+int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOptions& options) {
   for (Step& step : steps)
-    step.steady = !step.range.valid() || !trace.ranges.is(step.range, Ranges::kUnfinished);
+    step.steady = step.host.begin <= options.last &&
+                  (!step.range.valid() || !trace.ranges.is(step.range, Ranges::kUnfinished));
   if (steps.size() >= kMinStepsToTrim) {
     steps.front().steady = false;
     steps.back().steady = false;
@@ -95,13 +96,13 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, int skip) {
     if (unrecorded_between(steps[i - 1], steps[i]) && steps[i + 1].number == steps[i].number + 1)
       steps[i].steady = false;
   }
-  for (std::size_t i = 0; i < steps.size() && static_cast<int>(i) < skip; ++i)
+  for (std::size_t i = 0; i < steps.size() && static_cast<int>(i) < options.skip; ++i)
     steps[i].steady = false;
   std::vector<double> durations;
   for (const Step& step : steps) {
     if (step.steady) durations.push_back(static_cast<double>(step.host.length().ns));
   }
-  if (durations.size() < 2 * kMinStepsToTrim || skip >= 0) return 0;
+  if (durations.size() < 2 * kMinStepsToTrim || options.skip >= 0) return 0;
   // Judged by the second half, which warm-up does not reach.
   std::vector<double> late(durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2),
                            durations.end());
@@ -138,7 +139,8 @@ void finish(Steps& result) {
   }
 }
 
-void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread, int skip) {
+void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread,
+          const StepOptions& options) {
   for (const auto& [thread, ranges] : by_thread) {
     std::vector<Step> steps;
     for (RangeId id : ranges) {
@@ -153,7 +155,7 @@ void fill(Steps& result, const Trace& trace, const RangesOfThread& by_thread, in
       if (step.number < 0) step.number = static_cast<std::int64_t>(steps.size());
       steps.push_back(step);
     }
-    result.dropped_warm_up += mark_unsteady(steps, trace, skip);
+    result.dropped_warm_up += mark_unsteady(steps, trace, options);
     find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }
@@ -201,7 +203,8 @@ RangesOfThread collect_named(const Trace& trace, const RangeNames& names) {
   return best;
 }
 
-void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names, int skip) {
+void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names,
+                  const StepOptions& options) {
   for (const PatternSteps& pattern : find_pattern_steps(trace, names)) {
     if (!pattern.thread.valid() || pattern.steps.empty()) {
       if (result.how.empty()) result.how = pattern.how;
@@ -217,7 +220,7 @@ void fill_pattern(Steps& result, const Trace& trace, const RangeNames& names, in
       step.host = interval;
       steps.push_back(step);
     }
-    result.dropped_warm_up += mark_unsteady(steps, trace, skip);
+    result.dropped_warm_up += mark_unsteady(steps, trace, options);
     find_next(steps);
     result.all.insert(result.all.end(), steps.begin(), steps.end());
   }
@@ -262,7 +265,7 @@ Steps find_steps(const Trace& trace, const RangeNames& names, const StepOptions&
     if (by_thread.empty()) return false;
     result.source = source;
     result.how = describe(trace, by_thread, kind);
-    fill(result, trace, by_thread, options.skip);
+    fill(result, trace, by_thread, options);
     return true;
   };
   if (!options.range.empty()) {
@@ -279,7 +282,7 @@ Steps find_steps(const Trace& trace, const RangeNames& names, const StepOptions&
   });
   if (accept(StepSource::kDeclared, "declared", std::move(declared), 1)) return result;
   if (accept(StepSource::kNamed, "by name", collect_named(trace, names), 1)) return result;
-  fill_pattern(result, trace, names, options.skip);
+  fill_pattern(result, trace, names, options);
   if (result.source == StepSource::kPattern) return result;
   std::string pattern = result.how.empty() ? "" : "; " + result.how;
   result.how = trace.ranges.size() == 0 ? "the trace has no ranges" + pattern

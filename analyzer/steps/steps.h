@@ -17,6 +17,8 @@ struct StepOptions {
   std::string range;
   /// Steady steps to drop at the start beyond the automatic warm-up rule; -1: automatic only.
   int skip = -1;
+  /// Steps that begin later are not steady: they are there for what the ones before them need.
+  TimeNs last = TimeNs::max();
 };
 
 /// One training step of one training thread.

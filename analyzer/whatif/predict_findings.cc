@@ -475,7 +475,7 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
                             sample  ? sample->analysis
                             : whole ? of_whole
                                     : analysis,
-                            std::move(machine));
+                            std::move(machine), sample ? sample->run : std::vector<double>{});
   if (predictor.missing().empty()) {
     judge(predictor, analysis);
     if (sample) analysis.sampled_steps = predictor.baseline().steps;

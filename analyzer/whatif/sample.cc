@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "common/block_bootstrap.h"
 #include "trace/subset.h"
 
 namespace headway::analyzer {
@@ -26,24 +28,59 @@ struct Window {
   std::size_t count = 0;
 };
 
-/// Of the steady steps of the main thread, by their length on the host.
-Window typical_window(const Steps& steps, std::size_t most) {
-  double mean = 0;
+std::vector<double> steady_lengths(const Steps& steps) {
+  std::vector<double> lengths;
   for (const std::uint32_t i : steps.steady)
-    mean += static_cast<double>(steps.all[i].host.length().ns);
-  mean /= static_cast<double>(steps.steady.size());
+    lengths.push_back(static_cast<double>(steps.all[i].cycle().length().ns));
+  return lengths;
+}
+
+constexpr double kAlike = 0.01;
+
+/// Of the windows of this length, the one whose steps are as long on average as all steady ones; of several, one that is
+/// longer towards its end: what a long step waited for began before it.
+Window closest_window(const Steps& steps, const std::vector<double>& until, std::size_t count,
+                      double mean, double& off) {
+  Window best;
+  const std::size_t end = std::size_t{steps.steady.back()} + 1;
+  for (std::size_t first = steps.steady.front(); first + count <= end; ++first) {
+    const double its = until[first + count] - until[first];
+    const double half = until[first + count / 2] - until[first];
+    const double away = std::abs(its / static_cast<double>(count) - mean) +
+                        (half > its / 2 ? kAlike / 2 * mean : 0);
+    if (best.count > 0 && away >= off) continue;
+    best = {first, count};
+    off = away;
+  }
+  return best;
+}
+
+/// Steps that are longer for a reason come seldom (a loader that starts anew with each epoch, a pause): a window that has
+/// none of them, or one too many, shows another program. Whole periods, where they come regularly; and where a window of
+/// `most` steps cannot be like the whole, a longer one may.
+Window typical_window(const Steps& steps, std::size_t most) {
+  constexpr std::size_t kLonger = 4;
+  constexpr std::size_t kTried = 8;
+  std::vector<double> until{0};
+  for (const Step& step : steps.all)
+    until.push_back(until.back() + static_cast<double>(step.cycle().length().ns));
+  const std::size_t all = std::size_t{steps.steady.back()} + 1 - steps.steady.front();
+  const std::vector<double> lengths = steady_lengths(steps);
+  const double mean =
+      std::accumulate(lengths.begin(), lengths.end(), 0.0) / static_cast<double>(lengths.size());
+  const BlockPlan plan = plan_blocks(lengths);
+  const std::size_t period = plan.periodic ? plan.length : 1;
+  const std::size_t more = std::max<std::size_t>(1, most / kTried / period) * period;
   Window best;
   double least = 0;
-  for (std::size_t first = steps.steady.front(); first <= steps.steady.back(); ++first) {
-    const std::size_t end = std::min(first + most, std::size_t{steps.steady.back()} + 1);
-    if (best.count > 0 && end - first < best.count) break;
-    double sum = 0;
-    for (std::size_t i = first; i < end; ++i)
-      sum += static_cast<double>(steps.all[i].host.length().ns);
-    const double off = std::abs(sum / static_cast<double>(end - first) - mean);
+  for (std::size_t count = std::min((most + period - 1) / period * period, all);
+       best.count == 0 || count <= std::min(kLonger * most, all); count += more) {
+    double off = 0;
+    const Window one = closest_window(steps, until, count, mean, off);
     if (best.count > 0 && off >= least) continue;
-    best = {first, end - first};
+    best = one;
     least = off;
+    if (least <= kAlike * mean) break;
   }
   return best;
 }
@@ -104,8 +141,12 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   AnalysisOptions options;
   options.steps.range = analysis.step_options.range;
   options.steps.skip = static_cast<int>(judged.first - first);
+  // Other ranks begin their steps at about the same time.
+  const Interval end = steps.all[judged.first + judged.count - 1].cycle();
+  options.steps.last = end.begin + end.length() / 2;
   sample->analysis = analyze(sample->trace, options);
   sample->analysis.job = analysis.job;
+  sample->run = steady_lengths(steps);
   return sample;
 }
 

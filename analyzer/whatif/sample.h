@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "analyzer/analysis.h"
 
@@ -11,6 +12,7 @@ namespace headway::analyzer {
 struct Sample {
   trace::Trace trace;
   Analysis analysis;
+  std::vector<double> run;  ///< lengths of all steady steps of the recording, ns
 };
 
 /// Recordings up to this many events are replayed as a whole; those of all ranks of a job up to twice as many.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,8 @@ class Halving {
     if (matrix)
       return bound.known() ? bound.share_left(half_ / now * (half ? 1 : kBytes / bytes), bytes)
                            : now / (kShareOfPeaks * half_);
+    // Probabilities stay in 32 bits: of what a softmax reads and writes, half.
+    if (traits.family == KernelFamily::kSoftmax) return std::midpoint(1.0, bytes);
     if (moves_activations(traits.family)) return bytes;
     // A name that says nothing: by its counted bytes.
     return traits.family == KernelFamily::kUnknown && bound.known() &&
