@@ -51,6 +51,10 @@ struct Fix {
 
 bool answers(const Fix& fix, std::string_view rule);
 
+/// What the fix proposes, with what no fix changes that leaves the input as it is: a storage that was busy for most of the step
+/// serves no faster because something else got shorter.
+Proposal proposal_of(const Fix& fix, const Predictor& predictor);
+
 /// All fixes. The order breaks ties between equal gains.
 std::span<const Fix* const> all_fixes();
 

@@ -67,7 +67,7 @@ std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {
   run_parallel(all.size(), [&](std::size_t i) {
     ReplayedFix& one = replayed[i];
     one.fix = all[i];
-    one.proposal = all[i]->propose(predictor);
+    one.proposal = proposal_of(*all[i], predictor);
     if (!one.applies()) return;
     one.prediction =
         predictor.predict(one.proposal.scenario, one.fix->model_error, one.proposal.otherwise);

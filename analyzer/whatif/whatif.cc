@@ -98,7 +98,7 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
     FixPrediction& one = result.fixes[i];
     Proposal& proposal = proposals[i];
     one.fix = chosen[i];
-    proposal = chosen[i]->propose(predictor);
+    proposal = proposal_of(*chosen[i], predictor);
     one.applies = proposal.applies;
     one.text = proposal.text;
     one.setting = proposal.setting.empty() ? chosen[i]->trainer_switch : proposal.setting;

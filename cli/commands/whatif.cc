@@ -106,7 +106,7 @@ class WhatIfCommand final : public Command {
   void write_timeline(const analyzer::Predictor& predictor,
                       const std::vector<const Fix*>& fixes) const {
     std::vector<analyzer::Proposal> proposals;
-    for (const Fix* fix : fixes) proposals.push_back(fix->propose(predictor));
+    for (const Fix* fix : fixes) proposals.push_back(proposal_of(*fix, predictor));
     std::vector<analyzer::ProposedFix> proposed;
     std::string ids;
     std::string titles;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <array>
 
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/loader_pools.h"
 
 namespace headway::analyzer {
 
@@ -99,6 +101,20 @@ std::string_view fix_kind_id(FixKind kind) {
       return "ceiling";
   }
   return "modelled";
+}
+
+Proposal proposal_of(const Fix& fix, const Predictor& predictor) {
+  static constexpr std::array kOfInput = {"input-bound", "slow-storage", "small-files",
+                                          "workers-starved", "workers-oversubscribed"};
+  Proposal proposal = fix.propose(predictor);
+  const bool input =
+      std::ranges::any_of(kOfInput, [&](std::string_view rule) { return answers(fix, rule); });
+  // A step of more samples asks for more of them at once: it has its own bound.
+  if (!proposal.applies || input || proposal.scenario.work != 1) return proposal;
+  const DurationNs storage = least_for_storage(predictor);
+  proposal.scenario.at_least = std::max(proposal.scenario.at_least, storage);
+  for (Scenario& other : proposal.otherwise) other.at_least = std::max(other.at_least, storage);
+  return proposal;
 }
 
 }  // namespace headway::analyzer
