@@ -144,7 +144,7 @@ TEST_CASE("workers that wait for storage take no processor, also where reads hav
   const TextRun reads = run("read");
   const Predicted predicted(reads, "more-workers");
   REQUIRE(predicted.proposal.applies);
-  CHECK(predicted.proposal.setting.starts_with("--workers 5 "));
+  CHECK(predicted.proposal.setting.starts_with("--workers 8 "));
   // 60 ms of decoding take two processors 30 ms; the training thread needs hardly any of them.
   const TextRun decodes = run("decode");
   const Predicted decoding(decodes, "more-workers");
