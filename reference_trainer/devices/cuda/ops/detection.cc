@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A detector's targets and loss by our own kernels.
-#include "cuda/memory.h"
 #include "kernels/cuda/box_match.h"
+#include "kernels/cuda/driver/memory.h"
 #include "kernels/cuda/multibox.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 

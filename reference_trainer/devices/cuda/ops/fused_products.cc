@@ -4,8 +4,8 @@
 // bound with.
 #include "kernels/cuda/quantise.h"
 
-#include "cuda/cudnn/convolution.h"
-#include "cuda/product.h"
+#include "kernels/cuda/cudnn/convolution.h"
+#include "kernels/cuda/driver/product.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/fused_products.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products of matrices by cuBLASLt (cuda/product.h).
-#include "cuda/product.h"
+// Products of matrices by cuBLASLt (kernels/cuda/driver/product.h).
+#include "kernels/cuda/driver/product.h"
 
 #include "kernels/cuda/column_sum.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"

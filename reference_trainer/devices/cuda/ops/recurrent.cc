@@ -2,7 +2,7 @@
 // LSTM layers as one kernel, or as a product and a cell for every time step.
 #include "kernels/cuda/lstm.h"
 
-#include "cuda/product.h"
+#include "kernels/cuda/driver/product.h"
 #include "kernels/cuda/layout.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
