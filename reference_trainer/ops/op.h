@@ -136,7 +136,7 @@ ValueId tanh(Graph& graph, const std::string& name, ValueId x);
 /// maps, in order.
 ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,
                   std::int64_t columns);
-/// What each anchor of each image is to find (kernels/box_match.h).
+/// What each anchor of each image is to find (kernels/box_match/op.h).
 struct AnchorTargets {
   ValueId labels;   ///< int32 [images·anchors], 0: background
   ValueId offsets;  ///< [images·anchors, 4]
@@ -144,7 +144,7 @@ struct AnchorTargets {
 /// From boxes [images·boxes, 4] and their labels int32 [images·boxes], on the device.
 AnchorTargets assign_boxes(Graph& graph, const std::string& name, ValueId boxes, ValueId labels,
                            const BoxMatchAttributes& attributes);
-/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3] (kernels/multibox.h), in
+/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3] (kernels/multibox/op.h), in
 /// parts. `pick_on_processor`: which anchors count is decided there.
 ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, ValueId offsets,
                       const AnchorTargets& targets, std::int64_t images, bool pick_on_processor);

@@ -76,7 +76,7 @@ void add_unscale(HostGraph& graph, NodeId node);
 void add_update_scale(HostGraph& graph, NodeId node);
 
 /// What the gradient of the loss is multiplied by: the scaler's state is an operand where there is
-/// one (kernels/loss_scaler.h).
+/// one (kernels/loss_scaler/op.h).
 float loss_scale(const HostGraph& graph, const Node& node, std::size_t operand);
 
 }  // namespace headway::trainer::host

@@ -4,9 +4,9 @@
 // included (it is zero and stays zero).
 #include "reference_trainer/optim/optimizer.h"
 
-#include "kernels/loss_scaler.h"
-#include "kernels/sgd_momentum.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/loss_scaler/op.h"
+#include "kernels/sgd_momentum/op.h"
+#include "kernels/trust_ratio/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {
