@@ -37,12 +37,9 @@ def module_of(path, layers, elsewhere):
 
 
 def may_use(module, target, layers):
-    """Whether a list entry covers the target: itself, or for another top folder the module that it is a room of."""
-    if target in layers[module]:
-        return True
-    if target.split("/")[0] == module.split("/")[0]:
-        return False
-    return any(target.startswith(used + "/") for used in layers[module])
+    """Whether a list entry covers the target: itself, or the module that it is a room of, unless this is a room of it, too."""
+    return any(target == used or (target.startswith(used + "/") and not (module + "/").startswith(used + "/"))
+               for used in layers[module])
 
 
 def find_circle(graph):

@@ -13,7 +13,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 
 namespace headway::gui {
 namespace {

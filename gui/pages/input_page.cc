@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "gui/models/input_pipeline.h"
+#include "gui/models/figures/input_pipeline.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 

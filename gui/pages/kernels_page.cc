@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/kernels_page.h"
 
-#include "gui/models/kernel_table.h"
+#include "gui/models/figures/kernel_table.h"
 #include "gui/pages/data_table.h"
 
 namespace headway::gui {

@@ -15,9 +15,9 @@
 #include <QVBoxLayout>
 
 #include "common/format.h"
-#include "gui/models/display_text.h"
-#include "gui/models/memory_room.h"
-#include "gui/models/trace_cache.h"
+#include "gui/models/opening/memory_room.h"
+#include "gui/models/opening/trace_cache.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"

@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "gui/models/findings.h"
+#include "gui/models/details/findings.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/ops_page.h"
 
-#include "gui/models/op_table.h"
+#include "gui/models/figures/op_table.h"
 
 namespace headway::gui {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "gui/models/pages.h"
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
+#include "gui/models/window/pages.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

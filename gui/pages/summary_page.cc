@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "analyzer/partition/steady_ops.h"
-#include "gui/models/findings.h"
+#include "gui/models/details/findings.h"
 #include "gui/pages/labels.h"
 #include "gui/pages/status_icon.h"
 

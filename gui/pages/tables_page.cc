@@ -8,7 +8,7 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 #include "trace/save/save.h"

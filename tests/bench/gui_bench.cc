@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "common/statistics.h"
-#include "gui/models/hit_marks.h"
-#include "gui/models/memory_room.h"
-#include "gui/models/search.h"
-#include "gui/models/trace_cache.h"
+#include "gui/models/opening/memory_room.h"
+#include "gui/models/opening/trace_cache.h"
+#include "gui/models/search/hit_marks.h"
+#include "gui/models/search/search.h"
 #include "gui/pages/main_window.h"
 #include "gui/pages/timeline_page.h"
 #include "tests/bench/generated_run.h"
