@@ -7,8 +7,8 @@
 #include "kernels/loss_scaler/op.h"
 #include "kernels/sgd_momentum/op.h"
 #include "kernels/trust_ratio/op.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/ops/support.h"
-#include "reference_trainer/optim/optimizer.h"
 
 namespace headway::trainer::ops {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/allocator.h"
+#include "trace/save/writer.h"
 #include "trace/tables/all.h"
-#include "trace/writer.h"
 
 namespace headway::bench {
 namespace {

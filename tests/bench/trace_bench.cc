@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "trace/load/load.h"
+#include "trace/save/writer.h"
 #include "trace/sqlite/select.h"
 #include "trace/tables/all.h"
-#include "trace/writer.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "common/format.h"
-#include "trace/load/extent.h"
+#include "trace/import/extent.h"
 
 namespace headway::gui {
 namespace {

@@ -10,7 +10,7 @@
 #include "kernels/trust_ratio/op.h"
 #include "reference_trainer/ops/elementwise.h"
 #include "reference_trainer/ops/op.h"
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
 
 namespace headway::trainer::sim {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The optimizers' updates: tables of tensors in the parameters of few launches (kernels/cuda/tensor_table.h).
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 
 #include <algorithm>
 #include <array>

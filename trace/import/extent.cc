@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "trace/load/extent.h"
+#include "trace/import/extent.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 
 #include "reference_trainer/ops/op.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "reference_trainer/graph/autodiff.h"
+#include "reference_trainer/ops/autodiff.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "trace/export/json_text.h"
+#include "trace/json_text.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "reference_trainer/graph/autodiff.h"
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/ops/autodiff.h"
 
 namespace headway::trainer {
 
