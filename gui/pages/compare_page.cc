@@ -409,4 +409,8 @@ void ComparePage::dropEvent(QDropEvent* event) {
   if (!file.isEmpty()) emit second_dropped(file);
 }
 
+PageWidget* make_compare_page() {
+  return new ComparePage;
+}
+
 }  // namespace headway::gui

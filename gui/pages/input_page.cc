@@ -90,4 +90,8 @@ QString InputPage::text() const {
   return text_->text();
 }
 
+PageWidget* make_input_page() {
+  return new InputPage;
+}
+
 }  // namespace headway::gui

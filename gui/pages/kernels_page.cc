@@ -57,4 +57,8 @@ void KernelsPage::open_link(const Link& link) {
   table_->select_key(std::string(trace.strings[trace.device_ops.name[link.target.event.index]]));
 }
 
+PageWidget* make_kernels_page() {
+  return new KernelsPage;
+}
+
 }  // namespace headway::gui

@@ -93,4 +93,8 @@ void MemoryPage::set_theme(const Theme& theme) {
   charts_->set_theme(theme);
 }
 
+PageWidget* make_memory_page() {
+  return new MemoryPage;
+}
+
 }  // namespace headway::gui

@@ -65,4 +65,8 @@ OpsPage::OpsPage(QWidget* parent)
   add_pane(tr("Flame graph"), flames_);
 }
 
+PageWidget* make_ops_page() {
+  return new OpsPage;
+}
+
 }  // namespace headway::gui

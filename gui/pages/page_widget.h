@@ -44,4 +44,9 @@ class PageWidget : public QWidget {
   void followed(const headway::gui::Link& link);
 };
 
+// Each is defined in the file of its page.
+#define HEADWAY_PAGE(value, id, title, keys, text) PageWidget* make_##id##_page();
+HEADWAY_PAGES(HEADWAY_PAGE)
+#undef HEADWAY_PAGE
+
 }  // namespace headway::gui

@@ -127,4 +127,8 @@ void StepsPage::set_theme(const Theme& theme) {
   histogram_->set_theme(theme);
 }
 
+PageWidget* make_steps_page() {
+  return new StepsPage;
+}
+
 }  // namespace headway::gui

@@ -173,4 +173,8 @@ void SummaryPage::open_finding(std::size_t finding) {
   emit followed({.page = Page::kFindings, .finding = static_cast<int>(finding)});
 }
 
+PageWidget* make_summary_page() {
+  return new SummaryPage;
+}
+
 }  // namespace headway::gui

@@ -287,4 +287,8 @@ void TablesPage::clear() {
   status_->setText({});
 }
 
+PageWidget* make_tables_page() {
+  return new TablesPage;
+}
+
 }  // namespace headway::gui

@@ -598,4 +598,8 @@ bool TimelinePage::run(Command command) {
   }
 }
 
+PageWidget* make_timeline_page() {
+  return new TimelinePage;
+}
+
 }  // namespace headway::gui
