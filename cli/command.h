@@ -14,7 +14,7 @@ class App;
 namespace headway::cli {
 
 /// One subcommand: `headway <name> …`. Each is one class in one file of cli/commands/, listed in
-/// commands.cc. Options are declared once, in `declare`: the parser, --help, shell completion and
+/// commands/commands.h. Options are declared once, in `declare`: the parser, --help, shell completion and
 /// docs/reference/cli.md all come from that declaration.
 class Command {
  public:

@@ -10,7 +10,7 @@
 #include <vector>
 
 /// What `headway calibrate` measures of a machine: no recording tells it, or only when it happens to show
-/// enough of it. calibrate/ fills the figures in, the analyzer keeps them in a file and uses them.
+/// enough of it. cli/calibrate/ fills the figures in, the analyzer keeps them in a file and uses them.
 namespace headway {
 
 /// The order is that of the file and of what is printed.

@@ -3,15 +3,15 @@
 
 #include <variant>
 
-#include "kernels/compress_half.h"
-#include "kernels/compress_int8.h"
-#include "kernels/compress_top.h"
-#include "kernels/gradient_list.h"
-#include "kernels/image_shift.h"
-#include "kernels/jpeg_blocks.h"
-#include "kernels/picture_colours.h"
-#include "kernels/picture_resize.h"
-#include "kernels/power_sgd.h"
+#include "kernels/compress_half/op.h"
+#include "kernels/compress_int8/op.h"
+#include "kernels/compress_top/op.h"
+#include "kernels/gradient_list/op.h"
+#include "kernels/image_shift/op.h"
+#include "kernels/jpeg_blocks/op.h"
+#include "kernels/picture_colours/op.h"
+#include "kernels/picture_resize/op.h"
+#include "kernels/power_sgd/op.h"
 
 namespace headway::kernels {
 

@@ -5,7 +5,7 @@
   scripts/build_cost.py [BUILD_DIR]                               prints again what that build took
 
 Each compile and link command runs through this script, which writes down its processor time (not the time that
-passed: other programs may run beside it). No compiler cache is used. kernels/cuda/*.cu go through nvcc and are not
+passed: other programs may run beside it). No compiler cache is used. kernels/*/*.cu go through nvcc and are not
 commands of CMake's own: their time is the rest that the last line names.
 """
 import argparse

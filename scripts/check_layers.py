@@ -1,71 +1,129 @@
 #!/usr/bin/env python3
-"""Checks every #include "module/..." of the C++ sources against cmake/layers.txt, and that the graph has no circle."""
+"""Checks every #include "module/..." of the C++ sources against cmake/layers.txt, and that the graph has no circle.
+
+  scripts/check_layers.py            names each include that the list does not allow
+  scripts/check_layers.py --print    also prints the graph as it is: each module, lowest first, with the modules it
+                                     includes and from how many of its files; and, of each module, the order of its folders
+"""
+import collections
+import fnmatch
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+SKIP = {"build", ".git"}
 
 
 def read_layers():
-    layers = {}
+    """module -> modules it may use; and [(pattern, module)] of files that lie in folders of others."""
+    layers, elsewhere = {}, []
     for line in (ROOT / "cmake/layers.txt").read_text().splitlines():
         if re.match(r"[a-z]", line):
-            module, uses, _ = (part.strip() for part in line.split(":"))
+            module, uses, _, *files = (part.strip() for part in line.split(":"))
             layers[module] = uses.split()
-    return layers
+            elsewhere += [(pattern, module) for part in files for pattern in part.split()]
+    return layers, elsewhere
 
 
-def module_of(path, layers):
-    fitting = [m for m in layers if path == m or path.startswith(m + "/")]
+def module_of(path, layers, elsewhere):
+    # `*` of a pattern stays within a folder.
+    for pattern, module in elsewhere:
+        if path.count("/") == pattern.count("/") and fnmatch.fnmatchcase(path, pattern):
+            return module
+    fitting = [m for m in layers if path.startswith(m + "/")]
     return max(fitting, key=len, default=None)
 
 
 def may_use(module, target, layers):
-    """Whether a list entry covers the target: itself, or for another top folder the module that it is a room of."""
-    if target in layers[module]:
-        return True
-    if target.split("/")[0] == module.split("/")[0]:
-        return False
-    return any(target.startswith(used + "/") for used in layers[module])
+    """Whether a list entry covers the target: itself, or the module that it is a room of, unless this is a room of it, too."""
+    return any(target == used or (target.startswith(used + "/") and not (module + "/").startswith(used + "/"))
+               for used in layers[module])
 
 
-def find_circle(layers):
+def find_circle(graph):
     done = set()
 
-    def visit(module, trail):
-        if module in trail:
-            return trail[trail.index(module):] + [module]
-        if module in done:
+    def visit(node, trail):
+        if node in trail:
+            return trail[trail.index(node):] + [node]
+        if node in done:
             return None
-        for used in layers[module]:
-            circle = visit(used, trail + [module])
+        for used in graph.get(node, ()):
+            circle = visit(used, trail + [node])
             if circle:
                 return circle
-        done.add(module)
+        done.add(node)
         return None
 
-    return next(filter(None, (visit(m, []) for m in layers)), None)
+    return next(filter(None, (visit(m, []) for m in list(graph))), None)
 
 
-def main():
-    layers = read_layers()
+def lowest_first(graph):
+    """Each node after all that it uses; nodes of a circle come where it is entered first."""
+    order = []
+
+    def visit(node, trail):
+        if node in trail or node in order:
+            return
+        for used in sorted(graph.get(node, ())):
+            visit(used, trail | {node})
+        order.append(node)
+
+    for node in sorted(graph):
+        visit(node, frozenset())
+    return order
+
+
+def print_graph(edges, title):
+    """edges: folder -> folder -> files."""
+    graph = {folder: list(used) for folder, used in edges.items()}
+    print(title)
+    for folder in lowest_first(graph):
+        used = edges.get(folder, {})
+        print(f"  {folder:34} {' '.join(f'{name}({len(files)})' for name, files in sorted(used.items())) or '-'}")
+    if circle := find_circle(graph):
+        print("  circle: " + " -> ".join(circle))
+
+
+def main(arguments):
+    layers, elsewhere = read_layers()
     problems = []
     circle = find_circle(layers)
     if circle:
         problems.append("cmake/layers.txt: circle " + " -> ".join(circle))
     files = 0
+    between = {module: collections.defaultdict(set) for module in layers}  # modules
+    within = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(set)))  # folders of a module
     for source in sorted(ROOT.rglob("*")):
-        name = source.relative_to(ROOT).as_posix()
-        module = module_of(name, layers)
-        if module is None or source.suffix not in {".h", ".cc", ".cu", ".cuh"}:
+        path = source.relative_to(ROOT)
+        if path.parts[0] in SKIP or source.suffix not in {".h", ".cc", ".cu", ".cuh"}:
+            continue
+        name = path.as_posix()
+        module = module_of(name, layers, elsewhere)
+        if module is None:
             continue
         files += 1
+        folder = path.parent.as_posix()
+        within[module][folder]  # also one that includes nothing
         for included in INCLUDE.findall(source.read_text()):
-            target = module_of(included, layers)
-            if target and target != module and not may_use(module, target, layers):
+            target = module_of(included, layers, elsewhere)
+            if not target:
+                continue
+            if target == module:
+                other = pathlib.PurePosixPath(included).parent.as_posix()
+                if other != folder:
+                    within[module][folder][other].add(name)
+                continue
+            between[module][target].add(name)
+            if not may_use(module, target, layers):
                 problems.append(f"{name}: includes {included}, but {module} may only use: {' '.join(layers[module]) or 'nothing'}")
+    if "--print" in arguments:
+        print_graph(between, "modules")
+        for module, folders in sorted(within.items()):
+            if len(folders) > 1:
+                print_graph(folders, f"folders of {module}")
     for problem in problems:
         print(problem)
     print(f"layers: {files} files, {len(problems)} problems")
@@ -73,4 +131,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

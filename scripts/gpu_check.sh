@@ -30,7 +30,7 @@ if [[ $pack ]]; then
     [[ -e $build/bin/$program ]] || { echo "gpu_check.sh: $build/bin/$program is missing: build first (cuda_program needs nvcc)" >&2; exit 2; }
   done
   mkdir -p "$pack/lib"
-  cp "$build"/bin/{libheadway_inject.so,gpu/cuda_program} "${linked[@]/#/$build/bin/}" tests/gpu/check_*.py scripts/gpu_check.sh scripts/ab_matrix.py bench/{trainer_vs_pytorch,pytorch_models,pytorch_kernels}.py "$pack"
+  cp "$build"/bin/{libheadway_inject.so,gpu/cuda_program} "${linked[@]/#/$build/bin/}" tests/gpu/check_*.py scripts/gpu_check.sh scripts/ab_matrix.py tests/bench/{trainer_vs_pytorch,pytorch_models,pytorch_kernels}.py "$pack"
   strip --strip-debug "$pack/libheadway_inject.so" "${linked[@]/#/$pack/}"
   # The other machine has a C library and a C++ library, newer than these; the rest comes along.
   ldd "${linked[@]/#/$pack/}" | awk '$3 ~ /^\// {print $3}' | sort -u | grep -Ev '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s)\.so' |

@@ -15,7 +15,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
-#include "trace/export/json_text.h"
+#include "trace/json_text.h"
 
 namespace headway::trace {
 namespace {

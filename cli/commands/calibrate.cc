@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "calibrate/calibrate.h"
+#include "cli/calibrate/calibrate.h"
 
 #include <fmt/format.h>
 #include <time.h>

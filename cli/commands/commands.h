@@ -5,26 +5,33 @@
 
 #include "cli/command.h"
 
+// Every command, once, in the order in which --help lists them; the file of its name defines make_<name>_command().
+// clang-format off
+#define HEADWAY_COMMANDS(COMMAND) \
+  COMMAND(run) \
+  COMMAND(record) \
+  COMMAND(watch) \
+  COMMAND(report) \
+  COMMAND(stats) \
+  COMMAND(whatif) \
+  COMMAND(tune) \
+  COMMAND(view) \
+  COMMAND(check) \
+  COMMAND(diff) \
+  COMMAND(history) \
+  COMMAND(explain) \
+  COMMAND(import) \
+  COMMAND(export) \
+  COMMAND(doctor) \
+  COMMAND(calibrate) \
+  COMMAND(mcp) \
+  COMMAND(reference)
+// clang-format on
+
 namespace headway::cli {
 
-// Each is defined in the file of its name; all_commands() lists them.
-std::unique_ptr<Command> make_run_command();
-std::unique_ptr<Command> make_record_command();
-std::unique_ptr<Command> make_report_command();
-std::unique_ptr<Command> make_stats_command();
-std::unique_ptr<Command> make_calibrate_command();
-std::unique_ptr<Command> make_check_command();
-std::unique_ptr<Command> make_diff_command();
-std::unique_ptr<Command> make_doctor_command();
-std::unique_ptr<Command> make_explain_command();
-std::unique_ptr<Command> make_export_command();
-std::unique_ptr<Command> make_history_command();
-std::unique_ptr<Command> make_import_command();
-std::unique_ptr<Command> make_mcp_command();
-std::unique_ptr<Command> make_reference_command();
-std::unique_ptr<Command> make_tune_command();
-std::unique_ptr<Command> make_view_command();
-std::unique_ptr<Command> make_watch_command();
-std::unique_ptr<Command> make_whatif_command();
+#define HEADWAY_COMMAND(name) std::unique_ptr<Command> make_##name##_command();
+HEADWAY_COMMANDS(HEADWAY_COMMAND)
+#undef HEADWAY_COMMAND
 
 }  // namespace headway::cli

@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "calibrate/collective_line.h"
+#include "cli/calibrate/collective_line.h"
+#include "cli/tune/child.h"
+#include "cli/tune/runs.h"
 #include "common/error.h"
 #include "common/format.h"
 #include "common/text.h"
-#include "tune/child.h"
-#include "tune/runs.h"
 
 namespace headway::cli {
 namespace {

@@ -12,13 +12,13 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/tune/child.h"
+#include "cli/tune/command_runs.h"
+#include "cli/tune/render.h"
+#include "cli/tune/trainer_runs.h"
 #include "common/format.h"
 #include "common/tell.h"
 #include "common/text.h"
-#include "tune/child.h"
-#include "tune/command_runs.h"
-#include "tune/render.h"
-#include "tune/trainer_runs.h"
 
 namespace headway::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/error.h"
-#include "trace/writer.h"
+#include "trace/save/writer.h"
 
 namespace headway::record {
 

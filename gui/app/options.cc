@@ -9,7 +9,7 @@
 
 #include "analyzer/whatif/fix.h"
 #include "common/error.h"
-#include "gui/models/ticks.h"
+#include "gui/models/timeline/ticks.h"
 
 namespace headway::gui {
 namespace {

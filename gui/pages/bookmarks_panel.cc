@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "common/format.h"
-#include "gui/models/ticks.h"
+#include "gui/models/timeline/ticks.h"
 #include "gui/timeline/key_bindings.h"
 
 namespace headway::gui {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "gui/models/session.h"
-#include "gui/models/trace_notes.h"
+#include "gui/models/opening/session.h"
+#include "gui/models/opening/trace_notes.h"
 
 namespace headway::gui {
 

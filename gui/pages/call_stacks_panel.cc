@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/format.h"
-#include "gui/models/details.h"
-#include "gui/models/ticks.h"
+#include "gui/models/details/details.h"
+#include "gui/models/timeline/ticks.h"
 #include "gui/pages/labels.h"
 
 namespace headway::gui {

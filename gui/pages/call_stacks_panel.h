@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "gui/background_task.h"
-#include "gui/models/call_stacks.h"
-#include "gui/models/session.h"
+#include "gui/models/flames/call_stacks.h"
+#include "gui/models/opening/session.h"
 #include "gui/pages/flame_view.h"
 
 namespace headway::gui {

@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "gui/models/session_pair.h"
+#include "gui/models/opening/session_pair.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

@@ -13,7 +13,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 
 namespace headway::gui {
 namespace {
@@ -407,6 +407,10 @@ void ComparePage::dragEnterEvent(QDragEnterEvent* event) {
 void ComparePage::dropEvent(QDropEvent* event) {
   QString file = only_file(event->mimeData());
   if (!file.isEmpty()) emit second_dropped(file);
+}
+
+PageWidget* make_compare_page() {
+  return new ComparePage;
 }
 
 }  // namespace headway::gui

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "common/format.h"
-#include "gui/models/details.h"
-#include "gui/models/display_text.h"
-#include "gui/models/findings.h"
+#include "gui/models/details/details.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/text/display_text.h"
 
 namespace headway::gui {
 namespace {

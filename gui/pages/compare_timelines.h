@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "gui/models/session_pair.h"
+#include "gui/models/opening/session_pair.h"
 #include "gui/pages/labels.h"
 #include "gui/timeline/timeline_view.h"
 

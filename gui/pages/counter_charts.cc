@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/models/ticks.h"
+#include "gui/models/timeline/ticks.h"
 
 namespace headway::gui {
 namespace {

@@ -4,8 +4,8 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/models/memory_usage.h"
-#include "gui/models/time_mapping.h"
+#include "gui/models/figures/memory_usage.h"
+#include "gui/models/timeline/time_mapping.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 
 namespace headway::gui {
 namespace {

@@ -4,7 +4,7 @@
 #include <QAbstractTableModel>
 #include <memory>
 
-#include "gui/models/linked_table.h"
+#include "gui/models/tables/linked_table.h"
 
 namespace headway::gui {
 

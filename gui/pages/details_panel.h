@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "gui/background_task.h"
-#include "gui/models/details.h"
-#include "gui/models/session.h"
+#include "gui/models/details/details.h"
+#include "gui/models/opening/session.h"
 
 namespace headway::gui {
 

@@ -5,7 +5,7 @@
 #include <QToolButton>
 #include <memory>
 
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

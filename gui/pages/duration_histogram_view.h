@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "gui/models/duration_histogram.h"
+#include "gui/models/figures/duration_histogram.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

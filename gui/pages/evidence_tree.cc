@@ -4,8 +4,8 @@
 #include <QHeaderView>
 
 #include "common/format.h"
-#include "gui/models/display_text.h"
-#include "gui/models/findings.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/status_icon.h"
 
 namespace headway::gui {

@@ -4,7 +4,7 @@
 #include <QTreeWidget>
 #include <memory>
 
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

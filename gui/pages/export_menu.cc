@@ -9,8 +9,8 @@
 #include <exception>
 
 #include "common/error.h"
-#include "gui/models/display_text.h"
-#include "gui/models/event_export.h"
+#include "gui/models/search/event_export.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/export.h"
 #include "gui/pages/main_window.h"
 #include "gui/pages/timeline_page.h"

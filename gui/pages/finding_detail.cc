@@ -13,10 +13,10 @@
 
 #include "analyzer/report/facts.h"
 #include "common/format.h"
-#include "gui/models/display_text.h"
-#include "gui/models/findings.h"
-#include "gui/models/source_place.h"
-#include "gui/models/ticks.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/details/source_place.h"
+#include "gui/models/text/display_text.h"
+#include "gui/models/timeline/ticks.h"
 #include "gui/pages/labels.h"
 #include "gui/pages/source_opener.h"
 

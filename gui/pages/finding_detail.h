@@ -5,7 +5,7 @@
 #include <QVBoxLayout>
 #include <memory>
 
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 
 namespace headway::gui {
 

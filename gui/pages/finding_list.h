@@ -6,8 +6,8 @@
 #include <QStyledItemDelegate>
 #include <memory>
 
-#include "gui/models/findings.h"
-#include "gui/models/session.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/opening/session.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

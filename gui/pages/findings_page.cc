@@ -53,4 +53,8 @@ void FindingsPage::open(const Link& link) {
   if (link.finding >= 0) list_->set_current(link.finding);
 }
 
+PageWidget* make_findings_page() {
+  return new FindingsPage;
+}
+
 }  // namespace headway::gui

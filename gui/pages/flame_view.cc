@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "common/format.h"
-#include "gui/models/source_place.h"
+#include "gui/models/details/source_place.h"
 
 namespace headway::gui {
 namespace {

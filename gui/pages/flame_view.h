@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/models/flame_graph.h"
+#include "gui/models/flames/flame_graph.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

@@ -6,7 +6,7 @@
 #include <QLineEdit>
 #include <functional>
 
-#include "gui/models/go_to.h"
+#include "gui/models/details/go_to.h"
 
 namespace headway::gui {
 

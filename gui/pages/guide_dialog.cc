@@ -5,7 +5,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "gui/models/user_guide.h"
+#include "gui/models/window/user_guide.h"
 
 namespace headway::gui {
 

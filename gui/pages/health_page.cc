@@ -148,4 +148,8 @@ QWidget* HealthPage::section(const HealthSection& section) {
   return card;
 }
 
+PageWidget* make_health_page() {
+  return new HealthPage;
+}
+
 }  // namespace headway::gui

@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <memory>
 
-#include "gui/models/trace_health.h"
+#include "gui/models/figures/trace_health.h"
 #include "gui/pages/computed_page.h"
 
 namespace headway::gui {

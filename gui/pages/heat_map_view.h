@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/models/rank_map.h"
+#include "gui/models/figures/rank_map.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

@@ -8,8 +8,8 @@
 #include <climits>
 #include <vector>
 
-#include "gui/models/pages.h"
-#include "gui/models/shortcuts.h"
+#include "gui/models/window/pages.h"
+#include "gui/models/window/shortcuts.h"
 #include "gui/timeline/frame.h"
 #include "gui/timeline/key_bindings.h"
 

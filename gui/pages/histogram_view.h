@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "gui/models/step_outliers.h"
+#include "gui/models/figures/step_outliers.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

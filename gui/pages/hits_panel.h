@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "gui/background_task.h"
-#include "gui/models/hit_list.h"
+#include "gui/models/search/hit_list.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/duration_histogram_view.h"
 

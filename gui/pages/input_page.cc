@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "gui/models/input_pipeline.h"
+#include "gui/models/figures/input_pipeline.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 
@@ -88,6 +88,10 @@ void InputPage::set_theme(const Theme& theme) {
 
 QString InputPage::text() const {
   return text_->text();
+}
+
+PageWidget* make_input_page() {
+  return new InputPage;
 }
 
 }  // namespace headway::gui

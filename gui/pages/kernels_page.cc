@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/kernels_page.h"
 
-#include "gui/models/kernel_table.h"
+#include "gui/models/figures/kernel_table.h"
 #include "gui/pages/data_table.h"
 
 namespace headway::gui {
@@ -55,6 +55,10 @@ void KernelsPage::open_link(const Link& link) {
   if (link.target.event.kind != analyzer::EventRef::Kind::kDeviceOp) return;
   const trace::Trace& trace = session()->trace;
   table_->select_key(std::string(trace.strings[trace.device_ops.name[link.target.event.index]]));
+}
+
+PageWidget* make_kernels_page() {
+  return new KernelsPage;
 }
 
 }  // namespace headway::gui

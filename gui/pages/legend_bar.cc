@@ -8,7 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 
 namespace headway::gui {
 namespace {

@@ -6,9 +6,9 @@
 #include <QMessageBox>
 #include <QSettings>
 
-#include "gui/models/display_text.h"
-#include "gui/models/menus.h"
-#include "gui/models/pages.h"
+#include "gui/models/text/display_text.h"
+#include "gui/models/window/menus.h"
+#include "gui/models/window/pages.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/export_menu.h"
 #include "gui/pages/guide_dialog.h"

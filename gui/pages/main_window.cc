@@ -15,26 +15,18 @@
 #include <QVBoxLayout>
 
 #include "common/format.h"
-#include "gui/models/display_text.h"
-#include "gui/models/memory_room.h"
-#include "gui/models/trace_cache.h"
+#include "gui/models/opening/memory_room.h"
+#include "gui/models/opening/trace_cache.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
-#include "gui/pages/health_page.h"
 #include "gui/pages/help_overlay.h"
-#include "gui/pages/input_page.h"
-#include "gui/pages/kernels_page.h"
 #include "gui/pages/labels.h"
 #include "gui/pages/main_menus.h"
-#include "gui/pages/memory_page.h"
 #include "gui/pages/ops_page.h"
-#include "gui/pages/ranks_page.h"
-#include "gui/pages/roofline_page.h"
 #include "gui/pages/start_page.h"
 #include "gui/pages/steps_page.h"
-#include "gui/pages/summary_page.h"
-#include "gui/pages/tables_page.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/waiting_page.h"
 #include "gui/timeline/key_bindings.h"
@@ -61,32 +53,11 @@ std::filesystem::path bookmark_folder() {
 
 PageWidget* make_page(Page page) {
   switch (page) {
-    case Page::kSummary:
-      return new SummaryPage;
-    case Page::kTimeline:
-      return new TimelinePage;
-    case Page::kFindings:
-      return new FindingsPage;
-    case Page::kOps:
-      return new OpsPage;
-    case Page::kSteps:
-      return new StepsPage;
-    case Page::kKernels:
-      return new KernelsPage;
-    case Page::kRanks:
-      return new RanksPage;
-    case Page::kInput:
-      return new InputPage;
-    case Page::kMemory:
-      return new MemoryPage;
-    case Page::kRoofline:
-      return new RooflinePage;
-    case Page::kTables:
-      return new TablesPage;
-    case Page::kHealth:
-      return new HealthPage;
-    case Page::kCompare:
-      return new ComparePage;
+#define HEADWAY_PAGE(value, id, title, keys, text) \
+  case Page::value:                                \
+    return make_##id##_page();
+    HEADWAY_PAGES(HEADWAY_PAGE)
+#undef HEADWAY_PAGE
   }
   HEADWAY_INVARIANT(false);
   return nullptr;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "gui/models/shortcuts.h"
+#include "gui/models/window/shortcuts.h"
 #include "gui/pages/page_widget.h"
 #include "gui/pages/trace_loader.h"
 

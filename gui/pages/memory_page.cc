@@ -4,7 +4,7 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "gui/models/findings.h"
+#include "gui/models/details/findings.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 
@@ -91,6 +91,10 @@ void MemoryPage::clear() {
 
 void MemoryPage::set_theme(const Theme& theme) {
   charts_->set_theme(theme);
+}
+
+PageWidget* make_memory_page() {
+  return new MemoryPage;
 }
 
 }  // namespace headway::gui

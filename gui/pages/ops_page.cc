@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/ops_page.h"
 
-#include "gui/models/op_table.h"
+#include "gui/models/figures/op_table.h"
 
 namespace headway::gui {
 
@@ -63,6 +63,10 @@ OpsPage::OpsPage(QWidget* parent)
     : TabbedPage(parent), pane_(new OpTablePane), flames_(new FlamePane) {
   add_pane(tr("Table"), pane_);
   add_pane(tr("Flame graph"), flames_);
+}
+
+PageWidget* make_ops_page() {
+  return new OpsPage;
 }
 
 }  // namespace headway::gui

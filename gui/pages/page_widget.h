@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "gui/models/pages.h"
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
+#include "gui/models/window/pages.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {
@@ -43,5 +43,10 @@ class PageWidget : public QWidget {
   /// The user wants to go there.
   void followed(const headway::gui::Link& link);
 };
+
+// Each is defined in the file of its page.
+#define HEADWAY_PAGE(value, id, title, keys, text) PageWidget* make_##id##_page();
+HEADWAY_PAGES(HEADWAY_PAGE)
+#undef HEADWAY_PAGE
 
 }  // namespace headway::gui

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/models/row_statistics.h"
+#include "gui/models/figures/row_statistics.h"
 #include "gui/pages/labels.h"
 
 namespace headway::gui {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "gui/background_task.h"
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 #include "gui/pages/data_table.h"
 
 namespace headway::gui {

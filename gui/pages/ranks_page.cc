@@ -145,4 +145,8 @@ void RanksPage::set_theme(const Theme& theme) {
   stacks_->set_theme(theme);
 }
 
+PageWidget* make_ranks_page() {
+  return new RanksPage;
+}
+
 }  // namespace headway::gui

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 
 namespace headway::gui {
 namespace {

@@ -66,4 +66,8 @@ void RooflinePage::set_theme(const Theme& theme) {
   view_->set_theme(theme);
 }
 
+PageWidget* make_roofline_page() {
+  return new RooflinePage;
+}
+
 }  // namespace headway::gui

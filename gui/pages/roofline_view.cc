@@ -9,7 +9,7 @@
 
 #include "common/format.h"
 #include "common/text.h"
-#include "gui/models/vocabulary.h"
+#include "gui/models/text/vocabulary.h"
 
 namespace headway::gui {
 namespace {

@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/models/roofline.h"
+#include "gui/models/figures/roofline.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "gui/background_task.h"
-#include "gui/models/hit_marks.h"
-#include "gui/models/search.h"
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
+#include "gui/models/search/hit_marks.h"
+#include "gui/models/search/search.h"
 
 namespace headway::gui {
 

@@ -7,8 +7,8 @@
 #include <QStandardPaths>
 #include <QUrl>
 
-#include "gui/models/display_text.h"
-#include "gui/models/editor_command.h"
+#include "gui/models/text/display_text.h"
+#include "gui/models/window/editor_command.h"
 
 namespace headway::gui {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <QString>
 
-#include "gui/models/source_place.h"
+#include "gui/models/details/source_place.h"
 
 namespace headway::gui {
 

@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "gui/models/stacked_bars.h"
+#include "gui/models/figures/stacked_bars.h"
 #include "gui/timeline/hover_card.h"
 
 namespace headway::gui {

@@ -5,7 +5,7 @@
 #include <QFontDatabase>
 #include <QHBoxLayout>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/labels.h"
 
 namespace headway::gui {

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "gui/models/step_chart.h"
+#include "gui/models/figures/step_chart.h"
 #include "gui/timeline/hover_card.h"
 #include "gui/timeline/theme.h"
 

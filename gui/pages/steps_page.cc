@@ -5,7 +5,7 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 
@@ -125,6 +125,10 @@ void StepsPage::set_theme(const Theme& theme) {
   chart_->set_theme(theme);
   legend_->set_theme(theme);
   histogram_->set_theme(theme);
+}
+
+PageWidget* make_steps_page() {
+  return new StepsPage;
 }
 
 }  // namespace headway::gui

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "analyzer/partition/steady_ops.h"
-#include "gui/models/findings.h"
+#include "gui/models/details/findings.h"
 #include "gui/pages/labels.h"
 #include "gui/pages/status_icon.h"
 
@@ -171,6 +171,10 @@ void SummaryPage::follow_class(analyzer::TimeClass time_class) {
 
 void SummaryPage::open_finding(std::size_t finding) {
   emit followed({.page = Page::kFindings, .finding = static_cast<int>(finding)});
+}
+
+PageWidget* make_summary_page() {
+  return new SummaryPage;
 }
 
 }  // namespace headway::gui

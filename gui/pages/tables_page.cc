@@ -8,7 +8,7 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/data_table.h"
 #include "gui/pages/labels.h"
 #include "trace/save/save.h"
@@ -285,6 +285,10 @@ void TablesPage::clear() {
   file_.clear();
   temporary_.reset();
   status_->setText({});
+}
+
+PageWidget* make_tables_page() {
+  return new TablesPage;
 }
 
 }  // namespace headway::gui

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "gui/models/sql.h"
+#include "gui/models/tables/sql.h"
 #include "gui/pages/computed_page.h"
 
 namespace headway::gui {

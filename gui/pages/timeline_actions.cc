@@ -8,11 +8,11 @@
 
 #include "analyzer/whatif/fix.h"
 #include "common/format.h"
-#include "gui/models/details.h"
-#include "gui/models/display_text.h"
-#include "gui/models/findings.h"
-#include "gui/models/range_text.h"
-#include "gui/models/ticks.h"
+#include "gui/models/details/details.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/details/range_text.h"
+#include "gui/models/text/display_text.h"
+#include "gui/models/timeline/ticks.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/timeline/key_bindings.h"
 

@@ -10,9 +10,9 @@
 #include "analyzer/whatif/fix.h"
 #include "common/error.h"
 #include "common/format.h"
-#include "gui/models/details.h"
-#include "gui/models/findings.h"
-#include "gui/models/predicted_timeline.h"
+#include "gui/models/details/details.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/prediction/predicted_timeline.h"
 #include "gui/pages/labels.h"
 #include "gui/timeline/key_bindings.h"
 
@@ -596,6 +596,10 @@ bool TimelinePage::run(Command command) {
     default:
       return view_->run(command);
   }
+}
+
+PageWidget* make_timeline_page() {
+  return new TimelinePage;
 }
 
 }  // namespace headway::gui

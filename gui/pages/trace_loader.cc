@@ -9,8 +9,8 @@
 #include <new>
 
 #include "common/allocator.h"
-#include "gui/models/memory_room.h"
-#include "gui/models/trace_cache.h"
+#include "gui/models/opening/memory_room.h"
+#include "gui/models/opening/trace_cache.h"
 #include "trace/load/live.h"
 
 namespace headway::gui {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 
 namespace headway::gui {
 

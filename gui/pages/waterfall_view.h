@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "gui/models/summary.h"
+#include "gui/models/figures/summary.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

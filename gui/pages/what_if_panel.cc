@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/format.h"
-#include "gui/models/display_text.h"
+#include "gui/models/text/display_text.h"
 #include "gui/pages/labels.h"
 
 namespace headway::gui {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gui/background_task.h"
-#include "gui/models/what_if.h"
+#include "gui/models/prediction/what_if.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

@@ -5,12 +5,12 @@
 #include <QRect>
 #include <cstdint>
 
-#include "gui/models/hit_marks.h"
-#include "gui/models/path_lanes.h"
-#include "gui/models/predicted_timeline.h"
-#include "gui/models/row_layout.h"
-#include "gui/models/time_mapping.h"
-#include "gui/models/timeline_model.h"
+#include "gui/models/prediction/predicted_timeline.h"
+#include "gui/models/search/hit_marks.h"
+#include "gui/models/timeline/path_lanes.h"
+#include "gui/models/timeline/row_layout.h"
+#include "gui/models/timeline/time_mapping.h"
+#include "gui/models/timeline/timeline_model.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "common/format.h"
-#include "gui/models/overview_box.h"
-#include "gui/models/ticks.h"
+#include "gui/models/timeline/overview_box.h"
+#include "gui/models/timeline/ticks.h"
 
 namespace headway::gui {
 namespace {

@@ -6,7 +6,7 @@
 #include <QList>
 #include <QString>
 
-#include "gui/models/shortcuts.h"
+#include "gui/models/window/shortcuts.h"
 
 namespace headway::gui {
 

@@ -7,8 +7,8 @@
 #include <QTextLayout>
 #include <algorithm>
 
-#include "gui/models/display_text.h"
-#include "gui/models/short_names.h"
+#include "gui/models/text/display_text.h"
+#include "gui/models/text/short_names.h"
 
 namespace headway::gui {
 namespace {

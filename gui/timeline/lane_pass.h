@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "gui/models/lane.h"
+#include "gui/models/timeline/lane.h"
 #include "gui/timeline/theme.h"
 
 namespace headway::gui {

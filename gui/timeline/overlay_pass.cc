@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "common/format.h"
-#include "gui/models/flag_places.h"
-#include "gui/models/vocabulary.h"
+#include "gui/models/text/vocabulary.h"
+#include "gui/models/timeline/flag_places.h"
 
 namespace headway::gui {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "gui/models/bookmarks.h"
-#include "gui/models/event_links.h"
-#include "gui/models/measure.h"
+#include "gui/models/timeline/bookmarks.h"
+#include "gui/models/timeline/event_links.h"
+#include "gui/models/timeline/measure.h"
 #include "gui/timeline/frame.h"
 
 namespace headway::gui {

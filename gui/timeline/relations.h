@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "gui/background_task.h"
-#include "gui/models/event_links.h"
-#include "gui/models/path_lanes.h"
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
+#include "gui/models/timeline/event_links.h"
+#include "gui/models/timeline/path_lanes.h"
 
 namespace headway::gui {
 

@@ -7,8 +7,8 @@
 
 #include "analyzer/model/event_ref.h"
 #include "common/format.h"
-#include "gui/models/ticks.h"
-#include "gui/models/vocabulary.h"
+#include "gui/models/text/vocabulary.h"
+#include "gui/models/timeline/ticks.h"
 
 namespace headway::gui {
 namespace {

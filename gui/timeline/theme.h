@@ -8,7 +8,7 @@
 #include <QString>
 #include <array>
 
-#include "gui/models/color_role.h"
+#include "gui/models/timeline/color_role.h"
 
 namespace headway::gui {
 

@@ -3,7 +3,7 @@
 #include <QScrollBar>
 #include <cmath>
 
-#include "gui/models/findings.h"
+#include "gui/models/details/findings.h"
 #include "gui/timeline/timeline_view.h"
 
 namespace headway::gui {

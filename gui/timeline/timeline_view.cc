@@ -10,10 +10,10 @@
 #include <cmath>
 
 #include "common/format.h"
-#include "gui/models/details.h"
-#include "gui/models/findings.h"
-#include "gui/models/row_identity.h"
-#include "gui/models/search.h"
+#include "gui/models/details/details.h"
+#include "gui/models/details/findings.h"
+#include "gui/models/opening/row_identity.h"
+#include "gui/models/search/search.h"
 #include "gui/timeline/accessible_timeline.h"
 
 namespace headway::gui {

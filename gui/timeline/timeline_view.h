@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "gui/models/overview_box.h"
-#include "gui/models/session.h"
-#include "gui/models/shortcuts.h"
+#include "gui/models/opening/session.h"
+#include "gui/models/timeline/overview_box.h"
+#include "gui/models/window/shortcuts.h"
 #include "gui/timeline/frame.h"
 #include "gui/timeline/header_pass.h"
 #include "gui/timeline/hover_card.h"

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "cuda/context.h"
-#include "cuda/nvrtc.h"
+#include "kernels/cuda/driver/context.h"
+#include "kernels/cuda/driver/nvrtc.h"
 
 namespace headway::kernels::cuda {
 

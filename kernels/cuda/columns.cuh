@@ -2,7 +2,7 @@
 // The device's side of ColumnTiles (column_sum.h).
 #pragma once
 
-#include "kernels/cuda/column_sum.h"
+#include "kernels/column_sum/launch.h"
 #include "kernels/cuda/device.cuh"
 
 namespace headway::kernels::cuda {

@@ -41,7 +41,7 @@ HEADWAY_BOTH std::uint32_t magnitude_bits(float x) {
   return u.bits & 0x7FFFFFFFU;
 }
 
-/// One value of kernels/compress_int8.h.
+/// One value of kernels/compress_int8/op.h.
 HEADWAY_BOTH int nearest_int8(float wanted, float scale) {
   if (!(scale > 0)) return 0;
   float quotient = wanted / scale;
@@ -70,7 +70,7 @@ HEADWAY_BOTH float gelu_slope(float x) {
   return bend == 0 ? s : s + x * bend * (x * x * 0.2140644490F + 1.5957691216F);
 }
 
-/// One unit of an LSTM layer (kernels/lstm.h).
+/// One unit of an LSTM layer (kernels/lstm/op.h).
 struct LstmUnit {
   float i, f, g, o;  ///< gates after their functions
   float cell;
@@ -119,14 +119,14 @@ struct Moments {
   }
 };
 
-/// One element of SGD with momentum (kernels/sgd_momentum.h).
+/// One element of SGD with momentum (kernels/sgd_momentum/op.h).
 HEADWAY_BOTH void sgd_element(float rate, float momentum, float decay, float g, float& p,
                               float& v) {
   v = momentum * v + (g + decay * p);
   p -= rate * v;
 }
 
-/// What Adam's step is made of (kernels/adam.h): corrections are those of the step.
+/// What Adam's step is made of (kernels/adam/op.h): corrections are those of the step.
 struct AdamRates {
   float rate, beta1, beta2, epsilon, decay, correction1, correction2;
 };
@@ -141,7 +141,7 @@ HEADWAY_BOTH void adam_element(const AdamRates& by, float g, float& p, float& m,
   p = p * (1.0F - by.rate * by.decay) - by.rate * direction;
 }
 
-/// kernels/trust_ratio.h, with the squared norms of the parameter and of the direction (LAMB) or gradient (LARS).
+/// kernels/trust_ratio/op.h, with the squared norms of the parameter and of the direction (LAMB) or gradient (LARS).
 HEADWAY_BOTH float lamb_trust(double parameter_squares, double direction_squares) {
   if (!(parameter_squares > 0) || !(direction_squares > 0)) return 1;
   return static_cast<float>(sqrt(parameter_squares / direction_squares));

@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "cuda/context.h"
 #include "kernels/cuda/code_compiler.h"
+#include "kernels/cuda/driver/context.h"
 #include "kernels/cuda/launch.h"
 
 namespace headway::kernels::cuda {

@@ -32,7 +32,8 @@ struct Grid {
 /// One launch of a kernel of this folder, as plain data: launchers make them without a driver, so that tests can
 /// look at them; KernelLibrary::run hands them to the driver. Pointers in the parameters are the device's.
 struct Launch {
-  const char* image = "";  ///< the file NAME.cu that has the kernel
+  const char* image =
+      "";  ///< `adam` of kernels/adam/kernel.cu, `layer_norm_forward` of kernels/layer_norm/forward.cu
   std::string kernel;
   /// Generated code that has the kernel, whose name no other code has; null: `image` has it.
   std::shared_ptr<const std::string> code = nullptr;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/number_format.h"
-#include "kernels/row_program.h"
+#include "kernels/row_program/op.h"
 
 namespace headway::kernels::cuda {
 
@@ -21,7 +21,7 @@ struct RowCodePlan {
 /// `aligned`: every address is a multiple of 16 bytes.
 RowCodePlan plan_row_code(const RowProgram& program, bool aligned);
 
-/// A row program as the text of one CUDA kernel of 256 threads a block, for NVRTC (cuda/nvrtc.h) with the headers of
+/// A row program as the text of one CUDA kernel of 256 threads a block, for NVRTC (kernels/cuda/driver/nvrtc.h) with the headers of
 /// code_headers(): straight-line code, values in registers, formats and the number of columns written into it, so that
 /// programs that differ in rows, addresses or dropout's keys alone have the same text.
 ///

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/number_format.h"
-#include "kernels/row_program.h"
+#include "kernels/row_program/op.h"
 
 namespace headway::kernels::cuda {
 

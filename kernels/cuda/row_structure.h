@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/row_program.h"
+#include "kernels/row_program/op.h"
 
 namespace headway::kernels::cuda {
 

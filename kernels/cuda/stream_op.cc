@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/cuda/stream_op.h"
 
-#include "kernels/cuda/compress_half.h"
-#include "kernels/cuda/compress_int8.h"
-#include "kernels/cuda/compress_top.h"
-#include "kernels/cuda/gradient_list.h"
-#include "kernels/cuda/image_shift.h"
-#include "kernels/cuda/jpeg_blocks.h"
-#include "kernels/cuda/picture_colours.h"
-#include "kernels/cuda/picture_resize.h"
-#include "kernels/cuda/power_sgd.h"
+#include "kernels/compress_half/launch.h"
+#include "kernels/compress_int8/launch.h"
+#include "kernels/compress_top/launch.h"
+#include "kernels/gradient_list/launch.h"
+#include "kernels/image_shift/launch.h"
+#include "kernels/jpeg_blocks/launch.h"
+#include "kernels/picture_colours/launch.h"
+#include "kernels/picture_resize/launch.h"
+#include "kernels/power_sgd/launch.h"
 
 namespace headway::kernels::cuda {
 

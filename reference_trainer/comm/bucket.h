@@ -10,13 +10,11 @@
 #include "kernels/stream_op.h"
 #include "reference_trainer/comm/communicator.h"
 #include "reference_trainer/devices/device.h"
+#include "reference_trainer/switches/choices.h"
 
 namespace headway::trainer {
 
 using kernels::GradientTensor;
-
-enum class Compression : std::uint8_t { kNone, kHalf, kInt8, kDgc, kPowerSgd };
-enum class Topology : std::uint8_t { kFlat, kHierarchical, kParameterServer };
 
 struct ExchangeOptions {
   Compression compression = Compression::kNone;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "reference_trainer/graph/unit_name.h"
 
 namespace headway::trainer {
 namespace {
@@ -25,14 +26,6 @@ std::size_t unit_of_node(const Graph& graph, const Node& node,
 }
 
 }  // namespace
-
-std::string unit_of_name(const std::string& name) {
-  // "block3" and "layer1" hold several ops; "embedding" and "head" are ops of their own.
-  const std::size_t dot = name.find('.');
-  const bool numbered =
-      dot != std::string::npos && dot > 0 && name[dot - 1] >= '0' && name[dot - 1] <= '9';
-  return numbered ? name.substr(0, dot) : std::string();
-}
 
 ParameterShards::ParameterShards(Device& device, StreamId compute, const Graph& graph,
                                  const Pairs& gradients, Communicator& communicator,

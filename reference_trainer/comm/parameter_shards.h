@@ -85,7 +85,4 @@ class ParameterShards {
   std::size_t next_ = 0;                       ///< first visit that has not been gathered for
 };
 
-/// "block3" of "block3.qkv.weight"; empty for what belongs to no unit.
-std::string unit_of_name(const std::string& name);
-
 }  // namespace headway::trainer

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/image_shift.h"
+#include "kernels/image_shift/op.h"
 #include "reference_trainer/data/random.h"
 
 namespace headway::trainer {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "common/error.h"
-#include "kernels/box_match.h"
+#include "kernels/box_match/op.h"
 
 namespace headway::trainer {
 namespace {

@@ -56,7 +56,7 @@ class BoxEncoder {
   std::shared_ptr<const std::vector<float>> anchors() const { return anchors_; }
 
   /// Per anchor: label (0: background, else that of the box + 1) and four offsets of the box that it is
-  /// to find, by the rules of kernels/box_match.h.
+  /// to find, by the rules of kernels/box_match/op.h.
   void encode(std::span<const Box> boxes, std::span<std::int32_t> labels,
               std::span<float> offsets) const;
   /// The box that an anchor's offsets mean.

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/jpeg_blocks.h"
+#include "kernels/jpeg_blocks/op.h"
 
 namespace headway::trainer {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/image_shift.h"
-#include "kernels/jpeg_blocks.h"
-#include "kernels/picture_colours.h"
-#include "kernels/picture_resize.h"
+#include "kernels/image_shift/op.h"
+#include "kernels/jpeg_blocks/op.h"
+#include "kernels/picture_colours/op.h"
+#include "kernels/picture_resize/op.h"
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/picture.h"

@@ -7,6 +7,7 @@
 #include "reference_trainer/data/batch_source.h"
 #include "reference_trainer/data/pairs.h"
 #include "reference_trainer/nvtx/emitter.h"
+#include "reference_trainer/switches/choices.h"
 
 namespace headway::trainer {
 

@@ -20,12 +20,6 @@ struct PairSet {
   std::vector<Pair> pairs;
 };
 
-/// Which sentences make a batch.
-enum class Balance : std::uint8_t {
-  kSorted,  ///< those of about the same length: little padding
-  kRandom,  ///< any: every batch is as long as its longest sentence
-};
-
 struct TrainAndTestPairs {
   PairSet train;
   PairSet test;  ///< every twentieth pair

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/picture_colours.h"
-#include "kernels/picture_resize.h"
+#include "kernels/picture_colours/op.h"
+#include "kernels/picture_resize/op.h"
 #include "reference_trainer/data/boxes.h"
 #include "reference_trainer/data/picture.h"
 #include "reference_trainer/data/random.h"
@@ -15,7 +15,7 @@ namespace headway::trainer {
 
 /// A part of a picture of this size, in its pixels: at least one each way, none beyond it.
 kernels::PicturePart part_of(const Box& part, int height, int width);
-/// Resamples `part` of a colour image to height x width (kernels/picture_resize.h). `from`: [from_height][from_width][3].
+/// Resamples `part` of a colour image to height x width (kernels/picture_resize/op.h). `from`: [from_height][from_width][3].
 void resize(std::span<const std::uint8_t> from, int from_height, int from_width, const Box& part,
             int height, int width, std::span<std::uint8_t> to);
 

@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "common/format.h"
-#include "reference_trainer/ops/op.h"
+#include "reference_trainer/graph/op_definition.h"
 
 namespace headway::trainer {
 

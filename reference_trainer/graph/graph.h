@@ -9,16 +9,17 @@
 
 #include "common/ids.h"
 #include "common/nvtx_conventions.h"
-#include "kernels/adam.h"
-#include "kernels/attention.h"
-#include "kernels/batch_norm.h"
-#include "kernels/box_match.h"
-#include "kernels/lstm.h"
-#include "kernels/max_pool.h"
-#include "kernels/multibox.h"
-#include "kernels/row_program.h"
+#include "kernels/adam/op.h"
+#include "kernels/attention/op.h"
+#include "kernels/batch_norm/op.h"
+#include "kernels/box_match/op.h"
+#include "kernels/lstm/op.h"
+#include "kernels/max_pool/op.h"
+#include "kernels/multibox/op.h"
+#include "kernels/row_program/op.h"
 #include "kernels/work.h"
 #include "reference_trainer/graph/shape.h"
+#include "reference_trainer/switches/choices.h"
 
 namespace headway::trainer {
 
@@ -130,8 +131,6 @@ struct BoxMatchAttributes {
   std::shared_ptr<const std::vector<float>> anchors;  ///< [anchors][4]
   bool per_sample = false;                            ///< kernels of its own for every image
 };
-/// How the optimizer's update of a parameter is cut into kernels.
-enum class OptimizerFusion : std::uint8_t { kOff, kParameter, kMultiTensor };
 enum class OptimizerKind : std::uint8_t { kSgd, kAdam, kLamb, kLars };
 struct OptimizerAttributes {
   OptimizerKind kind = OptimizerKind::kSgd;
@@ -159,7 +158,7 @@ using Attributes =
                  kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
                  SwapAttributes, LstmAttributes, OptimizerAttributes>;
 
-struct OpDefinition;  // ops/op.h
+struct OpDefinition;  // op_definition.h
 
 /// One op of the model. Nodes are kept in execution order.
 struct Node {

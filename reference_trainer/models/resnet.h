@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/graph/model.h"
 
 namespace headway::trainer {
 
@@ -27,14 +28,6 @@ struct ResnetOptions {
   int width = 16;
   bool training = true;     ///< false: batch norm uses its running statistics
   bool large_stem = false;  ///< the 7x7 stem whatever the depth
-};
-
-struct Model {
-  Graph graph;
-  ValueId images;   ///< [N,H,W,C] float
-  ValueId labels;   ///< [N] int32
-  ValueId boxes;    ///< float [...,4], of models that find boxes; else none
-  ValueId figures;  ///< [3]: mean loss, correct rows, counted rows
 };
 
 Model build_resnet(const ResnetOptions& options);

@@ -5,15 +5,9 @@
 
 #include "reference_trainer/data/boxes.h"
 #include "reference_trainer/models/resnet.h"
+#include "reference_trainer/switches/choices.h"
 
 namespace headway::trainer {
-
-/// Where the anchors' targets come from.
-enum class Assign : std::uint8_t {
-  kLoader,     ///< the loader's workers encode them
-  kBatched,    ///< the device matches all images of a batch together
-  kPerSample,  ///< the device matches them one after the other
-};
 
 /// A detector in the manner of SSD (Liu et al., 2016) behind a residual network: its second and third stage
 /// and convolutions at stride 2 after them make the feature maps of ssd_feature_maps(size); on each, a 3x3

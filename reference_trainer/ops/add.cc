@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/add.h"
+#include "kernels/add/op.h"
 
 #include "reference_trainer/ops/support.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Causal self-attention (mathematics in kernels/attention.h): in one op, and the parts that
+// Causal self-attention (mathematics in kernels/attention/op.h): in one op, and the parts that
 // attention() builds and passes/fuse_attention.h joins.
-#include "kernels/attention.h"
+#include "kernels/attention/op.h"
 
 #include <cmath>
 
-#include "kernels/softmax.h"
+#include "kernels/softmax/op.h"
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {

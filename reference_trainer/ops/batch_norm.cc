@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Batch normalisation (mathematics in kernels/batch_norm.h), alone and fused with what follows it.
+// Batch normalisation (mathematics in kernels/batch_norm/op.h), alone and fused with what follows it.
 // The three types share one set of operands:
 //   inputs  x, gamma, beta, running mean, running variance [, residual]
 //   outputs y, saved mean, saved rstd [, mask]      (y alone in inference)
-#include "kernels/batch_norm.h"
+#include "kernels/batch_norm/op.h"
 
 #include "reference_trainer/ops/batch_norm.h"
 #include "reference_trainer/ops/support.h"

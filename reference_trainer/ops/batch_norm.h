@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "kernels/batch_norm.h"
+#include "kernels/batch_norm/op.h"
 #include "reference_trainer/graph/graph.h"
 
 namespace headway::trainer::ops {

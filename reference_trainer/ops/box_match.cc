@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a detector's anchors are to find (mathematics in kernels/box_match.h), and its maps as one table.
-#include "kernels/box_match.h"
+// What a detector's anchors are to find (mathematics in kernels/box_match/op.h), and its maps as one table.
+#include "kernels/box_match/op.h"
 
 #include "reference_trainer/ops/support.h"
 

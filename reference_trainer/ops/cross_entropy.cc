@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loss in parts: log_softmax, then the mean of the labels' logarithms; passes/fuse_loss.h joins
 // them to softmax_cross_entropy.
-#include "kernels/softmax.h"
+#include "kernels/softmax/op.h"
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {

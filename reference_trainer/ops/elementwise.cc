@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Elementwise ops and the reductions along rows that belong to them (mathematics in
-// kernels/row_op.h). An operand may be full, one per row [N,1] or one per column [C].
+// kernels/row_program/row_op.h). An operand may be full, one per row [N,1] or one per column [C].
 #include "reference_trainer/ops/elementwise.h"
 
 #include <algorithm>
 #include <array>
 
-#include "kernels/column_sum.h"
+#include "kernels/column_sum/op.h"
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "kernels/row_program.h"
+#include "kernels/row_program/op.h"
 #include "reference_trainer/graph/graph.h"
 
 namespace headway::trainer::ops {

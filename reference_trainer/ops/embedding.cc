@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/embedding.h"
+#include "kernels/embedding/op.h"
 
 #include "reference_trainer/ops/embedding.h"
 #include "reference_trainer/ops/support.h"

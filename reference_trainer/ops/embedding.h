@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "kernels/embedding.h"
+#include "kernels/embedding/op.h"
 #include "reference_trainer/graph/graph.h"
 
 namespace headway::trainer::ops {

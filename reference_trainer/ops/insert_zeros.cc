@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gradients of a strided convolution's results as those of the same convolution without a stride: zeros stand where it has
 // computed nothing. A backward op; no gradient of its own.
-#include "kernels/insert_zeros.h"
+#include "kernels/insert_zeros/op.h"
 
 #include "reference_trainer/ops/insert_zeros.h"
 #include "reference_trainer/ops/support.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "kernels/insert_zeros.h"
+#include "kernels/insert_zeros/op.h"
 #include "reference_trainer/graph/graph.h"
 
 namespace headway::trainer::ops {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Layer normalisation (mathematics in kernels/layer_norm.h), alone or together with the residual
+// Layer normalisation (mathematics in kernels/layer_norm/op.h), alone or together with the residual
 // add before it; passes/fuse_layer_norm.h makes both from the chain of elementwise ops that
 // layer_norm() builds.
 //   layer_norm      x, gamma, beta          -> y, mean, rstd
 //   add_layer_norm  a, b, gamma, beta       -> y, a + b, mean, rstd
-#include "kernels/layer_norm.h"
+#include "kernels/layer_norm/op.h"
 
 #include "reference_trainer/ops/support.h"
 

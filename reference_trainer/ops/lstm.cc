@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A recurrent layer over all its time steps (mathematics in kernels/lstm.h): a product for the
+// A recurrent layer over all its time steps (mathematics in kernels/lstm/op.h): a product for the
 // inputs of all steps, an ordinary one, then the recurrence.
-#include "kernels/lstm.h"
+#include "kernels/lstm/op.h"
 
 #include <cmath>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The product of a linear layer without its bias, y = x · wᵀ, and bias with GELU in one pass
-// (kernels/bias_gelu.h). projection() builds a linear layer of a product and a bias_add, which
+// (kernels/bias_activation/op.h). projection() builds a linear layer of a product and a bias_add, which
 // passes/fuse_bias.h joins.
 #include <cmath>
 
-#include "kernels/bias_gelu.h"
+#include "kernels/bias_activation/op.h"
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {

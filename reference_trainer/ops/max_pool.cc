@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Max pooling (mathematics in kernels/max_pool.h).
-#include "kernels/max_pool.h"
+// Max pooling (mathematics in kernels/max_pool/op.h).
+#include "kernels/max_pool/op.h"
 
 #include "reference_trainer/ops/support.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The loss of a detector (mathematics in kernels/multibox.h) in parts: log_softmax, the loss that each
+// The loss of a detector (mathematics in kernels/multibox/op.h) in parts: log_softmax, the loss that each
 // anchor would have as background, which anchors count, the sum over those.
-#include "kernels/multibox.h"
+#include "kernels/multibox/op.h"
 
-#include "kernels/softmax.h"
+#include "kernels/softmax/op.h"
 #include "reference_trainer/ops/support.h"
 
 namespace headway::trainer::ops {

@@ -6,63 +6,19 @@
 #include <utility>
 
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/graph/op_definition.h"
+#include "reference_trainer/ops/op_list.h"
 
 namespace headway::trainer {
-
-class Gradients;  // graph/autodiff.h
-
-/// How an op runs on the processor, where its node says so (Node::on_processor).
-struct ProcessorForm {
-  /// Operands and results in host memory, in the node's order.
-  void (*run)(const Node& node, std::span<void* const> inputs, std::span<void* const> outputs);
-  double ns_per_element = 0;  ///< of the first operand: what a simulated device takes it to cost
-};
-
-/// What an op is, apart from any device: its name in traces, its cost, its gradient. One per file
-/// of ops/ together with the builder functions that add it to a graph; devices/<device>/ops/ run
-/// it.
-struct OpDefinition {
-  std::string_view type;  ///< "conv2d": stable, in traces and reports
-  std::string_view doc;   ///< one sentence: inputs -> outputs
-  Work (*work)(const Graph& graph, const Node& node) = nullptr;
-  /// Adds the ops that compute the gradients of the node's inputs; null: not differentiable.
-  void (*differentiate)(Gradients& gradients, NodeId node) = nullptr;
-  /// Null: only the device can run it.
-  const ProcessorForm* on_processor = nullptr;
-};
 
 /// Every op there is. A device that misses one says so when a graph with it is compiled.
 std::span<const OpDefinition* const> all_ops();
 
 namespace ops {
 
-extern const OpDefinition kConv2d, kConv2dBackwardData, kConv2dBackwardWeights, kInsertZeros;
-extern const OpDefinition kNhwcToNchw, kNchwToNhwc;
-extern const OpDefinition kBatchNorm, kBnRelu, kBnAddRelu;
-extern const OpDefinition kBatchNormBackward, kBnReluBackward, kBnAddReluBackward;
-extern const OpDefinition kRelu, kReluBackward;
-extern const OpDefinition kAdd;
-extern const OpDefinition kPool, kPoolBackward, kMaxPool, kMaxPoolBackward;
-extern const OpDefinition kLinear, kLinearBackwardData, kLinearBackwardWeights;
-extern const OpDefinition kSoftmaxCrossEntropy, kSoftmaxCrossEntropyBackward;
-extern const OpDefinition kLogSoftmax, kLogSoftmaxBackward, kNllLoss, kNllLossBackward;
-extern const OpDefinition kMatmul, kMatmulBackwardWeights, kBiasGelu, kBiasGeluBackward;
-extern const OpDefinition kBiasAdd, kSub, kMul, kScale, kGelu, kGeluBackward;
-extern const OpDefinition kDropout, kDropoutBackward, kRsqrt, kRsqrtBackward;
-extern const OpDefinition kRowMean, kRowSum, kSpread, kColumnSum, kCast, kTf32Round, kCluster;
-extern const OpDefinition kLayerNorm, kLayerNormBackward, kAddLayerNorm, kAddLayerNormBackward;
-extern const OpDefinition kEmbedding, kEmbeddingBackward;
-extern const OpDefinition kAttention, kAttentionBackward, kAttentionMask, kRoll;
-extern const OpDefinition kSplitHeads, kSplitHeadsBackward, kMergeHeads, kMergeHeadsBackward;
-extern const OpDefinition kLstm, kLstmBackward, kSplitRows, kJoinRows, kSwapMajor, kPaddingMask;
-extern const OpDefinition kTanh, kTanhBackward;
-extern const OpDefinition kJoinMaps, kSplitMaps, kAssignBoxes;
-extern const OpDefinition kBackgroundLosses, kPickAnchors, kMultiboxLoss, kMultiboxLossBackward;
-extern const OpDefinition kBatchedMatmul, kSoftmax, kSoftmaxBackward;
-extern const OpDefinition kSgdMomentum, kSgdMomentumMultiTensor, kAdam, kAdamMultiTensor;
-extern const OpDefinition kLamb, kLambMultiTensor, kLars, kLarsMultiTensor;
-extern const OpDefinition kConv2dFused, kLinearFused, kQuantise;
-extern const OpDefinition kUnscale, kUnscaleMultiTensor, kUpdateScale;
+#define HEADWAY_OP(op, host, cuda) extern const OpDefinition op;
+HEADWAY_OPS(HEADWAY_OP)
+#undef HEADWAY_OP
 
 // Builders: each appends one forward node called `name` (and the parameters it needs) and returns
 // its result. Shapes are checked; a mismatch is an internal error naming the node.
@@ -136,7 +92,7 @@ ValueId tanh(Graph& graph, const std::string& name, ValueId x);
 /// maps, in order.
 ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,
                   std::int64_t columns);
-/// What each anchor of each image is to find (kernels/box_match.h).
+/// What each anchor of each image is to find (kernels/box_match/op.h).
 struct AnchorTargets {
   ValueId labels;   ///< int32 [images·anchors], 0: background
   ValueId offsets;  ///< [images·anchors, 4]
@@ -144,7 +100,7 @@ struct AnchorTargets {
 /// From boxes [images·boxes, 4] and their labels int32 [images·boxes], on the device.
 AnchorTargets assign_boxes(Graph& graph, const std::string& name, ValueId boxes, ValueId labels,
                            const BoxMatchAttributes& attributes);
-/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3] (kernels/multibox.h), in
+/// scores [images·anchors, classes], offsets [images·anchors, 4] -> figures [3] (kernels/multibox/op.h), in
 /// parts. `pick_on_processor`: which anchors count is decided there.
 ValueId multibox_loss(Graph& graph, const std::string& name, ValueId scores, ValueId offsets,
                       const AnchorTargets& targets, std::int64_t images, bool pick_on_processor);

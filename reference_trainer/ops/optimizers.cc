@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The optimizers' updates. They change parameters and state in place, so these nodes have no
 // outputs. Each op has one parameter's operands, its multi-tensor form those of every parameter in
-// turn; the order is that of optim/optimizer.h. The mathematics is in kernels/sgd_momentum.h,
+// turn; the order is that of optim/optimizer.h. The mathematics is in kernels/sgd_momentum/op.h,
 // adam.h, trust_ratio.h and loss_scaler.h.
-#include "kernels/adam.h"
-#include "kernels/loss_scaler.h"
-#include "kernels/sgd_momentum.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/adam/op.h"
+#include "kernels/loss_scaler/op.h"
+#include "kernels/sgd_momentum/op.h"
+#include "kernels/trust_ratio/op.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/ops/support.h"
-#include "reference_trainer/optim/optimizer.h"
 
 namespace headway::trainer::ops {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/relu.h"
+#include "kernels/relu/op.h"
 
 #include "reference_trainer/ops/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Moves of rows that models of sequences need, and the mask of padding.
-#include "kernels/sequence.h"
+#include "kernels/sequence/op.h"
 
 #include "reference_trainer/ops/support.h"
 

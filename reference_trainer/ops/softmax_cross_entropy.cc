@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/softmax_cross_entropy.h"
+#include "kernels/softmax_cross_entropy/op.h"
 
 #include "reference_trainer/ops/support.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "reference_trainer/graph/autodiff.h"
+#include "reference_trainer/ops/autodiff.h"
 #include "reference_trainer/ops/op.h"
 
 namespace headway::trainer::ops {

@@ -2,17 +2,9 @@
 #pragma once
 
 #include "reference_trainer/graph/graph.h"
+#include "reference_trainer/switches/choices.h"
 
 namespace headway::trainer {
-
-/// Number formats of a training run.
-enum class Precision : std::uint8_t {
-  kFp32,
-  kTf32,   ///< operands of matrix products are rounded to TF32; everything stays FP32 in memory
-  kAmpO1,  ///< operands of matrix products are cast to FP16, the rest is FP32; loss scaling
-  kAmpO2,  ///< all but normalisation and loss in FP16, master parameters in FP32; loss scaling
-  kBf16,   ///< as O2 with BF16, whose range needs no loss scaling
-};
 
 /// Format of the parameters beside their master copies; kFloat32: no master copies.
 kernels::NumberFormat parameter_format(Precision precision);

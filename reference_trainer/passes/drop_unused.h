@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "reference_trainer/models/resnet.h"
+#include "reference_trainer/graph/model.h"
 
 namespace headway::trainer {
 

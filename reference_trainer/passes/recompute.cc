@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "reference_trainer/comm/parameter_shards.h"
+#include "reference_trainer/graph/unit_name.h"
 
 namespace headway::trainer {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reference_trainer/devices/sim/simulated_run.h"
-#include "trace/writer.h"
+#include "trace/save/writer.h"
 
 namespace headway::trainer::sim {
 

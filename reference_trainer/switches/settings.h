@@ -4,37 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "reference_trainer/comm/bucket.h"
-#include "reference_trainer/data/pairs.h"
-#include "reference_trainer/graph/graph.h"
-#include "reference_trainer/models/ssd.h"
-#include "reference_trainer/passes/apply_precision.h"
+#include "reference_trainer/switches/choices.h"
 
 namespace headway::trainer {
-
-enum class ModelKind : std::uint8_t { kResnet, kTransformer, kGnmt, kSsd };
-enum class OptimizerChoice : std::uint8_t { kAuto, kSgd, kAdam, kLamb, kLars };
-enum class DeviceKind : std::uint8_t { kHost, kSim, kCuda };
-enum class CommKind : std::uint8_t { kAuto, kShm, kMpi, kNccl };
-enum class DataKind : std::uint8_t {
-  kAuto,
-  kFashionMnist,
-  kText,
-  kGenerated,
-  kPictures,
-  kGeneratedPictures,
-  kCoco
-};
-enum class Decode : std::uint8_t { kStep, kOffline, kDevice };
-enum class SourceKind : std::uint8_t { kFiles, kShards, kMemory };
-enum class CopyMode : std::uint8_t { kBlocking, kAsync, kPrefetch };
-enum class LossRead : std::uint8_t { kStep, kDeferred };
-enum class GraphCompiler : std::uint8_t { kOn, kInterpreted, kOff };
-enum class RunMode : std::uint8_t { kTrain, kInfer };
-enum class Calibration : std::uint8_t { kMax, kEntropy, kPercentile };
-enum class InferPrecision : std::uint8_t { kFp32, kTf32, kFp16, kBf16, kInt8 };
-enum class PipelineSchedule : std::uint8_t { kOff, kGpipe, k1F1B };
-enum class DeviceSchedule : std::uint8_t { kBlocking, kSpin };
 
 /// How often the host waits for the device after launching an op.
 struct SyncEvery {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/softmax_cross_entropy.h"
+#include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/train/build_model.h"
 
 namespace headway::trainer {

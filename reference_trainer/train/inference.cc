@@ -2,7 +2,7 @@
 #include "reference_trainer/train/inference.h"
 
 #include "common/error.h"
-#include "kernels/softmax_cross_entropy.h"
+#include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/train/calibration.h"
 #include "reference_trainer/train/evaluation.h"
 

@@ -7,8 +7,9 @@
 #include <map>
 
 #include "common/error.h"
-#include "kernels/softmax_cross_entropy.h"
+#include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/data/random.h"
+#include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/train/build_model.h"
 
 namespace headway::trainer {

@@ -15,7 +15,7 @@
 #include <fstream>
 
 #include "gui/background_task.h"
-#include "gui/models/op_table.h"
+#include "gui/models/figures/op_table.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
 #include "gui/pages/guide_dialog.h"

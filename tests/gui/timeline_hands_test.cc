@@ -12,7 +12,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "gui/models/ticks.h"
+#include "gui/models/timeline/ticks.h"
 #include "gui/pages/legend_bar.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/timeline/hover_card.h"

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "kernels/adam.h"
-#include "kernels/loss_scaler.h"
+#include "kernels/adam/op.h"
+#include "kernels/loss_scaler/op.h"
 #include "kernels/parallel.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/trust_ratio/op.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 

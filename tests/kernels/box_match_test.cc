@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/box_match.h"
+#include "kernels/box_match/op.h"
 
 #include <doctest/doctest.h>
 

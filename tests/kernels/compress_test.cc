@@ -7,9 +7,9 @@
 #include <map>
 #include <numeric>
 
-#include "kernels/compress_half.h"
-#include "kernels/compress_int8.h"
-#include "kernels/compress_top.h"
+#include "kernels/compress_half/op.h"
+#include "kernels/compress_int8/op.h"
+#include "kernels/compress_top/op.h"
 #include "kernels/half.h"
 #include "kernels/parallel.h"
 #include "tests/kernels/random_array.h"

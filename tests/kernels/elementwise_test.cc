@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "kernels/add.h"
+#include "kernels/add/op.h"
 #include "kernels/parallel.h"
-#include "kernels/relu.h"
+#include "kernels/relu/op.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/image_shift.h"
+#include "kernels/image_shift/op.h"
 #include "kernels/parallel.h"
-#include "kernels/picture_colours.h"
-#include "kernels/picture_resize.h"
+#include "kernels/picture_colours/op.h"
+#include "kernels/picture_resize/op.h"
 #include "tests/kernels/picture_batch.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"

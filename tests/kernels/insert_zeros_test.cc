@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/insert_zeros.h"
+#include "kernels/insert_zeros/op.h"
 
 #include <doctest/doctest.h>
 

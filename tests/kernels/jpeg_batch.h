@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/jpeg_blocks.h"
+#include "kernels/jpeg_blocks/op.h"
 
 namespace headway::test {
 

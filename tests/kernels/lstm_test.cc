@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/lstm.h"
+#include "kernels/lstm/op.h"
 
 #include <doctest/doctest.h>
 

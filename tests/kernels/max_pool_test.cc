@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/max_pool.h"
+#include "kernels/max_pool/op.h"
 
 #include <doctest/doctest.h>
 

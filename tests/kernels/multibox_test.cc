@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/multibox.h"
+#include "kernels/multibox/op.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/parallel.h"
-#include "kernels/softmax.h"
+#include "kernels/softmax/op.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 

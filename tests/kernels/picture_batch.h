@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/picture_resize.h"
+#include "kernels/picture_resize/op.h"
 #include "tests/kernels/random_array.h"
 
 namespace headway::test {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/power_sgd.h"
+#include "kernels/power_sgd/op.h"
 #include "tests/kernels/random_array.h"
 
 namespace headway::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/power_sgd.h"
+#include "kernels/power_sgd/op.h"
 
 #include <doctest/doctest.h>
 

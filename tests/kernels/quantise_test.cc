@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/quantise.h"
+#include "kernels/quantise/op.h"
 
 #include <doctest/doctest.h>
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/row_program.h"
+#include "kernels/row_program/op.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "kernels/bias_gelu.h"
-#include "kernels/column_sum.h"
-#include "kernels/embedding.h"
+#include "kernels/bias_activation/op.h"
+#include "kernels/column_sum/op.h"
+#include "kernels/embedding/op.h"
 #include "kernels/parallel.h"
-#include "kernels/softmax.h"
-#include "kernels/softmax_cross_entropy.h"
+#include "kernels/softmax/op.h"
+#include "kernels/softmax_cross_entropy/op.h"
 #include "tests/kernels/random_array.h"
 #include "tests/kernels/thread_counts.h"
 

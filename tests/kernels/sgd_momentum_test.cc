@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/sgd_momentum.h"
+#include "kernels/sgd_momentum/op.h"
 
 #include <doctest/doctest.h>
 

@@ -13,8 +13,8 @@
 
 #include "reference_trainer/data/random.h"
 #include "reference_trainer/devices/host/host_device.h"
-#include "reference_trainer/graph/autodiff.h"
 #include "reference_trainer/models/resnet.h"
+#include "reference_trainer/ops/autodiff.h"
 #include "reference_trainer/ops/op.h"
 #include "reference_trainer/ops/support.h"
 #include "reference_trainer/train/executor.h"

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "reference_trainer/devices/host/compile.h"
-#include "reference_trainer/graph/autodiff.h"
 #include "reference_trainer/models/resnet.h"
+#include "reference_trainer/ops/autodiff.h"
 #include "reference_trainer/ops/op.h"
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/passes/assign_layout.h"
 #include "reference_trainer/passes/fuse_bn_relu.h"

@@ -10,6 +10,7 @@
 #include "reference_trainer/comm/parameter_shards.h"
 #include "reference_trainer/comm/ranks.h"
 #include "reference_trainer/devices/sim/simulated_run.h"
+#include "reference_trainer/graph/unit_name.h"
 #include "reference_trainer/switches/switches.h"
 #include "reference_trainer/train/pipeline.h"
 #include "tests/reference_trainer/simulated_data.h"

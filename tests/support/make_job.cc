@@ -11,8 +11,8 @@
 
 #include "common/nvtx_conventions.h"
 #include "trace/meta_keys.h"
+#include "trace/save/writer.h"
 #include "trace/tables/all.h"
-#include "trace/writer.h"
 
 namespace {
 

@@ -10,9 +10,9 @@
 
 #include "common/nvtx_conventions.h"
 #include "tests/support/temporary_folder.h"
+#include "trace/save/writer.h"
 #include "trace/tables/process.h"
 #include "trace/trace.h"
-#include "trace/writer.h"
 
 namespace headway::test {
 

@@ -15,7 +15,7 @@
 #include "tests/support/recordings.h"
 #include "tests/support/training_trace.h"
 #include "tests/trace/nsys_sample.h"
-#include "trace/export/json_text.h"
+#include "trace/json_text.h"
 #include "trace/load/load.h"
 #include "trace/meta_keys.h"
 

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/trace_builder.h"
-#include "trace/load/extent.h"
+#include "trace/import/extent.h"
 #include "trace/load/live.h"
 #include "trace/load/load.h"
 #include "trace/meta_keys.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "trace/writer.h"
+#include "trace/save/writer.h"
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>

@@ -10,9 +10,9 @@
 #include "trace/export/autograd_pairs.h"
 #include "trace/export/chrome_rows.h"
 #include "trace/export/export.h"
-#include "trace/export/json_text.h"
 #include "trace/export/sink.h"
 #include "trace/import/kineto/vocabulary.h"
+#include "trace/json_text.h"
 #include "trace/load/cupti_enums.h"
 #include "trace/meta_keys.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "trace/save/save.h"
+#include "trace/save/writer.h"
 #include "trace/trace.h"
-#include "trace/writer.h"
 
 /// What the files of trace/save/ share. Each of them writes one part of the Trace.
 namespace headway::trace::save_detail {

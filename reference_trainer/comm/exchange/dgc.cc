@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Deep gradient compression (kernels/compress_top.h): only the largest values are sent, everything small later, when it
+// Deep gradient compression (kernels/compress_top/op.h): only the largest values are sent, everything small later, when it
 // has grown. The first exchanges send more (25 %, 6.3 %, 1.6 %), because early gradients change
 // quickly. All-gathered: the message grows with the number of ranks.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PowerSGD (kernels/power_sgd.h): P = M·Q, summed over ranks, made orthogonal; Q = M'·P, summed. Vectors, and matrices
+// PowerSGD (kernels/power_sgd/op.h): P = M·Q, summed over ranks, made orthogonal; Q = M'·P, summed. Vectors, and matrices
 // for which it saves less than half, go uncompressed together with Q. What is left out is added to
 // the next gradient.
 #include "reference_trainer/comm/bucket.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "kernels/cuda/cast.h"
+#include "kernels/cast/launch.h"
 #include "kernels/number_format.h"
 #include "reference_trainer/devices/cuda/cuda_device.h"
 #include "reference_trainer/ops/op.h"

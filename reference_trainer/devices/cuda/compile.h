@@ -154,7 +154,7 @@ class CudaGraph final : public CompiledGraph {
   std::int64_t memory_bytes_ = 0;
 };
 
-/// How the device runs an op: adds the node's kernels. The list of all is devices/cuda/ops/all.cc.
+/// How the device runs an op: adds the node's kernels. The list of all is ops/op_list.h.
 struct CudaOp {
   const OpDefinition* op;
   void (*add)(CudaGraph& graph, NodeId node);

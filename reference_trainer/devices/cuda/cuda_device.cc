@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "cuda/cublas_lt.h"
-#include "cuda/cudnn/library.h"
+#include "kernels/cuda/cudnn/library.h"
+#include "kernels/cuda/driver/cublas_lt.h"
 #include "kernels/cuda/stream_op.h"
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/devices/cuda/joined.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "cuda/context.h"
+#include "kernels/cuda/driver/context.h"
 #include "kernels/cuda/kernel_library.h"
 #include "reference_trainer/devices/cuda/open.h"
 #include "reference_trainer/devices/cuda/stream.h"

@@ -4,7 +4,7 @@
 #include "reference_trainer/devices/cuda/compile.h"
 #include "reference_trainer/ops/elementwise.h"
 #include "reference_trainer/ops/op.h"
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 
 namespace headway::trainer {
 namespace {

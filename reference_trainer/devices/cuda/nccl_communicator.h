@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cuda/nccl.h"
+#include "kernels/cuda/driver/nccl.h"
 #include "reference_trainer/comm/backend_communicator.h"
 #include "reference_trainer/devices/cuda/cuda_device.h"
 

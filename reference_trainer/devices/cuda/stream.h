@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "cuda/driver.h"
+#include "kernels/cuda/driver/driver.h"
 
 namespace headway::trainer {
 

@@ -94,7 +94,7 @@ class HostGraph final : public CompiledGraph {
 std::unique_ptr<CompiledGraph> compile_for_host(HostDevice& device, const Graph& graph,
                                                 const CompileOptions& options);
 
-/// How the host runs an op: adds the node's kernels. The list of all is devices/host/ops/all.cc.
+/// How the host runs an op: adds the node's kernels. The list of all is ops/op_list.h.
 struct HostOp {
   const OpDefinition* op;
   void (*add)(HostGraph& graph, NodeId node);

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/adam.h"
-#include "kernels/lstm.h"
-#include "kernels/sgd_momentum.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/adam/op.h"
+#include "kernels/lstm/op.h"
+#include "kernels/sgd_momentum/op.h"
+#include "kernels/trust_ratio/op.h"
 #include "reference_trainer/ops/elementwise.h"
 #include "reference_trainer/ops/op.h"
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 #include "reference_trainer/passes/apply_precision.h"
 
 namespace headway::trainer::sim {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "gui/models/session.h"
+#include "gui/models/opening/session.h"
 #include "tests/support/trace_builder.h"
 
 namespace headway::test {

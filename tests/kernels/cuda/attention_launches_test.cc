@@ -5,8 +5,8 @@
 #include <set>
 
 #include "common/error.h"
-#include "kernels/cuda/attention.h"
-#include "kernels/cuda/attention_tiles.h"
+#include "kernels/attention/launch.h"
+#include "kernels/attention/launch_tiles.h"
 
 namespace headway::kernels::cuda {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "kernels/attention.h"
-#include "kernels/cuda/attention.h"
-#include "kernels/cuda/heads.h"
-#include "kernels/cuda/softmax_cross_entropy.h"
-#include "kernels/sequence.h"
+#include "kernels/attention/launch.h"
+#include "kernels/attention/op.h"
+#include "kernels/heads/launch.h"
+#include "kernels/sequence/op.h"
+#include "kernels/softmax_cross_entropy/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

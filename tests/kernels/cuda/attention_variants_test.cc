@@ -2,8 +2,8 @@
 // Attention on the general units and on tensor cores: against the processor, one after the other, twice.
 #include <doctest/doctest.h>
 
-#include "kernels/attention.h"
-#include "kernels/cuda/attention.h"
+#include "kernels/attention/launch.h"
+#include "kernels/attention/op.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

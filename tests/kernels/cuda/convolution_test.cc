@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "common/error.h"
-#include "cuda/cudnn/convolution.h"
+#include "kernels/cuda/cudnn/convolution.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

@@ -6,9 +6,9 @@
 #include <random>
 
 #include "common/error.h"
-#include "kernels/cuda/box_match.h"
-#include "kernels/cuda/multibox.h"
-#include "kernels/loss_scaler.h"
+#include "kernels/box_match/launch.h"
+#include "kernels/loss_scaler/op.h"
+#include "kernels/multibox/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

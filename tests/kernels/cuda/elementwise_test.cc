@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/bias_gelu.h"
-#include "kernels/cuda/add.h"
-#include "kernels/cuda/bias_activation.h"
-#include "kernels/cuda/cast.h"
-#include "kernels/cuda/column_sum.h"
-#include "kernels/cuda/layout.h"
-#include "kernels/cuda/relu.h"
+#include "kernels/add/launch.h"
+#include "kernels/bias_activation/launch.h"
+#include "kernels/bias_activation/op.h"
+#include "kernels/cast/launch.h"
+#include "kernels/column_sum/launch.h"
+#include "kernels/layout/launch.h"
+#include "kernels/relu/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

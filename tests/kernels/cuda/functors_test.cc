@@ -3,12 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/adam.h"
-#include "kernels/bias_gelu.h"
+#include "kernels/adam/op.h"
+#include "kernels/bias_activation/op.h"
 #include "kernels/number_format.h"
-#include "kernels/row_program.h"
-#include "kernels/sgd_momentum.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/row_program/op.h"
+#include "kernels/sgd_momentum/op.h"
+#include "kernels/trust_ratio/op.h"
 #include "tests/kernels/random_array.h"
 
 namespace headway::kernels::cuda {

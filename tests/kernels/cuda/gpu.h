@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/memory.h"
+#include "kernels/cuda/driver/memory.h"
 #include "kernels/cuda/kernel_library.h"
 
 namespace headway::test {

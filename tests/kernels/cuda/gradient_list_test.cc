@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Results are those of the processor's kernels (kernels/gradient_list.h) to the bit.
+// Results are those of the processor's kernels (kernels/gradient_list/op.h) to the bit.
 #include <doctest/doctest.h>
 
 #include <deque>

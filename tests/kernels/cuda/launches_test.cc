@@ -5,16 +5,16 @@
 #include <set>
 
 #include "common/error.h"
-#include "kernels/cuda/adam.h"
-#include "kernels/cuda/add.h"
-#include "kernels/cuda/batch_norm.h"
-#include "kernels/cuda/cast.h"
-#include "kernels/cuda/compress_top.h"
-#include "kernels/cuda/embedding.h"
-#include "kernels/cuda/layer_norm.h"
-#include "kernels/cuda/max_pool.h"
-#include "kernels/cuda/softmax_cross_entropy.h"
+#include "kernels/adam/launch.h"
+#include "kernels/add/launch.h"
+#include "kernels/batch_norm/launch.h"
+#include "kernels/cast/launch.h"
+#include "kernels/compress_top/launch.h"
 #include "kernels/cuda/stream_op.h"
+#include "kernels/embedding/launch.h"
+#include "kernels/layer_norm/launch.h"
+#include "kernels/max_pool/launch.h"
+#include "kernels/softmax_cross_entropy/launch.h"
 
 namespace headway::kernels::cuda {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <random>
 
-#include "kernels/cuda/embedding.h"
-#include "kernels/cuda/max_pool.h"
-#include "kernels/cuda/softmax_cross_entropy.h"
-#include "kernels/loss_scaler.h"
+#include "kernels/embedding/launch.h"
+#include "kernels/loss_scaler/op.h"
+#include "kernels/max_pool/launch.h"
+#include "kernels/softmax_cross_entropy/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

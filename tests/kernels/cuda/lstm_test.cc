@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/lstm.h"
+#include "kernels/lstm/launch.h"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ double sigmoid_of(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// A layer in double, forward and backward, by the definition (kernels/lstm.h).
+/// A layer in double, forward and backward, by the definition (kernels/lstm/op.h).
 struct Reference {
   std::vector<double> gates, cell, h, before, dgates;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "kernels/cuda/batch_norm.h"
-#include "kernels/cuda/layer_norm.h"
+#include "kernels/batch_norm/launch.h"
+#include "kernels/layer_norm/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

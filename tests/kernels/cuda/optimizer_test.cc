@@ -5,11 +5,11 @@
 #include <deque>
 #include <limits>
 
-#include "kernels/cuda/adam.h"
-#include "kernels/cuda/loss_scaler.h"
-#include "kernels/cuda/sgd_momentum.h"
-#include "kernels/cuda/trust_ratio.h"
-#include "kernels/cuda/update_passes.h"
+#include "kernels/adam/launch.h"
+#include "kernels/loss_scaler/launch.h"
+#include "kernels/sgd_momentum/launch.h"
+#include "kernels/trust_ratio/launch.h"
+#include "kernels/update_passes/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

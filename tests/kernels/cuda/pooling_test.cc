@@ -4,9 +4,9 @@
 #include <deque>
 
 #include "common/error.h"
-#include "kernels/cuda/insert_zeros.h"
-#include "kernels/cuda/mean_pool.h"
-#include "kernels/cuda/parts.h"
+#include "kernels/insert_zeros/launch.h"
+#include "kernels/mean_pool/launch.h"
+#include "kernels/parts/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

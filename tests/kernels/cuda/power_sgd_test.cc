@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Against the processor's kernels (kernels/power_sgd.h), whose sums have another order.
+// Against the processor's kernels (kernels/power_sgd/op.h), whose sums have another order.
 #include <doctest/doctest.h>
 
 #include "kernels/cuda/stream_op.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/quantise.h"
+#include "kernels/quantise/launch.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/bias_gelu.h"
+#include "kernels/bias_activation/op.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/random_array.h"
 

@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "kernels/cuda/row_code.h"
-#include "kernels/cuda/row_program.h"
+#include "kernels/row_program/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/cuda/row_reference.h"
 #include "tests/kernels/random_array.h"

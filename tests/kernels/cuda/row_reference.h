@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "kernels/bias_gelu.h"
+#include "kernels/bias_activation/op.h"
 #include "kernels/cuda/functors.h"
 #include "kernels/number_format.h"
-#include "kernels/row_program.h"
+#include "kernels/row_program/op.h"
 
 namespace headway::test {
 

@@ -4,7 +4,7 @@
 
 #include "common/error.h"
 #include "kernels/cuda/row_code.h"
-#include "kernels/cuda/row_program.h"
+#include "kernels/row_program/launch.h"
 
 namespace headway::kernels::cuda {
 namespace {

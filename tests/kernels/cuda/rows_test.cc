@@ -4,8 +4,8 @@
 #include <cmath>
 #include <deque>
 
-#include "kernels/cuda/row_program.h"
-#include "kernels/cuda/softmax.h"
+#include "kernels/row_program/launch.h"
+#include "kernels/softmax/launch.h"
 #include "tests/kernels/cuda/gpu.h"
 #include "tests/kernels/cuda/row_reference.h"
 #include "tests/kernels/random_array.h"

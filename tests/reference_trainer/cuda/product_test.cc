@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products by cuBLASLt (cuda/product.h) in every form that the device asks for, against loops in double.
-#include "cuda/product.h"
+// Products by cuBLASLt (kernels/cuda/driver/product.h) in every form that the device asks for, against loops in double.
+#include "kernels/cuda/driver/product.h"
 
 #include <doctest/doctest.h>
 
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "common/error.h"
-#include "cuda/context.h"
-#include "cuda/memory.h"
+#include "kernels/cuda/driver/context.h"
+#include "kernels/cuda/driver/memory.h"
 
 namespace headway::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Included in front of a kernel file (kernels/cuda/*.cu, or generated code) to run it on the processor: a block's threads are fibers
+// Included in front of a kernel file (kernels/*/*.cu, or generated code) to run it on the processor: a block's threads are fibers
 // that change at barriers, blocks run one after the other. A warp's operation that not all its 32 lanes reach ends
 // the program, as it is undefined on a GPU. Memory is guarded (fake_cuda.cc). Device functions of two files must
 // differ in name or parameters: here they are linked into one library.

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <set>
 
-#include "cuda/cublas_lt.h"
+#include "kernels/cuda/driver/cublas_lt.h"
 
 /// Of the fake driver beside this library (fake_cuda.cc).
 extern "C" void fake_cuda_queue(CUstream stream, void (*work)(void*), void* argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A libcuda.so.1 for machines without a driver. "Device memory" is the host's, between pages that nobody may touch;
-// kernels are those of kernels/cuda/, run on the processor (emulator.h) before the launch returns; a module's
+// kernels are those of kernels/, run on the processor (emulator.h) before the launch returns; a module's
 // image is not looked at, unless it is a library that fake_nvrtc.cc has made of generated code. With FAKE_CUDA_LAZY=1 work
 // waits until something needs it (streams.h). FAKE_CUDA_FAILS=cuMemAlloc fails that call with "out of memory",
 // FAKE_CUDA_FAILS=cuMemAlloc:9 after nine that did not fail; what was freed nobody may touch again, and its addresses do not come again;

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/cudnn/api.h"
+#include "kernels/cuda/cudnn/api.h"
 #include "tests/targets/fake_cudnn/convolve.h"
 
 /// Of the fake driver (fake_cuda.cc).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attention in one op, and what lies between the products without fusion.
-#include "kernels/cuda/attention.h"
+#include "kernels/attention/launch.h"
 
-#include "kernels/cuda/heads.h"
+#include "kernels/heads/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolutions by cuDNN (cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW, as values lie. Plans are
+// Convolutions by cuDNN (kernels/cuda/cudnn/): activations NHWC and filters OHWI, or NCHW and OIHW, as values lie. Plans are
 // made while the graph is compiled, arguments are bound when memory is known; a step sends them.
-#include "cuda/cudnn/convolution.h"
+#include "kernels/cuda/cudnn/convolution.h"
 
 #include "common/error.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A detector's targets and loss by our own kernels.
-#include "cuda/memory.h"
-#include "kernels/cuda/box_match.h"
-#include "kernels/cuda/multibox.h"
+#include "kernels/box_match/launch.h"
+#include "kernels/cuda/driver/memory.h"
+#include "kernels/multibox/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elementwise ops, alone and in clusters, as row programs (kernels/cuda/row_program.h), which read and write every format,
+// Elementwise ops, alone and in clusters, as row programs (kernels/row_program/launch.h), which read and write every format,
 // generated where the device compiles;
 // ReLU, additions, casts; column sums.
 #include "reference_trainer/ops/elementwise.h"
@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include "common/error.h"
-#include "kernels/cuda/add.h"
-#include "kernels/cuda/cast.h"
-#include "kernels/cuda/column_sum.h"
-#include "kernels/cuda/relu.h"
-#include "kernels/cuda/row_program.h"
+#include "kernels/add/launch.h"
+#include "kernels/cast/launch.h"
+#include "kernels/column_sum/launch.h"
+#include "kernels/relu/launch.h"
+#include "kernels/row_program/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Products of inference: cuBLASLt or cuDNN multiplies, of integers into exact sums of 32 bits, and one kernel adds bias and residual,
-// activates and quantises (kernels/cuda/quantise.h). Weights' scales times the input's are an array that the first kernel is
+// activates and quantises (kernels/quantise/launch.h). Weights' scales times the input's are an array that the first kernel is
 // bound with.
-#include "kernels/cuda/quantise.h"
+#include "kernels/quantise/launch.h"
 
-#include "cuda/cudnn/convolution.h"
-#include "cuda/product.h"
+#include "kernels/cuda/cudnn/convolution.h"
+#include "kernels/cuda/driver/product.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/fused_products.h"
 

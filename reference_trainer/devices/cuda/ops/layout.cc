@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/layout.h"
+#include "kernels/layout/launch.h"
 
-#include "kernels/cuda/insert_zeros.h"
+#include "kernels/insert_zeros/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/insert_zeros.h"
 #include "reference_trainer/ops/op.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Products of matrices by cuBLASLt (cuda/product.h).
-#include "cuda/product.h"
+// Products of matrices by cuBLASLt (kernels/cuda/driver/product.h).
+#include "kernels/cuda/driver/product.h"
 
-#include "kernels/cuda/column_sum.h"
+#include "kernels/column_sum/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

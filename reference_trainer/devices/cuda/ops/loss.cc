@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Softmax, and the loss in one op or in two. Losses are computed in FP32 whatever the logits lie in.
-#include "kernels/cuda/softmax.h"
+#include "kernels/softmax/launch.h"
 
-#include "kernels/cuda/softmax_cross_entropy.h"
+#include "kernels/softmax_cross_entropy/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// batch_norm, bn_relu, bn_add_relu and their gradients by our own kernels (kernels/cuda/batch_norm.h). Arrays lie in the
+// batch_norm, bn_relu, bn_add_relu and their gradients by our own kernels (kernels/batch_norm/launch.h). Arrays lie in the
 // format of y or dx; statistics and parameters of channels are FP32.
-#include "kernels/cuda/batch_norm.h"
+#include "kernels/batch_norm/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/batch_norm.h"
 

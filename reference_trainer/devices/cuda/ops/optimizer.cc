@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The optimizers' updates: tables of tensors in the parameters of few launches (kernels/cuda/tensor_table.h).
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,13 @@
 #include <cstring>
 #include <span>
 
-#include "kernels/cuda/adam.h"
-#include "kernels/cuda/loss_scaler.h"
-#include "kernels/cuda/sgd_momentum.h"
-#include "kernels/cuda/trust_ratio.h"
-#include "kernels/cuda/update_passes.h"
-#include "kernels/sgd_momentum.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/adam/launch.h"
+#include "kernels/loss_scaler/launch.h"
+#include "kernels/sgd_momentum/launch.h"
+#include "kernels/sgd_momentum/op.h"
+#include "kernels/trust_ratio/launch.h"
+#include "kernels/trust_ratio/op.h"
+#include "kernels/update_passes/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/devices/cuda/ops/update_groups.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/cuda/max_pool.h"
-#include "kernels/cuda/mean_pool.h"
+#include "kernels/max_pool/launch.h"
+#include "kernels/mean_pool/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // LSTM layers as one kernel, or as a product and a cell for every time step.
-#include "kernels/cuda/lstm.h"
+#include "kernels/lstm/launch.h"
 
-#include "cuda/product.h"
-#include "kernels/cuda/layout.h"
+#include "kernels/cuda/driver/product.h"
+#include "kernels/layout/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Embedding, layer normalisation and bias-GELU.
-#include "kernels/cuda/bias_activation.h"
-#include "kernels/cuda/embedding.h"
-#include "kernels/cuda/layer_norm.h"
+#include "kernels/bias_activation/launch.h"
+#include "kernels/embedding/launch.h"
+#include "kernels/layer_norm/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 #include "reference_trainer/ops/embedding.h"
 #include "reference_trainer/ops/op.h"

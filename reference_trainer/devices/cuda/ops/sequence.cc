@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows that move: parts of a table, rows in another order, padding masked.
-#include "kernels/cuda/heads.h"
-#include "kernels/cuda/parts.h"
+#include "kernels/heads/launch.h"
+#include "kernels/parts/launch.h"
 #include "reference_trainer/devices/cuda/cuda_ops.h"
 
 namespace headway::trainer::cuda_device {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 
 namespace headway::trainer::cuda_device {
 

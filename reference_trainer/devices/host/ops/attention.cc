@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attention in one op, and the parts that it is made of without fusion.
-#include "kernels/attention.h"
+#include "kernels/attention/op.h"
 
-#include "kernels/softmax.h"
+#include "kernels/softmax/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {

@@ -2,8 +2,8 @@
 // A detector's maps, targets and loss by our own kernels.
 #include <cstring>
 
-#include "kernels/box_match.h"
-#include "kernels/multibox.h"
+#include "kernels/box_match/op.h"
+#include "kernels/multibox/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/add.h"
-#include "kernels/relu.h"
+#include "kernels/add/op.h"
+#include "kernels/relu/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {

@@ -3,7 +3,7 @@
 // each output channel (its output scales), before which it adds the bias, which therefore is divided by them when the
 // graph's memory is known to have it.
 #include "reference_trainer/ops/fused_products.h"
-#include "kernels/quantise.h"
+#include "kernels/quantise/op.h"
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/geometry.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"

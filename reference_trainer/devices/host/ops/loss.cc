@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/loss_scaler.h"
-#include "kernels/softmax.h"
-#include "kernels/softmax_cross_entropy.h"
+#include "kernels/loss_scaler/op.h"
+#include "kernels/softmax/op.h"
+#include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// batch_norm, bn_relu, bn_add_relu and their gradients by our own kernels (kernels/batch_norm.h).
-#include "kernels/batch_norm.h"
+// batch_norm, bn_relu, bn_add_relu and their gradients by our own kernels (kernels/batch_norm/op.h).
+#include "kernels/batch_norm/op.h"
 
 #include "reference_trainer/devices/host/ops/host_ops.h"
 #include "reference_trainer/ops/batch_norm.h"

@@ -2,11 +2,11 @@
 // The optimizers' updates: few kernels for all tensors, few for each tensor, or the elementwise
 // passes that an optimizer without fused kernels launches. Counts are those of the layouts, padding
 // included (it is zero and stays zero).
-#include "reference_trainer/optim/optimizer.h"
+#include "reference_trainer/ops/optimizer.h"
 
-#include "kernels/loss_scaler.h"
-#include "kernels/sgd_momentum.h"
-#include "kernels/trust_ratio.h"
+#include "kernels/loss_scaler/op.h"
+#include "kernels/sgd_momentum/op.h"
+#include "kernels/trust_ratio/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {

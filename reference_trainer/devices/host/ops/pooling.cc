@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Global average pooling by oneDNN: a window as large as the image; max pooling by our own kernel.
-#include "kernels/max_pool.h"
+#include "kernels/max_pool/op.h"
 
 #include "reference_trainer/devices/host/dnnl_call.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"

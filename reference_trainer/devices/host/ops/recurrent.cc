@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // LSTM layers as one kernel, or as two for every time step; and moves of rows.
-#include "kernels/lstm.h"
+#include "kernels/lstm/op.h"
 
 #include <cstring>
 
-#include "kernels/sequence.h"
+#include "kernels/sequence/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 
 namespace headway::trainer::host {

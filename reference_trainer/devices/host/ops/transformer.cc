@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Embedding, layer normalisation and bias-GELU by our own kernels.
-#include "kernels/bias_gelu.h"
-#include "kernels/embedding.h"
-#include "kernels/layer_norm.h"
+#include "kernels/bias_activation/op.h"
+#include "kernels/embedding/op.h"
+#include "kernels/layer_norm/op.h"
 #include "reference_trainer/devices/host/ops/host_ops.h"
 #include "reference_trainer/ops/embedding.h"
 #include "reference_trainer/ops/op.h"

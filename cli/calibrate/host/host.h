@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "cli/calibrate/host/effort.h"
+#include "common/machine_figures.h"
+
+// One function per file of its name. Each leaves nothing behind; none throws but for want of memory.
+namespace headway::calibrate {
+
+std::optional<FigureValue> measure_wake_up(const Effort& effort);
+std::optional<FigureValue> measure_clock_read(const Effort& effort);
+std::optional<FigureValue> measure_host_copy(const Effort& effort, int threads);
+std::optional<FigureValue> measure_host_triad(const Effort& effort, int threads);
+std::optional<FigureValue> measure_host_fp32(const Effort& effort, int threads);
+
+}  // namespace headway::calibrate

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/models/tables/linked_table.h"
+
+namespace headway::gui {
+
+enum class HealthLevel : std::uint8_t { kGood, kInfo, kDoubt, kLoss };
+std::string_view words_of(HealthLevel level);  ///< "Fine", "Note", "Doubt", "Lost data"
+
+/// One thing to know about the trace.
+struct HealthLine {
+  HealthLevel level = HealthLevel::kInfo;
+  std::string what;
+  std::string value;   ///< "12 345 events"; may be empty
+  std::string advice;  ///< what it means and what to do; may be empty
+  Target target;       ///< where to look; may be none
+};
+
+struct HealthSection {
+  std::string title;
+  std::vector<HealthLine> lines;
+};
+
+/// What is known of how good the trace is: what must be doubted, what adds up, what was recorded
+/// and what was not, the clock, what recording cost, and where the trace is from.
+struct TraceHealth {
+  HealthLevel worst = HealthLevel::kGood;
+  std::string headline;
+  std::vector<HealthSection> sections;
+};
+TraceHealth make_trace_health(const trace::Trace& trace, const analyzer::Analysis& analysis);
+
+}  // namespace headway::gui

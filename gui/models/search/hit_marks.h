@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gui/models/search/search.h"
+#include "gui/models/timeline/bit_rank.h"
+#include "gui/models/timeline/timeline_model.h"
+
+namespace headway::gui {
+
+/// Where the hits of a search are on the timeline, so that a frame marks them at a cost that depends
+/// on its pixels only: whether any event of a drawn item is a hit is one subtraction. Made on any
+/// thread, immutable after that; two bits an event.
+class HitMarks {
+ public:
+  /// Parts of the whole trace that the overview tells apart.
+  static constexpr std::size_t kParts = 2048;
+
+  /// Gives up, with no marks, when `*cancelled` becomes true.
+  HitMarks(const TimelineModel& model, const Search& search,
+           const std::atomic<bool>* cancelled = nullptr);
+
+  /// True when one of the item's events is a hit.
+  bool any(RowId row, std::uint32_t lane, const LaneItem& item) const;
+  std::size_t in_row(RowId row) const;
+  /// By row, also those that only repeat what others show.
+  const std::vector<bool>& rows() const { return has_hits_; }
+  /// Hits that begin in each part of the trace's bounds.
+  std::span<const std::uint32_t> parts() const { return parts_; }
+
+ private:
+  const TimelineModel* model_;
+  std::vector<std::uint32_t> first_lane_;  ///< by row
+  std::vector<BitRank> lanes_;             ///< of all rows, by event of the lane
+  std::vector<bool> has_hits_;
+  std::vector<std::uint32_t> parts_;
+};
+
+}  // namespace headway::gui

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/cuda/launch.h"
+
+namespace headway::kernels::cuda {
+
+struct AddParameters {
+  std::int64_t count;
+  const void* a;
+  const void* b;
+  void* c;
+  bool packed;  ///< all addresses are multiples of 16
+};
+enum class AddVariant {
+  kNaive,   ///< an element per thread
+  kPacked,  ///< eight, loaded 16 bytes at a time where the addresses allow
+};
+
+/// c = a + b over `count` elements of one format (kernels/add/op.h); c may be a or b.
+Launch add(const Limits& limits, NumberFormat format, std::int64_t count, const void* a,
+           const void* b, void* c, AddVariant variant = AddVariant::kPacked);
+
+}  // namespace headway::kernels::cuda

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/attention/launch.h"
+#include "kernels/cuda/device.cuh"
+
+namespace headway::kernels::cuda {
+
+/// One window and head: where its positions lie, and which of them see each other (kernels/attention/op.h).
+struct AttentionGroup {
+  std::int64_t number;  // batch, window, head
+  std::int64_t head;
+  std::int64_t first_row;  // of the sequence
+  int begin;               // the token that position 0 is
+  int length, window;
+  int split;  // positions from here on do not see those before; 0: all see all
+
+  __device__ __forceinline__ AttentionGroup(const AttentionParameters& a, std::int64_t group)
+      : number(group),
+        head(group % a.heads),
+        length(static_cast<int>(a.length)),
+        window(static_cast<int>(a.window)) {
+    const std::int64_t windows = a.length / a.window;
+    const std::int64_t n = group / a.heads % windows;
+    first_row = group / a.heads / windows * a.length;
+    begin = static_cast<int>(n * a.window + a.shift);
+    // In the last of shifted windows the roll wrapped round.
+    split = a.shift > 0 && n + 1 == windows ? static_cast<int>(a.window - a.shift) : 0;
+  }
+  /// Row of the arrays that position `w` of the window is.
+  __device__ __forceinline__ std::int64_t row(int w) const {
+    const int token = begin + w;
+    return first_row + (token < length ? token : token - length);
+  }
+  /// First position that position i sees.
+  __device__ __forceinline__ int first_seen(int i) const { return i >= split ? split : 0; }
+};
+
+}  // namespace headway::kernels::cuda

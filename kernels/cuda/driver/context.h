@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "kernels/cuda/driver/driver.h"
+
+namespace headway::cuda {
+
+/// The primary context of a GPU, current on the thread that made this; given back at the end of its life.
+/// The driver must outlive it. Throws Error when the driver refuses.
+class Context {
+ public:
+  /// `schedule`: how threads wait for the device, CU_CTX_SCHED_*.
+  Context(const Driver& driver, int ordinal, unsigned schedule = CU_CTX_SCHED_AUTO);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  /// Makes it current on the calling thread, too.
+  void make_current() const;
+  /// The same, where the calling thread has not done so before: costs a comparison.
+  void make_current_once() const;
+  std::string name() const;
+  int attribute(CUdevice_attribute which) const;
+  int multiprocessors() const { return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT); }
+  /// 10 · major + minor: 90 for an H200.
+  int compute_capability() const {
+    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  }
+  std::size_t free_bytes() const;
+
+ private:
+  const Driver& driver_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+};
+
+}  // namespace headway::cuda

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "kernels/cuda/driver/driver.h"
+
+namespace headway::cuda {
+
+/// Memory of the current context's device; freed at the end of its life, which waits for the device. The
+/// driver must outlive it. Throws Error when there is not enough.
+class DeviceMemory {
+ public:
+  DeviceMemory(const Driver& driver, std::size_t bytes) : driver_(driver) {
+    HEADWAY_CU(driver_, cuMemAlloc, &address_, bytes);
+  }
+  ~DeviceMemory() { driver_.cuMemFree_(address_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  CUdeviceptr address() const { return address_; }
+
+ private:
+  const Driver& driver_;
+  CUdeviceptr address_ = 0;
+};
+
+/// Page-locked memory of the host, which copies need not stage.
+class PinnedMemory {
+ public:
+  PinnedMemory(const Driver& driver, std::size_t bytes) : driver_(driver) {
+    HEADWAY_CU(driver_, cuMemHostAlloc, &address_, bytes, 0);
+  }
+  ~PinnedMemory() { driver_.cuMemFreeHost_(address_); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  void* address() const { return address_; }
+
+ private:
+  const Driver& driver_;
+  void* address_ = nullptr;
+};
+
+}  // namespace headway::cuda

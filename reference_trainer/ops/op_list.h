@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Every op there is, once: OP(its definition, what runs it on the host, what runs it on a GPU). The declarations and the tables
+// of ops/ and of both devices come from this list; a name without a function does not link.
+#pragma once
+
+// clang-format off
+#define HEADWAY_OPS(OP) \
+  OP(kConv2d, add_conv2d, add_conv2d) \
+  OP(kConv2dBackwardData, add_conv2d_backward_data, add_conv2d_backward_data) \
+  OP(kConv2dBackwardWeights, add_conv2d_backward_weights, add_conv2d_backward_weights) \
+  OP(kInsertZeros, add_insert_zeros, add_insert_zeros) \
+  OP(kConv2dFused, add_conv2d_fused, add_conv2d_fused) \
+  OP(kLinearFused, add_linear_fused, add_linear_fused) \
+  OP(kQuantise, add_quantise, add_quantise) \
+  OP(kNhwcToNchw, add_layout_change, add_layout_change) \
+  OP(kNchwToNhwc, add_layout_change, add_layout_change) \
+  OP(kBatchNorm, add_batch_norm, add_batch_norm) \
+  OP(kBatchNormBackward, add_batch_norm_backward, add_batch_norm_backward) \
+  OP(kRelu, add_relu, add_relu) \
+  OP(kReluBackward, add_relu_backward, add_relu_backward) \
+  OP(kAdd, add_add, add_add) \
+  OP(kBnRelu, add_batch_norm, add_batch_norm) \
+  OP(kBnReluBackward, add_batch_norm_backward, add_batch_norm_backward) \
+  OP(kBnAddRelu, add_batch_norm, add_batch_norm) \
+  OP(kBnAddReluBackward, add_batch_norm_backward, add_batch_norm_backward) \
+  OP(kPool, add_pool, add_pool) \
+  OP(kPoolBackward, add_pool_backward, add_pool_backward) \
+  OP(kMaxPool, add_max_pool, add_max_pool) \
+  OP(kMaxPoolBackward, add_max_pool_backward, add_max_pool_backward) \
+  OP(kLinear, add_linear, add_linear) \
+  OP(kLinearBackwardData, add_linear_backward_data, add_linear_backward_data) \
+  OP(kLinearBackwardWeights, add_linear_backward_weights, add_linear_backward_weights) \
+  OP(kSoftmaxCrossEntropy, add_softmax_cross_entropy, add_softmax_cross_entropy) \
+  OP(kSoftmaxCrossEntropyBackward, add_softmax_cross_entropy_backward, add_softmax_cross_entropy_backward) \
+  OP(kLogSoftmax, add_log_softmax, add_log_softmax) \
+  OP(kLogSoftmaxBackward, add_log_softmax_backward, add_log_softmax_backward) \
+  OP(kNllLoss, add_nll_loss, add_nll_loss) \
+  OP(kNllLossBackward, add_nll_loss_backward, add_nll_loss_backward) \
+  OP(kMatmul, add_matmul, add_matmul) \
+  OP(kMatmulBackwardWeights, add_matmul_backward_weights, add_matmul_backward_weights) \
+  OP(kBiasGelu, add_bias_gelu, add_bias_gelu) \
+  OP(kBiasGeluBackward, add_bias_gelu_backward, add_bias_gelu_backward) \
+  OP(kBiasAdd, add_row_program, add_row_program) \
+  OP(kSub, add_row_program, add_row_program) \
+  OP(kMul, add_row_program, add_row_program) \
+  OP(kScale, add_row_program, add_row_program) \
+  OP(kGelu, add_row_program, add_row_program) \
+  OP(kGeluBackward, add_row_program, add_row_program) \
+  OP(kDropout, add_row_program, add_row_program) \
+  OP(kDropoutBackward, add_row_program, add_row_program) \
+  OP(kRsqrt, add_row_program, add_row_program) \
+  OP(kRsqrtBackward, add_row_program, add_row_program) \
+  OP(kRowMean, add_row_program, add_row_program) \
+  OP(kRowSum, add_row_program, add_row_program) \
+  OP(kSpread, add_row_program, add_row_program) \
+  OP(kColumnSum, add_column_sum, add_column_sum) \
+  OP(kCast, add_cast, add_cast) \
+  OP(kTf32Round, add_cast, add_tf32_round) \
+  OP(kCluster, add_row_program, add_row_program) \
+  OP(kLayerNorm, add_layer_norm, add_layer_norm) \
+  OP(kLayerNormBackward, add_layer_norm_backward, add_layer_norm_backward) \
+  OP(kAddLayerNorm, add_layer_norm, add_layer_norm) \
+  OP(kAddLayerNormBackward, add_layer_norm_backward, add_layer_norm_backward) \
+  OP(kEmbedding, add_embedding, add_embedding) \
+  OP(kEmbeddingBackward, add_embedding_backward, add_embedding_backward) \
+  OP(kAttention, add_attention, add_attention) \
+  OP(kAttentionBackward, add_attention_backward, add_attention_backward) \
+  OP(kAttentionMask, add_attention_mask, add_attention_mask) \
+  OP(kRoll, add_roll, add_roll) \
+  OP(kSplitHeads, add_split_heads, add_split_heads) \
+  OP(kSplitHeadsBackward, add_split_heads_backward, add_split_heads_backward) \
+  OP(kMergeHeads, add_merge_heads, add_merge_heads) \
+  OP(kMergeHeadsBackward, add_merge_heads_backward, add_merge_heads_backward) \
+  OP(kBatchedMatmul, add_batched_matmul, add_batched_matmul) \
+  OP(kSoftmax, add_softmax, add_softmax) \
+  OP(kSoftmaxBackward, add_softmax_backward, add_softmax_backward) \
+  OP(kLstm, add_lstm, add_lstm) \
+  OP(kLstmBackward, add_lstm_backward, add_lstm_backward) \
+  OP(kSplitRows, add_split_rows, add_split) \
+  OP(kJoinRows, add_join_rows, add_join) \
+  OP(kSwapMajor, add_swap_major, add_swap_major) \
+  OP(kPaddingMask, add_padding_mask, add_padding_mask) \
+  OP(kTanh, add_row_program, add_row_program) \
+  OP(kTanhBackward, add_row_program, add_row_program) \
+  OP(kJoinMaps, add_join_maps, add_join) \
+  OP(kSplitMaps, add_split_maps, add_split) \
+  OP(kAssignBoxes, add_assign_boxes, add_assign_boxes) \
+  OP(kBackgroundLosses, add_background_losses, add_background_losses) \
+  OP(kPickAnchors, add_pick_anchors, add_pick_anchors) \
+  OP(kMultiboxLoss, add_multibox_loss, add_multibox_loss) \
+  OP(kMultiboxLossBackward, add_multibox_loss_backward, add_multibox_loss_backward) \
+  OP(kSgdMomentum, add_sgd_momentum, add_sgd_momentum) \
+  OP(kSgdMomentumMultiTensor, add_sgd_momentum, add_sgd_momentum) \
+  OP(kAdam, add_adam, add_adam) \
+  OP(kAdamMultiTensor, add_adam, add_adam) \
+  OP(kLamb, add_lamb, add_lamb) \
+  OP(kLambMultiTensor, add_lamb, add_lamb) \
+  OP(kLars, add_lars, add_lars) \
+  OP(kLarsMultiTensor, add_lars, add_lars) \
+  OP(kUnscale, add_unscale, add_unscale) \
+  OP(kUnscaleMultiTensor, add_unscale, add_unscale) \
+  OP(kUpdateScale, add_update_scale, add_update_scale)
+// clang-format on
