@@ -16,8 +16,9 @@ from validate_whatif import FAST, HOST, LARGE, RANKS, SIM, TEXT, TINY_TEXT, Runs
 ALL = "host, cuda, sim"
 SIM_ONLY = "sim"
 PARALLEL = ["--model", "transformer", "--data", "generated", "--eval", "off", "--layers", "12", "--features", "1024", "--heads", "16", "--sequence", "128"]
-GNMT = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "1024", "--sequence", "512", "--batch", "4", "--ranks", "4",
-        "--precision", "bf16", "--gpu", "a100"]
+SENTENCES = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "1024", "--sequence", "512", "--precision", "bf16", "--gpu",
+             "a100"]
+GNMT = [*SENTENCES, "--batch", "4", "--ranks", "4"]
 NONE = "no figure was found"
 HALVES = [*TEXT, "--features", "512", "--heads", "8"]
 
@@ -37,12 +38,15 @@ MORE = {
     "unaligned features": ([*TEXT, "--layers", "4", "--heads", "2", "--sequence", "512", "--precision", "bf16", "--gpu", "a100"], ["--features", "1018"], ["--features", "1024"], "pad-shapes"),
     "split sums": ([*PARALLEL, "--layers", "4", "--batch", "1", "--gpu", "a100"], ["--split-k", "off"], ["--split-k", "on"], "split-k"),
     "sentences of any length": (GNMT, ["--balance", "random"], ["--balance", "sorted"], "even-ranks"),
+    "sentences of like length": ([*SENTENCES, "--batch", "16"], ["--balance", "random"], ["--balance", "sorted"], "less-padding"),
     "half gradients, slow network": ([*RANKS, "--network-gb-per-s", "1"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
     "parameter server": ([*RANKS, "--network-gb-per-s", "2"], ["--topology", "parameter-server"], ["--topology", "flat"], "all-reduce-instead-of-parameter-server"),
     "shared parameters": ([*PARALLEL, "--batch", "8", "--ranks", "8", "--shard-parameters", "on", "--precision", "bf16"], ["--gather-prefetch", "off"],
                           ["--gather-prefetch", "on"], "prefetch-all-gathers"),
     "micro batches": ([*PARALLEL, "--batch", "64", "--ranks", "4", "--pipeline", "1f1b", "--precision", "bf16"], ["--micro-batches", "2"], None,
                       "more-micro-batches"),
+    "fewer micro batches": ([*PARALLEL, "--batch", "16", "--ranks", "4", "--pipeline", "1f1b", "--precision", "bf16"], ["--micro-batches", "16"],
+                            ["--micro-batches", "8"], "fewer-micro-batches"),
     "activations kept": ([*PARALLEL, "--layers", "6", "--batch", "8", "--precision", "bf16"], ["--recompute", "on"], ["--recompute", "off"], "keep-activations"),
 }
 
@@ -95,6 +99,8 @@ SYSTEMS = [
     ("Even ranks", ALL, "straggler", "slow rank", "the same on every device: emulated", NONE),
     ("Sentences of like length", ALL, "uneven-batches", "sentences of any length", "ab: balance", NONE),
     ("Gathers ahead (shared parameters)", SIM_ONLY, "late-all-gather", "shared parameters", "only simulated", "FSDP2's prefetch, without a figure"),
+    ("Less padding", ALL, "padding", "sentences of like length", "ab: balance", NONE),
+    ("Fewer micro batches (pipelines)", SIM_ONLY, "launch-bound, pipeline-bubble", "fewer micro batches", "only simulated", NONE),
     ("More micro batches (pipelines)", SIM_ONLY, "pipeline-bubble", "micro batches", "only simulated", "bubble (stages - 1) / micro batches (GPipe)"),
     ("Activations kept", ALL, "recomputation", "activations kept", "a forward pass less, as on sim", "about 30 % more time for less memory (Chen et al., 2016)"),
     ("Inference in FP16", ALL, "inference-precision", "inference, FP16", "rounds only", "V100: 1593 → 6018 images/s, ResNet-50 (TensorRT 4)"),
