@@ -78,8 +78,9 @@ struct Node {
   Lines lines;      ///< its own, with what they call
   Lines innermost;  ///< without
 
+  /// Without a line: all else in the function.
   std::string place(std::string_view line) const {
-    return std::string(frame.file) + ":" + std::string(line);
+    return std::string(frame.file) + (line.empty() ? "" : ":") + std::string(line);
   }
   std::string at_line(std::string_view line) const {
     return std::string(frame.function) + " (" + place(line) + ")";
@@ -118,7 +119,7 @@ class Tree {
       take(left, amount);
       put(node, line, "", amount);
     }
-    if (loop != 0) put(node, longest(node.lines), "", left);
+    if (loop != 0) put(node, "", "", left);
     std::stable_sort(works_.begin(), works_.end(), [](const SampledWork& a, const SampledWork& b) {
       return a.per_step > b.per_step;
     });

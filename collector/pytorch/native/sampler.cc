@@ -18,10 +18,10 @@
 namespace headway::pytorch {
 namespace {
 
-// 500 a second for 4 s, then 50: short runs get enough of them, long ones stay small.
-constexpr long kFirstIntervalNs = 2'000'000;
+// 250 a second for 4 s, then 50: short runs get enough of them, long ones stay small.
+constexpr long kFirstIntervalNs = 4'000'000;
 constexpr long kLaterIntervalNs = 20'000'000;
-constexpr std::uint32_t kFirstSamples = 2'000;
+constexpr std::uint32_t kFirstSamples = 1'000;
 constexpr long kLookNs = 100'000;             ///< in which a thread is seen to compute
 constexpr std::size_t kMostStacks = 20'000;   ///< each is kept as a name
 constexpr std::size_t kLongestStack = 8'000;  ///< bytes of a name: below that of the wire
