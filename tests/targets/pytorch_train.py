@@ -332,8 +332,6 @@ def lazy_compile():
     """A library's function that is compiled if it is ever called; it is not."""
     getattr(torch, "compile", lambda function: function)(fit)
     no_loader()
-elif sys.argv[1] == "environment":
-    environment()
 
 
 class SlowOptimizer(torch.optim.SGD):

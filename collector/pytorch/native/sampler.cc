@@ -18,7 +18,9 @@
 namespace headway::pytorch {
 namespace {
 
-// 250 a second for 4 s, then 50: short runs get enough of them, long ones stay small.
+// 1,000 a second for 0.1 s, 250 for 4 s, then 50: short runs get enough of them, long ones stay small.
+constexpr long kBeginningIntervalNs = 1'000'000;
+constexpr std::uint32_t kBeginningSamples = 100;
 constexpr long kFirstIntervalNs = 4'000'000;
 constexpr long kLaterIntervalNs = 20'000'000;
 constexpr std::uint32_t kFirstSamples = 1'000;
@@ -192,9 +194,10 @@ void send_signal() {
 /// Half to one and a half intervals: a loop must not keep step with it. Returns its length.
 long pause(std::uint32_t& random) {
   random = random * 1664525u + 1013904223u;
-  const long interval = __atomic_load_n(&g_samples, __ATOMIC_RELAXED) < kFirstSamples
-                            ? kFirstIntervalNs
-                            : kLaterIntervalNs;
+  const std::uint32_t samples = __atomic_load_n(&g_samples, __ATOMIC_RELAXED);
+  const long interval = samples < kBeginningSamples ? kBeginningIntervalNs
+                        : samples < kFirstSamples   ? kFirstIntervalNs
+                                                    : kLaterIntervalNs;
   const std::uint64_t more = (std::uint64_t{random} * static_cast<std::uint64_t>(interval)) >> 32;
   const timespec time{0, interval / 2 + static_cast<long>(more)};
   nanosleep(&time, nullptr);

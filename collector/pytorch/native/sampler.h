@@ -8,7 +8,7 @@ namespace headway::pytorch {
 /// Says now and then where the main thread is while no range of ours tells what it does: a mark whose
 /// name is its Python stack, "step (cartpole.py:71);main (dqn.py:180)", innermost frame first.
 ///
-/// A native thread only asks, every 4 ms at first and every 20 ms after 1,000 samples; the main thread
+/// A native thread only asks, every 1 ms for 100 samples, every 4 ms until 1,000, then every 20 ms; the main thread
 /// answers between two of its instructions. Nobody waits for Python's lock, and no code of ours runs in
 /// the program's frames. The interpreter is asked by Py_AddPendingCall(). In Python 3.9 to 3.12 it then
 /// answers only once its lock has changed hands, after a wait or an op of PyTorch; there a thread that
