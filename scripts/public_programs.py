@@ -6,7 +6,7 @@ scripts/public_programs.py HEADWAY [--python PYTHON] [--only NAME …]
 
 PYTHON: of a virtual environment with torch and the packages (`pip install torch stable-baselines3 lightning
 transformers accelerate skorch`); a program whose packages are missing is skipped. Each must end with the same exit
-code, have all its steps found, and have 97 % of the step told by ranges or by named functions. Prints rows of a table.
+code, have all its steps found, and have 95 % of the step told by ranges or by named functions. Prints rows of a table.
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-LEAST_ATTRIBUTED = 0.97
+LEAST_ATTRIBUTED = 0.95
 LIGHTNING = """
 import lightning as L
 from lightning.pytorch.demos.boring_classes import BoringModel
@@ -48,7 +48,7 @@ def agent(name, policy, environment, steps):
 # name -> packages that it imports, program
 PROGRAMS = {
     "stable-baselines3 PPO": ("stable_baselines3", agent("PPO", "MlpPolicy", "CartPole-v1", 6000)),
-    "stable-baselines3 A2C": ("stable_baselines3", agent("A2C", "MlpPolicy", "CartPole-v1", 3000)),
+    "stable-baselines3 A2C": ("stable_baselines3", agent("A2C", "MlpPolicy", "CartPole-v1", 9000)),
     "stable-baselines3 DQN": ("stable_baselines3", agent("DQN", "MlpPolicy", "CartPole-v1", 3000)),
     "stable-baselines3 SAC": ("stable_baselines3", agent("SAC", "MlpPolicy", "Pendulum-v1", 500)),
     "stable-baselines3 TD3": ("stable_baselines3", agent("TD3", "MlpPolicy", "Pendulum-v1", 500)),

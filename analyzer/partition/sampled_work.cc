@@ -14,7 +14,7 @@ using namespace trace;
 
 constexpr double kOwnPlace = 0.02;         ///< of the step
 constexpr std::int64_t kUnitNs = 1'000;    ///< of what a sample stands for
-constexpr std::int64_t kLeastInAll = 20;   ///< samples
+constexpr std::int64_t kLeastInAll = 10;   ///< samples
 constexpr std::int64_t kLeastSamples = 3;  ///< of one function; fewer are chance
 
 struct StackFrame {

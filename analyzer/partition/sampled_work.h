@@ -26,7 +26,7 @@ struct SampledWorks {
 
 /// Shares out the time of `partition`'s steady steps that is the host's own, unknown, or between the
 /// steps without a cause, by the time that samples in it stand for. Functions that take 2 % of the step
-/// have a place of their own, of those inside of PyTorch only the outermost. Empty below 20 samples.
+/// have a place of their own, of those inside of PyTorch only the outermost. Empty below 10 samples.
 SampledWorks sampled_works(const trace::Trace& trace, const Steps& steps,
                            const DevicePartition& partition);
 

@@ -69,7 +69,7 @@ TEST_CASE("without a loader, steps go from one optimizer step to the next") {
   CHECK(ranges_of_kind(run.trace, kPhase, "r.phase=3") == 10);
 }
 
-TEST_CASE("Python outside of any range is named by function, line and share; waits count as such") {
+TEST_CASE("Python outside of any range is named by function, line and share, waits too") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;
   std::vector<std::string> command = pytorch_program({"environment"});
