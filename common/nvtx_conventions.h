@@ -40,6 +40,7 @@ enum class RangeKind : std::uint8_t {
   kDecode = 7,     ///< loader stage: decompress, parse
   kAugment = 8,    ///< loader stage: random transforms, normalisation
   kCollate = 9,    ///< loader stage: assemble, pin
+  kSample = 10,    ///< on a mark: its name is the stack of the thread, innermost frame first
 };
 enum class Phase : std::uint8_t {
   kNone = 0,

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analyzer/partition/sampled_work.h"
 #include "analyzer/report/critical_path.h"
 #include "analyzer/report/formats.h"
 #include "analyzer/report/job.h"
@@ -117,6 +118,14 @@ Json partition_section(const Trace& trace, const Analysis& analysis) {
       device["classes"][std::string(c.id)] = {{"ns_per_step", time.ns},
                                               {"share", ratio(time, total)}};
     }
+    device["host_functions"] = Json::array();
+    for (const SampledWork& work : sampled_works(trace, analysis.steps, partition).works)
+      device["host_functions"].push_back({{"function", text(work.function)},
+                                          {"place", text(work.place)},
+                                          {"from", text(work.from)},
+                                          {"ns_per_step", work.per_step.ns},
+                                          {"share", ratio(work.per_step, total)},
+                                          {"samples", work.samples}});
     json.push_back(device);
   }
   return json;

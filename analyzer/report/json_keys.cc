@@ -106,6 +106,16 @@ constexpr StaticKey kBefore[] = {
     {"partition[].classes.*", "object", ""},
     {"partition[].classes.*.ns_per_step", "integer", ""},
     {"partition[].classes.*.share", "number", "Of the step, 0 to 1."},
+    {"partition[].host_functions", "array",
+     "What the training thread did where no range tells, by samples of its stack; longest first."},
+    {"partition[].host_functions[]", "object", ""},
+    {"partition[].host_functions[].function", "string", ""},
+    {"partition[].host_functions[].place", "string", "The line where most of it passes."},
+    {"partition[].host_functions[].from", "string",
+     "The loop's line that calls it; empty: a line of the loop."},
+    {"partition[].host_functions[].ns_per_step", "integer", ""},
+    {"partition[].host_functions[].share", "number", "Of the step, 0 to 1."},
+    {"partition[].host_functions[].samples", "integer", ""},
 };
 
 constexpr StaticKey kAfter[] = {

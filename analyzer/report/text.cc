@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analyzer/partition/sampled_work.h"
 #include "analyzer/report/critical_path.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
@@ -71,6 +72,28 @@ std::string who(const Trace& trace, const DevicePartition& partition) {
   return fmt::format("device {}", trace.devices[partition.device.value].ordinal);
 }
 
+/// What the host did where no range tells.
+std::string sampled_lines(const Trace& trace, const Analysis& analysis,
+                          const DevicePartition& partition, std::size_t width) {
+  constexpr std::size_t kShown = 6;
+  constexpr double kLeastShown = 0.01;
+  const SampledWorks sampled = sampled_works(trace, analysis.steps, partition);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kShown, sampled.works.size()); ++i) {
+    const SampledWork& work = sampled.works[i];
+    const double share = ratio(work.per_step, partition.per_steady_step.total());
+    if (share < kLeastShown) break;
+    if (i == 0)
+      out += fmt::format("  the host's own time, by {} samples of its stack:\n",
+                         format_count(sampled.samples));
+    out += wrap(
+        function_text(work) + (work.from.empty() ? "" : ", from " + work.from), width,
+        fmt::format("    {:>10} {:>8}  ", format_duration(work.per_step), format_percent(share)),
+        std::string(25, ' '));
+  }
+  return out;
+}
+
 std::string waterfall_section(const Trace& trace, const Analysis& analysis, std::size_t width) {
   constexpr std::size_t kBeforeBar = 46;
   std::size_t columns =
@@ -95,6 +118,7 @@ std::string waterfall_section(const Trace& trace, const Analysis& analysis, std:
                        format_duration(total), "100.0 %");
     if (const std::string between = between_note(partition); !between.empty())
       out += fmt::format("  between steps: {}\n", between);
+    out += sampled_lines(trace, analysis, partition, width);
     if (partition.hidden_h2d.ns > 0)
       out += fmt::format("  hidden under compute: {} of copies to the device\n",
                          format_duration(partition.hidden_h2d));

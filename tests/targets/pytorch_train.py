@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
-pytorch_train.py train METHOD WORKERS | iterable | no_loader | gan | error WHERE WORKERS | odd_module |
+pytorch_train.py train METHOD WORKERS | iterable | no_loader | environment | gan | error WHERE WORKERS | odd_module |
 transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
@@ -143,6 +143,22 @@ def no_loader():
     optimizer = torch.optim.AdamW(net.parameters())
     for _ in range(10):
         print(repr(fit(net, optimizer, torch.ones(8, 4))))
+
+
+def play(moves):
+    """An environment: Python that calls no op."""
+    total = 0
+    for i in range(moves):
+        total += i % 7
+    return total
+
+
+def environment():
+    net = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(100):
+        print(play(200_000), repr(fit(net, optimizer, torch.ones(8, 4))))
+        time.sleep(0.005)
 
 
 def gan():

@@ -26,7 +26,7 @@ inline constexpr MemoryKind kLastOf<MemoryKind> = MemoryKind::kManaged;
 template <>
 inline constexpr Phase kLastOf<Phase> = Phase::kEvaluation;
 template <>
-inline constexpr RangeKind kLastOf<RangeKind> = RangeKind::kCollate;
+inline constexpr RangeKind kLastOf<RangeKind> = RangeKind::kSample;
 template <>
 inline constexpr IoOp kLastOf<IoOp> = IoOp::kMap;
 template <>

@@ -29,7 +29,8 @@ struct RangeInfo : TableDefaults {
       Column{"rangeRow", &Row::range_row, Unit::kId, "rowid in NVTX_EVENTS."},
       Column{"kind", &Row::kind, Unit::kEnum,
              "1 step, 2 phase, 3 op, 4 input wait, 5 batch, 6 read, 7 decode, 8 augment, 9 "
-             "collate, 0 other. NULL: the range says nothing; the row is here for cutAt."},
+             "collate, 10 sample of a stack, 0 other. NULL: the range says nothing; the row is "
+             "here for cutAt."},
       Column{"phase", &Row::phase, Unit::kEnum,
              "1 input, 2 forward, 3 backward, 4 update, 5 communication, 6 evaluation, 0 none."},
       Column{"op", &Row::op, Unit::kId, "Graph op."},

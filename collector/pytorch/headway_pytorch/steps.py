@@ -13,6 +13,7 @@ import sys
 import threading
 import weakref
 
+from headway_pytorch import sampling
 from headway_pytorch.core import EVALUATION, FORWARD, NO_PHASE, OTHER, PHASE, STEP, name, nvtx
 
 
@@ -79,6 +80,8 @@ def _close():
 
 def _open(trains, by_update=False):
     _thread.cycle = _Cycle(trains, by_update)
+    if threading.current_thread() is threading.main_thread():
+        sampling.start()
 
 
 def fetch_begins(iterator, trains, is_last):

@@ -6,9 +6,13 @@
 
 #include "collector/pytorch/native/calls.h"
 #include "collector/pytorch/native/nvtx.h"
+#include "collector/pytorch/native/sampler.h"
 
 namespace headway::pytorch {
 namespace {
+
+using conventions::Phase;
+using conventions::RangeKind;
 
 PyObject* start(PyObject*, PyObject*) {
   return PyBool_FromLong(Nvtx::start());
@@ -38,6 +42,11 @@ PyObject* push(PyObject*, PyObject* arguments) {
   payload.sequence = sequence;
   payload.op = op;
   Nvtx::push(handle_of(name), payload);
+  // Steps and evaluations hold whatever the program does; other ranges say what that is.
+  Thread& thread = this_thread();
+  const bool contains = kind == static_cast<unsigned int>(RangeKind::kStep) ||
+                        phase == static_cast<unsigned int>(Phase::kEvaluation);
+  if (contains && thread.containers == thread.open - 1) thread.containers = thread.open;
   Py_RETURN_NONE;
 }
 
@@ -114,6 +123,25 @@ PyObject* name_thread(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+PyObject* sample(PyObject*, PyObject* arguments) {
+  PyObject* prefixes = nullptr;
+  PyObject* failed = nullptr;
+  int signals = 0;
+  if (!PyArg_ParseTuple(arguments, "OpO", &prefixes, &signals, &failed)) return nullptr;
+  if (!start_sampler(prefixes, signals != 0, failed)) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* signalled(PyObject*, PyObject*) {
+  if (!answer_signal()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* stop_sampling(PyObject*, PyObject*) {
+  stop_sampler();
+  Py_RETURN_NONE;
+}
+
 PyObject* forked_child(PyObject*, PyObject*) {
   forked();
   Py_RETURN_NONE;
@@ -136,6 +164,11 @@ PyMethodDef g_functions[] = {
     {"outermost_calls", outermost_calls, METH_NOARGS, "Of modules, on this thread, so far."},
     {"setting", setting, METH_VARARGS, "setting(name, value): an effective setting of the run."},
     {"name_thread", name_thread, METH_VARARGS, "name_thread(text): for the tool only."},
+    {"sample", sample, METH_VARARGS,
+     "sample(prefixes, signals, failed): says from now on where the main thread is while no range "
+     "tells."},
+    {"signalled", signalled, METH_VARARGS, "The handler of SIGURG, where sample() sends signals."},
+    {"stop_sampling", stop_sampling, METH_NOARGS, "To be called at exit."},
     {"forked", forked_child, METH_NOARGS, "To be called in each forked child."},
     {nullptr, nullptr, 0, nullptr}};
 

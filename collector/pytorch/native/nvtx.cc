@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "collector/pytorch/native/nvtx.h"
 
+#include "collector/pytorch/native/sampler.h"
+
 #include <nvtx3/nvToolsExtPayload.h>
 #include <unistd.h>
 
@@ -64,6 +66,12 @@ nvtxEventAttributes_t event_with(const nvtxPayloadData_t& payload) {
   return event;
 }
 
+void popped() {
+  Thread& thread = this_thread();
+  --thread.open;
+  thread.containers = thread.containers < thread.open ? thread.containers : thread.open;
+}
+
 /// Cut at a character boundary, always terminated.
 template <std::size_t kSize>
 void copy_text(char (&to)[kSize], const char* text) {
@@ -113,14 +121,14 @@ void Nvtx::push(nvtxStringHandle_t name, const RangePayload& payload) {
 void Nvtx::pop() {
   if (!g_domain || this_thread().open == 0) return;
   nvtxDomainRangePop(g_domain);
-  --this_thread().open;
+  popped();
 }
 
 void Nvtx::pop(const RangePayload& payload) {
   if (!g_domain || this_thread().open == 0) return;
   const nvtxPayloadData_t data{g_range_schema, sizeof payload, &payload};
   nvtxRangePopPayload(g_domain, &data, 1);
-  --this_thread().open;
+  popped();
 }
 
 void Nvtx::mark_setting(const char* name, const char* value) {
@@ -132,6 +140,18 @@ void Nvtx::mark_setting(const char* name, const char* value) {
   nvtxEventAttributes_t event = event_with(data);
   event.messageType = NVTX_MESSAGE_TYPE_ASCII;
   event.message.ascii = "setting";
+  nvtxDomainMarkEx(g_domain, &event);
+}
+
+void Nvtx::mark_sample(nvtxStringHandle_t stack, std::int64_t time_us) {
+  if (!g_domain) return;
+  RangePayload payload;
+  payload.kind = static_cast<std::uint32_t>(conventions::RangeKind::kSample);
+  payload.batch = time_us;
+  const nvtxPayloadData_t data{g_range_schema, sizeof payload, &payload};
+  nvtxEventAttributes_t event = event_with(data);
+  event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  event.message.registered = stack;
   nvtxDomainMarkEx(g_domain, &event);
 }
 
@@ -150,6 +170,7 @@ Thread& this_thread() {
 void forked() {
   ++g_forks;
   g_backward_passes = 0;
+  sampler_forked();
 }
 
 std::uint32_t forks() {

@@ -28,12 +28,15 @@ class Nvtx {
   /// Ends a range and says only now what it was.
   static void pop(const RangePayload& payload);
   static void mark_setting(const char* name, const char* value);
+  /// Here the thread is, by its stack, for that long.
+  static void mark_sample(nvtxStringHandle_t stack, std::int64_t time_us);
   static void name_this_thread(const char* name);
 };
 
 /// State of the calling thread. Plain, so that a thread costs nothing at its start and end.
 struct Thread {
   std::int32_t open = 0;             ///< ranges pushed and not popped
+  std::int32_t containers = 0;       ///< the outermost of these that only say when: a step
   std::int32_t module_depth = 0;     ///< module calls entered and not left
   std::uint32_t phase = 0;           ///< of outermost module calls: a Phase, or one of the below
   std::int64_t outermost_calls = 0;  ///< of modules, so far

@@ -361,7 +361,10 @@ void SegmentDecoder::mark(const Ring& ring, const RecordView& view, TimeNs time)
   });
   if (described) return;
   OpenRange point = open(ring, view, time, kEventMark);
-  point.meaning = std::monostate();
+  // Of a point in time only a sample has a meaning.
+  const auto* info = std::get_if<trace::tables::RangeInfo::Row>(&point.meaning);
+  if (!info || info->kind != static_cast<std::int64_t>(conventions::RangeKind::kSample))
+    point.meaning = std::monostate();
   write(point, std::nullopt);
 }
 

@@ -34,6 +34,8 @@ std::string_view label_of(RangeKind kind) {
       return "Augmenting";
     case RangeKind::kCollate:
       return "Collating";
+    case RangeKind::kSample:
+      return "Sample of the stack";
     case RangeKind::kOther:
       break;
   }

@@ -69,6 +69,38 @@ TEST_CASE("without a loader, steps go from one optimizer step to the next") {
   CHECK(ranges_of_kind(run.trace, kPhase, "r.phase=3") == 10);
 }
 
+TEST_CASE("Python outside of any range is named by function, line and share, waits too") {
+  HEADWAY_NEEDS_TORCH();
+  TemporaryFolder folder;
+  std::vector<std::string> command = pytorch_program({"environment"});
+  Recorded run = record(folder, command, {"--pytorch"});
+  Finished alone = run_alone(command);
+  REQUIRE(run.finished.status == 0);
+  CHECK(run.finished.out == alone.out);
+  CHECK(run.finished.err == alone.err);
+  CHECK(number(run.trace, "SELECT count(*) FROM HEADWAY_SETTING WHERE name LIKE 'pytorch.off.%'") ==
+        0);
+
+  const nlohmann::json partition = report_of(run.trace)["partition"][0];
+  double named = 0;
+  double playing = 0;
+  double sleeping = 0;
+  for (const nlohmann::json& one : partition["host_functions"]) {
+    const double share = one["share"];
+    named += share;
+    const std::string place = one["place"];
+    if (one["function"] == "play" && place.find("pytorch_train.py:") != std::string::npos)
+      playing += share;
+    if (one["function"] == "environment") sleeping += share;
+  }
+  const double open = partition["classes"]["host_other"]["share"];
+  CHECK(open > 0.5);
+  CHECK(named > 0.9 * open);
+  // 200,000 rounds take 8 ms and more, the sleep 5 ms.
+  CHECK(playing > 0.3);
+  CHECK(sleeping > 0.05);
+}
+
 TEST_CASE("with several optimizers, steps end with the one that was seen last") {
   HEADWAY_NEEDS_TORCH();
   TemporaryFolder folder;

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Names what the main thread does where no hook is: samples of its stack, from its first step on (native/sampler.h)."""
+import atexit
+import os
+import signal
+import sys
+
+from headway_pytorch import core
+from headway_pytorch.core import nvtx
+
+_process = None  # that samples; a forked child begins anew
+
+
+def _folders():
+    """Files are named from the folder where Python found them: "torch/nn/functional.py", not where that lies."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = {os.path.abspath(folder) for folder in (own, os.getcwd(), *sys.path) if isinstance(folder, str)}
+    return tuple(folder.rstrip("/") + "/" for folder in sorted(folders, key=len, reverse=True))
+
+
+def start():
+    global _process
+    if _process == os.getpid():
+        return
+    _process = os.getpid()
+    if os.environ.get("HEADWAY_PYTORCH_SAMPLES") == "off":
+        return
+    core.guarded("samples")(_start)()
+
+
+def _may_signal():
+    """Whether signals are needed (native/sampler.h), and nobody else would notice them."""
+    if not (3, 9) <= sys.version_info < (3, 13) or signal.getsignal(signal.SIGURG) != signal.SIG_DFL:
+        return False
+    wakes = signal.set_wakeup_fd(-1)  # of an event loop, which would be told each signal
+    if wakes == -1:
+        return True
+    signal.set_wakeup_fd(wakes)
+    return False
+
+
+def _start():
+    signals = _may_signal()
+    if signals:
+        signal.signal(signal.SIGURG, nvtx.signalled)
+        signal.siginterrupt(signal.SIGURG, False)
+    nvtx.sample(_folders(), signals, core.failed("samples"))
+    atexit.register(nvtx.stop_sampling)
