@@ -9,37 +9,75 @@ import statistics
 import sys
 import time
 
-import _headway_nvtx as n
-import headway_pytorch.core as core
-import headway_pytorch.sampling as s
+import _headway_nvtx as nvtx
 import torch
 
-kind=sys.argv[1]
-m=torch.nn.Sequential(torch.nn.Linear(64,64),torch.nn.ReLU(),torch.nn.Linear(64,64)); o=torch.optim.SGD(m.parameters(),lr=0.01)
-x=torch.randn(32,64)
-def env():
-    a=0.0
-    for i in range(60000): a+=math.sin(i)
-    return a
-def host():
-    for _ in range(120): torch.stack([x[0],x[1]]).sum().item()
-def step():
-    env() if kind=='python' else host()
-    l=torch.nn.functional.mse_loss(m(x),x); o.zero_grad(); l.backward(); o.step()
-for _ in range(20): step()
-r=random.Random(1); blocks=[]
-order=[x for _ in range(int(sys.argv[2])) for x in r.sample([True,False],2)]
-for on in order:
-    n.stop_sampling(); time.sleep(0.006)
-    if on: n.sample(s._folders(), True, core.failed("samples"))
-    step()
-    t=time.perf_counter(); c=time.thread_time()
-    for _ in range(8): step()
-    blocks.append((on,(time.perf_counter()-t)/8*1e3,(time.thread_time()-c)/8*1e3))
+import headway_pytorch.core as core
+import headway_pytorch.sampling as sampling
 
-for k in (1,2):
-    d=[]
-    for i in range(0,len(blocks),2):
-        p=dict((b[0],b[k]) for b in blocks[i:i+2]); d.append(p[True]/p[False]-1)
-    boot=sorted(statistics.median(r.choices(d,k=len(d))) for _ in range(2000))
-    print(kind,('wall','cpu')[k-1],'%.3f ms a step, pairs: %+.2f %% (95 %%: %+.2f to %+.2f)'%(statistics.median(b[k] for b in blocks),100*statistics.median(d),100*boot[50],100*boot[1949]))
+STEPS_IN_BLOCK = 8
+WARM_UP = 20
+QUIET_S = 0.006  # the sampler's thread sees that it was switched off
+
+
+def python_work():
+    """5 ms of a step that is nearly all Python."""
+    total = 0.0
+    for i in range(60000):
+        total += math.sin(i)
+    return total
+
+
+def small_ops(data):
+    for _ in range(120):
+        torch.stack([data[0], data[1]]).sum().item()
+
+
+def make_step(kind):
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 64))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    data = torch.randn(32, 64)
+
+    def step():
+        if kind == "python":
+            python_work()
+        else:
+            small_ops(data)
+        loss = torch.nn.functional.mse_loss(model(data), data)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def block(step, samples):
+    """Milliseconds of a step: by the wall's clock, by the thread's."""
+    nvtx.stop_sampling()
+    time.sleep(QUIET_S)
+    if samples:
+        nvtx.sample(sampling._folders(), True, core.failed("samples"))
+    step()
+    wall, processor = time.perf_counter(), time.thread_time()
+    for _ in range(STEPS_IN_BLOCK):
+        step()
+    return [(end - begin) / STEPS_IN_BLOCK * 1e3
+            for begin, end in ((wall, time.perf_counter()), (processor, time.thread_time()))]
+
+
+def main():
+    kind, pairs = sys.argv[1], int(sys.argv[2])
+    step = make_step(kind)
+    for _ in range(WARM_UP):
+        step()
+    chance = random.Random(1)
+    measured = [{on: block(step, on) for on in chance.sample([True, False], 2)} for _ in range(pairs)]
+    for clock, name in enumerate(("wall", "cpu")):
+        changes = [pair[True][clock] / pair[False][clock] - 1 for pair in measured]
+        drawn = sorted(statistics.median(chance.choices(changes, k=len(changes))) for _ in range(2000))
+        print("%s %s: %.3f ms a step; samples cost %+.2f %% (95 %%: %+.2f to %+.2f)"
+              % (kind, name, statistics.median(pair[False][clock] for pair in measured), 100 * statistics.median(changes),
+                 100 * drawn[50], 100 * drawn[1949]))
+
+
+main()
