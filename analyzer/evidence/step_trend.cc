@@ -13,11 +13,12 @@
 namespace headway::analyzer {
 namespace {
 
-/// How far the parts may lie from the line, as a share of the growth (median).
+/// Largest median deviation of the parts from the line, as a fraction of the growth.
 constexpr double kScatter = 1.0 / 8;
-/// Less is no growth: of the early step.
+/// Smallest growth that counts, as a fraction of the early step.
 constexpr double kLeast = 0.05;
-/// So many of the eleven differences of neighbours must be positive: by chance it is one run in 80 with ten of them.
+/// This many of the eleven differences between neighbours must be positive. By
+/// chance one run in 80 has ten.
 constexpr int kRising = 9;
 
 using Parts = std::array<double, kTrendParts>;
@@ -32,7 +33,7 @@ Parts parts_of(const std::vector<double>& lengths) {
   return parts;
 }
 
-/// Theil and Sen's slope, and that no stretch of it is a single leap.
+/// True for a steady rise: a Theil–Sen slope that is large enough, without a single jump.
 bool rises(const Parts& parts) {
   std::vector<double> slopes;
   for (std::size_t a = 0; a < kTrendParts; ++a)
@@ -56,7 +57,7 @@ bool rises(const Parts& parts) {
 
 struct Quarter {
   ClassTimes times;                          ///< medians
-  std::map<std::string_view, double> names;  ///< mean per step, of one class
+  std::map<std::string_view, double> names;  ///< mean time per step, for one class
 };
 
 Quarter quarter_of(const RuleContext& context, const DevicePartition& partition, bool last,

@@ -24,14 +24,14 @@ bool keeps_end_waiting(EdgeKind kind) {
   }
 }
 
-/// When nothing of a call's name ever returned at once: what a blocking call costs on its own.
+/// Cost of a blocking call that does not wait, for names whose calls always waited.
 constexpr DurationNs kBlockingCallBase{5'000};
 // A blocked thread is woken in 2-10 µs when it spins, in 20-50 µs when it sleeps.
 constexpr DurationNs kSync{5'000};
 constexpr DurationNs kBatch{20'000};
 
-/// Median duration by name of the calls that did not have to wait, for names of which some did. What a thread's first
-/// calls waited for may lie before the recording, or the stretch of it that is replayed: those tell nothing.
+/// Median duration, by name, of the calls that did not wait; only for names with calls that may wait. Skips a thread's
+/// calls before its first one with an edge: what they waited for may lie before the recording or the replayed stretch.
 void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
                         Calibration& calibration) {
   const Calls& calls = points.trace().calls;
@@ -71,8 +71,8 @@ bool frees(const Points& points, PointId end) {
   return call.valid() && points.trace().calls.kind[call.value] == DeviceCallKind::kFree;
 }
 
-/// ρ and the batch hand-over, from edges that did keep their task waiting. A batch that had been made before it was
-/// asked for is not waited for: what taking it takes (PyTorch receives and maps it) is the least of a hand-over.
+/// Calibrates the wake-up delay ρ and the batch hand-over from edges that kept their task waiting. A batch that was
+/// ready is not waited for; the time to receive and map it is the minimum of a hand-over.
 void calibrate_waits(const Points& points, std::span<const NewEdge> edges,
                      const MachineFacts& machine, Calibration& calibration) {
   const Trace& trace = points.trace();
@@ -183,13 +183,13 @@ DurationNs DependencyGraph::base(TaskId task) const {
     return std::min(recorded, calibration_.base_of_name[name.value]);
   }
   if (points_.range_of(task).valid()) {
-    // Of a batch that was there already, all that the wait took was taking it.
+    // If the batch was ready, the wait consists of receiving it.
     const bool was_there = std::ranges::any_of(edges_to(end_of(task)), [&](const Edge& edge) {
       return edge.kind == EdgeKind::kBatch && points_.time(edge.from) <= interval.begin;
     });
     return was_there ? recorded : std::min(recorded, calibration_.batch.p50);
   }
-  return {0};  // a collective: its time is the transfer, which the edge from the rendezvous has
+  return {0};  // a collective: the edge from the rendezvous carries its transfer time
 }
 
 DurationNs DependencyGraph::lag(const Edge& edge, PointId to) const {
@@ -201,7 +201,7 @@ DurationNs DependencyGraph::lag(const Edge& edge, PointId to) const {
   auto at_most = [&](DurationNs lag) { return std::min(lag, recorded); };
   switch (edge.kind) {
     case EdgeKind::kThreadOrder:
-      // Inside of a call that waits, what lies before its end is the wait.
+      // Inside a waiting call, the time before its end is the wait itself.
       return !is_start(to) && is_waiting(task_of(to)) ? DurationNs{0} : recorded;
     case EdgeKind::kHandOver:
     case EdgeKind::kDuration:

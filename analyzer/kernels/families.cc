@@ -16,7 +16,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Where the function's own name begins: after its return type.
+/// Position of the function name, after the return type.
 std::size_t function_start(std::string_view name) {
   constexpr std::string_view kVoid = "void ";
   if (name.starts_with(kVoid)) return kVoid.size();
@@ -30,7 +30,7 @@ std::size_t function_start(std::string_view name) {
   return 0;
 }
 
-/// A blank at the end of a pattern stands for the end of the name, too.
+/// A blank at the end of a pattern also matches the end of the name.
 bool begins_with(std::string_view text, std::string_view part) {
   return text.starts_with(part) || (part.ends_with(' ') && text == part.substr(0, part.size() - 1));
 }
@@ -64,7 +64,7 @@ const Row* first_match(std::span<const Row> rows, std::string_view name, std::si
 
 /// cuBLAS since Hopper: nvjet_[smNNN_]<types>_… with a letter for each of A (B where it differs),
 /// the accumulator, C and D: t bfloat16, h half, s single (TF32 on matrix cores), d double, q and r
-/// the two FP8 types, o FP4, i integer. Read off names whose GEMM was known from the framework's op.
+/// the two FP8 types, o FP4, i integer. Inferred from kernels whose framework op was known.
 Precision nvjet_precision(std::string_view name) {
   std::string_view rest = name.substr(name.find("nvjet_") + 6);
   if (rest.starts_with("sm")) {
@@ -93,8 +93,8 @@ Precision nvjet_precision(std::string_view name) {
   }
 }
 
-/// Tensile: Cijk_<indices of A>_<indices of B>_<types>_…; the first letter of the types is that of
-/// the inputs. Matrix instructions show as MI<m>x<n>; an absent one or "_MT…" alone is plain FMA.
+/// Tensile: Cijk_<indices of A>_<indices of B>_<types>_…; the first letter of the types is the
+/// input type. MI<m>x<n> names the matrix instruction; without it ("_MT…" alone) it is plain FMA.
 void classify_tensile(std::string_view name, KernelTraits& traits) {
   std::size_t at = name.find("cijk_");
   for (int field = 0; field < 3 && at != std::string_view::npos; ++field) {
@@ -179,7 +179,7 @@ KernelTraits classify_kernel(std::string_view original) {
       if (row->precision != Precision::kUnknown) traits.precision = row->precision;
     }
   }
-  // Copies may prepare a convolution's operand.
+  // A copy may prepare an operand of a convolution.
   if (traits.family == KernelFamily::kConvolution || traits.family == KernelFamily::kFillCopy) {
     if (const PassRow* row = first_match(pass_rows(), name, start)) {
       traits.pass = row->pass;

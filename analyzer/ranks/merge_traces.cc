@@ -17,7 +17,7 @@ namespace {
 
 using namespace trace;
 
-/// Adds one trace after the other to a whole. Rows get their final places in finish().
+/// Merges traces one by one. finish() sorts the rows.
 class Merger {
  public:
   explicit Merger(Trace first) : all_(std::move(first)) {}
@@ -187,7 +187,7 @@ class Merger {
     }
   }
 
-  /// new place of each row; empty: nothing moved.
+  /// New index of each row; empty: the order is unchanged.
   static std::vector<std::uint32_t> places(const std::vector<std::uint32_t>& order) {
     std::vector<std::uint32_t> to(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) to[order[i]] = i;
@@ -228,7 +228,7 @@ class Merger {
   std::vector<DomainId> domains_;
 };
 
-/// What the file, its name or its place in the list says of the rank.
+/// Sets the rank from the file, its name or its position in the list.
 void set_ranks(Trace& trace, std::size_t index) {
   std::vector<RankProcesses> ranks = ranks_in(trace, index);
   for (const RankProcesses& rank : ranks) {
@@ -238,7 +238,7 @@ void set_ranks(Trace& trace, std::size_t index) {
   for (Process& process : trace.processes) process.rank = ranks[0].identity.rank;
 }
 
-/// How far each trace is moved; adds to the doubts of the first.
+/// Time shift of each trace; adds doubts to the first trace.
 std::vector<DurationNs> shifts_of(std::vector<Trace>& traces) {
   std::vector<DurationNs> shifts(traces.size());
   std::set<std::string, std::less<>> hosts;

@@ -25,7 +25,7 @@ Forecast forecast_of(const analyzer::Fix& fix, const analyzer::Predictor& predic
   const auto step =
       static_cast<double>(std::max<std::int64_t>(1, predictor.baseline().recorded.ns));
   forecast.gain = static_cast<double>(prediction.gain.ns) / step;
-  // Not what no replay can resolve: trials measure more exactly.
+  // Narrow the interval by the replay's resolution: trials measure more precisely.
   forecast.interval = {prediction.gain_ns.low / step + analyzer::Predictor::kResolution,
                        prediction.gain_ns.high / step - analyzer::Predictor::kResolution};
   return forecast;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// NVTX calls that register something: domains, strings, categories, names of threads.
+// NVTX calls that register domains, strings, categories and thread names.
 #include "collector/inject/definitions.h"
 #include "collector/inject/nvtx_handlers.h"
 
 namespace headway::inject {
 namespace {
 
-/// A domain index without counting foreign handles: registering is not an event.
+/// Domain index; does not count unknown handles, because registering is not an event.
 std::uint16_t index_of(nvtxDomainHandle_t domain) {
   return domain_of(nullptr, domain);
 }
@@ -14,7 +14,7 @@ std::uint16_t index_of(nvtxDomainHandle_t domain) {
 nvtxDomainHandle_t create_domain(Text name) {
   Entry entry;
   std::uint32_t index = entry ? define_domain(name) : 0;
-  // Null is the default domain: where the events of a domain go that there was no room for.
+  // Null is the default domain: it takes the events when there is no room for another domain.
   return index ? make_handle<nvtxDomainHandle_t>(HandleKind::kDomain, index) : nullptr;
 }
 
@@ -68,7 +68,7 @@ nvtxDomainHandle_t on_domain_create_w(const wchar_t* name) {
   return create_domain({nullptr, name});
 }
 
-/// Of resources only threads have a place in a trace.
+/// Only thread resources are stored in a trace.
 nvtxResourceHandle_t on_resource_create(nvtxDomainHandle_t, nvtxResourceAttributes_t* resource) {
   if (resource && resource->size >= sizeof *resource &&
       resource->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE) {

@@ -19,12 +19,12 @@ enum class DefinitionType : std::uint16_t {
   kThreadName = 5,    ///< id: tid; text: name
   kNote = 6,          ///< id: NoteKey; text
   kCallbackName = 7,  ///< id: callback_id (activity.h); text: name of the CUDA API function
-  kAddressName = 8,   ///< id: address of a kernel's or device's name; text
-  kPath = 9,          ///< id: as kString, in the same numbers; text: path of a file
+  kAddressName = 8,   ///< id: address of the name of a kernel or device; text
+  kPath = 9,          ///< id: handle, numbered together with kString; text: path of a file
   kEnum = 10,         ///< id: schema id; see below
   kCounter = 11,      ///< id: counter id; see below
   kScope = 12,        ///< id: scope id; number: parent, text: path
-  kResource = 13,     ///< number: ResourceKind, number: what is named, text: name
+  kResource = 13,     ///< number: ResourceKind, number: the resource, text: name
 };
 
 /// Body of kSchema: type, flags, static size, alignment, number of entries, text: name; then for
@@ -41,18 +41,18 @@ struct DefinitionHeader {
 };
 static_assert(sizeof(DefinitionHeader) == 16);
 
-/// What kResource names, by CUDA's own numbers in this process.
+/// Kind of the resource that kResource names; identified by CUDA's number in this process.
 enum class ResourceKind : std::uint64_t {
   kCudaDevice = 1,
   kCudaStream = 2,  ///< as in CUPTI's records
 };
 
-/// What the library has to say about itself in this process.
+/// Notes of the library about itself in this process.
 enum class NoteKey : std::uint64_t {
-  kCuda = 1,  ///< state of CUDA collection: why it is off
+  kCuda = 1,  ///< state of CUDA collection, or why it is off
 };
 
-/// Registered texts over this are cut.
+/// Longer registered texts are truncated.
 inline constexpr std::uint32_t kMaxDefinitionText = 64 * 1024 - 8;
 inline constexpr std::uint64_t kMaxSchemaEntries = 1024;
 
@@ -70,7 +70,7 @@ class DefinitionWriter {
     bytes(text.data(), length);
     pad();
   }
-  /// The parts of a text, for one that is made piece by piece: its length, its bytes, the padding.
+  /// For a text written in pieces: number(length), bytes() for each piece, then pad().
   void bytes(const void* data, std::size_t count) {
     if (buffer_ && size_ + count <= capacity_ && count) std::memcpy(buffer_ + size_, data, count);
     size_ += count;
@@ -87,8 +87,8 @@ class DefinitionWriter {
   std::size_t size_ = 0;
 };
 
-/// Reads a body of untrusted bytes: after the first value that is not there, everything is 0 or ""
-/// and `ok()` is false.
+/// Reads an untrusted body. After the first missing value every read returns 0 or "", and `ok()` is
+/// false.
 class DefinitionReader {
  public:
   explicit DefinitionReader(std::span<const std::byte> body) : rest_(body) {}

@@ -15,7 +15,7 @@ void sgd_momentum_multi_tensor(std::span<const SgdTensor> tensors, SgdParameters
   std::int64_t total = 0;
   for (const SgdTensor& tensor : tensors) total += tensor.count;
   parallel_for(total, kFlatGrain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t first = 0;  // position of the tensor's first element among all elements
+    std::int64_t first = 0;  // global index of the tensor's first element
     for (const SgdTensor& tensor : tensors) {
       const std::int64_t from = std::max<std::int64_t>(begin - first, 0);
       const std::int64_t to = std::min(end - first, tensor.count);

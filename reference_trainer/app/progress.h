@@ -10,8 +10,8 @@
 
 namespace headway::trainer {
 
-/// What the user sees of long work, on standard error: one line that is rewritten on a terminal, a
-/// plain line every few seconds otherwise, nothing when quiet. One thread.
+/// Shows progress on standard error: one rewritten line on a terminal, otherwise a plain line every
+/// few seconds; nothing when quiet. Not thread-safe.
 class Progress {
  public:
   explicit Progress(bool quiet);
@@ -22,7 +22,7 @@ class Progress {
   /// "laying out small files: 12000 of 60000".
   void count(const std::string& what, std::int64_t done, std::int64_t total);
   void step(const StepRecord& step, std::int64_t total, std::int64_t batch);
-  /// Ends the rewritten line, so that other output starts on its own.
+  /// Ends the rewritten line, so that other output starts on a new line.
   void finish();
 
  private:
@@ -35,7 +35,7 @@ class Progress {
   bool open_line_ = false;
   std::size_t shown_columns_ = 0;
   Clock::time_point last_shown_{};
-  double since_s_ = 0;  ///< start of the steps that the shown rate is over
+  double since_s_ = 0;  ///< start of the steps that the displayed rate covers
   std::int64_t since_step_ = 0;
 };
 

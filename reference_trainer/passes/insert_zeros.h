@@ -5,9 +5,9 @@
 
 namespace headway::trainer {
 
-/// Data gradients of strided convolutions the slow way, as libraries without a kernel for them do it: zeros are inserted
-/// between the gradients of the results, and a convolution without a stride computes all places, stride² as many products.
-/// Returns how many.
+/// Rewrites data gradients of strided convolutions the slow way, as libraries without a special kernel do: inserts
+/// zeros between the output gradients, then runs a convolution without a stride, which costs stride² as many products.
+/// Returns the number of rewritten gradients.
 int insert_zeros(Graph& graph);
 
 }  // namespace headway::trainer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NCCL without a GPU: its profiler interface, driven as NCCL does (tests/targets/nccl_profiler), and
-// the real library, called with a null communicator.
+// NCCL without a GPU: a stand-in drives the profiler interface as NCCL does
+// (tests/targets/nccl_profiler); the real library is called with a null communicator.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace headway::test {
 namespace {
 
-/// libnccl.so.2 of the system or of Python packages; empty when there is none.
+/// Path of libnccl.so.2, from the system or a Python package; empty when there is none.
 std::string find_nccl() {
   for (const char* name : {"/usr/local/cuda/lib64/libnccl.so.2", "/usr/local/cuda/lib/libnccl.so.2",
                            "/usr/lib/x86_64-linux-gnu/libnccl.so.2"}) {
@@ -48,7 +48,7 @@ TEST_CASE("NCCL: what its profiler plugin is told is a table, and completes the 
             "LL128", "8", "16"},
            {"Send", "0x123456789abcdef0", "3", "8", "NULL", "64", "ncclBfloat16", "5", "NULL",
             "NULL", "2", "NULL"}});
-  // They are no marks of the program.
+  // Events of the plugin must not appear as marks of the program.
   CHECK(number(run.trace, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34") == 0);
   trace::Trace trace = trace::load(run.trace);
   REQUIRE(trace.collectives.size() == 2);

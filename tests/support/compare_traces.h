@@ -9,13 +9,13 @@
 namespace headway::test {
 
 struct CompareOptions {
-  /// Keys of HEADWAY_META that an import adds are left out; with false, all other keys count.
+  /// Ignore all of HEADWAY_META; with false, ignore only keys that an import adds or changes.
   bool ignore_meta = false;
   bool ignore_losses = false;
 };
 
-/// Everything in which two traces differ, at most a few of each kind, as sentences; empty when they
-/// are equal. Names are compared by text, ids by what they stand for; `path` is not compared.
+/// The differences between two traces as sentences, at most a few of each kind; empty when the
+/// traces are equal. Compares names by text and ids by what they refer to; ignores `path`.
 std::vector<std::string> differences(const trace::Trace& a, const trace::Trace& b,
                                      const CompareOptions& options = {});
 

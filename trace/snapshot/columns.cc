@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The inventory of a snapshot: processes, threads, devices and whatever else is no column.
+// The inventory of a snapshot: processes, threads, devices and all other data that is not a column.
 #include <sys/stat.h>
 #include <zlib.h>
 

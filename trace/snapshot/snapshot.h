@@ -11,7 +11,7 @@
 
 namespace headway::trace {
 
-/// Which state of which file a snapshot is of.
+/// The file, and its state, that a snapshot was taken of.
 struct SnapshotKey {
   std::string path;  ///< absolute
   std::int64_t bytes = 0;
@@ -22,22 +22,21 @@ struct SnapshotKey {
   bool operator==(const SnapshotKey&) const = default;
 };
 
-/// The key of a file as it is now; none when it cannot be told.
+/// The key of a file in its present state; none when it cannot be read.
 std::optional<SnapshotKey> snapshot_key(const std::filesystem::path& path);
 
-/// Writes the columns of a trace as they lie in memory, to be read back by the same version of
-/// Headway on the same kind of machine: a cache, not an exchange format. The file (mode 0600) takes
-/// its name when it is complete. Calls `keep_going` now and then and gives up, leaving nothing, when
-/// it says false. Throws Error when the disk refuses. True: written.
+/// Writes the columns of a trace in their memory layout, for the same version of Headway on the
+/// same kind of machine: a cache, not an exchange format. The file (mode 0600) is renamed into place
+/// when complete. Polls `keep_going`; when it returns false, stops and removes the file. Throws
+/// Error when the disk refuses. Returns true when the file was written.
 bool write_snapshot(const Trace& trace, const SnapshotKey& key, const std::filesystem::path& path,
                     const std::function<bool()>& keep_going);
-/// Bytes that write_snapshot will need, near enough.
+/// Approximate number of bytes that write_snapshot needs.
 std::int64_t snapshot_bytes(const Trace& trace);
 
-/// Reads a snapshot of `key`. Believes nothing: sizes, checksums, every id and every time are
-/// checked, so that the trace is one that load() could have made. None when there is no such file,
-/// it is of another key or version, or it is damaged; `why_not` then says so in words, and is empty
-/// when there is simply none.
+/// Reads the snapshot of `key`. Trusts nothing: checks sizes, checksums, every id and every time,
+/// so the trace is one that load() could return. None when the file is missing, has another key or
+/// version, or is damaged; `why_not` gives the reason, and is empty when the file is missing.
 std::optional<Trace> read_snapshot(const std::filesystem::path& path, const SnapshotKey& key,
                                    std::string& why_not);
 

@@ -7,11 +7,11 @@
 
 namespace headway::trainer {
 
-/// Kernels as one CUDA graph: captured once from what they send, then launched with one call. What differs from step to
-/// step (learning rate, seeds of dropout) is set in the graph's nodes when it has changed.
+/// Kernels joined into one CUDA graph: captured once, then launched with one call. Arguments that vary by step
+/// (learning rate, dropout seeds) are updated in the graph's nodes when they change.
 class JoinedKernel final : public CudaKernel {
  public:
-  /// Captures on `stream`, whose work may go on. Throws Error when the driver refuses.
+  /// Captures on `stream`, which may have work in flight. Throws Error when the driver refuses.
   JoinedKernel(Tag tag, const cuda::Driver& driver, CUstream stream,
                const std::vector<const Kernel*>& kernels, const LaunchArguments& sample);
   ~JoinedKernel() override;
@@ -23,7 +23,7 @@ class JoinedKernel final : public CudaKernel {
  private:
   struct Varying {
     const LaunchesKernel* kernel;
-    std::vector<CUgraphNode> nodes;  ///< by launch
+    std::vector<CUgraphNode> nodes;  ///< one per launch
   };
   void capture(CUstream stream, const std::vector<const Kernel*>& kernels);
   CUgraphNode last_node(CUstream stream) const;
@@ -33,7 +33,7 @@ class JoinedKernel final : public CudaKernel {
   CUgraph graph_ = nullptr;
   CUgraphExec executable_ = nullptr;
   std::vector<Varying> varying_;
-  mutable LaunchArguments set_;  ///< what the executable graph was made or changed for
+  mutable LaunchArguments set_;  ///< arguments that the executable graph has now
 };
 
 }  // namespace headway::trainer

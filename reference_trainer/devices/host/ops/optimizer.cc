@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The optimizers' updates: few kernels for all tensors, few for each tensor, or the elementwise
-// passes that an optimizer without fused kernels launches. Counts are those of the layouts, padding
-// included (it is zero and stays zero).
+// Optimizer updates: a few kernels for all tensors, a few per tensor, or the elementwise passes of
+// an optimizer without fused kernels. Element counts include the layouts' padding, which is and
+// stays zero.
 #include "reference_trainer/ops/optimizer.h"
 
 #include "kernels/loss_scaler/op.h"
@@ -15,7 +15,7 @@ namespace {
 using kernels::AdamTensor;
 using kernels::OptimizerState;
 
-/// The operands of one node, known once memory is.
+/// The operands of one node; set once memory is allocated.
 struct Update {
   OptimizerAttributes by;
   std::vector<AdamTensor> tensors;
@@ -82,7 +82,7 @@ std::int64_t elements(const HostGraph& graph, const Node& node) {
   return count;
 }
 
-/// A kernel that an overflow skips.
+/// Adds a kernel that is skipped after an overflow.
 void add_part(HostGraph& graph, NodeId id, const Bound& update, const std::string& part,
               std::optional<Work> work, std::function<void(Update&, float rate)> body) {
   graph.add_kernel(
@@ -93,7 +93,7 @@ void add_part(HostGraph& graph, NodeId id, const Bound& update, const std::strin
       part, work);
 }
 
-/// Half-precision parameters from their master copies.
+/// Rounds the FP32 master copies to the half-precision parameters.
 void round_parameters(const Update& update) {
   for (const AdamTensor& t : update.tensors)
     if (t.master) kernels::round_to(t.format, t.count, t.master, t.parameter);
