@@ -26,8 +26,8 @@ struct SnapshotKey {
 std::optional<SnapshotKey> snapshot_key(const std::filesystem::path& path);
 
 /// Writes the columns of a trace in their memory layout, for the same version of Headway on the
-/// same kind of machine: a cache, not an exchange format. The file (mode 0600) is renamed into place
-/// when complete. Polls `keep_going`; when it returns false, stops and removes the file. Throws
+/// same kind of machine: a cache, not an exchange format. The file (mode 0600) is renamed into
+/// place when complete. Polls `keep_going`; when it returns false, stops and removes the file. Throws
 /// Error when the disk refuses. Returns true when the file was written.
 bool write_snapshot(const Trace& trace, const SnapshotKey& key, const std::filesystem::path& path,
                     const std::function<bool()>& keep_going);
