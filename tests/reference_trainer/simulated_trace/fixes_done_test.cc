@@ -54,7 +54,7 @@ TEST_CASE("a host that waits for each step gains by one step ahead") {
 TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
   SUBCASE("a host that cannot keep up") {
     check_done(with(kImages, {{"batch", "1"}, {"launch_us", "6"}}), "cuda-graph",
-               {{"cuda_graph", "on"}}, 0.05);  // such a host shows no gap: a usual one is assumed
+               {{"cuda_graph", "on"}}, 0.08);  // such a host shows no gap: a usual one is assumed
   }
   SUBCASE("a device that has enough to do") {
     check_done(with(kText, {{"gpu", "v100"}, {"features", "128"}, {"fused_ln", "off"}}),
