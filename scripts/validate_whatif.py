@@ -117,8 +117,8 @@ SIM = {
     "attention, windows": ([*ATTENTION, "--window", "64"], ["--fused-attention", "off"], ["--fused-attention", "on"], "fused-attention"),
 }
 # Cases that are known to miss: by how much at most, and why.
-NO_GAP = "a device that is waited for after every op never shows the gap between two kernels; 1.3 µs are assumed, and it has 1.0 (off by 0.03 % with --calibrated)"
-NEVER_BEHIND = "launches that come late never show the gap between two kernels; 1.3 µs are assumed, and it has 1.0 (off by 0.7 to 0.9 % with --calibrated)"
+NO_GAP = "a device that is waited for after every op never shows the gap between two kernels; 1.3 µs are assumed, 0.6 of them between nodes, and it has 1.0 and 0.55 (off by 0.03 % with --calibrated)"
+NEVER_BEHIND = "launches that come late never show the gap between two kernels; 1.3 µs are assumed, 0.6 of them between nodes, and it has 1.0 and 0.55 (off by 0.7 to 0.9 % with --calibrated)"
 OWN_CLOCK = "a ceiling: memory has its own clock, and what it bounds takes no longer"
 POOL = "a pool is taken to need 0.2 µs for each call, as frameworks' do; this trainer plans a step's memory once and makes no call, and here the host decides the step"
 TF32_RATE = "the formula gives TF32 70 % of what the general cores reach of their peak (5.2 times as fast), this GPU gives it the same share (7.4)"
@@ -133,8 +133,8 @@ KNOWN_MISSES = {
     "LSTM, small batches": (0.03, FEW_BLOCKS),
     "batch norm, fused": (0.06, CLUSTERS),
     "graph compiler": (0.09, COLUMNS),
-    "graph, slow launches": (0.04, NEVER_BEHIND),
-    "graph, ranks": (0.04, NEVER_BEHIND),
+    "graph, slow launches": (0.06, NEVER_BEHIND),
+    "graph, ranks": (0.06, NEVER_BEHIND),
     "clock": (0.06, OWN_CLOCK),
     "sync, small batches": (0.10, NO_GAP),
     "sync, transformer": (0.03, NO_GAP),

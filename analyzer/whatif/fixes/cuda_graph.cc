@@ -26,8 +26,8 @@ struct GraphCosts {
   DurationNs unseen_gap;
 };
 // Launching: 2.5 µs and 1 ns a node (CUDA 12, H100). Between nodes: 0.5 of 0.9 µs (V100, CUDA 10), and 0.3 µs less of
-// about 0.9 (GV100). Between launches, where a queue is full: 0.75 to 1 µs (V100), 1 to 1.4 (H100), 1 to 2 (A100).
-constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.6, {900}};
+// about 0.9 (GV100).
+constexpr GraphCosts kLikelyCosts{{2'500}, {1}, 0.6, {}};
 /// Next to nothing between nodes; or as much as between launches, and launched as slowly as before CUDA 12.
 constexpr GraphCosts kLeastCosts{{2'500}, {1}, 0.2, {}};
 constexpr GraphCosts kMostCosts{{8'000}, {300}, 1, {2'500}};
