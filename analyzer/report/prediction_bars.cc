@@ -127,7 +127,7 @@ std::optional<Strip> predicted_strip(const trace::Trace& trace, const Analysis& 
   if (!fix || trace.event_count() > kMostReplayed) return std::nullopt;
   const Predictor predictor(trace, analysis);
   if (!predictor.missing().empty()) return std::nullopt;
-  const Proposal proposal = proposal_of(*fix, predictor);
+  const Proposal proposal = Proposer(predictor).of(*fix);
   if (!proposal.applies) return std::nullopt;
   const PredictedStep predicted = predict_timeline(predictor, proposal.scenario);
   step = predicted.step;

@@ -51,9 +51,19 @@ struct Fix {
 
 bool answers(const Fix& fix, std::string_view rule);
 
-/// What the fix proposes, with what no fix changes that leaves the input as it is: a storage that was busy for most of the step
-/// serves no faster because something else got shorter.
-Proposal proposal_of(const Fix& fix, const Predictor& predictor);
+/// Asks fixes what they propose for one recording, and adds the bound that holds for all that leave the input as it is: a
+/// storage that was busy for most of the step serves no faster because something else got shorter. Immutable; keeps a
+/// reference to the predictor.
+class Proposer {
+ public:
+  explicit Proposer(const Predictor& predictor);
+
+  Proposal of(const Fix& fix) const;
+
+ private:
+  const Predictor& predictor_;
+  DurationNs storage_;  ///< what it needs for a step; 0: it showed no limit
+};
 
 /// All fixes. The order breaks ties between equal gains.
 std::span<const Fix* const> all_fixes();

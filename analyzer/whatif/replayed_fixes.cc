@@ -64,10 +64,11 @@ void doubt_what_nothing_explains(const Predictor& predictor, std::vector<Replaye
 std::vector<ReplayedFix> replay_fixes(const Predictor& predictor) {
   const auto all = all_fixes();
   std::vector<ReplayedFix> replayed(all.size());
+  const Proposer proposer(predictor);
   run_parallel(all.size(), [&](std::size_t i) {
     ReplayedFix& one = replayed[i];
     one.fix = all[i];
-    one.proposal = proposal_of(*all[i], predictor);
+    one.proposal = proposer.of(*all[i]);
     if (!one.applies()) return;
     one.prediction =
         predictor.predict(one.proposal.scenario, one.fix->model_error, one.proposal.otherwise);

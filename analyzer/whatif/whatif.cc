@@ -94,11 +94,12 @@ WhatIf what_if(const Predictor& predictor, std::span<const Fix* const> chosen, b
   result.baseline = predictor.baseline();
   result.fixes.resize(chosen.size());
   std::vector<Proposal> proposals(chosen.size());
+  const Proposer proposer(predictor);
   run_parallel(chosen.size(), [&](std::size_t i) {
     FixPrediction& one = result.fixes[i];
     Proposal& proposal = proposals[i];
     one.fix = chosen[i];
-    proposal = proposal_of(*chosen[i], predictor);
+    proposal = proposer.of(*chosen[i]);
     one.applies = proposal.applies;
     one.text = proposal.text;
     one.setting = proposal.setting.empty() ? chosen[i]->trainer_switch : proposal.setting;

@@ -106,7 +106,8 @@ class WhatIfCommand final : public Command {
   void write_timeline(const analyzer::Predictor& predictor,
                       const std::vector<const Fix*>& fixes) const {
     std::vector<analyzer::Proposal> proposals;
-    for (const Fix* fix : fixes) proposals.push_back(proposal_of(*fix, predictor));
+    const analyzer::Proposer proposer(predictor);
+    for (const Fix* fix : fixes) proposals.push_back(proposer.of(*fix));
     std::vector<analyzer::ProposedFix> proposed;
     std::string ids;
     std::string titles;

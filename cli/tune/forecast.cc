@@ -14,7 +14,7 @@ Forecast forecast_of(const analyzer::Fix& fix, const analyzer::Predictor& predic
   forecast.fix = fix.id;
   forecast.switches = fix.trainer_switch;
   forecast.ceiling = fix.kind == analyzer::FixKind::kCeiling;
-  const analyzer::Proposal proposal = proposal_of(fix, predictor);
+  const analyzer::Proposal proposal = analyzer::Proposer(predictor).of(fix);
   if (!proposal.setting.empty()) forecast.switches = proposal.setting;
   forecast.applies = proposal.applies;
   forecast.text = proposal.text;

@@ -103,17 +103,19 @@ std::string_view fix_kind_id(FixKind kind) {
   return "modelled";
 }
 
-Proposal proposal_of(const Fix& fix, const Predictor& predictor) {
+Proposer::Proposer(const Predictor& predictor)
+    : predictor_(predictor), storage_(least_for_storage(predictor)) {}
+
+Proposal Proposer::of(const Fix& fix) const {
   static constexpr std::array kOfInput = {"input-bound", "slow-storage", "small-files",
                                           "workers-starved", "workers-oversubscribed"};
-  Proposal proposal = fix.propose(predictor);
+  Proposal proposal = fix.propose(predictor_);
   const bool input =
       std::ranges::any_of(kOfInput, [&](std::string_view rule) { return answers(fix, rule); });
   // A step of more samples asks for more of them at once: it has its own bound.
   if (!proposal.applies || input || proposal.scenario.work != 1) return proposal;
-  const DurationNs storage = least_for_storage(predictor);
-  proposal.scenario.at_least = std::max(proposal.scenario.at_least, storage);
-  for (Scenario& other : proposal.otherwise) other.at_least = std::max(other.at_least, storage);
+  proposal.scenario.at_least = std::max(proposal.scenario.at_least, storage_);
+  for (Scenario& other : proposal.otherwise) other.at_least = std::max(other.at_least, storage_);
   return proposal;
 }
 
