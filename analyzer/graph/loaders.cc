@@ -98,9 +98,11 @@ PointId room_for(const Points& points, const Loader& loader, std::size_t made, s
 std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   // No scheduler lets a thread wait so long that may run.
   constexpr DurationNs kMost{50'000'000};
-  // Waking alone takes less, and seldom many times what it usually takes on this machine.
+  // Waking alone takes less, and seldom many times what it takes at best on this machine. The tenth of them that is
+  // shortest tells it: with as many workers as half an epoch has batches, every second one begins late.
   constexpr DurationNs kLeast{1'000'000};
-  constexpr std::int64_t kTimesUsual = 10;
+  constexpr std::int64_t kTimesShort = 20;
+  constexpr std::ptrdiff_t kShort = 10;
   constexpr std::size_t kEnough = 8;
   std::vector<TimeNs> worker_free(points.trace().threads.size(), TimeNs::min());
   std::vector<TimeNs> ends;
@@ -118,9 +120,9 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   }
   DurationNs most = kMost;
   if (known.size() >= kEnough) {
-    const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-    std::ranges::nth_element(known, middle);
-    most = std::clamp(*middle * kTimesUsual, kLeast, kMost);
+    const auto at = known.begin() + std::ssize(known) / kShort;
+    std::ranges::nth_element(known, at);
+    most = std::clamp(*at * kTimesShort, kLeast, kMost);
   }
   std::ranges::sort(ends);
   std::vector<BatchStart> starts(loader.made.size());

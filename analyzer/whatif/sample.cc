@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "analyzer/evidence/loader.h"
 #include "common/block_bootstrap.h"
 #include "trace/subset.h"
 
@@ -120,7 +121,10 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   const Window judged = typical_window(steps, most);
   // A host that runs ahead waits for steps before the sample as long as recorded, whatever is replayed, and the device, once
   // it is faster, waits for the host in the step after those.
-  const std::size_t before = std::clamp(run_ahead(analysis) + 1, kBefore, kBefore + most);
+  // What tells when a worker could have begun a batch is the step that made room for it.
+  const auto ahead = static_cast<std::size_t>(std::max<std::int64_t>(0, batches_ahead(trace)));
+  const std::size_t before =
+      std::clamp(std::max(run_ahead(analysis), ahead) + 1, kBefore, kBefore + most);
   const std::size_t first = judged.first - std::min(judged.first, before);
   const std::size_t last = std::min(judged.first + judged.count - 1 + kAfter, steps.all.size() - 1);
   Interval window = {steps.all[first].host.begin, steps.all[last].host.end};

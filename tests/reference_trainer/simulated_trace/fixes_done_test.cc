@@ -51,6 +51,17 @@ TEST_CASE("a host that waits for each step gains by one step ahead") {
              {{"run_ahead", "2"}});
 }
 
+TEST_CASE(
+    "a storage that is busy for most of the step bounds what one kernel of the optimizer gains") {
+  check_done(with(kImages, {{"samples", "4096"},
+                            {"workers", "8"},
+                            {"decode", "offline"},
+                            {"augment", "off"},
+                            {"storage_mb_per_s", "60"},
+                            {"fused_optimizer", "off"}}),
+             "multi-tensor-optimizer", {{"fused_optimizer", "multi-tensor"}}, 0.06);
+}
+
 TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
   SUBCASE("a host that cannot keep up") {
     check_done(with(kImages, {{"batch", "1"}, {"launch_us", "6"}}), "cuda-graph",

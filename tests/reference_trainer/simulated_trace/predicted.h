@@ -32,15 +32,15 @@ inline double mean_step_ns(const Switches& run, const Switches& change = {}) {
 
 /// A simulated run and what is predicted from its trace.
 struct Predicted {
-  explicit Predicted(const Switches& switches) : run(switches) {
-    trainer::sim::write_trace(simulate(run, 60).run, folder / "run.sqlite");
+  explicit Predicted(const Switches& switches, int steps = 60) : run(switches) {
+    trainer::sim::write_trace(simulate(run, steps).run, folder / "run.sqlite");
     trace = trace::load(folder / "run.sqlite");
     analysis = analyzer::analyze(trace);
   }
   /// The step with the fix, in ns; the recorded one where it does not apply.
   double step_ns(std::string_view fix) const {
     const analyzer::Predictor predictor(trace, analysis);
-    const analyzer::Proposal proposal = analyzer::find_fix(fix)->propose(predictor);
+    const analyzer::Proposal proposal = analyzer::Proposer(predictor).of(*analyzer::find_fix(fix));
     if (!proposal.applies) return static_cast<double>(predictor.baseline().recorded.ns);
     return static_cast<double>(predictor.predict(proposal.scenario).step.ns);
   }

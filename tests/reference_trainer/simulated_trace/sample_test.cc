@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A long recording is replayed by some of its steps: they must be like all of them.
+#include "analyzer/whatif/sample.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/reference_trainer/simulated_trace/predicted.h"
+
+namespace headway::test {
+namespace {
+
+double mean_cycle_ns(const analyzer::Steps& steps) {
+  double sum = 0;
+  for (const std::uint32_t i : steps.steady)
+    sum += static_cast<double>(steps.all[i].cycle().length().ns);
+  return sum / static_cast<double>(steps.steady.size());
+}
+
+}  // namespace
+
+TEST_CASE("steps of a sample hold as many restarts of the loader as those of the recording") {
+  const Predicted whole(with(kImages, {{"samples", "256"},
+                                       {"workers", "4"},
+                                       {"fused_optimizer", "off"},
+                                       {"worker_reuse", "off"},
+                                       {"worker_start_ms", "20"}}),
+                        1200);
+  const auto sample = analyzer::take_sample(whole.trace, whole.analysis, 0);
+  REQUIRE(sample);
+  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
+  const analyzer::Predictor of_whole(whole.trace, whole.analysis);
+  CHECK(mean_cycle_ns(sample->analysis.steps) ==
+        doctest::Approx(mean_cycle_ns(whole.analysis.steps)).epsilon(0.02));
+  for (const char* id : {"persistent-workers", "multi-tensor-optimizer"}) {
+    CAPTURE(id);
+    const analyzer::Proposal proposed = analyzer::Proposer(of_sample).of(*analyzer::find_fix(id));
+    const analyzer::Proposal there = analyzer::Proposer(of_whole).of(*analyzer::find_fix(id));
+    CHECK(proposed.applies);
+    CHECK(there.applies);
+    CHECK(static_cast<double>(of_sample.predict(proposed.scenario).step.ns) ==
+          doctest::Approx(static_cast<double>(of_whole.predict(there.scenario).step.ns))
+              .epsilon(0.05));
+  }
+}
+
+}  // namespace headway::test
