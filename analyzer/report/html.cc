@@ -202,10 +202,11 @@ std::vector<Section> sections_of(const Trace& trace, const Analysis& analysis,
       steps_section(trace, analysis),
       overlap_section(trace, analysis),
       roofline_section(trace, analysis)};
-  for (const Table& table : make_tables(trace, analysis,
-                                        {path_kind_table, op_type_table, op_table, layer_table,
-                                         kernel_family_table, kernel_table, collective_sum_table,
-                                         loader_table, copy_table, device_table, process_table}))
+  for (const Table& table :
+       make_tables(trace, analysis,
+                   {host_function_table, path_kind_table, op_type_table, op_table, layer_table,
+                    kernel_family_table, kernel_table, collective_sum_table, loader_table,
+                    copy_table, device_table, process_table}))
     sections.push_back(table_section(table, options.max_rows));
   std::erase_if(sections, [](const Section& section) { return section.body.empty(); });
   return sections;

@@ -61,6 +61,7 @@ Table io_file_table(const trace::Trace&, const Analysis&);
 Table io_thread_table(const trace::Trace&, const Analysis&);
 Table device_table(const trace::Trace&, const Analysis&);
 Table process_table(const trace::Trace&, const Analysis&);
+Table host_function_table(const trace::Trace&, const Analysis&);
 Table counter_table(const trace::Trace&, const Analysis&);
 Table finding_table(const trace::Trace&, const Analysis&);
 Table doubt_table(const trace::Trace&, const Analysis&);

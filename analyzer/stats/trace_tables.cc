@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/partition/sampled_work.h"
 #include "analyzer/stats/tables.h"
 
 namespace headway::analyzer {
@@ -34,6 +35,27 @@ Table doubt_table(const Trace&, const Analysis& analysis) {
   table.columns = {{"severity", "Severity", ColumnKind::kText},
                    {"text", "What", ColumnKind::kText}};
   for (const Doubt& doubt : analysis.doubts) table.rows.push_back({doubt.severity, doubt.text});
+  return table;
+}
+
+Table host_function_table(const Trace& trace, const Analysis& analysis) {
+  Table table{"host-functions",
+              "Host functions",
+              "In time that no range tells, by samples of the training thread's stack.",
+              {},
+              {}};
+  table.columns = {{"function", "Function", ColumnKind::kText},
+                   {"place", "Line", ColumnKind::kText},
+                   {"from", "Called from", ColumnKind::kText},
+                   {"ns_per_step", "Per step", ColumnKind::kDuration},
+                   {"share_of_step", "Share", ColumnKind::kPercent},
+                   {"samples", "Samples", ColumnKind::kCount}};
+  for (const DevicePartition& partition : analysis.partitions) {
+    for (const SampledWork& work : sampled_works(trace, analysis.steps, partition).works)
+      table.rows.push_back({work.function, work.place, work.from, work.per_step.ns,
+                            ratio(work.per_step, partition.per_steady_step.total()), work.samples});
+    if (!table.rows.empty()) break;
+  }
   return table;
 }
 
