@@ -30,7 +30,7 @@ constexpr StaticKey kBefore[] = {
     {"trace.tool_version", "string", "Its version."},
     {"trace.command", "string", "That was recorded."},
     {"trace.scope", "string",
-     "What of the run was chosen to be recorded, in a sentence; empty: all of it."},
+     "The chosen recording scope as a sentence; empty: the whole run."},
     {"trace.start_utc_ns", "integer",
      "Wall clock at time zero, since 1970; 0 when it is not known."},
     {"trace.duration_ns", "integer", "Of the recording."},

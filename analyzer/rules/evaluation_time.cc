@@ -34,8 +34,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   finding.evidence = occasions_of(context, work);
   finding.advice = {
       {"PyTorch",
-       "Evaluate less often or on fewer batches; larger batches without gradients fit, too. Or "
-       "evaluate checkpoints in a process of their own.",
+       "Evaluate less often, on fewer batches, or with larger batches, which fit without "
+       "gradients. Or evaluate checkpoints in a separate process.",
        "the program's own interval; trainers: eval_steps, val_check_interval, limit_val_batches",
        ""},
       {"TensorFlow/JAX", "Evaluate less often or on fewer batches.",

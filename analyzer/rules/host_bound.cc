@@ -181,7 +181,6 @@ Finding check(const Rule& rule, const RuleContext& context) {
 
 extern const Rule kHostBound = {
     "host-bound", "Host-bound",
-    "Idle device time while the launching thread does work of its own, over 5 % of the step.",
-    check};
+    "The device idles for over 5 % of the step while the launching thread does other work.", check};
 
 }  // namespace headway::analyzer

@@ -120,8 +120,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   const HostPauses of = find_host_pauses(context);
   if (!of.partition) return cannot_tell(rule, "No step is steady: record more steps.");
   if (of.steps < HostPauses::kLeastSteps)
-    return cannot_tell(rule, fmt::format("{} steady steps are too few to tell what usually lies "
-                                         "between them; record at least {}.",
+    return cannot_tell(rule, fmt::format("{} steady steps are too few to know the usual pause "
+                                         "between steps; record at least {}.",
                                          of.steps, HostPauses::kLeastSteps + 2));
   const bool each = has_pause_each_step(context, of);
   const DurationNs time = each ? between_each(of) : of.per_step;

@@ -119,8 +119,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
   Finding finding = found(rule, sync.time, context);
   finding.sub_cause = count > 10 ? "per-op" : "per-step";
   finding.claim = fmt::format(
-      "{:.1f} blocking calls {} drain the device's queue; it idles {} until the host has "
-      "launched again.",
+      "{:.1f} blocking calls {} drain the device's queue; the device then idles {} until the next "
+      "launch.",
       count, per_step(context), of_step(context, sync.time, sync.step));
   if (Culprit culprit = main_culprit(context, *sync.device); !culprit.op.empty())
     finding.claim +=

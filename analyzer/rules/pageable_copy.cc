@@ -188,9 +188,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kPageableCopy = {"pageable-copy", "Copies of pageable memory",
-                                   "Copies from or to pageable host memory, or far below the rate "
-                                   "of pinned ones, that cost over 5 % of "
-                                   "the step.",
+                                   "Copies of pageable host memory, or far slower than pinned "
+                                   "copies, cost over 5 % of the step.",
                                    check};
 
 }  // namespace headway::analyzer

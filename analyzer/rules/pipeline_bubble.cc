@@ -127,8 +127,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
 }  // namespace
 
 extern const Rule kPipelineBubble = {"pipeline-bubble", "Stages of a pipeline wait for each other",
-                                     "Ranks that pass micro batches on are idle for more than 5 % "
-                                     "of the step, or compute unevenly by as much.",
+                                     "Pipeline ranks idle for more than 5 % of the step, or their "
+                                     "compute differs by as much.",
                                      check, true};
 
 }  // namespace headway::analyzer

@@ -71,8 +71,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
   }
   Finding finding = found(rule, serial.recoverable, context);
   finding.claim = fmt::format(
-      "A sequence of {:.0f} short kernels without matrix work repeats up to {:.0f} times in a row "
-      "in {:.1f} places {}, over {}: work done sample by sample.",
+      "{:.0f} short kernels without matrix work repeat up to {:.0f} times in a row, in {:.1f} "
+      "places "
+      "{}, for {}: samples are processed one by one.",
       serial.kernels, serial.repetitions, serial.places, per_step(context),
       of_step(context, serial.time, context.step));
   finding.confidence = 0.55;  // that the repetitions are samples is inferred

@@ -49,8 +49,8 @@ Remedy remedy_of(TimeClass c, bool without_device) {
   switch (info(c).group) {
     case TimeGroup::kInput:
       return {"input",
-              "That rank's loader is slow: compare its storage, workers and free cores "
-              "with the others', and deal batches of equal cost.",
+              "That rank's loader is slow: compare its storage, workers and free cores with the "
+              "other ranks', and give all ranks batches of equal cost.",
               "DataLoader(num_workers=…), DistributedSampler; its node's disk and CPU"};
     case TimeGroup::kCompute:
       return {"compute",

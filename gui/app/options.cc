@@ -113,8 +113,8 @@ Options parse_options(int argc, char** argv) {
                "With --finding: show a step as it would be with the fix, beside the recorded one");
   app.add_option(
          "--fix", options.fixes,
-         "Tick this fix on the timeline and show a step as it would be; may be repeated: all "
-         "at once. `headway whatif TRACE` lists them")
+         "Select this fix and show the predicted step; repeat to combine fixes. `headway whatif "
+         "TRACE` lists them")
       ->type_name("FIX")
       ->allow_extra_args(false);
   app.add_option("--step-range", options.analysis.steps.range,

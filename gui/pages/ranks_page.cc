@@ -120,7 +120,7 @@ BackgroundTask::Work RanksPage::make_work() {
             tr(" Waiting cannot be told from transfer here: no collective was matched between "
                "them.");
       if (session->analysis.steps.all.empty())
-        text += tr(" The trace has no steps: the one column stands for all of its time.");
+        text += tr(" The trace has no steps: one column covers the whole trace.");
       text_->setText(text);
       map_->set_map(map);
       metric_->setCurrentIndex(static_cast<int>(map->most_different()));

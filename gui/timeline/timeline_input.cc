@@ -385,7 +385,7 @@ QStringList TimelineView::merged_lines(const Hit& found) const {
   const LaneItem& item = *found.item;
   QStringList lines{
       tr("%1 events in this pixel").arg(QString::fromStdString(format_count(item.count)))};
-  lines << tr("They cover %1 of its time")
+  lines << tr("Covering %1 of the pixel")
                .arg(QString::fromStdString(format_percent(item.fill / 255.0)));
   const Lane* strip = strip_of(frame_, found.row);
   const RowId id = strip ? frame_.model->strip_row(found.row) : found.row;

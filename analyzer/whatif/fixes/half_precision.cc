@@ -194,7 +194,8 @@ const Fix kHalfPrecision{
     "--precision bf16",
     "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
     "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
-    "peaks; kernels that pass activations through memory take half, and casts go away. The update "
+    "peaks; kernels that pass activations through memory take half, a softmax three quarters, and "
+    "casts go away. The update "
     "and the exchange of gradients stay, but parameters that ranks share travel in 16 bits; where "
     "the "
     "device has no BF16, a kernel for each parameter's update unscales its gradient.",
@@ -208,9 +209,9 @@ const Fix kHalfThroughout{
     FixKind::kModelled,
     0.25,
     "--precision bf16",
-    "Casts go away, and kernels that pass activations through memory take half, but for those "
-    "whose "
-    "names say 16 bits; BF16 needs no scaling of losses. Products, the update and the exchange of "
+    "Casts go away, and kernels that pass activations through memory take half, a softmax three "
+    "quarters, but for those whose names say 16 bits; BF16 needs no scaling of losses. Products, "
+    "the update and the exchange of "
     "gradients stay, but parameters that ranks share travel in 16 bits.",
     "whether the training is as good with norms and losses in 16 bits",
     propose_throughout};

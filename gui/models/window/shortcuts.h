@@ -68,8 +68,8 @@ enum class Command : std::uint8_t {
   kClear,
 };
 
-/// A key binding, declared once (shortcuts.cc): key handling, the menus, the help overlay and the
-/// table of docs/user-guide/view.md agree because a test compares them.
+/// A key binding, declared once (shortcuts.cc): key handling, the menus and the help overlay read it. Its row in
+/// docs/user-guide/view.md is written by hand.
 struct Shortcut {
   Command command;
   std::string_view group;  ///< heading in the help
