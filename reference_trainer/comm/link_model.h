@@ -37,8 +37,9 @@ struct LinkModel {
   double network_latency_s = 0;
   double start_s = 0;  ///< of every collective
 
-  double connection_share = 1;   ///< of the network's rate that one rank's connection reaches
-  double half_rate_bytes = 0;    ///< a hop's message of so many bytes reaches half of the rate
+  double connection_share = 1;  ///< of the network's rate that one rank's connection reaches
+  double half_rate_bytes =
+      0;  ///< a hop's message of so many bytes reaches half of the rate; none less
   double server_congestion = 0;  ///< of a parameter server: each sender costs the others that share
 
   /// Bytes per second that one rank gets in a collective of this scope among `ranks`.
