@@ -56,8 +56,7 @@ std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int rank
   if (kind == CollectiveKind::kParameterServer) {
     rate /= 1 + server_congestion * (ranks - 1);
   } else {
-    // NCCL's protocol for small messages sends a flag with each word (src/device/prims_ll.h), so it has half of the rate
-    // whatever their size: 1 kB inside a node takes some 30 us, not a slice's time for each hop.
+    // NCCL's protocol for small messages (LL) sends a flag with each word: half of the rate, whatever their size.
     constexpr double kOfFlags = 0.5;
     const double piece = is_message(kind) ? message : message / ranks;
     if (half_rate_bytes > 0) rate *= std::max(kOfFlags, piece / (piece + half_rate_bytes));
