@@ -103,6 +103,8 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   constexpr DurationNs kLeast{1'000'000};
   constexpr std::int64_t kTimesShort = 20;
   constexpr std::ptrdiff_t kShort = 10;
+  // Where even the shortest take as long, none is a wake: no epoch is longer than what is made ahead of it.
+  constexpr DurationNs kNoWake{5'000'000};
   constexpr std::size_t kEnough = 8;
   std::vector<TimeNs> worker_free(points.trace().threads.size(), TimeNs::min());
   std::vector<TimeNs> ends;
@@ -122,7 +124,7 @@ std::vector<BatchStart> starts_of(const Points& points, const Loader& loader) {
   if (known.size() >= kEnough) {
     const auto at = known.begin() + std::ssize(known) / kShort;
     std::ranges::nth_element(known, at);
-    most = std::clamp(*at * kTimesShort, kLeast, kMost);
+    most = *at > kNoWake ? kNoWake : std::clamp(*at * kTimesShort, kLeast, kMost);
   }
   std::ranges::sort(ends);
   std::vector<BatchStart> starts(loader.made.size());

@@ -33,6 +33,13 @@ TEST_CASE("workers that live on from epoch to epoch gain what they are predicted
                             {"worker_reuse", "off"},
                             {"worker_start_ms", "20"}}),
              "persistent-workers", {{"worker_reuse", "on"}}, 0.1);
+  // Epochs of eight batches, eight of them ahead: each of them begins late.
+  check_done(with(kImages, {{"samples", "256"},
+                            {"workers", "16"},
+                            {"prefetch", "8"},
+                            {"worker_reuse", "off"},
+                            {"worker_start_ms", "20"}}),
+             "persistent-workers", {{"worker_reuse", "on"}}, 0.1);
   CHECK_FALSE(Predicted(with(kImages, {{"samples", "256"}, {"workers", "2"}}))
                   .applies("persistent-workers"));
 }
