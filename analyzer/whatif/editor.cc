@@ -196,6 +196,16 @@ void Editor::set_transfer(DeviceOpId op, DurationNs duration, bool modelled) {
   });
 }
 
+void Editor::scale_message(DeviceOpId message, double times, DurationNs least) {
+  program_.for_each(program_.slot_of(end_of(points_.task(message))),
+                    [&](const Constraint& constraint) {
+                      if (constraint.kind != EdgeKind::kTransfer) return;
+                      const DurationNs fixed = std::min(constraint.lag, least);
+                      const double bytes = times * static_cast<double>((constraint.lag - fixed).ns);
+                      set_lag(constraint.id, fixed + DurationNs{std::llround(bytes)});
+                    });
+}
+
 Scenario Editor::take() {
   scenario_.finish();
   return std::move(scenario_);

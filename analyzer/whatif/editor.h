@@ -50,6 +50,9 @@ class Editor {
   /// What a copy takes, or a collective once all ranks have come, shorter or longer than recorded; of one that was not
   /// matched with other ranks, all that it takes.
   void set_transfer(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
+  /// What a message from rank to rank takes beyond `least`, so many times; who begins it stays. Nothing where its other end
+  /// was not recorded.
+  void scale_message(trace::DeviceOpId message, double times, DurationNs least);
 
   bool empty() const { return scenario_.edits.empty() && scenario_.factor.empty(); }
   Scenario take();

@@ -36,9 +36,14 @@ class FewerParts {
       if (one.op.valid() && is_point_to_point(predictor_.trace().strings[one.kind]))
         messages.emplace(one.op, ops_.batch[one.op.value]);
     bool any = false;
+    const DurationNs least = shortest_kernel(ops_);
     for (const auto& [op, batch] : messages) {
       if (batch < 0) return false;
-      edit_message(op, is_joined(batch));
+      // Twice the bytes in one message, and none in the other.
+      if (is_joined(batch))
+        editor_.scale_message(op, 0, {});
+      else
+        editor_.scale_message(op, 2, least);
     }
     for (std::uint32_t i = 0; i < ops_.size(); ++i) {
       const DeviceOpId op{i};
@@ -67,19 +72,6 @@ class FewerParts {
   bool adds_up_gradients(DeviceOpId op, Phase phase) const {
     return phase == Phase::kBackward && ops_.op[op.value] < 0 &&
            !predictor_.trace().graph_ops.empty();
-  }
-
-  /// Twice the bytes in one message, and none in the other; who begins it stays.
-  void edit_message(DeviceOpId message, bool joined) {
-    const Program& program = predictor_.program();
-    const DurationNs least = shortest_kernel(ops_);
-    program.for_each(program.slot_of(end_of(program.graph().points().task(message))),
-                     [&](const Constraint& constraint) {
-                       if (constraint.kind != EdgeKind::kTransfer) return;
-                       const DurationNs fixed = std::min(constraint.lag, least);
-                       const DurationNs whole = fixed + (constraint.lag - fixed) * 2;
-                       editor_.set_lag(constraint.id, joined ? DurationNs{0} : whole);
-                     });
   }
 
   const Predictor& predictor_;

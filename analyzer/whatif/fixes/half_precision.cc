@@ -101,6 +101,16 @@ Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored
   return editor;
 }
 
+/// Between the stages of a pipeline go activations, and their gradients.
+void halve_messages(const Predictor& predictor, Editor& editor) {
+  const Trace& trace = predictor.trace();
+  const DurationNs least = shortest_kernel(trace.device_ops);
+  for (const Collective& one : trace.collectives)
+    if (one.op.valid() && is_point_to_point(trace.strings[one.kind]) &&
+        in_single_precision(trace.strings[one.dtype]))
+      editor.scale_message(one.op, 0.5, least);
+}
+
 /// Parameters that the ranks share travel, as their gradients do, in the type that products take (FSDP's mixed precision).
 bool halve_shards(const Predictor& predictor, Editor& editor) {
   const Analysis& analysis = predictor.analysis();
@@ -141,6 +151,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   Editor editor = halve(predictor, *limits, stored);
   const bool shards = !stored && halve_shards(predictor, editor);
+  if (!stored) halve_messages(predictor, editor);
   // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
   if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
   if (editor.empty()) return not_here("no kernel would be shorter");
@@ -196,7 +207,9 @@ const Fix kHalfPrecision{
     "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
     "peaks; kernels that pass activations through memory take half, a softmax three quarters, and "
     "casts go away. The update "
-    "and the exchange of gradients stay, but parameters that ranks share travel in 16 bits; where "
+    "and the exchange of gradients stay, but parameters that ranks share and activations that go "
+    "from "
+    "stage to stage travel in 16 bits; where "
     "the "
     "device has no BF16, a kernel for each parameter's update unscales its gradient.",
     "whether the training is as good in 16 bits",

@@ -112,6 +112,11 @@ Scenario computing(const Predictor& predictor, double power) {
       continue;
     editor.set_duration(points.task(DeviceOpId{i}), growth.doubled(DeviceOpId{i}), true);
   }
+  // Between the stages of a pipeline go activations.
+  const DurationNs least = shortest_kernel(ops);
+  for (const Collective& one : trace.collectives)
+    if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
+      editor.scale_message(one.op, kTimes, least);
   return editor.take();
 }
 
@@ -164,8 +169,9 @@ const Fix kLargerBatch{
     FixKind::kModelled,
     0.2,
     "",  // --batch changes the training: nothing to be tried for speed alone
-    "Kernels but those of the update and of communication, copies to the device "
-    "and the making of batches take twice their time beyond the shortest one's, "
+    "Kernels but those of the update and of communication, copies to the device, "
+    "messages between the stages of a pipeline and the making of batches take twice their time "
+    "beyond the shortest one's, "
     "less what their grid fills the multiprocessors better (a last wave that is not full costs the "
     "root of its share); a product that memory bounds reads its weights once for all samples; "
     "launches "

@@ -181,8 +181,8 @@ class MoreParts {
         const DurationNs both =
             received.pass.ns > 0 ? std::min(sent.pass, received.pass) : sent.pass;
         bring_forward(sent, both / kTimes);
-        shorten(sent.op);
-        shorten(received.op);
+        for (const DeviceOpId end : {sent.op, received.op})
+          editor_.scale_message(end, 1.0 / kTimes, least_);
         ++count;
       }
     }
@@ -199,17 +199,6 @@ class MoreParts {
                          editor_.set_earlier(constraint.id, constraint.lag - by);
                        else if (constraint.kind == EdgeKind::kLaunch)
                          editor_.set_earlier(constraint.id, constraint.lag - asked);
-                     });
-  }
-
-  /// Half of the bytes; its start on both sides stays.
-  void shorten(DeviceOpId message) {
-    const Program& program = predictor_.program();
-    program.for_each(program.slot_of(end_of(points_.task(message))),
-                     [&](const Constraint& constraint) {
-                       if (constraint.kind != EdgeKind::kTransfer) return;
-                       const DurationNs fixed = std::min(constraint.lag, least_);
-                       editor_.set_lag(constraint.id, fixed + (constraint.lag - fixed) / kTimes);
                      });
   }
 

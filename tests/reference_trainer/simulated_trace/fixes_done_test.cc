@@ -69,6 +69,22 @@ TEST_CASE(
              "multi-tensor-optimizer", {{"fused_optimizer", "multi-tensor"}}, 0.06);
 }
 
+TEST_CASE(
+    "activations between stages of a pipeline have half the bytes in 16 bits, and twice in two "
+    "batches") {
+  const Switches run = with(kText, {{"ranks", "4"},
+                                    {"ranks_per_node", "1"},
+                                    {"pipeline", "gpipe"},
+                                    {"micro_batches", "2"},
+                                    {"network_gb_per_s", "1"},
+                                    {"precision", "tf32"},
+                                    {"batch", "32"}});
+  check_done(run, "half-precision", {{"precision", "bf16"}}, 0.06);
+  // Of a batch of recorded size.
+  const double batch = mean_step_ns(run, {{"batch", "64"}}) / 2;
+  CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(batch).epsilon(0.06));
+}
+
 TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
   SUBCASE("a host that cannot keep up") {
     check_done(with(kImages, {{"batch", "1"}, {"launch_us", "6"}}), "cuda-graph",
