@@ -46,8 +46,7 @@ constexpr auto kColumns = std::to_array<ColumnText>({
     {"block_threads", "Threads", ColumnKind::kCount, "Threads of a block, mean"},
     {"blocks_per_sm", "Blocks / SM", ColumnKind::kNumber,
      "Blocks over the multiprocessors of the device: below 1 a launch leaves some without work"},
-    {"bytes_per_s", "Achieved B/s", ColumnKind::kByteRate,
-     "Bytes moved per second, if recorded"},
+    {"bytes_per_s", "Achieved B/s", ColumnKind::kByteRate, "Bytes moved per second, if recorded"},
     {"flop_per_s", "Achieved FLOP/s", ColumnKind::kFlopRate,
      "Operations over time, where the recording says them"},
 });
