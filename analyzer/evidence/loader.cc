@@ -10,6 +10,7 @@
 
 #include "analyzer/evidence/communication.h"
 #include "analyzer/evidence/counters.h"
+#include "common/statistics.h"
 #include "trace/meta_keys.h"
 
 namespace headway::analyzer {
@@ -235,6 +236,20 @@ std::optional<bool> samples_are_random(const trace::Trace& trace) {
   if (!trace.setting("DataLoader.samples_draw_from").empty()) return true;
   if (!trace.setting("DataLoader.samples_draw_nothing").empty()) return false;
   return std::nullopt;
+}
+
+bool reads_come_from_memory(const trace::Trace& trace) {
+  // Flash answers in some 70 us; a processor opens a file of the page cache in 5 to 15, and there may be none free.
+  constexpr DurationNs kFromMemory{25'000};
+  constexpr double kFastest = 0.1;
+  std::vector<double> each;
+  for_each_call_on_file(trace, [&](const FileCalls& calls) {
+    each.push_back(static_cast<double>(calls.busy.ns) /
+                   static_cast<double>(std::max<std::int64_t>(1, calls.calls)));
+  });
+  if (each.empty()) return false;
+  std::ranges::sort(each);
+  return percentile_sorted(each, kFastest) < static_cast<double>(kFromMemory.ns);
 }
 
 StageTime time_of_stage(const trace::Trace& trace, RangeKind stage) {

@@ -44,6 +44,10 @@ struct FileCalls {
 void for_each_call_on_file(const trace::Trace& trace,
                            const std::function<void(const FileCalls&)>& visit);
 
+/// Whether a request for a file is answered in less time than any disk takes: from memory, by a processor. False where calls on
+/// files were not recorded.
+bool reads_come_from_memory(const trace::Trace& trace);
+
 /// What the PyTorch hook calls all that a data set does for a batch: it reads, decodes and transforms, and only what
 /// lies inside tells how much of it is decoding.
 inline constexpr std::string_view kWholeSamples = "samples";

@@ -262,9 +262,11 @@ std::size_t typical_step(const Predictor& predictor, const Scenario& scenario,
 PredictedStep predict_timeline(const Predictor& predictor, const Scenario& scenario,
                                std::optional<std::size_t> step) {
   Replayer replayer(predictor.program());
-  const std::vector<std::int64_t>& times = replayer.run(scenario);
-  const std::size_t which = step ? *step : typical_step(predictor, scenario, times);
-  PredictedStep result = Reader(predictor, scenario, predictor.steps().steps[which], times).read();
+  const std::optional<Scenario> shared = predictor.processors().settled(replayer, scenario);
+  const Scenario& replayed = shared ? *shared : scenario;
+  const std::vector<std::int64_t>& times = replayer.run(replayed);
+  const std::size_t which = step ? *step : typical_step(predictor, replayed, times);
+  PredictedStep result = Reader(predictor, replayed, predictor.steps().steps[which], times).read();
   result.replayed = predictor.replayed(which);
   return result;
 }

@@ -62,6 +62,7 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
       graph_(trace, machine_),
       parts_(facts_),
       program_(graph_, parts_),
+      processors_(program_, parts_.all(), analysis),
       marked_(mark_steps(program_, analysis.steps, analysis.partitions)) {
   if (!marked_.missing.empty()) return;
   const trace::DeviceId device = analysis.partitions[marked_.partition].device;
@@ -112,10 +113,13 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
   return lengths;
 }
 
-Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
-                                   double model_error) const {
+Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
+                                   bool basis) const {
   Prediction result;
-  std::vector<double> lengths = step_lengths(replayer.run(scenario), scenario);
+  const std::optional<Scenario> shared = processors_.settled(replayer, scenario);
+  const Scenario& replayed = shared ? *shared : scenario;
+  std::vector<double> lengths = step_lengths(replayer.run(replayed), replayed);
+  if (basis) result.basis = basis_of(replayer, replayed);
   std::vector<double> gains(lengths.size());
   for (std::size_t i = 0; i < gains.size(); ++i) gains[i] = replayed_[i] - lengths[i];
   // Where the replay is longer than what was recorded, a scenario could seem to gain more than the
@@ -153,7 +157,7 @@ Scenario Predictor::with_other_formulas(const Scenario& scenario, double by) con
 Prediction Predictor::predict(const Scenario& scenario, double model_error,
                               std::span<const Scenario> otherwise) const {
   Replayer replayer(program_);
-  Prediction result = predict_step(replayer, scenario, model_error);
+  Prediction result = predict_step(replayer, scenario, model_error, true);
   auto include = [&](const Prediction& other) {
     result.gain_ns.low = std::min(result.gain_ns.low, other.gain_ns.low);
     result.gain_ns.high = std::max(result.gain_ns.high, other.gain_ns.high);
@@ -164,22 +168,27 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
     for (const double by : {1 - model_error, 1 + model_error})
       include(predict_step(replayer, with_other_formulas(scenario, by), 0));
   }
+  return result;
+}
+
+std::array<double, static_cast<std::size_t>(Basis::kCount_)> Predictor::basis_of(
+    const Replayer& replayer, const Scenario& scenario) const {
+  std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis{};
   double total = 0;
   for (const Replayer::Link& link :
        replayer.chain(scenario, marked_.steps.front().begin.slot, marked_.steps.back().end.slot)) {
-    auto edit =
-        std::lower_bound(scenario.edits.begin(), scenario.edits.end(), link.constraint.id,
-                         [](const Edit& one, ConstraintId id) { return one.constraint < id; });
-    bool edited = edit != scenario.edits.end() && edit->constraint == link.constraint.id;
-    Basis basis = edited && edit->modelled ? Basis::kModelled
-                  : parts_.all()[link.constraint.part.value].kind == Part::Kind::kDelay
-                      ? Basis::kCalibrated
-                      : Basis::kMeasured;
-    result.basis[static_cast<std::size_t>(basis)] += static_cast<double>(link.time.ns);
+    const auto edit =
+        std::ranges::lower_bound(scenario.edits, link.constraint.id, {}, &Edit::constraint);
+    const bool edited = edit != scenario.edits.end() && edit->constraint == link.constraint.id;
+    const Basis one = edited && edit->modelled ? Basis::kModelled
+                      : parts_.all()[link.constraint.part.value].kind == Part::Kind::kDelay
+                          ? Basis::kCalibrated
+                          : Basis::kMeasured;
+    basis[static_cast<std::size_t>(one)] += static_cast<double>(link.time.ns);
     total += static_cast<double>(link.time.ns);
   }
-  for (double& share : result.basis) share = total > 0 ? share / total : 0;
-  return result;
+  for (double& share : basis) share = total > 0 ? share / total : 0;
+  return basis;
 }
 
 std::vector<Prediction> Predictor::predict(std::span<const Scenario> scenarios) const {

@@ -10,6 +10,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/graph/assumptions.h"
 #include "analyzer/replay/scenario.h"
+#include "analyzer/replay/shared_processors.h"
 #include "analyzer/replay/steps.h"
 #include "analyzer/replay/unexplained.h"
 #include "common/block_bootstrap.h"
@@ -70,6 +71,7 @@ class Predictor {
   const MarkedSteps& steps() const { return marked_; }
   const KernelNames& kernels() const { return kernels_; }
   const MachineFacts& machine() const { return machine_; }
+  const SharedProcessors& processors() const { return processors_; }
   /// Delays in use that are not from the recording.
   std::vector<Assumption> assumptions() const { return assumptions_of(graph_); }
   Interval recorded(const MarkedStep& step) const;
@@ -97,8 +99,12 @@ class Predictor {
   std::vector<DurationNs> path_of_parts() const;
 
  private:
-  Prediction predict_step(class Replayer& replayer, const Scenario& scenario,
-                          double model_error) const;
+  /// `basis`: also what its path rests on.
+  Prediction predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
+                          bool basis = false) const;
+  /// Of the path that was replayed last.
+  std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis_of(
+      const Replayer& replayer, const Scenario& scenario) const;
   /// The same change with formulas that change each duration by `by` as much.
   Scenario with_other_formulas(const Scenario& scenario, double by) const;
   std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
@@ -113,6 +119,7 @@ class Predictor {
   DependencyGraph graph_;
   Parts parts_;
   Program program_;
+  SharedProcessors processors_;
   MarkedSteps marked_;
   Baseline baseline_;
   bool on_threads_ = false;       ///< processors compute

@@ -1,37 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <vector>
-
+#include "analyzer/replay/host_time.h"
 #include "analyzer/replay/predictor.h"
 
 namespace headway::analyzer {
 
-/// Calls `visit(thread, recorded, constraint)` for all that threads do themselves: their calls' own time, and what lies
-/// between calls, cut by cut. `recorded` is where it was, with any waiting in a call.
+/// Of the predictor's program.
 template <class Visit>
 void for_each_host_time(const Predictor& predictor, Visit visit) {
-  const Program& program = predictor.program();
-  const Points& points = program.graph().points();
-  // Cuts stand before the point that they lead to, which tells the thread.
-  std::vector<Slot> cuts;
-  for (std::uint32_t s = 0; s < program.size(); ++s) {
-    cuts.push_back(Slot{s});
-    const PointId point = program.point_of(Slot{s});
-    if (!point.valid()) continue;
-    const TaskId task = task_of(point);
-    const trace::ThreadId thread =
-        points.op_of(task).valid() ? trace::ThreadId::none() : points.thread_of(task);
-    for (Slot slot : cuts) {
-      if (!thread.valid()) break;
-      program.for_each(slot, [&](const Constraint& constraint) {
-        if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder)
-          visit(thread, Interval{program.recorded(constraint.from), program.recorded(slot)},
-                constraint);
-      });
-    }
-    cuts.clear();
-  }
+  for_each_host_time(predictor.program(), visit);
 }
 
 }  // namespace headway::analyzer

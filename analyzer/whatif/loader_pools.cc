@@ -13,14 +13,6 @@ namespace headway::analyzer {
 
 using namespace trace;
 
-DurationNs least_for_processors(const Predictor& predictor) {
-  const std::int64_t processors = processor_count(predictor.trace());
-  if (processors <= 0) return {};
-  const double computing = loader_work(rule_context(predictor)).computing;
-  const double share = std::min(1.0, computing / static_cast<double>(processors));
-  return DurationNs{std::llround(share * static_cast<double>(predictor.baseline().recorded.ns))};
-}
-
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes) {
   const Steps& steps = predictor.analysis().steps;
   if (steps.steady.empty()) return {};

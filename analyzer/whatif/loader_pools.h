@@ -27,10 +27,6 @@ void drop_restarts(const Predictor& predictor, Editor& editor);
 /// What comes once an epoch comes so many times as often a step: workers that start anew, and evaluations.
 void repeat_epochs(const Predictor& predictor, int times, Editor& editor);
 
-/// What the processors need for the batches of a step at least, whoever makes them and when: the recorded
-/// step, as far as workers computed on all processors in it. Zero where that is not known.
-DurationNs least_for_processors(const Predictor& predictor);
-
 /// What a storage that the recorded reads are seen to share needs for the batches of a step at least, with so many times
 /// the bytes. Zero where they show no limit.
 DurationNs least_for_storage(const Predictor& predictor, double times_bytes = 1);

@@ -43,7 +43,7 @@ Proposal propose(const Predictor& predictor) {
   pools.move_into(proposal.scenario);
   proposal.certainty = certainty;
   proposal.scenario.at_least =
-      std::max(least_for_processors(predictor), least_for_storage(predictor));
+      std::max(predictor.processors().least_per_step(), least_for_storage(predictor));
   add_if_full(predictor, proposal, if_full);
   return proposal;
 }

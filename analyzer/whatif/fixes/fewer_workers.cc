@@ -5,23 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "analyzer/evidence/loader.h"
 #include "analyzer/whatif/fixes/fixes.h"
-#include "analyzer/whatif/host_time.h"
 #include "analyzer/whatif/loader_pools.h"
 
 namespace headway::analyzer {
 namespace {
 
 using namespace trace;
-
-/// Reading waits for the storage, not for a processor.
-bool takes_a_processor(const Part& part) {
-  return (part.kind == Part::Kind::kHost && part.time_class != TimeClass::kIoRead) ||
-         part.kind == Part::Kind::kCall;
-}
 
 Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
@@ -37,17 +29,13 @@ Proposal propose(const Predictor& predictor) {
   LoaderPools pools(predictor, editor);
   const auto left =
       static_cast<std::size_t>(std::max<std::int64_t>(1, (processors - trainers) / trainers));
-  std::set<ThreadId> stretched;
   std::size_t before = 0;
   std::size_t ahead = 0;
   for (const Loader& loader : find_loaders(points)) {
     if (loader.made.empty() || loader.waited.empty()) continue;
-    const std::set<ThreadId> workers = workers_of(points, loader);
     // No more of them have a batch at once than are made ahead.
     const std::size_t now = workers_at_once(points, loader);
     if (std::min(now, loader.depth) <= left) continue;
-    stretched.insert(workers.begin(), workers.end());
-    stretched.insert(points.thread_of(loader.waited.front().task));
     const bool in_turns = is_in_turns(points, loader, now);
     const std::size_t depth =
         in_turns ? std::max<std::size_t>(1, loader.depth * left / now) : loader.depth;
@@ -56,17 +44,11 @@ Proposal propose(const Predictor& predictor) {
     ahead = std::max(ahead, depth);
   }
   if (before == 0) return not_here("the workers are fewer than the processors");
-  const double shorter = static_cast<double>(processors) / wanted;
-  for_each_host_time(predictor, [&](ThreadId thread, Interval, const Constraint& constraint) {
-    if (stretched.contains(thread) && takes_a_processor(predictor.parts()[constraint.part.value]))
-      editor.set_lag(constraint.id,
-                     {std::llround(shorter * static_cast<double>(constraint.lag.ns))});
-  });
   Proposal proposal{
       true,
-      fmt::format("{} workers make batches instead of {}, and what {:.1f} threads did on {} "
-                  "processors takes 1/{:.1f} of its time",
-                  left, before, wanted, processors, 1 / shorter),
+      fmt::format(
+          "{} workers make batches instead of {}, where {:.1f} threads wanted {} processors", left,
+          before, wanted, processors),
       editor.take()};
   proposal.setting = fmt::format("--workers {} --prefetch {}", left, ahead);
   pools.move_into(proposal.scenario);
@@ -75,16 +57,16 @@ Proposal propose(const Predictor& predictor) {
 
 }  // namespace
 
-const Fix kFewerWorkers{
-    "fewer-workers",
-    "Leave a processor to the training thread",
-    "workers-oversubscribed",
-    FixKind::kModelled,
-    0.3,
-    "--workers",
-    "One worker less than processors. What the training thread and the workers do, reading apart, "
-    "takes less by the ratio of processors to threads that wanted one.",
-    "whether the system had shared the processors evenly",
-    propose};
+const Fix kFewerWorkers{"fewer-workers",
+                        "Leave a processor to the training thread",
+                        "workers-oversubscribed",
+                        FixKind::kModelled,
+                        0.3,
+                        "--workers",
+                        "One worker less than processors. Threads that compute share the "
+                        "processors: what the workers do, reading apart, takes less "
+                        "where fewer of them want one.",
+                        "how the system shared the processors",
+                        propose};
 
 }  // namespace headway::analyzer

@@ -23,7 +23,7 @@ Proposal propose(const Predictor& predictor) {
   drop_restarts(predictor, editor);
   Proposal proposal{true, "workers go on with the next epoch's batches at once", editor.take()};
   pools.move_into(proposal.scenario);
-  proposal.scenario.at_least = least_for_processors(predictor);
+  proposal.scenario.at_least = predictor.processors().least_per_step();
   return proposal;
 }
 

@@ -24,6 +24,10 @@ const StageNames& names() {
   return kNames;
 }
 
+/// Of add_read: all, and the one in which the last file is opened.
+constexpr std::size_t kLegsOfRead = 6;
+constexpr std::size_t kLegOfOpening = 2;
+
 std::int64_t ns(double value) {
   return static_cast<std::int64_t>(std::llround(value));
 }
@@ -61,8 +65,8 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
       storage_(storage),
       one_file_each_(one_file_each),
       decoded_(decoded),
-      returned_(static_cast<std::size_t>(options.batches), 0),
-      workers_(static_cast<std::size_t>(options.workers)) {
+      pool_(options.workers, costs.cores, device.drawn().storage.channels),
+      returned_(static_cast<std::size_t>(options.batches), 0) {
   const std::int64_t share = options.batch * options.ranks;
   if (source.count() < share)
     fail_usage(
@@ -72,61 +76,50 @@ SimLoader::SimLoader(SimDevice& device, SampleSource& source, const LoaderOption
   per_epoch_ = source.count() / share;
   bytes_per_batch_ = ns(static_cast<double>(options.batch) * mean_bytes(source));
   stages_ = options.boxes.of ? box_stages() : image_stages();
-  // Workers that have a batch to make, while they compute, and the training thread, while it waits for none, share the cores.
-  double computing = 0;
-  for (const Stage& stage : stages_) computing += stage.processor_ns;
-  const auto at_once = static_cast<double>(
-      std::min<std::int64_t>(options.workers, std::max<std::int64_t>(options.prefetch, 1)));
-  busy_ = at_once * computing / std::max(1.0, computing + storage_ns());
   device.recording().workers = options.workers;
-  channels_.assign(static_cast<std::size_t>(device.drawn().storage.channels), 0);
   for (int i = 0; i < options.in_use + 1; ++i) {
     batches_.push_back(allocate_batch(options, nullptr));
     free_.push_back(batches_.back().get());
   }
 }
 
-/// All at once, when the last batch of the epoch before was taken.
-void SimLoader::start_workers(std::int64_t epoch) {
+/// All workers at once, when the last batch of the epoch before was taken.
+void SimLoader::start_epoch(std::int64_t epoch) {
   if (epoch == epoch_) return;
   epoch_ = epoch;
   const std::int64_t begin =
       epoch == 0 ? 0 : returned_[static_cast<std::size_t>(epoch * per_epoch_ - 1)];
-  for (Worker& worker : workers_)
-    worker.free_at =
-        std::max(worker.free_at, begin) +
-        std::chrono::duration_cast<std::chrono::nanoseconds>(options_.worker_start).count();
+  pool_.start(begin,
+              std::chrono::duration_cast<std::chrono::nanoseconds>(options_.worker_start).count());
+}
+
+void SimLoader::order() {
+  const std::int64_t ahead = std::max(options_.prefetch, 1);
+  std::int64_t end = std::min(next_ + ahead, options_.batches);
+  if (!options_.reuse_workers) end = std::min(end, (epoch_ + 1) * per_epoch_);
+  for (; ordered_ < end; ++ordered_) {
+    const std::int64_t room =
+        ordered_ >= ahead ? returned_[static_cast<std::size_t>(ordered_ - ahead)] : std::int64_t{0};
+    pool_.order(ordered_, room, legs_of(ordered_));
+  }
 }
 
 Batch* SimLoader::next() {
   if (next_ >= options_.batches) return nullptr;
-  const std::int64_t id = next_++;
+  const std::int64_t id = next_;
   const std::int64_t asked = device_.now().count();
-  if (workers_.empty()) {
-    device_.rest(std::chrono::nanoseconds(make(id, asked, -1) - asked));
+  if (options_.workers == 0) {
+    pool_.run_beside_training(asked);
+    pool_.order(id, asked, legs_of(id));
   } else {
-    const std::int64_t ahead = std::max(options_.prefetch, 1);
-    const std::int64_t room =
-        id >= ahead ? returned_[static_cast<std::size_t>(id - ahead)] : std::int64_t{0};
-    start_workers(options_.reuse_workers ? 0 : id / per_epoch_);
-    const auto worker = std::ranges::min_element(workers_, {}, &Worker::free_at);
-    const std::int64_t start = std::max(room, worker->free_at);
-    auto& edges = device_.recording().edges;
-    if (device_.options().record_edges) {
-      const auto number = static_cast<std::uint64_t>(id);
-      if (worker->last_batch >= 0)
-        edges.push_back(
-            {EdgeKind::kWorker, static_cast<std::uint64_t>(worker->last_batch), number, 0, -1});
-      if (id >= ahead)
-        edges.push_back({EdgeKind::kSlot, static_cast<std::uint64_t>(id - ahead), number, 0, -1});
-      edges.push_back({EdgeKind::kBatch, number, number, 0, -1});
-    }
-    const std::int64_t made = make(id, start, static_cast<std::int32_t>(worker - workers_.begin()));
-    worker->free_at = made;
-    worker->last_batch = id;
-    note_wait(asked, std::max(made, asked));
-    if (made > asked) device_.rest(std::chrono::nanoseconds(made - asked));
+    start_epoch(options_.reuse_workers ? 0 : id / per_epoch_);
+    order();
+    pool_.run_beside_training(asked);
   }
+  const std::int64_t made = pool_.run_until_made(id);
+  for (const MadeBatch& one : pool_.take_made()) record(one);
+  if (made > asked) device_.rest(std::chrono::nanoseconds(made - asked));
+  ++next_;
   returned_[static_cast<std::size_t>(id)] = device_.now().count();
   HEADWAY_INVARIANT(!free_.empty());
   Batch* batch = free_.back();
@@ -136,22 +129,6 @@ Batch* SimLoader::next() {
   if (options_.packed)
     batch->image_bytes = options_.packed->places().payload + options_.packed->usual_payload;
   return batch;
-}
-
-double SimLoader::stretch() const {
-  // The training thread sleeps often, and is served at once when it wakes up: workers get what it leaves, however many they
-  // are, but no less than a thread's part.
-  const double left = std::max(costs_.cores - training_, costs_.cores / (busy_ + 1));
-  return std::max(1.0, busy_ / left);
-}
-
-void SimLoader::note_wait(std::int64_t asked, std::int64_t made) {
-  // By time, since workers often deliver together; what the last batches showed, of each worker some.
-  const double kept = 1 - 1 / (4 + static_cast<double>(workers_.size()));
-  trained_ns_ = kept * trained_ns_ + static_cast<double>(asked - last_return_);
-  passed_ns_ = kept * passed_ns_ + static_cast<double>(made - last_return_);
-  if (passed_ns_ > 0) training_ = std::clamp(trained_ns_ / passed_ns_, 0.0, 1.0);
-  last_return_ = made;
 }
 
 void SimLoader::give_back(Batch* batch) {
@@ -164,85 +141,98 @@ double SimLoader::read_processor_ns() const {
          costs_.read_per_byte * static_cast<double>(bytes_per_batch_);
 }
 
-double SimLoader::storage_ns() const {
-  if (bytes_per_batch_ == 0) return 0;
-  const double latency = 1e9 * std::chrono::duration<double>(storage_.latency).count();
-  const double transfer =
-      storage_.bytes_per_second > 0
-          ? 1e9 * static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second
-          : 0;
-  return static_cast<double>(2 * requests()) * latency + transfer;
-}
-
 double SimLoader::cold(std::int64_t batch) const {
   const auto& storage = device_.drawn().storage;
   return storage.warm_after > 0 && batch >= storage.warm_after ? 1 / storage.warm_speed : 1;
 }
 
-/// End of reading. Requests of one worker follow each other; transfers of all share the bandwidth, and a drawn storage
-/// serves only so many readers at once.
-std::int64_t SimLoader::read(std::int64_t batch, std::int64_t start, double processor_ns) {
-  if (bytes_per_batch_ == 0) return start;
+/// Requests of one worker follow each other; transfers of all share the bandwidth, and a drawn storage serves only so many
+/// readers at once.
+void SimLoader::add_read(std::int64_t batch, double processor_ns, std::vector<Leg>& legs) const {
   const double noise = device_.noise(device_.drawn().noise.loader, 0x4EAD, batch) * cold(batch);
   const auto latency = static_cast<double>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(storage_.latency).count());
-  std::int64_t* channel = nullptr;
-  if (!channels_.empty()) {
-    channel = &*std::ranges::min_element(channels_);
-    start = std::max(start, *channel);
-  }
-  const auto opens = static_cast<double>(requests() * costs_.open_ns);
-  opened_at_ =
-      start + ns(static_cast<double>(requests()) * latency * noise) + ns(opens * stretch());
-  const std::int64_t asked = start + ns(static_cast<double>(2 * requests()) * latency * noise) +
-                             ns(processor_ns * stretch());
-  std::int64_t end = asked;
-  if (storage_.bytes_per_second > 0) {
-    const std::int64_t transfer =
-        ns(static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second * 1e9 * noise);
-    storage_free_at_ = std::max(start, storage_free_at_) + transfer;
-    end = std::max(asked + transfer, storage_free_at_);
-  }
-  if (channel) *channel = end;
-  return end;
+  const double waits = static_cast<double>(requests()) * latency * noise;
+  const std::int64_t opens = requests() * costs_.open_ns;
+  const std::int64_t transfer =
+      storage_.bytes_per_second > 0
+          ? ns(static_cast<double>(bytes_per_batch_) / storage_.bytes_per_second * 1e9 * noise)
+          : 0;
+  legs.push_back({Leg::Kind::kBeginToRead, transfer});
+  legs.push_back({Leg::Kind::kWait, ns(waits)});
+  legs.push_back({Leg::Kind::kCompute, opens});
+  legs.push_back({Leg::Kind::kWait, ns(2 * waits) - ns(waits)});
+  legs.push_back({Leg::Kind::kCompute, ns(processor_ns) - opens});
+  legs.push_back({Leg::Kind::kEndReading, transfer});
 }
 
-std::int64_t SimLoader::make(std::int64_t batch, std::int64_t start, std::int32_t worker) {
-  const std::int64_t made = options_.packed ? options_.packed->usual_payload
-                                            : options_.batch * options_.height * options_.width *
-                                                  options_.channels * std::int64_t{sizeof(float)};
-  auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t from, std::int64_t bytes) {
-    RangeRecord record;
-    record.start = from;
-    record.name = name;
-    record.worker = worker;
-    record.payload = stage_payload(kind, batch, bytes);
-    device_.recording().ranges.push_back(record);
-    return device_.recording().ranges.size() - 1;
-  };
-  const bool recorded = device_.options().record_events;
-  const std::size_t whole = recorded ? add(RangeKind::kBatch, names().batch, start, made) : 0;
-  auto& ranges = device_.recording().ranges;
-  std::int64_t at = start;
+std::vector<Leg> SimLoader::legs_of(std::int64_t batch) const {
+  std::vector<Leg> legs;
   for (const Stage& stage : stages_) {
-    const std::size_t range = recorded ? add(stage.kind, stage.name, at, stage.bytes) : 0;
-    at = stage.kind == RangeKind::kRead
-             ? read(batch, at, stage.processor_ns)
-             : at + ns(stage.processor_ns * stretch() * device_.jitter(0x10AD, batch) *
-                       device_.noise(device_.drawn().noise.loader, 0x10AD, batch));
-    if (recorded) ranges[range].end = at;
-    if (recorded && stage.kind == RangeKind::kRead) record_files(ranges[range].start, at, worker);
+    if (stage.kind == RangeKind::kRead) {
+      if (bytes_per_batch_ > 0) add_read(batch, stage.processor_ns, legs);
+      continue;
+    }
+    legs.push_back(
+        {Leg::Kind::kCompute, ns(stage.processor_ns * device_.jitter(0x10AD, batch) *
+                                 device_.noise(device_.drawn().noise.loader, 0x10AD, batch))});
   }
-  if (recorded) ranges[whole].end = at;
-  return at;
+  return legs;
+}
+
+void SimLoader::record(const MadeBatch& made) {
+  const std::int32_t worker = options_.workers > 0 ? made.worker : -1;
+  const auto number = static_cast<std::uint64_t>(made.batch);
+  if (options_.workers > 0 && device_.options().record_edges) {
+    auto& edges = device_.recording().edges;
+    const std::int64_t ahead = std::max(options_.prefetch, 1);
+    if (made.before >= 0)
+      edges.push_back({EdgeKind::kWorker, static_cast<std::uint64_t>(made.before), number, 0, -1});
+    if (made.batch >= ahead)
+      edges.push_back(
+          {EdgeKind::kSlot, static_cast<std::uint64_t>(made.batch - ahead), number, 0, -1});
+    edges.push_back({EdgeKind::kBatch, number, number, 0, -1});
+  }
+  if (!device_.options().record_events) return;
+  auto add = [&](RangeKind kind, nvtx::Name name, std::int64_t begin, std::int64_t end,
+                 std::int64_t bytes) {
+    RangeRecord range;
+    range.start = begin;
+    range.end = end;
+    range.name = name;
+    range.worker = worker;
+    range.payload = stage_payload(kind, made.batch, bytes);
+    device_.recording().ranges.push_back(range);
+  };
+  const std::int64_t bytes = options_.packed ? options_.packed->usual_payload
+                                             : options_.batch * options_.height * options_.width *
+                                                   options_.channels * std::int64_t{sizeof(float)};
+  add(RangeKind::kBatch, names().batch, made.begin,
+      made.ends.empty() ? made.begin : made.ends.back(), bytes);
+  std::int64_t at = made.begin;
+  std::size_t leg = 0;
+  for (const Stage& stage : stages_) {
+    const std::size_t first = leg;
+    if (stage.kind != RangeKind::kRead) {
+      ++leg;
+    } else if (bytes_per_batch_ > 0) {
+      leg += kLegsOfRead;
+    }
+    const std::int64_t end = leg > first ? made.ends[leg - 1] : at;
+    add(stage.kind, stage.name, at, end, stage.bytes);
+    if (stage.kind == RangeKind::kRead && bytes_per_batch_ > 0) record_files(made, first, at);
+    at = end;
+  }
 }
 
 /// What `headway record --io` would have seen.
-void SimLoader::record_files(std::int64_t start, std::int64_t end, std::int32_t worker) {
-  if (bytes_per_batch_ == 0) return;
+void SimLoader::record_files(const MadeBatch& made, std::size_t first_leg, std::int64_t begin) {
+  const std::int32_t worker = options_.workers > 0 ? made.worker : -1;
+  const std::int64_t opened = made.ends[first_leg + kLegOfOpening];
   auto& files = device_.recording().files;
-  files.push_back({start, opened_at_, requests(), 0, worker, false});
-  files.push_back({opened_at_, end, requests(), bytes_per_batch_, worker, true});
+  files.push_back({begin, opened, requests(), 0, worker, false});
+  files.push_back(
+      {opened, made.ends[first_leg + kLegsOfRead - 1], requests(), bytes_per_batch_, worker, true});
 }
 
 /// Of a batch, as they are in storage.

@@ -6,6 +6,7 @@
 #include "reference_trainer/data/loader.h"
 #include "reference_trainer/data/storage.h"
 #include "reference_trainer/devices/sim/sim_device.h"
+#include "reference_trainer/devices/sim/worker_pool.h"
 
 namespace headway::trainer::sim {
 
@@ -31,8 +32,7 @@ struct LoaderCosts {
   std::int64_t open_ns = 6000;  ///< of a file in the page cache
   std::int64_t read_ns = 3000;  ///< likewise
   double read_per_byte = 0.3;
-  /// Of the host, per rank. More threads than that slow each other down, each as far as it computes; one that waits
-  /// for storage takes none.
+  /// Of the host, per rank. More threads than that slow each other down while they compute (worker_pool.h).
   int cores = 16;
 
   /// All that a processor does takes `factor` times as long.
@@ -51,10 +51,6 @@ class SimLoader final : public BatchSource {
   void give_back(Batch* batch) override;
 
  private:
-  struct Worker {
-    std::int64_t free_at = 0;
-    std::int64_t last_batch = -1;
-  };
   /// What a worker does for every batch, one after the other.
   struct Stage {
     conventions::RangeKind kind;
@@ -67,19 +63,17 @@ class SimLoader final : public BatchSource {
   double source_pixels() const;
   double decode_ns() const;
   double read_processor_ns() const;
-  /// By what processor time takes longer, as threads share the cores.
-  double stretch() const;
-  /// The training thread asked for a batch and got it.
-  void note_wait(std::int64_t asked, std::int64_t made);
-  /// What the storage takes for a batch when nobody else uses it.
-  double storage_ns() const;
   /// How much the page cache shortens what the storage does for this batch, 0..1.
   double cold(std::int64_t batch) const;
-  void start_workers(std::int64_t epoch);
-  /// Makes a batch; returns when it is ready.
-  std::int64_t make(std::int64_t batch, std::int64_t start, std::int32_t worker);
-  std::int64_t read(std::int64_t batch, std::int64_t start, double processor_ns);
-  void record_files(std::int64_t start, std::int64_t end, std::int32_t worker);
+  /// The workers of this epoch, and its batches as far as there is room for them.
+  void start_epoch(std::int64_t epoch);
+  /// All that there is room for in the epoch that runs.
+  void order();
+  std::vector<Leg> legs_of(std::int64_t batch) const;
+  void add_read(std::int64_t batch, double processor_ns, std::vector<Leg>& legs) const;
+  /// Ranges of a batch's stages, and what it waited for.
+  void record(const MadeBatch& made);
+  void record_files(const MadeBatch& made, std::size_t first_leg, std::int64_t begin);
   /// Requests of a batch: one for each file, or one for its part of a shard.
   std::int64_t requests() const { return one_file_each_ ? options_.batch : 1; }
 
@@ -93,17 +87,10 @@ class SimLoader final : public BatchSource {
   std::int64_t epoch_ = -1;  ///< that the workers were started for
   std::int64_t bytes_per_batch_ = 0;
   std::vector<Stage> stages_;
-  double busy_ = 0;        ///< cores that workers take that always have a batch to make
-  double training_ = 0;    ///< share of its time that the training thread waits for no batch
-  double trained_ns_ = 0;  ///< that share is of these
-  double passed_ns_ = 0;
-  std::int64_t last_return_ = 0;
+  WorkerPool pool_;
   std::int64_t next_ = 0;
+  std::int64_t ordered_ = 0;            ///< batches that workers were told to make
   std::vector<std::int64_t> returned_;  ///< by batch: when `next` returned it
-  std::vector<Worker> workers_;
-  std::int64_t storage_free_at_ = 0;
-  std::vector<std::int64_t> channels_;  ///< when each is free; none: as many as there are readers
-  std::int64_t opened_at_ = 0;          ///< of the last batch: when its last file was open
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_;
 };

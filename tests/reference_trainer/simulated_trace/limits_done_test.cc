@@ -35,7 +35,8 @@ TEST_CASE("gradients need no unscaling in BF16") {
 }
 
 TEST_CASE("small sums in stages inside one node are faster as one ring") {
-  // A drawn machine, where starting a collective takes its time.
+  // A drawn machine, where starting a collective takes its time. How much longer a ring's steps take than those of stages,
+  // the recording does not show.
   check(with(kText, {{"gpu", "h100-pcie"},
                      {"world", "806167157"},
                      {"ranks", "4"},
@@ -44,7 +45,7 @@ TEST_CASE("small sums in stages inside one node are faster as one ring") {
                      {"overlap", "off"},
                      {"first_bucket_mb", "0"},
                      {"bucket_mb", "0"}}),
-        "flat-allreduce", {{"topology", "flat"}}, true, 0.1);
+        "flat-allreduce", {{"topology", "flat"}}, true, 0.12);
 }
 
 TEST_CASE("all stages of a bucket wait for its last gradient, which ends the backward pass") {
@@ -136,7 +137,8 @@ TEST_CASE("a larger batch has no more gradients to compress") {
 }
 
 TEST_CASE("kernels beside fewer sums are slowed down less") {
-  // A drawn machine on which communication slows what runs beside it.
+  // A drawn machine on which communication slows what runs beside it. Sums of a few kilobytes reach half of the link's rate,
+  // and how much more larger ones reach, the recording does not show.
   check(with(kImages, {{"gpu", "t4"},
                        {"world", "527644466"},
                        {"depth", "32"},
@@ -145,7 +147,7 @@ TEST_CASE("kernels beside fewer sums are slowed down less") {
                        {"first_bucket_mb", "0"},
                        {"bucket_mb", "0"},
                        {"topology", "hierarchical"}}),
-        "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, true, 0.05);
+        "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, true, 0.08);
 }
 
 }  // namespace headway::trainer

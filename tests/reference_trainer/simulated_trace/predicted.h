@@ -26,8 +26,8 @@ inline const Switches kText = {{"device", "sim"}, {"model", "transformer"}, {"fe
                                {"batch", "8"},    {"eval", "off"}};
 
 /// Of 60 simulated steps.
-inline double mean_step_ns(const Switches& run, const Switches& change = {}) {
-  return simulate(with(run, change), 60).run.result.mean_step_s() * 1e9;
+inline double mean_step_ns(const Switches& run, const Switches& change = {}, int steps = 60) {
+  return simulate(with(run, change), steps).run.result.mean_step_s() * 1e9;
 }
 
 /// A simulated run and what is predicted from its trace.

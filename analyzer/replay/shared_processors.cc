@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+#include "analyzer/replay/shared_processors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "analyzer/evidence/counters.h"
+#include "analyzer/evidence/loader.h"
+#include "analyzer/graph/loaders.h"
+#include "analyzer/replay/host_time.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Of all that threads compute: where they wait for processors for less, nothing is shared.
+constexpr double kContended = 0.01;
+/// Replays until lengths agree with what runs beside, within this share of them.
+constexpr int kMostPasses = 8;
+constexpr double kAgree = 0.003;
+/// Of the processors' time: from here on threads wait for one.
+constexpr double kFull = 0.9;
+
+/// How much of its time a worker wants a processor, by what its process got where there was enough. 1 where that was not
+/// sampled.
+double share_that_computes(const Trace& trace, const Analysis& analysis,
+                           const std::vector<BatchTask>& made, const Points& points,
+                           std::int64_t processors) {
+  const Steps& steps = analysis.steps;
+  if (steps.steady.empty()) return 1;
+  const Interval window{steps.all[steps.steady.front()].host.begin,
+                        steps.all[steps.steady.back()].host.end};
+  std::set<ProcessId> makers;
+  DurationNs making;
+  for (const BatchTask& one : made) {
+    makers.insert(trace.threads[points.thread_of(one.task).value].process);
+    making += intersect(points.interval(one.task), window).length();
+  }
+  for (const Step& step : steps.all)
+    if (makers.contains(trace.threads[step.thread.value].process)) return 1;
+  double taken = 0;
+  double all = 0;
+  for (const CounterSeries& series : trace.counters) {
+    if (series.name != counters::kProcessCpu) continue;
+    const counters::Summary summary = counters::summarise(series, window);
+    all += summary.mean / 100;
+    if (makers.erase(series.process) > 0) taken += summary.mean / 100;
+  }
+  const double share = taken * static_cast<double>(window.length().ns) /
+                       std::max(1.0, static_cast<double>(making.ns));
+  if (!makers.empty() || making.ns <= 0 || all >= kFull * static_cast<double>(processors)) return 1;
+  return std::clamp(share, 0.01, 1.0);
+}
+
+}  // namespace
+
+/// How fast threads get on, by time: 1 with a processor of their own.
+class SharedProcessors::Profile {
+ public:
+  struct Change {
+    double time;
+    double working;  ///< workers more, or less
+    int training;
+  };
+  Profile(std::vector<Change> changes, double processors, double computes, bool training_shares)
+      : processors_(processors), computes_(computes), training_shares_(training_shares) {
+    std::ranges::sort(changes, {}, &Change::time);
+    double working = 0;
+    int training = 0;
+    for (const Change& change : changes) {
+      working += change.working;
+      training += change.training;
+      if (!at_.empty() && at_.back() == change.time) {
+        working_.back() = working;
+        training_.back() = training > 0;
+      } else {
+        at_.push_back(change.time);
+        working_.push_back(working);
+        training_.push_back(training > 0);
+      }
+    }
+  }
+
+  /// What is done in a stretch of that length.
+  double done(double begin, double length, bool trains) const {
+    double sum = 0;
+    walk(begin, [&](double from, double to, double working, bool training) {
+      const double end = std::min(to, begin + length);
+      sum += (end - from) * speed(working, training, trains);
+      return end < begin + length;
+    });
+    return sum;
+  }
+  /// How long that much takes a thread which is counted for the first `counted` of it.
+  double length_of(double begin, double work, double counted, bool trains) const {
+    double left = work;
+    double end = begin;
+    walk(begin, [&](double from, double to, double working, bool training) {
+      const double own_end = begin + counted;
+      // Cut where its own part ends.
+      for (const auto& [a, b, own] : {std::tuple(from, std::min(to, own_end), true),
+                                      std::tuple(std::max(from, own_end), to, false)}) {
+        if (b <= a) continue;
+        const double by = own      ? speed(working, training, trains)
+                          : trains ? speed(working, true, true)
+                                   : speed(working + 1, training, false);
+        if ((b - a) * by >= left) {
+          end = a + left / by;
+          left = 0;
+          return false;
+        }
+        left -= (b - a) * by;
+        end = b;
+      }
+      return true;
+    });
+    return end - begin + left;
+  }
+
+ private:
+  /// Of one that computes now.
+  double speed(double working, bool training, bool trains) const {
+    const double wanted = std::max(trains ? 0.0 : computes_, working * computes_);
+    if (training_shares_) {
+      const double rate =
+          std::min(1.0, processors_ / std::max(1e-9, wanted + (training || trains ? 1 : 0)));
+      return trains ? rate : 1 / (1 - computes_ + computes_ / rate);
+    }
+    const double left =
+        training ? std::max(processors_ - 1, processors_ / (wanted + 1)) : processors_;
+    const double rate = std::min(1.0, left / std::max(1e-9, wanted));
+    return 1 / (1 - computes_ + computes_ / rate);
+  }
+
+  /// Calls `visit(from, to, working, training)` for the time from `begin` on until it returns false, or all is even.
+  template <class Visit>
+  void walk(double begin, Visit visit) const {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    auto next = std::ranges::upper_bound(at_, begin) - at_.begin();
+    double from = begin;
+    for (;; ++next) {
+      const double to = next < std::ssize(at_) ? at_[static_cast<std::size_t>(next)] : kNever;
+      const std::size_t now = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, next - 1));
+      const bool known = next > 0;
+      if (!visit(from, to, known ? working_[now] : 0.0, known && training_[now])) return;
+      if (to == kNever) return;
+      from = to;
+    }
+  }
+
+  double processors_;
+  double computes_;
+  bool training_shares_;
+  std::vector<double> at_;
+  std::vector<double> working_;
+  std::vector<bool> training_;
+};
+
+SharedProcessors::SharedProcessors(const Program& program, const std::vector<Part>& parts,
+                                   const Analysis& analysis)
+    : program_(program),
+      parts_(parts),
+      reads_compute_(reads_come_from_memory(program.graph().points().trace())) {
+  const Points& points = program.graph().points();
+  const Trace& trace = points.trace();
+  const std::int64_t processors = processor_count(trace);
+  if (processors <= 0 || analysis.steps.all.empty()) return;
+  processors_ = static_cast<double>(processors) / static_cast<double>(trainers_in(trace));
+  training_shares_ = trace.device_ops.size() == 0;
+  // Threads of a device that is the host's processors take them, too, and nobody knows how many.
+  const bool known = std::ranges::none_of(
+      trace.devices, [](const Device& device) { return device.type == DeviceType::kHost; });
+  const auto steps = static_cast<double>(analysis.steps.all.size());
+  double wanted = 0;
+  double kept = 0;
+  for (const Loader& loader : find_loaders(points)) {
+    if (loader.made.empty()) continue;
+    Group group;
+    std::set<ThreadId> threads;
+    ThreadId training;
+    for (const BatchTask& wait : loader.waited) {
+      training = points.thread_of(wait.task);
+      group.waits.push_back(
+          {program.slot_of(start_of(wait.task)), program.slot_of(end_of(wait.task))});
+    }
+    for (const BatchTask& made : loader.made) {
+      threads.insert(points.thread_of(made.task));
+      add_stretches(made.task, group);
+    }
+    threads.erase(training);
+    group.workers = threads.size();
+    if (group.workers > 0)
+      group.computes = share_that_computes(trace, analysis, loader.made, points, processors);
+    double computed = 0;
+    for (const Stretch& stretch : group.stretches) computed += stretch.recorded;
+    if (training_shares_ && training.valid() && group.workers > 0) add_training(training, group);
+    if (group.workers > 0 && known) {
+      const auto recorded = [&](Slot slot) {
+        return static_cast<double>(program.recorded(slot).ns);
+      };
+      std::vector<Busy> busy;
+      for (const Stretch& stretch : group.stretches)
+        if (!stretch.trains) busy.push_back({recorded(stretch.from), stretch.recorded});
+      const Profile now = profile_of(group, busy, recorded);
+      double alone = 0;
+      for (Stretch& stretch : group.stretches) {
+        stretch.alone = now.done(recorded(stretch.from), stretch.recorded, stretch.trains);
+        wanted += stretch.recorded;
+        kept += stretch.recorded - stretch.alone;
+        if (!stretch.trains) alone += stretch.alone;
+      }
+      computed = alone;
+    }
+    const double trainers = static_cast<double>(trainers_in(trace));
+    least_ = std::max(least_, DurationNs{std::llround(group.computes * computed / processors_ /
+                                                      std::max(1.0, steps / trainers))});
+    if (known) groups_.push_back(std::move(group));
+  }
+  contended_ = kept > kContended * wanted;
+}
+
+bool SharedProcessors::takes_a_processor(const Part& part) const {
+  if (part.kind == Part::Kind::kHost)
+    return reads_compute_ || part.time_class != TimeClass::kIoRead;
+  return part.kind == Part::Kind::kCall;
+}
+
+/// Along the thread, backwards; of two ways into a slot the one that is inside the other.
+void SharedProcessors::add_stretches(TaskId made, Group& group) const {
+  const Slot begin = program_.slot_of(start_of(made));
+  for (Slot at = program_.slot_of(end_of(made)); at != begin;) {
+    Constraint inner;
+    program_.for_each(at, [&](const Constraint& constraint) {
+      const bool own =
+          constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
+      if (own && constraint.from >= begin && (!inner.from.valid() || inner.from < constraint.from))
+        inner = constraint;
+    });
+    if (!inner.from.valid()) return;
+    const auto length = static_cast<double>(inner.lag.ns);
+    if (takes_a_processor(parts_[inner.part.value]) && inner.lag.ns > 0)
+      group.stretches.push_back({inner.id, inner.from, false, length, length});
+    at = inner.from;
+  }
+}
+
+void SharedProcessors::add_training(ThreadId training, Group& group) const {
+  std::set<ConstraintId> makes;
+  for (const Stretch& stretch : group.stretches) makes.insert(stretch.id);
+  for_each_host_time(program_, [&](ThreadId thread, Interval, const Constraint& constraint) {
+    if (thread != training || constraint.lag.ns <= 0 || makes.contains(constraint.id)) return;
+    const Part& part = parts_[constraint.part.value];
+    if (!takes_a_processor(part)) return;
+    const auto length = static_cast<double>(constraint.lag.ns);
+    group.stretches.push_back({constraint.id, constraint.from, true, length, length});
+  });
+}
+
+template <class TimeOf>
+SharedProcessors::Profile SharedProcessors::profile_of(const Group& group,
+                                                       const std::vector<Busy>& workers,
+                                                       TimeOf time_of) const {
+  std::vector<Profile::Change> changes;
+  for (const Busy& one : workers) {
+    if (one.length <= 0) continue;
+    changes.push_back({one.begin, 1, 0});
+    changes.push_back({one.begin + one.length, -1, 0});
+  }
+  // The training thread computes when it does not wait for a batch.
+  changes.push_back({std::numeric_limits<double>::lowest(), 0, 1});
+  for (const Wait& wait : group.waits) {
+    const double begin = time_of(wait.begin);
+    changes.push_back({begin, 0, -1});
+    changes.push_back({std::max(begin, time_of(wait.end)), 0, 1});
+  }
+  return Profile(std::move(changes), processors_, group.computes, training_shares_);
+}
+
+std::optional<Scenario> SharedProcessors::settled(Replayer& replayer,
+                                                  const Scenario& scenario) const {
+  if (processors_ <= 0 || groups_.empty()) return std::nullopt;
+  std::size_t workers = 0;
+  for (const Pool& pool : scenario.pools) workers = std::max(workers, pool.workers);
+  const bool may_contend = static_cast<double>(workers + 1) > processors_;
+  if (!contended_ && !may_contend) return std::nullopt;
+  std::vector<Computing> computing;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (const Stretch& stretch : groups_[g].stretches) {
+      const std::optional<DurationNs> lag = lag_under(scenario, program_.constraint(stretch.id));
+      if (!lag) continue;
+      const auto length = static_cast<double>(std::max<std::int64_t>(0, lag->ns));
+      computing.push_back({&stretch, g, length, length * stretch.alone / stretch.recorded, length});
+    }
+  }
+  std::ranges::sort(computing, {}, [](const Computing& one) { return one.stretch->id; });
+  Scenario shared = scenario;
+  Times by;
+  for (int pass = 0;; ++pass) {
+    for (Computing& one : computing)
+      one.length =
+          std::max(one.alone, (one.stretch->trains ? by.training : by.workers) * one.scaled);
+    shared.edits = edited(scenario, computing);
+    Times needed = times_as_long(replayer.run(shared), computing);
+    const double most = std::max(std::abs(needed.workers - 1), std::abs(needed.training - 1));
+    if (most <= kAgree || pass == kMostPasses) return shared;
+    // What is full needs so much at once; what is not may go to and fro.
+    if (pass > 1) needed = {std::sqrt(needed.workers), std::sqrt(needed.training)};
+    by = {by.workers * needed.workers, by.training * needed.training};
+  }
+}
+
+/// The scenario's edits, where those lengths count instead.
+std::vector<Edit> SharedProcessors::edited(const Scenario& scenario,
+                                           const std::vector<Computing>& computing) {
+  std::vector<Edit> edits;
+  auto old = scenario.edits.begin();
+  for (const Computing& one : computing) {
+    const ConstraintId id = one.stretch->id;
+    for (; old != scenario.edits.end() && old->constraint < id; ++old) edits.push_back(*old);
+    const bool both = old != scenario.edits.end() && old->constraint == id;
+    edits.push_back({id, both && old->modelled, std::llround(one.length)});
+    if (both) ++old;
+  }
+  edits.insert(edits.end(), old, scenario.edits.end());
+  return edits;
+}
+
+SharedProcessors::Times SharedProcessors::times_as_long(
+    const std::vector<std::int64_t>& times, const std::vector<Computing>& computing) const {
+  const auto time_of = [&](Slot slot) { return static_cast<double>(times[slot.value]); };
+  Times now{0, 0};
+  Times needed{0, 0};
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    std::vector<Busy> busy;
+    for (const Computing& one : computing)
+      if (one.group == g && !one.stretch->trains)
+        busy.push_back({time_of(one.stretch->from), one.length});
+    const Profile profile = profile_of(groups_[g], busy, time_of);
+    for (const Computing& one : computing) {
+      if (one.group != g) continue;
+      const bool trains = one.stretch->trains;
+      (trains ? now.training : now.workers) += one.length;
+      (trains ? needed.training : needed.workers) +=
+          profile.length_of(time_of(one.stretch->from), one.alone, one.length, trains);
+    }
+  }
+  return {now.workers > 0 ? needed.workers / now.workers : 1,
+          now.training > 0 ? needed.training / now.training : 1};
+}
+
+}  // namespace headway::analyzer
