@@ -26,6 +26,8 @@ namespace {
 constexpr double kWorthMaking = 0.01;
 /// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
 constexpr double kNeverSilent = 0.05;
+/// So is one that gains this much, where the interval of its gain has the other.
+constexpr double kMayBeMore = 0.03;
 /// Confidence of a finding that only the replay of a fix makes.
 constexpr double kSeenByReplay = 0.6;
 /// A larger batch amortises most causes. Where it shares their time, the cause stands for it.
@@ -184,9 +186,11 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
                   std::vector<Finding>& findings) {
   const auto step = static_cast<double>(predictor.baseline().recorded.ns);
   for (const ReplayedFix& one : all) {
-    if (!one.applies() || !one.is_real() ||
-        static_cast<double>(one.prediction.gain.ns) < kNeverSilent * step)
-      continue;
+    if (!one.applies() || !one.is_real()) continue;
+    const double gain = static_cast<double>(one.prediction.gain.ns) / step;
+    const bool may_be_more =
+        gain >= kMayBeMore && one.prediction.gain_ns.high >= kNeverSilent * step;
+    if (gain < kNeverSilent && !may_be_more) continue;
     Finding* closest = nullptr;
     bool named = false;
     for (Finding& finding : findings) {
