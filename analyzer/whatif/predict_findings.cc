@@ -26,7 +26,7 @@ namespace {
 constexpr double kWorthMaking = 0.01;
 /// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
 constexpr double kNeverSilent = 0.05;
-/// So is one that gains this much, where the interval of its gain has the other.
+/// So is one that gains this much, where the interval of its gain has the other, and not zero.
 constexpr double kMayBeMore = 0.03;
 /// Confidence of a finding that only the replay of a fix makes.
 constexpr double kSeenByReplay = 0.6;
@@ -188,8 +188,9 @@ void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predicto
   for (const ReplayedFix& one : all) {
     if (!one.applies() || !one.is_real()) continue;
     const double gain = static_cast<double>(one.prediction.gain.ns) / step;
+    const Bounds& bounds = one.prediction.gain_ns;
     const bool may_be_more =
-        gain >= kMayBeMore && one.prediction.gain_ns.high >= kNeverSilent * step;
+        gain >= kMayBeMore && bounds.low > 0 && bounds.high >= kNeverSilent * step;
     if (gain < kNeverSilent && !may_be_more) continue;
     Finding* closest = nullptr;
     bool named = false;
