@@ -342,6 +342,37 @@ void keep_unexplained(DurationNs late, DurationNs exposed, Finding& finding) {
   finding.at_most.reset();
 }
 
+/// Copies that take most of the step where nothing else does: another order gains nothing, the bytes are too many for the link.
+bool is_bound_by_link(const Finding& finding, DurationNs exposed) {
+  constexpr double kMost = 0.5;
+  return finding.rule == "copy-not-overlapped" &&
+         ratio(exposed, finding.predicted->recorded) >= kMost;
+}
+
+void keep_bound_by_link(DurationNs exposed, Finding& finding) {
+  finding.basis = FigureBasis::kExposed;
+  finding.recoverable_per_step = exposed;
+  finding.share_of_step = ratio(exposed, finding.predicted->recorded);
+  if (finding.sub_cause != "weights") {
+    finding.claim +=
+        " Overlapped they would take as long: the link is busy all the time, and only fewer bytes "
+        "help.";
+    finding.unpredicted = "nothing says how many of the bytes the program needs";
+    finding.advice = {
+        {"PyTorch",
+         "Send what is trained on, and no more: crop and resize before the copy, send "
+         "pixels as bytes and "
+         "convert them on the device.",
+         "transforms before .to(device); uint8 tensors, .float() on the device", ""},
+        {"TensorFlow/JAX",
+         "Send what is trained on, and no more: crop and resize in the input pipeline, "
+         "convert bytes on the device.",
+         "tf.image.resize in tf.data; tf.uint8 elements, tf.cast in the step", ""}};
+  }
+  finding.predicted.reset();
+  finding.at_most.reset();
+}
+
 /// Replays what `predictor` knows and judges the findings by it.
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
@@ -377,6 +408,10 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     if (!finding.fixes.empty()) continue;
     if (finding.rule == "input-bound" && ratio(late, finding.predicted->recorded) >= kNeverSilent) {
       keep_unexplained(late, exposed, finding);
+      continue;
+    }
+    if (is_bound_by_link(finding, exposed)) {
+      keep_bound_by_link(exposed, finding);
       continue;
     }
     finding.status = Status::kNoGain;

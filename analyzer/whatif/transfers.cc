@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "analyzer/ranks/job.h"
 #include "analyzer/whatif/exchange_rounds.h"
@@ -64,17 +65,23 @@ bool in_single_precision(std::string_view dtype) {
          dtype == "ncclFloat";
 }
 
-TransferLine fit_transfers(std::span<const Transfer> transfers) {
+namespace {
+
+template <class Which>
+TransferLine fit_line(std::span<const Transfer> transfers, Which which) {
   double bytes = 0;
   double ns = 0;
+  double count = 0;
   for (const Transfer& one : transfers) {
+    if (!which(one)) continue;
     bytes += one.bytes;
     ns += one.ns;
+    ++count;
   }
-  const auto count = static_cast<double>(transfers.size());
   double both = 0;
   double square = 0;
   for (const Transfer& one : transfers) {
+    if (!which(one)) continue;
     both += (one.bytes - bytes / count) * (one.ns - ns / count);
     square += (one.bytes - bytes / count) * (one.bytes - bytes / count);
   }
@@ -82,6 +89,43 @@ TransferLine fit_transfers(std::span<const Transfer> transfers) {
   line.per_byte = square > 0 ? std::max(0.0, both / square) : ns / std::max(1.0, bytes);
   line.fixed = std::max(0.0, ns / count - line.per_byte * bytes / count);
   return line;
+}
+
+/// Sum of squares, as shares of what was recorded.
+double error_of(const TransferLine& line, std::span<const Transfer> transfers) {
+  double error = 0;
+  for (const Transfer& one : transfers)
+    error += std::pow((line.of(one.bytes) - one.ns) / std::max(1.0, one.ns), 2);
+  return error;
+}
+
+}  // namespace
+
+TransferLine fit_transfers(std::span<const Transfer> transfers) {
+  constexpr std::size_t kEnough = 20;
+  // Of the error of one line; of the time of a byte.
+  constexpr double kMuchLess = 0.25;
+  constexpr double kFaster = 0.8;
+  const TransferLine line = fit_line(transfers, [](const Transfer&) { return true; });
+  std::set<double> sizes;
+  for (const Transfer& one : transfers) sizes.insert(one.bytes);
+  if (sizes.size() < 3 || transfers.size() < kEnough) return line;
+  TransferLine best = line;
+  double least = kMuchLess * error_of(line, transfers);
+  for (auto bend = std::next(sizes.begin()); std::next(bend) != sizes.end(); ++bend) {
+    const TransferLine small =
+        fit_line(transfers, [&](const Transfer& one) { return one.bytes <= *bend; });
+    TransferLine both =
+        fit_line(transfers, [&](const Transfer& one) { return one.bytes >= *bend; });
+    if (both.per_byte <= 0 || both.per_byte > kFaster * small.per_byte) continue;
+    both.fixed_if_small = small.fixed;
+    both.per_byte_if_small = small.per_byte;
+    const double error = error_of(both, transfers);
+    if (error >= least) continue;
+    least = error;
+    best = both;
+  }
+  return best;
 }
 
 bool differ_in_size(std::span<const Transfer> transfers) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,14 +32,21 @@ std::vector<Transfer> transfers_of(const Predictor& predictor);
 /// By the name of a number type: "f32", "Float", "ncclFloat32"; what is not said is taken to be.
 bool in_single_precision(std::string_view dtype);
 
-/// time = fixed + bytes · per_byte, in ns.
+/// time = fixed + bytes · per_byte, in ns. Libraries send what is small by another protocol (LL of NCCL), which starts sooner and
+/// has half of the rate: then the sooner of two lines.
 struct TransferLine {
   double fixed = 0;
   double per_byte = 0;
-  double of(double bytes) const { return fixed + per_byte * bytes; }
+  double fixed_if_small = 0;
+  double per_byte_if_small = 0;  ///< 0: one line for all
+  double of(double bytes) const {
+    const double large = fixed + per_byte * bytes;
+    return per_byte_if_small > 0 ? std::min(large, fixed_if_small + per_byte_if_small * bytes)
+                                 : large;
+  }
 };
-/// Least squares; both at least 0. Of one size alone nothing tells latency from bandwidth: all is taken to be
-/// bandwidth.
+/// Least squares; all at least 0. Two lines where three sizes or more show that bytes of large messages take less. Of one size
+/// alone nothing tells latency from bandwidth: all is taken to be bandwidth.
 TransferLine fit_transfers(std::span<const Transfer> transfers);
 /// Whether they have two sizes or more.
 bool differ_in_size(std::span<const Transfer> transfers);

@@ -52,7 +52,7 @@ Scenario at_half(const Predictor& predictor, const std::vector<Transfer>& all,
     if (rate <= 0) return {};
     const double values = one.bytes / kValueBytes;
     const double kernels = values * (kRoundBytes + kWidenBytes) / rate;
-    const double ns = one.ns - line.per_byte * one.bytes / 2 + kernels;
+    const double ns = one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)) + kernels;
     const DurationNs starts = (least + graph.calibration().stream(device)) * 2;
     editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
                         true);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -113,10 +114,36 @@ void scale_resizing(const Predictor& predictor, double by, Scenario& scenario) {
   }
 }
 
+/// Where the device augments, whole pictures cross; stored ones are about as large as they are used.
+Scenario smaller_copies(const Predictor& predictor, double by) {
+  constexpr double kBesidesPixels = 1.02;  // where each picture lies, and how large it is
+  const Trace& trace = predictor.trace();
+  const DeviceOps& ops = trace.device_ops;
+  std::map<std::int64_t, std::int64_t> decoded;  // bytes by batch
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    if (info && info->kind == RangeKind::kDecode && info->bytes > 0)
+      decoded[info->batch] = info->bytes;
+  }
+  const double stored = by * static_cast<double>(stored_bytes(predictor));
+  Editor editor(predictor);
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != DeviceOpKind::kCopyHostToDevice) continue;
+    const auto whole = decoded.find(ops.batch[i]);
+    const auto bytes = static_cast<double>(ops.bytes[i]);
+    if (whole == decoded.end() || stored <= 0 || stored >= bytes) continue;
+    const double pixels = bytes / static_cast<double>(whole->second);
+    if (pixels < 1 || pixels > kBesidesPixels) continue;
+    const auto now = static_cast<double>(ops.interval(DeviceOpId{i}).length().ns);
+    editor.set_transfer(DeviceOpId{i}, DurationNs{std::llround(now * stored / bytes)}, true);
+  }
+  return editor.take();
+}
+
 /// `by`: samples are kept so many times as large as they are used.
 Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes,
                  double by = 1) {
-  Scenario scenario;
+  Scenario scenario = smaller_copies(predictor, by);
   scale_stage(predictor, RangeKind::kDecode, 0, scenario);
   scale_resizing(predictor, by, scenario);
   bytes *= by;
@@ -150,12 +177,13 @@ Proposal propose(const Predictor& predictor) {
 const Fix kDecodeOffline{
     "decode-offline",
     "Decode samples once, before training",
-    "input-bound",
+    "input-bound, copy-not-overlapped",
     FixKind::kModelled,
     0.1,
     "--decode offline",
     "Ranges that decode take no time, those that resize as long as pictures of "
-    "the size that is used take. Reads bring the bytes that are copied "
+    "the size that is used take, and so do copies of whole pictures to a device that resizes them. "
+    "Reads bring the bytes that are copied "
     "to the device, a quarter "
     "of them where the host augments (bytes become floats), and their "
     "transfer takes that much longer "

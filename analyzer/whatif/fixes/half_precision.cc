@@ -125,7 +125,8 @@ bool halve_shards(const Predictor& predictor, Editor& editor) {
     if (its.empty()) continue;
     const TransferLine line = model_transfers(predictor, its).line;
     for (const Transfer& one : its) {
-      const double ns = std::max(line.fixed, one.ns - line.per_byte * one.bytes / 2);
+      const double ns =
+          std::max(line.of(0), one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)));
       editor.set_transfer(one.op, DurationNs{std::llround(one.wait + std::min(ns, one.ns))}, true);
     }
     any = true;

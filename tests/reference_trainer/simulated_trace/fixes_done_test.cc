@@ -534,6 +534,22 @@ TEST_CASE("what workers compute takes as long as the threads beside them leave i
   CHECK(Predicted(run).step_ns("fewer-workers") == doctest::Approx(fewer).epsilon(0.05));
 }
 
+TEST_CASE("buckets of another size than any that was recorded have the rate of large messages") {
+  check_done({{"device", "sim"},
+              {"model", "gnmt"},
+              {"data", "generated"},
+              {"features", "256"},
+              {"sequence", "16"},
+              {"batch", "64"},
+              {"ranks", "4"},
+              {"ranks_per_node", "1"},
+              {"network_gb_per_s", "3"},
+              {"first_bucket_mb", "0"},
+              {"bucket_mb", "0"},
+              {"eval", "off"}},
+             "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, 0.06);
+}
+
 TEST_CASE("sentences of about the same length in one batch need no padding") {
   const Switches sentences = {{"device", "sim"},     {"model", "gnmt"}, {"features", "256"},
                               {"sequence", "32"},    {"batch", "32"},   {"layers", "2"},
