@@ -185,6 +185,10 @@ class StatsCommand final : public Command {
     for (const std::string& wanted : tables_) {
       auto found = std::find(names.begin(), names.end(), analyzer::nsys_table_name(wanted));
       if (found == names.end()) {
+        std::error_code ignored;
+        if (std::filesystem::exists(wanted, ignored))
+          fail_usage("'{}' is a file, not a table. The trace comes first: headway stats {} {}",
+                     wanted, wanted, trace_);
         std::vector<std::string> near = closest(wanted, names, 1);
         fail_usage("'{}' is not a table.{} Tables: {}.", wanted,
                    near.empty() ? "" : fmt::format(" Did you mean '{}'?", near[0]),

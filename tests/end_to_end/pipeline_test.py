@@ -137,6 +137,7 @@ def errors(folder):
         assert result.stdout == "", result.stdout
     for wrong, hint in ((["reprot"], "Did you mean 'report'"), (["report", "--fromat", "json", trace], "Did you mean '--format'"),
                         (["--hlep"], "Did you mean '--help'"), (["diff", trace], "b is required. See `headway diff --help`"),
+                        (["stats", "kernels", trace], "The trace comes first: headway stats"),
                         (["report", trace, "-o", folder / "no" / "x.html"], "No such file or directory")):
         assert hint in run(HEADWAY, *wrong, expect=2).stderr, wrong
 
