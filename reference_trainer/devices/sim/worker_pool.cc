@@ -98,7 +98,7 @@ bool WorkerPool::step(Task& task) {
     if (leg.kind == Leg::Kind::kEndReading) task.until = std::max(task.until, task.transferred);
   }
   if (leg.kind == Leg::Kind::kCompute) {
-    over = task.left <= kNothing;
+    over = task.left <= kNothing || now_ + task.left == now_;
   } else if (leg.kind != Leg::Kind::kBeginToRead) {
     over = task.until <= now_;
   }
