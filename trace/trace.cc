@@ -30,15 +30,12 @@ std::optional<StringId> Strings::find(std::string_view text) const {
 }
 
 bool is_blocking(DeviceCallKind kind) {
-  switch (kind) {
-    case DeviceCallKind::kCopyBlocking:
-    case DeviceCallKind::kEventSynchronize:
-    case DeviceCallKind::kStreamSynchronize:
-    case DeviceCallKind::kDeviceSynchronize:
-      return true;
-    default:
-      return false;
-  }
+  return only_waits(kind) || kind == DeviceCallKind::kCopyBlocking;
+}
+
+bool only_waits(DeviceCallKind kind) {
+  return kind == DeviceCallKind::kEventSynchronize || kind == DeviceCallKind::kStreamSynchronize ||
+         kind == DeviceCallKind::kDeviceSynchronize;
 }
 
 const GraphOp* Trace::graph_op(ProcessId process, std::int64_t op) const {

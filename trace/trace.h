@@ -204,6 +204,8 @@ struct Calls {
 
 /// True for calls that may keep the host waiting for the device.
 bool is_blocking(DeviceCallKind kind);
+/// True for those that do nothing else.
+bool only_waits(DeviceCallKind kind);
 
 /// A collective or point-to-point communication as one rank took part in it: from NCCL's payloads or
 /// from what the framework's profiler says of its kernel.

@@ -284,6 +284,21 @@ std::int64_t processor_count(const trace::Trace& trace) {
              std::min<std::int64_t>(of_machine, std::max<std::int64_t>(here, trace.world_size)));
 }
 
+std::optional<double> processors_taken(const trace::Trace& trace, const Steps& steps,
+                                       std::set<trace::ProcessId> processes, Interval window) {
+  for (const Step& step : steps.all)
+    if (processes.contains(trace.threads[step.thread.value].process)) return std::nullopt;
+  double taken = 0;
+  for (const trace::CounterSeries& series : trace.counters) {
+    if (series.name != counters::kProcessCpu || processes.erase(series.process) == 0) continue;
+    const counters::Summary summary = counters::summarise(series, window);
+    if (summary.count == 0) return std::nullopt;
+    taken += summary.mean / 100;
+  }
+  if (!processes.empty()) return std::nullopt;
+  return taken;
+}
+
 namespace {
 
 /// Of a processor, while a worker makes a batch: by the processor time of the processes that do nothing else. Nothing
@@ -293,18 +308,10 @@ std::optional<double> share_of_processor(const RuleContext& context) {
   const LoaderWork work = loader_work(context);
   std::set<trace::ProcessId> makers;
   for (trace::ThreadId worker : work.workers) makers.insert(trace.threads[worker.value].process);
-  for (const Step& step : context.steps.all)
-    if (makers.contains(trace.threads[step.thread.value].process)) return std::nullopt;
-  const Interval window = counters::steady_window(context);
-  double taken = 0;  // processors
-  for (const trace::CounterSeries& series : trace.counters) {
-    if (series.name != counters::kProcessCpu || makers.erase(series.process) == 0) continue;
-    const counters::Summary summary = counters::summarise(series, window);
-    if (summary.count == 0) return std::nullopt;
-    taken += summary.mean / 100;
-  }
-  if (!makers.empty() || work.making <= 0) return std::nullopt;
-  return std::min(1.0, taken / work.making);
+  const auto taken =
+      processors_taken(trace, context.steps, std::move(makers), counters::steady_window(context));
+  if (!taken || work.making <= 0) return std::nullopt;
+  return std::min(1.0, *taken / work.making);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -103,6 +104,10 @@ std::int64_t trainers_in(const trace::Trace& trace);
 
 /// Processors that those may use: of machines with other ranks, their part. 0 unknown.
 std::int64_t processor_count(const trace::Trace& trace);
+
+/// How many processors these processes took in the mean; nothing where one of them trains, too, or was not sampled.
+std::optional<double> processors_taken(const trace::Trace& trace, const Steps& steps,
+                                       std::set<trace::ProcessId> processes, Interval window);
 
 /// Of a processor, while a batch is made. Computing takes one; a read takes one as long as its bytes would take in large pieces, and
 /// waits for the storage else. Of a read of unknown size a quarter counts: it is called so because its thread mostly waits.

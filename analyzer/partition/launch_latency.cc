@@ -54,11 +54,6 @@ DurationNs measure_sync(const GapFacts& facts, const DeviceWork& work, DurationN
 
 }  // namespace
 
-bool only_waits(DeviceCallKind kind) {
-  return kind == DeviceCallKind::kStreamSynchronize || kind == DeviceCallKind::kEventSynchronize ||
-         kind == DeviceCallKind::kDeviceSynchronize;
-}
-
 DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work) {
   const Trace& trace = facts.trace;
   const DeviceOps& ops = trace.device_ops;

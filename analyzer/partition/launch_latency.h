@@ -19,7 +19,4 @@ struct DeviceLatencies {
 
 DeviceLatencies measure_latencies(const GapFacts& facts, const DeviceWork& work);
 
-/// True for calls that wait for the device and do nothing else.
-bool only_waits(trace::DeviceCallKind kind);
-
 }  // namespace headway::analyzer

@@ -198,6 +198,17 @@ std::int64_t Program::lag_of(std::uint32_t constraint) const {
   return found->second;
 }
 
+Constraint Program::own_into(Slot at, Slot begin) const {
+  Constraint inner;
+  for_each(at, [&](const Constraint& constraint) {
+    const bool own =
+        constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
+    if (own && constraint.from >= begin && (!inner.from.valid() || inner.from < constraint.from))
+      inner = constraint;
+  });
+  return inner;
+}
+
 Constraint Program::constraint(ConstraintId id) const {
   return {Slot{from_lag_[id.value].from}, id, {lag_of(id.value)}, part_[id.value], kind_[id.value]};
 }

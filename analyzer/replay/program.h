@@ -51,6 +51,9 @@ class Program {
       visit(constraint({c}));
   }
   Constraint constraint(ConstraintId id) const;
+  /// What a task's thread did itself until `at`, from `begin` of the task on; of two ways into a slot the one that is inside the
+  /// other. Without a `from` where it slept.
+  Constraint own_into(Slot at, Slot begin) const;
   std::size_t constraint_count() const { return from_lag_.size(); }
 
  private:

@@ -75,20 +75,13 @@ std::int64_t ServedPools::serve(Turn turn, std::span<const std::int64_t> time) {
   return begin;
 }
 
-/// Along its thread, backwards; of two ways into a slot the one that is inside the other. Then forwards, as
+/// Along its thread, backwards. Then forwards, as
 /// how long a visit lasts depends on when it begins.
 std::int64_t ServedPools::length(const Pool::Task& task, std::int64_t begin) {
   chain_.clear();
   std::int64_t slept = 0;
   for (Slot at = task.end; at != task.begin;) {
-    Constraint inner;
-    program_.for_each(at, [&](const Constraint& constraint) {
-      const bool own =
-          constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
-      if (own && constraint.from.value >= task.begin.value &&
-          (!inner.from.valid() || inner.from < constraint.from))
-        inner = constraint;
-    });
+    const Constraint inner = program_.own_into(at, task.begin);
     // The thread slept meanwhile: what it took then.
     if (!inner.from.valid()) {
       slept = (program_.recorded(at) - program_.recorded(task.begin)).ns;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
@@ -39,19 +40,12 @@ double share_that_computes(const Trace& trace, const Analysis& analysis,
     makers.insert(trace.threads[points.thread_of(one.task).value].process);
     making += intersect(points.interval(one.task), window).length();
   }
-  for (const Step& step : steps.all)
-    if (makers.contains(trace.threads[step.thread.value].process)) return 1;
-  double taken = 0;
+  const auto taken = processors_taken(trace, steps, std::move(makers), window);
   double all = 0;
-  for (const CounterSeries& series : trace.counters) {
-    if (series.name != counters::kProcessCpu) continue;
-    const counters::Summary summary = counters::summarise(series, window);
-    all += summary.mean / 100;
-    if (makers.erase(series.process) > 0) taken += summary.mean / 100;
-  }
-  const double share = taken * static_cast<double>(window.length().ns) /
-                       std::max(1.0, static_cast<double>(making.ns));
-  if (!makers.empty() || making.ns <= 0 || all >= kFull * static_cast<double>(processors)) return 1;
+  for (const CounterSeries& series : trace.counters)
+    if (series.name == counters::kProcessCpu) all += counters::summarise(series, window).mean / 100;
+  if (!taken || making.ns <= 0 || all >= kFull * static_cast<double>(processors)) return 1;
+  const double share = *taken / ratio(making, window.length());
   return std::clamp(share, 0.01, 1.0);
 }
 
@@ -228,17 +222,11 @@ bool SharedProcessors::takes_a_processor(const Part& part) const {
   return part.kind == Part::Kind::kCall;
 }
 
-/// Along the thread, backwards; of two ways into a slot the one that is inside the other.
+/// Along the thread, backwards.
 void SharedProcessors::add_stretches(TaskId made, Group& group) const {
   const Slot begin = program_.slot_of(start_of(made));
   for (Slot at = program_.slot_of(end_of(made)); at != begin;) {
-    Constraint inner;
-    program_.for_each(at, [&](const Constraint& constraint) {
-      const bool own =
-          constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
-      if (own && constraint.from >= begin && (!inner.from.valid() || inner.from < constraint.from))
-        inner = constraint;
-    });
+    const Constraint inner = program_.own_into(at, begin);
     if (!inner.from.valid()) return;
     const auto length = static_cast<double>(inner.lag.ns);
     if (takes_a_processor(parts_[inner.part.value]) && inner.lag.ns > 0)

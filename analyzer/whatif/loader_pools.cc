@@ -228,14 +228,7 @@ bool LoaderPools::add_persistent(const Loader& loader) {
 /// The stretches of a task in which its thread reads, and what of them others decide.
 void LoaderPools::add_visits(const Pool::Task& task, ThreadId thread, std::uint32_t server) {
   for (Slot at = task.end; at != task.begin;) {
-    Constraint inner;
-    program_.for_each(at, [&](const Constraint& constraint) {
-      const bool own =
-          constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder;
-      if (own && constraint.from >= task.begin &&
-          (!inner.from.valid() || inner.from < constraint.from))
-        inner = constraint;
-    });
+    const Constraint inner = program_.own_into(at, task.begin);
     if (!inner.from.valid()) return;
     const Part& part = parts_[inner.part.value];
     if (part.kind == Part::Kind::kHost && part.time_class == TimeClass::kIoRead) {

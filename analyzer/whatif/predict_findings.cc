@@ -342,9 +342,9 @@ void keep_unexplained(DurationNs late, DurationNs exposed, Finding& finding) {
   finding.at_most.reset();
 }
 
-/// Copies that take most of the step where nothing else does: another order gains nothing, the bytes are too many for the link.
+/// Copies that take nearly all of the step: another order gains nothing, the bytes are too many for the link.
 bool is_bound_by_link(const Finding& finding, DurationNs exposed) {
-  constexpr double kMost = 0.5;
+  constexpr double kMost = 0.9;
   return finding.rule == "copy-not-overlapped" &&
          ratio(exposed, finding.predicted->recorded) >= kMost;
 }

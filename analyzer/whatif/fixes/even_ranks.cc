@@ -68,7 +68,8 @@ class Pieces {
   }
 
   /// Calls `visit` with the process, the row and the piece. Threads that launch nothing are left out, and so
-  /// are processes that are no ranks.
+  /// are processes that are no ranks, and calls that only wait: whether a rank has to wait, and so makes the call, depends on
+  /// the others.
   template <class Visit>
   void for_each(Visit visit) const {
     Piece piece{{0}, {0}, {}};
@@ -102,6 +103,8 @@ class Pieces {
     }
     const ThreadId thread = points_.thread_of(task);
     if (!thread.valid() || which_[thread.value] == kNone) return false;
+    const CallId call = points_.call_of(task);
+    if (call.valid() && only_waits(trace_.calls.kind[call.value])) return false;
     process = trace_.threads[thread.value].process;
     row = {true, which_[thread.value], step_at(process, points_.time(start_of(task)))};
     return true;

@@ -15,11 +15,6 @@ namespace {
 
 using namespace trace;
 
-bool synchronises(DeviceCallKind kind) {
-  return kind == DeviceCallKind::kStreamSynchronize || kind == DeviceCallKind::kEventSynchronize ||
-         kind == DeviceCallKind::kDeviceSynchronize;
-}
-
 /// Calls of a thread between the record of an event and a wait that drains the device: more than any program makes.
 constexpr int kNear = 64;
 
@@ -44,7 +39,7 @@ Proposal propose(const Predictor& predictor) {
   Editor editor(predictor);
   std::int64_t calls = 0;
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    if (!synchronises(trace.calls.kind[c])) continue;
+    if (!only_waits(trace.calls.kind[c])) continue;
     const bool event = trace.calls.kind[c] == DeviceCallKind::kEventSynchronize;
     if (event && !drains(trace, CallId{c})) continue;
     const TaskId task = points.task(CallId{c});

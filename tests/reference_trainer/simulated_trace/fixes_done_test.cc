@@ -534,6 +534,16 @@ TEST_CASE("what workers compute takes as long as the threads beside them leave i
   CHECK(Predicted(run).step_ns("fewer-workers") == doctest::Approx(fewer).epsilon(0.05));
 }
 
+TEST_CASE("a slow rank that need not wait makes fewer calls than its peers") {
+  // With gradients of four batches a step, the others wait for the device before each batch.
+  check_done(with(kText, {{"ranks", "4"},
+                          {"ranks_per_node", "4"},
+                          {"accumulate", "4"},
+                          {"slow_rank", "2"},
+                          {"slow_rank_ms", "12"}}),
+             "even-ranks", {{"slow_rank_ms", "0"}}, 0.06);
+}
+
 TEST_CASE("buckets of another size than any that was recorded have the rate of large messages") {
   check_done({{"device", "sim"},
               {"model", "gnmt"},

@@ -2,6 +2,9 @@
 // Fixes that something else than what they mend limits, predicted from one simulated run and done in another.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "analyzer/whatif/predict_findings.h"
 #include "tests/reference_trainer/simulated_trace/predicted.h"
 
 namespace headway::trainer {
@@ -148,6 +151,27 @@ TEST_CASE("kernels beside fewer sums are slowed down less") {
                        {"bucket_mb", "0"},
                        {"topology", "hierarchical"}}),
         "larger-buckets", {{"first_bucket_mb", "1"}, {"bucket_mb", "25"}}, true, 0.08);
+}
+
+TEST_CASE("copies that fill the link are a finding that only fewer bytes mend") {
+  const auto finding_at = [](const char* mb_per_s) {
+    Predicted run(
+        with(kImages, {{"source", "memory"}, {"h2d", "async"}, {"link_mb_per_s", mb_per_s}}));
+    analyzer::predict_findings(run.trace, run.analysis);
+    const auto found =
+        std::ranges::find(run.analysis.findings, "copy-not-overlapped", &analyzer::Finding::rule);
+    REQUIRE(found != run.analysis.findings.end());
+    return *found;
+  };
+  const analyzer::Finding full = finding_at("1");
+  CHECK(full.status == analyzer::Status::kFound);
+  CHECK(full.basis == analyzer::FigureBasis::kExposed);
+  CHECK(full.share_of_step > 0.9);
+  CHECK(full.claim.find("only fewer bytes help") != std::string::npos);
+  // Less busy: overlapping them hides what there is to hide.
+  const analyzer::Finding busy = finding_at("300");
+  CHECK(busy.status == analyzer::Status::kFound);
+  CHECK(busy.basis == analyzer::FigureBasis::kReplay);
 }
 
 }  // namespace headway::trainer
