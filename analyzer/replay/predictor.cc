@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/replay/replayer.h"
 #include "common/block_bootstrap.h"
 #include "common/parallel.h"
@@ -45,6 +46,17 @@ Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan) {
   return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
 }
 
+/// 95 % interval of the median, between order statistics. Each block of neighbours counts as one value.
+Bounds median_interval(std::span<const double> values, const BlockPlan& plan) {
+  constexpr double kQuantile = 1.96;
+  if (values.empty()) return {};
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const double reach = kQuantile / 2 / std::sqrt(std::max(1.0, plan.blocks(values.size())));
+  return {percentile_sorted(sorted, std::max(0.0, 0.5 - reach)),
+          percentile_sorted(sorted, std::min(1.0, 0.5 + reach))};
+}
+
 DurationNs rounded(double ns) {
   return {static_cast<std::int64_t>(std::llround(ns))};
 }
@@ -79,6 +91,15 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   blocks_ = plan_blocks(run);
   const Bounds of_run = bootstrap_mean(run, blocks_);
   run_to_run_ = (of_run.high - of_run.low) / 2;
+  std::vector<double> usual(run.begin(), run.end());
+  if (!usual.empty()) {
+    const double limit = outlier_limit(usual);
+    for (double& length : usual) length = std::min(length, limit);
+  }
+  const Bounds of_usual = bootstrap_mean(usual, blocks_);
+  usual_run_to_run_ = (of_usual.high - of_usual.low) / 2;
+  const Bounds of_median = median_interval(run, blocks_);
+  median_run_to_run_ = (of_median.high - of_median.low) / 2;
   baseline_.residual =
       ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
   baseline_.late =
@@ -135,7 +156,15 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
                        (on_threads_ ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
   // The recorded run and the one with the fix are two samples of what such a run takes.
   const double noise = std::numbers::sqrt2 * run_to_run_;
-  result.gain_ns.low = gain - std::hypot(std::max(0.0, gain - result.gain_ns.low), noise) - doubt;
+  const double less = std::max(0.0, gain - result.gain_ns.low);
+  result.gain_ns.low = gain - std::hypot(less, noise) - doubt;
+  result.usual_low_ns = gain - std::hypot(less, std::numbers::sqrt2 * usual_run_to_run_) - doubt;
+  if (on_threads_) {  // more than one step in ten may be long: what the typical one gains may be told all the same
+    const double typical = median(gains);
+    const double off = std::hypot(typical - median_interval(gains, blocks_).low,
+                                  std::numbers::sqrt2 * median_run_to_run_);
+    result.usual_low_ns = std::max(result.usual_low_ns, typical - off - doubt);
+  }
   result.gain_ns.high = gain + std::hypot(std::max(0.0, result.gain_ns.high - gain), noise);
   // No step is negative.
   result.gain_ns.high =
@@ -161,6 +190,7 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
   auto include = [&](const Prediction& other) {
     result.gain_ns.low = std::min(result.gain_ns.low, other.gain_ns.low);
     result.gain_ns.high = std::max(result.gain_ns.high, other.gain_ns.high);
+    result.usual_low_ns = std::min(result.usual_low_ns, other.usual_low_ns);
   };
   for (const Scenario& other : otherwise) include(predict_step(replayer, other, 0));
   // A formula that is off by little may matter much, or not at all: where other work takes as long.

@@ -47,6 +47,9 @@ struct Prediction {
   DurationNs median;
   DurationNs gain;  ///< per step, recorded less predicted; negative: slower
   Bounds gain_ns;   ///< 95 % interval of the gain
+  /// Its lower bound, or that of what the typical step gains, if rare long steps came in each run alike. Which fix gains
+  /// more it does not tell, only that one gains.
+  double usual_low_ns = 0;
   /// Shares of the predicted critical path by Basis.
   std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis{};
 };
@@ -127,6 +130,9 @@ class Predictor {
   std::vector<double> replayed_;  ///< likewise
   BlockPlan blocks_;              ///< of the whole run
   double run_to_run_ = 0;         ///< ns; half of the 95 % interval of the mean recorded step
+  double usual_run_to_run_ =
+      0;  ///< likewise, of steps of which none is longer than the limit of outliers
+  double median_run_to_run_ = 0;  ///< likewise, of the median step
 };
 
 }  // namespace headway::analyzer

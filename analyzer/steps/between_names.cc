@@ -47,8 +47,8 @@ constexpr std::array kWords = std::to_array<Word>({
 
 /// Two words that only together say that the loader begins anew.
 constexpr std::array<std::string_view, 4> kLoader = {"dataloader", "loader", "worker", "workers"};
-constexpr std::array<std::string_view, 8> kRestart = {"iter",     "init",  "reset", "restart",
-                                                      "restarts", "start", "spawn", "shutdown"};
+constexpr std::array<std::string_view, 9> kRestart = {
+    "iter", "iterator", "init", "reset", "restart", "restarts", "start", "spawn", "shutdown"};
 
 /// "save_checkpoint" and "SaveCheckpoint" -> "save", "checkpoint".
 std::vector<std::string> words_of(std::string_view name) {

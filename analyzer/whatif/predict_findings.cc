@@ -69,8 +69,10 @@ Scenario without(const std::vector<const ReplayedFix*>& fixes) {
 /// Steps of a training thread are as noisy as the machine: there a gain must be told from none.
 bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
   const bool on_device = predictor.trace().device_ops.size() > 0;
-  // Another run is another run, with a change or without: only how steps scatter hides a gain.
-  return gain.share >= kWorthMaking && (on_device || gain.low + Predictor::kDoubtOfThreads > 0);
+  // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
+  // that each step has.
+  return gain.share >= kWorthMaking &&
+         (on_device || gain.low_of_usual + Predictor::kDoubtOfThreads > 0);
 }
 
 /// What a formula cannot know may be on one side of what it says: then the interval is, too.

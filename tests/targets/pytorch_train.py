@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small PyTorch programs as people write them; nothing in here knows that it may be recorded.
 
-pytorch_train.py train METHOD WORKERS | iterable | no_loader | environment | gan | error WHERE WORKERS | odd_module |
+pytorch_train.py train METHOD WORKERS | iterable | endless WORKERS | no_loader | environment | gan | error WHERE WORKERS | odd_module |
 transforms | draws GENERATOR WORKERS | masks | reads_ahead | own_evaluation | frozen | no_optimizer | closure | lazy_compile | pauses FOLDER |
 ranks SLOW (by torchrun; rank 1 sleeps in its input or computes in its optimizer: input, optimizer, nowhere)
 """
@@ -136,6 +136,51 @@ def iterable():
                 print(repr(fit(net, optimizer, x)))
                 if persistent and epoch == 0 and i == 3:
                     break
+    # Passes of two loaders in turns, whose workers live on.
+    trained, tried = (DataLoader(Stream(), batch_size=4, num_workers=2, persistent_workers=True) for _ in range(2))
+    for _ in range(2):
+        for batch in trained:
+            print(repr(fit(net, optimizer, batch.float().reshape(-1, 1))))
+        with torch.no_grad():
+            for batch in tried:
+                net(batch.float().reshape(-1, 1))
+
+
+class Endless(DataLoader):
+    """Passes of its own: all of them are of one iterator, whose sampler never ends."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        object.__setattr__(self, "batch_sampler", Again(self.batch_sampler))
+        self.iterator = None
+
+    def __len__(self):
+        return len(self.batch_sampler.sampler)
+
+    def __iter__(self):
+        if self.iterator is None:
+            self.iterator = self._get_iterator()
+        for _ in range(len(self)):
+            yield next(self.iterator)
+
+
+class Again:
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+    def __iter__(self):
+        while True:
+            yield from iter(self.sampler)
+
+
+def endless(workers):
+    net = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for epochs, loader in ((3, Endless(Images(32), batch_size=4, num_workers=workers)),
+                           (1, DataLoader(Images(8), batch_size=4, num_workers=workers))):
+        for _ in range(epochs):
+            for batch in loader:
+                print(repr(fit(net, optimizer, batch[1].float().reshape(-1, 1))))
 
 
 def no_loader():

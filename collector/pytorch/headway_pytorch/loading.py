@@ -15,8 +15,9 @@ _batch_is_described = False
 _lock = threading.RLock()
 
 # Numbers of batches are unique in a process. A loader whose length is not known, or whose workers live
-# on, gets a block of its own.
+# on, gets blocks of its own: one for each pass over an iterable dataset, where workers begin to count again.
 _BLOCK = 1_000_000
+_PASSES = 1_000_000
 _next_base = 0
 
 
@@ -30,12 +31,14 @@ class Loading:
         self.iterable = isinstance(loader.dataset, _data.IterableDataset)
         # Out of order, who made a batch is not known where it is waited for.
         self.in_order = getattr(loader, "in_order", True)
-        self.length = None if self.iterable else _length(loader)
+        # A loader with passes of its own may take several from one iterator.
+        own_passes = type(loader).__iter__ is not _data.DataLoader.__iter__
+        self.length = None if self.iterable or own_passes else _length(loader)
         self.in_memory = not self.workers and stages.is_in_memory(loader.dataset)
         self.base = _next_base
         short = self.length is not None and not loader.persistent_workers
-        end = self.base + self.length if short else self.base + 1
-        _next_base = end if short else (end // _BLOCK + 1) * _BLOCK
+        blocks = _PASSES if self.iterable and loader.persistent_workers else 1
+        _next_base = self.base + self.length if short else (self.base // _BLOCK + blocks) * _BLOCK
         self.yielded = 0
         self.epoch = 0
         self.before = [0] * self.workers  # batches each worker made in earlier passes
@@ -127,10 +130,24 @@ def _count_padding(batch):
 
 
 def _before_iter(args, kwargs):
-    """The iterator is made from the loader's attributes: for that moment they are ours."""
+    """A pass over the loader begins. Workers that live on have an iterator already."""
+    nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
+    return getattr(args[0], "_iterator", None), nvtx.open_ranges()
+
+
+def _after_iter(token, error, iterator):
+    before, depth = token
+    nvtx.pop_to(depth - 1)
+    if not error and before is not None and iterator is before and iterator in _loadings:
+        _loadings[iterator].restart()
+
+
+def _before_making(args, kwargs):
+    """The iterator is made from the loader's attributes: for that moment they are ours. Loaders with passes of their own
+    call this, and not `__iter__`."""
     loader = args[0]
     _describe(loader)
-    loading = Loading(loader)  # in vain when its workers live on: then it has the first pass's iterator
+    loading = Loading(loader)
     plan = loading.base, loading.workers
     _lock.acquire()
     saved = loader.collate_fn, loader.worker_init_fn
@@ -138,7 +155,7 @@ def _before_iter(args, kwargs):
         loader.collate_fn = stages.CollateWrapper(saved[0])
         if loading.workers:
             loader.worker_init_fn = stages.WorkerInitWrapper(saved[1], plan)
-        nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
+        nvtx.push(name("DataLoader._get_iterator"), PHASE, INPUT)
         return loader, loading, saved, nvtx.open_ranges()
     except BaseException:
         loader.collate_fn, loader.worker_init_fn = saved
@@ -146,7 +163,7 @@ def _before_iter(args, kwargs):
         raise
 
 
-def _after_iter(token, error, iterator):
+def _after_making(token, error, iterator):
     loader, loading, saved, depth = token
     try:
         loader.collate_fn, loader.worker_init_fn = saved
@@ -155,11 +172,7 @@ def _after_iter(token, error, iterator):
         _lock.release()
     if error:
         return
-    known = _loadings.get(iterator)
-    if known is not None:
-        known.restart()
-    else:
-        _loadings[iterator] = loading
+    _loadings[iterator] = loading
     for owner in type(iterator).__mro__:
         if "__next__" in vars(owner):
             core.wrap(owner, "__next__", _before_next, _after_next, "DataLoader.__next__")
@@ -212,3 +225,4 @@ def attach(data):
     os.register_at_fork(after_in_child=_new_lock)  # a worker is forked while it is held
     decoders.attach_imported()
     core.wrap(data.DataLoader, "__iter__", _before_iter, _after_iter, "DataLoader")
+    core.wrap(data.DataLoader, "_get_iterator", _before_making, _after_making, "DataLoader")

@@ -9,7 +9,9 @@
 #include "analyzer/report/figures.h"
 #include "analyzer/rules/registry.h"
 #include "analyzer/whatif/fix.h"
+#include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
+#include "tests/support/trace_builder.h"
 
 namespace headway::analyzer {
 namespace {
@@ -101,6 +103,33 @@ TEST_CASE("a ceiling stands where no other fix applies, and a finding without an
   CHECK(slow.basis == FigureBasis::kExposed);
   CHECK(slow.unpredicted == why_unpredictable("long-startup"));
   CHECK(prediction_html(slow).empty());
+}
+
+TEST_CASE("a rare pause hides no gain that each step of a training thread has") {
+  auto status = [](DurationNs sample, DurationNs pause) {
+    test::TraceBuilder builder;
+    std::int64_t t = 1'000;
+    for (int i = 0; i < 60; ++i) {
+      const std::int64_t ready = t + sample.ns;
+      const std::int64_t end = ready + 7'000'000 + 10'000 * (i * 7 % 11);
+      builder.range(1, "step", t, end, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "wait", t, ready, {.kind = trace::RangeKind::kInputWait, .batch = i});
+      builder.range(1, "batch", t, ready, {.kind = trace::RangeKind::kBatch, .batch = i});
+      builder.range(1, "samples", t, ready, {.kind = trace::RangeKind::kDecode, .batch = i});
+      builder.range(1, "conv2d", ready, end);
+      t = end;
+      if (i == 40) {
+        builder.range(1, "garbage collection", t, t + pause.ns);
+        t += pause.ns;
+      }
+    }
+    test::AnalyzedRun run(builder);
+    predict_findings(run.trace, run.analysis);
+    return run.finding("input-bound").status;
+  };
+  CHECK(status({3'000'000}, {0}) == Status::kFound);
+  CHECK(status({3'000'000}, {300'000'000}) == Status::kFound);
+  CHECK(status({400'000}, {300'000'000}) != Status::kFound);
 }
 
 TEST_CASE("the bars are as long as the steps, and the whisker as the interval") {

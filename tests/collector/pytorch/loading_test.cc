@@ -105,6 +105,26 @@ TEST_CASE("iterable datasets, plain lists, workers that live on and loops that a
   CHECK(ranges_of_kind(run.trace, kInputWait) > updates);
 }
 
+TEST_CASE("a loader with passes of its own over one iterator is seen as others are") {
+  HEADWAY_NEEDS_TORCH();
+  for (const std::int64_t workers : {0, 2}) {
+    CAPTURE(workers);
+    TemporaryFolder folder;
+    std::vector<std::string> command = pytorch_program({"endless", std::to_string(workers)});
+    Recorded run = record(folder, command, {"--pytorch"});
+    REQUIRE(run.finished.status == 0);
+    CHECK(run.finished.out == run_alone(command).out);
+    // 3 passes of 8 batches, and one of 2 by another loader.
+    CHECK(ranges_of_kind(run.trace, kStep) == 26);
+    CHECK(number(run.trace, std::string("SELECT count(*) ") + kWaits) == 26);
+    CHECK(number(run.trace, std::string("SELECT count(*) ") + kWaits +
+                                " AND EXISTS (SELECT 1 FROM HEADWAY_RANGE m JOIN NVTX_EVENTS me ON "
+                                "me.rowid=m.rangeRow WHERE m.kind=5 AND m.batch=w.batch AND "
+                                "me.end<=we.end)") == 26);
+    CHECK(ranges(run.trace, "DataLoader shutdown") == 1);
+  }
+}
+
 TEST_CASE("an error in the program's own functions looks the same with and without the hooks") {
   HEADWAY_NEEDS_TORCH();
   for (const std::vector<std::string>& arguments :
