@@ -42,15 +42,18 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
 
 }  // namespace
 
-std::vector<RangeId> batch_ranges(const Trace& trace) {
-  std::vector<RangeId> result;
+std::vector<RangeId> task_ranges(const Trace& trace) {
+  std::vector<RangeId> batches;
+  std::vector<RangeId> steps;
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const trace::RangeInfo* info = trace.info(RangeId{r});
-    if (!info || info->batch < 0 || trace.ranges.is(RangeId{r}, Ranges::kMark)) continue;
-    if (info->kind == RangeKind::kBatch || info->kind == RangeKind::kInputWait)
-      result.push_back(RangeId{r});
+    if (!info || trace.ranges.is(RangeId{r}, Ranges::kMark)) continue;
+    const bool of_batch = info->kind == RangeKind::kBatch || info->kind == RangeKind::kInputWait;
+    if (of_batch && info->batch >= 0) batches.push_back(RangeId{r});
+    if (info->kind == RangeKind::kStep) steps.push_back(RangeId{r});
   }
-  return result;
+  const bool has_others = trace.calls.size() > 0 || trace.device_ops.size() > 0 || !batches.empty();
+  return has_others ? batches : steps;
 }
 
 void add_batches(EdgeSink& sink, std::vector<bool>& blocked) {

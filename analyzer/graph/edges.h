@@ -86,7 +86,8 @@ std::vector<Rendezvous> find_rendezvous(const trace::Trace& trace, std::int64_t&
 /// D12 and D13.
 void add_collectives(std::span<const Rendezvous> groups, EdgeSink& sink);
 
-/// Ranges that are tasks: batches being made and waits for them.
-std::vector<trace::RangeId> batch_ranges(const trace::Trace& trace);
+/// Ranges that are tasks: batches being made and waits for them. Where a run has neither these nor a device, its steps: a
+/// thread's own work is replayed between points, and these are the only ones.
+std::vector<trace::RangeId> task_ranges(const trace::Trace& trace);
 
 }  // namespace headway::analyzer

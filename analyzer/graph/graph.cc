@@ -123,7 +123,7 @@ DependencyGraph::DependencyGraph(const Trace& trace, const MachineFacts& machine
   std::vector<Rendezvous> groups = find_rendezvous(trace, unmatched);
   std::vector<TimeNs> rendezvous;
   for (const Rendezvous& group : groups) rendezvous.push_back(group.last_start);
-  points_ = Points(trace, batch_ranges(trace), std::move(rendezvous));
+  points_ = Points(trace, task_ranges(trace), std::move(rendezvous));
   ProgramOrder program(trace);
   EdgeSink sink(points_);
   sink.edges.reserve(points_.task_count() * 3 / 2);

@@ -52,6 +52,7 @@ std::vector<Loader> find_loaders(const Points& points) {
   for (std::size_t i = 0; i < points.ranges().size(); ++i) {
     RangeId range = points.ranges()[i];
     const trace::RangeInfo* info = trace.info(range);
+    if (info->kind == RangeKind::kStep) continue;
     Loader& loader = loaders[consumer_of(trace, process_of(range), waits).value];
     (info->kind == RangeKind::kBatch ? loader.made : loader.waited)
         .push_back({info->batch, points.range_task(i)});

@@ -29,7 +29,7 @@ constexpr bool is_start(PointId point) {
 }
 
 /// The tasks of a trace and their times. Tasks are numbered: calls, device ops, ranges that are tasks
-/// (batches being made, waits for input), rendezvous of collectives; so a task needs no memory of
+/// (batches being made, waits for input; steps where there is nothing else), rendezvous of collectives; so a task needs no memory of
 /// its own. Thread-safe after construction.
 class Points {
  public:

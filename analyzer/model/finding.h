@@ -44,9 +44,8 @@ struct PredictedGain {
   double share = 0;      ///< of the step that is gained
   double low = 0;        ///< of the 95 % interval of the share
   double high = 0;
-  /// The least of the share, or of what the typical step gains, if rare long steps come in each run alike: above 0 where the
-  /// gain stands out from how the other steps scatter.
-  double low_of_usual = 0;
+  /// Share by which the gain stands out from how the steps scatter, rare long ones left out; at most 0: it may be none.
+  double beyond_scatter = 0;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: none
   /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by (low + 2 × share + high) / 4 × certainty.
   double certainty = 1;

@@ -57,6 +57,17 @@ Bounds median_interval(std::span<const double> values, const BlockPlan& plan) {
           percentile_sorted(sorted, std::min(1.0, 0.5 + reach))};
 }
 
+/// Nearly all of the gain is that of one step, which may have been chance: what happens twice is how the program is.
+bool happens_once(std::span<const double> gains) {
+  double sum = 0;
+  double squares = 0;
+  for (const double gain : gains) {
+    sum += gain;
+    squares += gain * gain;
+  }
+  return sum * sum < 1.5 * squares;
+}
+
 DurationNs rounded(double ns) {
   return {static_cast<std::int64_t>(std::llround(ns))};
 }
@@ -134,6 +145,17 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
   return lengths;
 }
 
+double Predictor::beyond_scatter(std::span<const double> gains, double less) const {
+  const double gain = mean(gains);
+  const double of_mean = gain - std::hypot(less, std::numbers::sqrt2 * usual_run_to_run_);
+  if (!on_threads_) return of_mean;
+  // More than one step in ten may be long: what the typical one gains may be told all the same.
+  const double typical = median(gains);
+  const double of_median = typical - std::hypot(typical - median_interval(gains, blocks_).low,
+                                                std::numbers::sqrt2 * median_run_to_run_);
+  return std::max(of_mean, of_median);
+}
+
 Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario, double model_error,
                                    bool basis) const {
   Prediction result;
@@ -151,20 +173,14 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   for (std::size_t i = 0; i < gains.size(); ++i) lengths[i] = recorded_[i] - gains[i];
   result.median = std::max(DurationNs{0}, rounded(median(lengths)));
   result.gain_ns = bootstrap_mean(gains, blocks_);
-  const double doubt = std::fabs(gain) * (model_error + baseline_.residual) +
-                       kResolution * static_cast<double>(baseline_.recorded.ns) +
-                       (on_threads_ ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
+  const double own_doubt = std::fabs(gain) * (model_error + baseline_.residual) +
+                           kResolution * static_cast<double>(baseline_.recorded.ns);
+  const double doubt = own_doubt + (on_threads_ ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);
   // The recorded run and the one with the fix are two samples of what such a run takes.
   const double noise = std::numbers::sqrt2 * run_to_run_;
   const double less = std::max(0.0, gain - result.gain_ns.low);
   result.gain_ns.low = gain - std::hypot(less, noise) - doubt;
-  result.usual_low_ns = gain - std::hypot(less, std::numbers::sqrt2 * usual_run_to_run_) - doubt;
-  if (on_threads_) {  // more than one step in ten may be long: what the typical one gains may be told all the same
-    const double typical = median(gains);
-    const double off = std::hypot(typical - median_interval(gains, blocks_).low,
-                                  std::numbers::sqrt2 * median_run_to_run_);
-    result.usual_low_ns = std::max(result.usual_low_ns, typical - off - doubt);
-  }
+  result.beyond_scatter_ns = beyond_scatter(gains, happens_once(gains) ? less : 0) - own_doubt;
   result.gain_ns.high = gain + std::hypot(std::max(0.0, result.gain_ns.high - gain), noise);
   // No step is negative.
   result.gain_ns.high =
@@ -190,7 +206,7 @@ Prediction Predictor::predict(const Scenario& scenario, double model_error,
   auto include = [&](const Prediction& other) {
     result.gain_ns.low = std::min(result.gain_ns.low, other.gain_ns.low);
     result.gain_ns.high = std::max(result.gain_ns.high, other.gain_ns.high);
-    result.usual_low_ns = std::min(result.usual_low_ns, other.usual_low_ns);
+    result.beyond_scatter_ns = std::min(result.beyond_scatter_ns, other.beyond_scatter_ns);
   };
   for (const Scenario& other : otherwise) include(predict_step(replayer, other, 0));
   // A formula that is off by little may matter much, or not at all: where other work takes as long.

@@ -47,9 +47,9 @@ struct Prediction {
   DurationNs median;
   DurationNs gain;  ///< per step, recorded less predicted; negative: slower
   Bounds gain_ns;   ///< 95 % interval of the gain
-  /// Its lower bound, or that of what the typical step gains, if rare long steps came in each run alike. Which fix gains
-  /// more it does not tell, only that one gains.
-  double usual_low_ns = 0;
+  /// How far the gain stands out from how the steps scatter, if rare long ones come in each run alike; likewise of the
+  /// typical step. At most 0: it may be none. Which fix gains more it does not tell.
+  double beyond_scatter_ns = 0;
   /// Shares of the predicted critical path by Basis.
   std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis{};
 };
@@ -110,6 +110,8 @@ class Predictor {
       const Replayer& replayer, const Scenario& scenario) const;
   /// The same change with formulas that change each duration by `by` as much.
   Scenario with_other_formulas(const Scenario& scenario, double by) const;
+  /// `less`: how much less the gain may be for the steps that it is in.
+  double beyond_scatter(std::span<const double> gains, double less) const;
   std::vector<double> step_lengths(const std::vector<std::int64_t>& times,
                                    const Scenario& scenario) const;
 

@@ -313,6 +313,9 @@ std::string compute_bound(const Trace& trace, const Analysis& analysis) {
                      utilisation(trace, work, step));
 }
 
+/// A span without steps of which less is known is not known to be well.
+constexpr double kMostlyTold = 0.5;
+
 /// What would gain so much of the step, if its steps did not scatter as much, leaves open whether all is well.
 constexpr double kMayMatter = 0.1;
 
@@ -354,6 +357,13 @@ std::string verdict(const Trace& trace, const Analysis& analysis) {
           ? fmt::format(" {} of {} rules cannot tell.", unknown, analysis.findings.size())
           : "";
   if (device.steady_steps == 0) return "Cannot tell: no steady step was recorded." + rest;
+  const double told =
+      1 - ratio(device.per_steady_step[TimeClass::kUnknown], device.per_steady_step.total());
+  if (analysis.steps.all.empty() && told < kMostlyTold)
+    return fmt::format(
+        "Cannot tell: no training steps were found, and nothing tells what {} of "
+        "the {} span is.{}",
+        format_percent(1 - told), format_duration(device.per_steady_step.total()), rest);
   if (const Finding* open = undecided(analysis))
     return compute_bound(trace, analysis) + fmt::format(
                                                 "Cannot tell what is worth fixing: {} ({}) may "

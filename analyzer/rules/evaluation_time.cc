@@ -6,6 +6,7 @@
 // Formula: recoverable = time per step in ranges that say so ("evaluation", "validate"; the PyTorch hook marks
 //   what lies between model.eval() and model.train()), with all that they launch and wait for. Inside of steps such
 //   a range counts where at most half of the steps have one. Fires from 5 % of the step cost.
+//   Programs that have environments (gymnasium) collect experience the same way: there it says so.
 // Falsified by: a pass of that name that is part of each step (a teacher's, say).
 // Known false positives: a recording that happens to hold more evaluations than the run has in the long run.
 // Source: the step cost holds all that a program does for a step (docs/design/0051-step-cost.md).
@@ -28,7 +29,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (ratio(work.per_step, context.step) < kFindingShare)
     return fine(rule, fmt::format("Evaluation takes {} on average.", time));
   Finding finding = found(rule, work.per_step, context);
-  finding.claim = fmt::format("Evaluation takes {} on average: {}.", time, frequency(work));
+  const std::string_view environments = context.trace.setting("environments");
+  finding.claim = fmt::format("{} takes {} on average: {}.",
+                              environments.empty() ? "Evaluation" : "Collecting experience", time,
+                              frequency(work));
   // What was seen once may be rarer, or more frequent, than the recording is long.
   finding.confidence = work.occasions.size() > 1 ? 0.9 : 0.6;
   finding.evidence = occasions_of(context, work);
@@ -40,6 +44,19 @@ Finding check(const Rule& rule, const RuleContext& context) {
        ""},
       {"TensorFlow/JAX", "Evaluate less often or on fewer batches.",
        "model.fit(validation_freq=n, validation_steps=m)", ""}};
+  if (!environments.empty()) {
+    finding.title = "Experience between steps";
+    finding.claim += fmt::format(
+        " The model runs without training, and the program uses {}. Evaluations look the same.",
+        environments);
+    finding.advice.front() = {
+        "PyTorch",
+        "Step several environments at a time, so that one forward pass serves all of them, in "
+        "processes of their own where a step of theirs takes long. Evaluate less often.",
+        "gymnasium.vector.AsyncVectorEnv; Stable-Baselines3: "
+        "make_vec_env(n_envs=…, vec_env_cls=SubprocVecEnv)",
+        ""};
+  }
   return finding;
 }
 

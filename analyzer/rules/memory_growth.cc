@@ -8,7 +8,9 @@
 //   median slope between any two parts x the stretch. It is one when the last third rises at least half as
 //   much over the middle one as that over the first, and the parts lie within g/8 of the line (median). Fires
 //   when g is over 1 % of the memory in use, and what is left is full within 100,000 steps at that rate; where
-//   nothing tells what is left, when g is over 5 %. It costs no time until then: recoverable = 0.
+//   nothing tells what is left, when g is over 5 %. Short of a hundredth of what is left and of a quarter of what was in
+//   use, g may as well be caches that fill: then the recording is too short to tell. It costs no time until then:
+//   recoverable = 0.
 //   A process forked from another one starts with that one's pages, which count as resident once they are touched:
 //   what it has below its parent's memory at the fork is no growth.
 // Falsified by: memory that rises at first only, as caches, pools and autotuners fill.
@@ -20,6 +22,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analyzer/evidence/counters.h"
@@ -39,6 +42,9 @@ constexpr double kScatter = 1.0 / 8;
 constexpr double kLeast = 0.01;       ///< of the memory in use
 constexpr double kLeastAlone = 0.05;  ///< where nothing tells what is left
 constexpr double kLongRun = 100'000;  ///< steps
+constexpr double kSeenOfLeft =
+    0.01;  ///< what fills the rest in more than a hundred such stretches is not known to go on
+constexpr double kSeenOfUsed = 0.2;  ///< of the memory in use at the end
 constexpr std::int64_t kFewestSteps = 12;
 
 using Parts = std::array<double, kParts>;
@@ -83,10 +89,15 @@ double growth_of(const Parts& parts) {
 
 struct Growth {
   const trace::CounterSeries* series = nullptr;
+  double bytes = 0;  ///< over the window
   double per_step = 0;
   double used = 0;  ///< at the end
   double left = 0;  ///< 0: unknown
   double steps_left() const { return left / per_step; }
+  /// Caches that fill do not reach this far.
+  bool is_told() const {
+    return left <= 0 || bytes >= kSeenOfLeft * left || bytes >= kSeenOfUsed * used;
+  }
 };
 
 double memory_left(const RuleContext& context, const trace::CounterSeries& series, double used,
@@ -149,20 +160,30 @@ Finding check(const Rule& rule, const RuleContext& context) {
     if (!parts) continue;
     sampled = true;
     const double growth = growth_of(*parts);
-    Growth its{&series, growth / static_cast<double>(steps), parts->back(), 0};
+    Growth its{&series, growth, growth / static_cast<double>(steps), parts->back(), 0};
     its.left = memory_left(context, series, its.used, window);
     const bool fills = its.left > 0 && growth >= kLeast * its.used && its.steps_left() <= kLongRun;
     const bool alone = its.left <= 0 && growth >= kLeastAlone * its.used;
     if (resident &&
         its.used <= shared_at_fork(context.trace, context.trace.processes[series.process.value]))
       continue;
-    if ((fills || alone) && (!worst.series || its.per_step > worst.per_step)) worst = its;
+    if (!fills && !alone) continue;
+    if (!worst.series ||
+        std::pair(its.is_told(), its.per_step) > std::pair(worst.is_told(), worst.per_step))
+      worst = its;
   }
   if (!sampled)
     return cannot_tell(rule,
                        "Memory was not sampled often enough over the steady steps: record a few "
                        "seconds of them, with --sample-hz of 10 or more.");
   if (!worst.series) return fine(rule, "Memory in use does not grow from step to step.");
+  if (!worst.is_told())
+    return cannot_tell(
+        rule, fmt::format("Over {} steps {} grows by {}, to {}: caches that fill do that, too. "
+                          "Record more steps.",
+                          steps, label_of(context, *worst.series),
+                          format_bytes(std::llround(worst.bytes)),
+                          format_bytes(std::llround(worst.used))));
   Finding finding = found(rule, DurationNs{0}, context);
   finding.claim = fmt::format(
       "From step to step, {} grows by {}, to {} at the end.", label_of(context, *worst.series),

@@ -71,8 +71,7 @@ bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
   const bool on_device = predictor.trace().device_ops.size() > 0;
   // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
   // that each step has.
-  return gain.share >= kWorthMaking &&
-         (on_device || gain.low_of_usual + Predictor::kDoubtOfThreads > 0);
+  return gain.share >= kWorthMaking && (on_device || gain.beyond_scatter > 0);
 }
 
 /// What a formula cannot know may be on one side of what it says: then the interval is, too.

@@ -31,7 +31,7 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
           static_cast<double>(prediction.gain.ns) / whole,
           prediction.gain_ns.low / whole,
           prediction.gain_ns.high / whole,
-          prediction.usual_low_ns / whole,
+          prediction.beyond_scatter_ns / whole,
           proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting,
           is_real()             ? proposal.certainty
           : proposal.is_ceiling ? kMeasuredCounts

@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 
-from headway_pytorch import sampling
+from headway_pytorch import core, sampling
 from headway_pytorch.core import EVALUATION, FORWARD, NO_PHASE, OTHER, PHASE, STEP, name, nvtx
 
 
@@ -58,6 +58,19 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _has_optimizer = False  # one was made, on whatever thread
+_ENVIRONMENTS = ("gymnasium", "gym", "pettingzoo", "dm_env")
+_told_environments = False
+
+
+def _pop_evaluation():
+    """A program that has environments collects experience without gradients, too: no call tells it from an evaluation."""
+    global _told_environments
+    if not _told_environments:
+        _told_environments = True
+        loaded = [library for library in _ENVIRONMENTS if library in sys.modules]
+        if loaded:
+            core.tell("environments", " ".join(loaded))
+    nvtx.pop_as(PHASE, EVALUATION)
 
 
 def _close():
@@ -70,7 +83,7 @@ def _close():
         if cycle.updates:
             nvtx.pop_as(STEP, NO_PHASE, _thread.steps)
         elif not cycle.trains or cycle.has_forward_only():
-            nvtx.pop_as(PHASE, EVALUATION)
+            _pop_evaluation()
         else:
             nvtx.pop_as(OTHER, NO_PHASE)
     if cycle.updates:
@@ -161,7 +174,7 @@ class _Evaluation:
         if trains_after_all or nvtx.outermost_calls() == self.calls:
             nvtx.pop_as(OTHER, NO_PHASE)
         else:
-            nvtx.pop_as(PHASE, EVALUATION)
+            _pop_evaluation()
 
 
 def _end_evaluation(cycle, trains_after_all=False):

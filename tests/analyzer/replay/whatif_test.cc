@@ -267,9 +267,10 @@ TEST_CASE("without steps a prediction is about the whole span") {
 }
 
 TEST_CASE("what cannot be predicted is said, with what to record") {
-  TraceBuilder no_device;
+  TraceBuilder
+      no_device;  // steps are told by their names alone, so nothing on the thread is a task
   for (int i = 0; i < kSteps; ++i)
-    no_device.range(1, "step", i * 1000, i * 1000 + 900, {.kind = RangeKind::kStep, .step = i});
+    no_device.range(1, "step " + std::to_string(i), i * 1000, i * 1000 + 900);
   trace::Trace host = no_device.load();
   Analysis of_host = analyze(host);
   const Predictor predictor(host, of_host);
@@ -277,6 +278,31 @@ TEST_CASE("what cannot be predicted is said, with what to record") {
   WhatIf result = what_if(predictor);
   CHECK(result.fixes.empty());
   CHECK(render_json(result, predictor).find("cannot_predict") != std::string::npos);
+}
+
+TEST_CASE("steps of a thread without device, loader and calls are replayed by what they do") {
+  TraceBuilder builder;
+  for (int i = 0; i < kSteps; ++i) {
+    const std::int64_t t = i * 10'000'000;
+    builder.range(1, "step", t, t + 9'000'000, {.kind = RangeKind::kStep, .step = i});
+    builder.range(1, "conv2d", t, t + 5'000'000);
+    builder.range(1, "evaluation", t + 9'000'000, t + 9'500'000);
+  }
+  trace::Trace host = builder.load();
+  Analysis of_host = analyze(host);
+  const Predictor predictor(host, of_host);
+  REQUIRE(predictor.missing().empty());
+  CHECK(predictor.baseline().residual == doctest::Approx(0).epsilon(1e-6));
+  CHECK(predictor.baseline().recorded.ns == 10'000'000);
+  WhatIf result = what_if(predictor);
+  auto gain = [&](std::string_view id) {
+    const auto fix =
+        std::ranges::find(result.fixes, id, [](const FixPrediction& one) { return one.fix->id; });
+    REQUIRE(fix != result.fixes.end());
+    return fix->applies ? fix->prediction.gain.ns : 0;
+  };
+  CHECK(gain("free-host") == 4'000'000);
+  CHECK(gain("evaluate-less-often") == 250'000);
 }
 
 TEST_CASE("a scaling that means nothing here is refused with what there is") {

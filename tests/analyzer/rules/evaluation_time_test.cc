@@ -45,6 +45,16 @@ TEST_CASE("evaluation-time is fine just below five percent and fires just above"
   CHECK(run_with("evaluate", "7.1ms").finding("evaluation-time").status == Status::kFound);
 }
 
+TEST_CASE("evaluation-time says that a program with environments collects experience") {
+  TextRun run(std::string("setting environments gymnasium\nthread main\n  steps 52\n") + kStep +
+              "    on every=10 offset=5\n      range evaluation\n        host 26ms\n");
+  const Finding& finding = run.finding("evaluation-time");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.title == "Experience between steps");
+  CHECK(finding.claim.find("gymnasium") != std::string::npos);
+  CHECK(finding.advice.front().knob.find("AsyncVectorEnv") != std::string::npos);
+}
+
 TEST_CASE("evaluation-time leaves other causes alone, and work that each step has") {
   CHECK(run_with("save_checkpoint", "26ms").finding("evaluation-time").status == Status::kFine);
   TextRun unnamed(std::string("thread main\n  steps 52\n") + kStep +
