@@ -206,10 +206,14 @@ ThreadId training_thread(const Steps& steps, const DevicePartition& partition) {
 
 SampledWorks sampled_works(const Trace& trace, const Steps& steps,
                            const DevicePartition& partition) {
+  return sampled_works(trace, steps, partition, unexplained(steps, partition));
+}
+
+SampledWorks sampled_works(const Trace& trace, const Steps& steps, const DevicePartition& partition,
+                           std::span<const Interval> intervals) {
   SampledWorks result;
   const ThreadId thread = training_thread(steps, partition);
   if (!thread.valid() || partition.steady_steps == 0) return result;
-  const std::vector<Interval> intervals = unexplained(steps, partition);
   DurationNs whole;
   for (const Interval& interval : intervals) whole += interval.length();
   auto interval = intervals.begin();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct SampledWorks {
 /// have a place of their own, of those inside of PyTorch only the outermost. Empty below 10 samples.
 SampledWorks sampled_works(const trace::Trace& trace, const Steps& steps,
                            const DevicePartition& partition);
+/// The same of other time of the thread, in order.
+SampledWorks sampled_works(const trace::Trace& trace, const Steps& steps,
+                           const DevicePartition& partition, std::span<const Interval> intervals);
 
 /// "CartPoleEnv.step (gymnasium/envs/cartpole.py:171)".
 std::string function_text(const SampledWork& work);

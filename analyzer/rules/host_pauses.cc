@@ -21,6 +21,7 @@
 #include <algorithm>
 
 #include "analyzer/evidence/support.h"
+#include "analyzer/partition/sampled_work.h"
 #include "analyzer/rules/registry.h"
 #include "common/format.h"
 #include "common/statistics.h"
@@ -62,16 +63,31 @@ bool are_inside(const HostPauses& of) {
   return 2 * of.inside.ns > of.per_step.ns;
 }
 
+/// What the thread ran in them, by samples of its stack; empty where there are none.
+std::string sampled_text(const RuleContext& context, const HostPauses& of) {
+  std::vector<Interval> where;
+  for (const HostPauses::Pause& one : of.pauses) where.push_back(one.where);
+  std::ranges::sort(where, {}, &Interval::begin);
+  const SampledWorks sampled = sampled_works(context.trace, context.steps, *of.partition, where);
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, sampled.works.size()); ++i)
+    text += fmt::format("{}'{}' {}", i ? ", " : "", function_text(sampled.works[i]),
+                        format_percent(ratio(sampled.works[i].per_step, sampled.per_step)));
+  return text.empty() ? text : fmt::format("By samples of its stack it runs {}.", text);
+}
+
 std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {
   const std::string_view name = named(context, of);
+  const std::string sampled = sampled_text(context, of);
   return fmt::format("The host stops {} steps, {} in {} steps{}, for {}{}: {} on average. {}",
                      are_inside(of) ? "inside of" : "between",
                      of.pauses.size() == 1 ? "once" : fmt::format("{} times", of.pauses.size()),
                      of.steps, of.every > 0 ? fmt::format(" (every {} steps)", of.every) : "",
                      format_duration(middle_of(of)), of.pauses.size() == 1 ? "" : " each",
                      of_step(context, of.per_step, context.step),
-                     name.empty() ? "Nothing is recorded there. " + what_it_may_be(of)
-                                  : fmt::format("'{}' lies there.", name));
+                     !name.empty()      ? fmt::format("'{}' lies there.", name)
+                     : !sampled.empty() ? sampled
+                                        : "Nothing is recorded there. " + what_it_may_be(of));
 }
 
 std::string claim_of_each(const RuleContext& context, const HostPauses& of, DurationNs whole) {
