@@ -14,6 +14,7 @@ constexpr DurationNs kWorthCutting{2'000};
 
 std::uint64_t hash_of(const Part& part) {
   std::uint64_t key = std::uint64_t{part.op.value} << 32 | part.name.value;
+  key ^= std::uint64_t{part.stage_name.value} << 16 ^ std::uint64_t(part.stage) << 48;
   key ^= (std::uint64_t(part.kind) << 8 | std::uint64_t(part.time_class)) * 0x9e3779b97f4a7c15ULL;
   key ^= key >> 33;
   key *= 0xff51afd7ed558ccdULL;
@@ -117,6 +118,10 @@ PartId Parts::host_part(ThreadId thread, RangeId range, Interval when) {
   if (RangeId named = facts_.between_range(thread, range); named.valid()) {
     part.name = facts_.trace.ranges.name[named.value];
     part.time_class = TimeClass::kBetweenSteps;
+    if (const auto stage = range.valid() ? facts_.waits.stage_around(range) : std::nullopt) {
+      part.stage = *stage;
+      part.stage_name = facts_.trace.ranges.name[range.value];
+    }
     return intern(part);
   }
   if (range.valid()) {

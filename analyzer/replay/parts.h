@@ -24,6 +24,9 @@ struct Part {
   TimeClass time_class = TimeClass::kUnknown;
   OpId op{0};            ///< of the model; 0: unattributed
   trace::StringId name;  ///< of the kernel, the call or the innermost range; empty: none
+  /// Of batches that the thread makes for what belongs to no step (an evaluation, which `name` is): the stage and its range.
+  TimeClass stage = TimeClass::kUnknown;
+  trace::StringId stage_name = {};
 
   bool operator==(const Part&) const = default;
 };

@@ -237,11 +237,18 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
   // A hook may name what reads and what decodes alike.
   const bool reads = stage == RangeKind::kRead;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
-    const Part& part = predictor.parts()[p];
-    if (part.kind == Part::Kind::kHost && info(part.time_class).group == TimeGroup::kInput &&
-        (part.time_class == TimeClass::kIoRead) == reads && names.contains(part.name))
+    const auto made = made_by(predictor.parts()[p]);
+    if (made && (made->stage == TimeClass::kIoRead) == reads && names.contains(made->name))
       scenario.scale(PartId::from(p), by);
   }
+}
+
+std::optional<StageOfPart> made_by(const Part& part) {
+  if (part.kind != Part::Kind::kHost) return std::nullopt;
+  if (info(part.time_class).group == TimeGroup::kInput)
+    return StageOfPart{part.time_class, part.name};
+  if (info(part.stage).group == TimeGroup::kInput) return StageOfPart{part.stage, part.stage_name};
+  return std::nullopt;
 }
 
 void scale_input(const Predictor& predictor, double by, Scenario& scenario) {

@@ -76,6 +76,13 @@ class Editor {
 /// What the rules see of the predictor's trace.
 RuleContext rule_context(const Predictor& predictor);
 
+/// The stage of making a batch that a part is, and its range's name; also of batches for what belongs to no step.
+struct StageOfPart {
+  TimeClass stage;
+  trace::StringId name;
+};
+std::optional<StageOfPart> made_by(const Part& part);
+
 /// Multiplies what host threads do in the ranges of a loader's stage.
 void scale_stage(const Predictor& predictor, trace::RangeKind stage, double by, Scenario& scenario);
 

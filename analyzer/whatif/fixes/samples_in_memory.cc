@@ -25,10 +25,8 @@ Scenario without_samples(const Predictor& predictor) {
   const trace::Trace& trace = predictor.trace();
   Scenario scenario;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
-    const Part& part = predictor.parts()[p];
-    if (part.kind == Part::Kind::kHost && part.name.valid() &&
-        info(part.time_class).group == TimeGroup::kInput &&
-        trace.strings[part.name] == kWholeSamples)
+    const auto made = made_by(predictor.parts()[p]);
+    if (made && made->name.valid() && trace.strings[made->name] == kWholeSamples)
       scenario.scale(PartId::from(p), 0);
   }
   return scenario;

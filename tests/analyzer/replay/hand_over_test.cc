@@ -92,7 +92,7 @@ TEST_CASE("workers of one epoch after the other are one worker, which may live o
 
 /// Steps of 10 ms whose first 4 are making a batch on the training thread, 1 of them decoding; of a data set of 400
 /// samples of 3 kB, whose samples draw random numbers or not.
-trace::Trace making_here(std::string_view draws) {
+trace::Trace making_here(std::string_view draws, bool evaluates = false) {
   test::TraceBuilder builder;
   builder.setting("DataLoader", "num_workers=0 batch_size=4 samples=400");
   builder.setting("DataLoader.batch_bytes", "12000");
@@ -110,6 +110,22 @@ trace::Trace making_here(std::string_view draws) {
                   {.kind = trace::RangeKind::kDecode, .batch = i});
     builder.range(1, "forward", now + 4 * kMs, now + 10 * kMs,
                   {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
+    if (!evaluates || i % 12 != 11) continue;
+    // Four batches of 4 ms each, two of them for the model.
+    const std::int64_t begin = now + 10 * kMs;
+    builder.range(1, "evaluation", begin, begin + 24 * kMs,
+                  {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kEvaluation});
+    for (int batch = 0; batch < 4; ++batch) {
+      const std::int64_t at = begin + batch * 6 * kMs;
+      const std::int64_t number = 1000 + 4 * i + batch;
+      builder.range(1, "next", at, at + 4 * kMs,
+                    {.kind = trace::RangeKind::kInputWait, .batch = number});
+      builder.range(1, "batch", at, at + 4 * kMs,
+                    {.kind = trace::RangeKind::kBatch, .batch = number});
+      builder.range(1, "samples", at, at + 4 * kMs,
+                    {.kind = trace::RangeKind::kDecode, .batch = number});
+    }
+    now += 24 * kMs;
   }
   return builder.load();
 }
@@ -131,6 +147,19 @@ TEST_CASE("samples that draw no random numbers can be kept whole, those that do 
   CHECK(nothing.second == 0);
   CHECK(unknown.second == 1);
   CHECK(random.second == 0);
+}
+
+TEST_CASE("samples that are kept are there for evaluations, too") {
+  const trace::Trace trace = making_here("DataLoader.samples_draw_nothing", true);
+  const Analysis analysis = analyze(trace);
+  const Predictor predictor(trace, analysis);
+  // 24 ms of evaluation after 12 steps, 16 of them for samples: 2 ms a step, and 0.67 of them are left.
+  const double evaluation =
+      static_cast<double>(analysis.partitions.at(0).per_steady_step[TimeClass::kBetweenSteps].ns) /
+      1e6;
+  CHECK(evaluation == doctest::Approx(2).epsilon(0.2));
+  CHECK(step_ms(predictor, "samples-in-memory") ==
+        doctest::Approx(6 + evaluation / 3).epsilon(0.02));
 }
 
 }  // namespace headway::analyzer
