@@ -81,14 +81,18 @@ RangeId InputWaits::wait_around(RangeId range) const {
   }
 }
 
-std::optional<TimeClass> InputWaits::stage_around(RangeId range) const {
-  if (!any_stage_) return std::nullopt;
+RangeId InputWaits::stage_range(RangeId range) const {
+  if (!any_stage_) return RangeId::none();
   for (RangeId r = range; r.valid(); r = trace_.ranges.parent[r.value]) {
     const trace::RangeInfo* info = trace_.info(r);
-    if (!info) continue;
-    if (auto stage = class_of_stage(info->kind)) return stage;
+    if (info && class_of_stage(info->kind)) return r;
   }
-  return std::nullopt;
+  return RangeId::none();
+}
+
+std::optional<TimeClass> InputWaits::stage_around(RangeId range) const {
+  const RangeId stage = stage_range(range);
+  return stage.valid() ? class_of_stage(trace_.info(stage)->kind) : std::nullopt;
 }
 
 std::vector<Interval> InputWaits::reads_in(ThreadId thread, Interval part) const {

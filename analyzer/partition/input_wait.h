@@ -29,6 +29,8 @@ class InputWaits {
   /// The class of a loader stage that runs in `range` or around it, for loading on the training
   /// thread itself; nullopt when it is none.
   std::optional<TimeClass> stage_around(trace::RangeId range) const;
+  /// The range that says so: it or the closest around it; none mostly.
+  trace::RangeId stage_range(trace::RangeId range) const;
 
   /// Cuts `window`, a part of the wait `wait`, by what the worker of the awaited batch did at each
   /// instant; without a known worker by what the waiting thread did itself.

@@ -115,21 +115,21 @@ PartId Parts::of(const Points& points, TaskId task) {
 
 PartId Parts::host_part(ThreadId thread, RangeId range, Interval when) {
   Part part{Part::Kind::kHost, TimeClass::kHostOther, OpId{0}, {}};
+  if (const RangeId stage = facts_.waits.stage_range(range); stage.valid()) {
+    part.stage = *facts_.waits.stage_around(stage);
+    part.stage_name = facts_.trace.ranges.name[stage.value];
+  }
   if (RangeId named = facts_.between_range(thread, range); named.valid()) {
     part.name = facts_.trace.ranges.name[named.value];
     part.time_class = TimeClass::kBetweenSteps;
-    if (const auto stage = range.valid() ? facts_.waits.stage_around(range) : std::nullopt) {
-      part.stage = *stage;
-      part.stage_name = facts_.trace.ranges.name[range.value];
-    }
     return intern(part);
   }
   if (range.valid()) {
     part.name = facts_.trace.ranges.name[range.value];
     const RangeContext& context = facts_.attribution.contexts[range.value];
     ProcessId process = facts_.trace.threads[facts_.trace.ranges.thread[range.value].value].process;
-    if (auto stage = facts_.waits.stage_around(range)) {
-      part.time_class = *stage;
+    if (part.stage != TimeClass::kUnknown) {
+      part.time_class = part.stage;
       return intern(part);
     }
     if (facts_.waits.wait_around(range).valid()) {

@@ -24,7 +24,8 @@ struct Part {
   TimeClass time_class = TimeClass::kUnknown;
   OpId op{0};            ///< of the model; 0: unattributed
   trace::StringId name;  ///< of the kernel, the call or the innermost range; empty: none
-  /// Of batches that the thread makes for what belongs to no step (an evaluation, which `name` is): the stage and its range.
+  /// Of a batch that is made here: the stage and its range, around what `name` is. What belongs to no step may be in one, too
+  /// (`name` is the evaluation that the batch is for, or the garbage collection that making it set off).
   TimeClass stage = TimeClass::kUnknown;
   trace::StringId stage_name = {};
 

@@ -245,9 +245,10 @@ void scale_stage(const Predictor& predictor, RangeKind stage, double by, Scenari
 
 std::optional<StageOfPart> made_by(const Part& part) {
   if (part.kind != Part::Kind::kHost) return std::nullopt;
+  if (part.stage != TimeClass::kUnknown) return StageOfPart{part.stage, part.stage_name};
+  // What no range says is input may be known by its name.
   if (info(part.time_class).group == TimeGroup::kInput)
     return StageOfPart{part.time_class, part.name};
-  if (info(part.stage).group == TimeGroup::kInput) return StageOfPart{part.stage, part.stage_name};
   return std::nullopt;
 }
 

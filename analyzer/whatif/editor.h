@@ -76,7 +76,7 @@ class Editor {
 /// What the rules see of the predictor's trace.
 RuleContext rule_context(const Predictor& predictor);
 
-/// The stage of making a batch that a part is, and its range's name; also of batches for what belongs to no step.
+/// The stage of making a batch that a part belongs to, and its range's name; also of batches for what belongs to no step.
 struct StageOfPart {
   TimeClass stage;
   trace::StringId name;

@@ -91,7 +91,7 @@ TEST_CASE("workers of one epoch after the other are one worker, which may live o
 }
 
 /// Steps of 10 ms whose first 4 are making a batch on the training thread, 1 of them decoding; of a data set of 400
-/// samples of 3 kB, whose samples draw random numbers or not.
+/// samples of 3 kB, whose samples draw random numbers or not; a transform and garbage collection lie in them.
 trace::Trace making_here(std::string_view draws, bool evaluates = false) {
   test::TraceBuilder builder;
   builder.setting("DataLoader", "num_workers=0 batch_size=4 samples=400");
@@ -108,6 +108,8 @@ trace::Trace making_here(std::string_view draws, bool evaluates = false) {
                   {.kind = trace::RangeKind::kDecode, .batch = i});
     builder.range(1, "decode", now + kMs, now + 2 * kMs,
                   {.kind = trace::RangeKind::kDecode, .batch = i});
+    builder.range(1, "nn.Module: Normalize", now + 2 * kMs, now + 3 * kMs);
+    builder.range(1, "garbage collection", now + 3 * kMs, now + 7 * kMs / 2);
     builder.range(1, "forward", now + 4 * kMs, now + 10 * kMs,
                   {.kind = trace::RangeKind::kPhase, .phase = trace::Phase::kForward});
     if (!evaluates || i % 12 != 11) continue;
@@ -155,8 +157,7 @@ TEST_CASE("samples that are kept are there for evaluations, too") {
   const Predictor predictor(trace, analysis);
   // 24 ms of evaluation after 12 steps, 16 of them for samples: 2 ms a step, and 0.67 of them are left.
   const double evaluation =
-      static_cast<double>(analysis.partitions.at(0).per_steady_step[TimeClass::kBetweenSteps].ns) /
-      1e6;
+      static_cast<double>(analysis.partitions.at(0).between[BetweenCause::kEvaluation].ns) / 1e6;
   CHECK(evaluation == doctest::Approx(2).epsilon(0.2));
   CHECK(step_ms(predictor, "samples-in-memory") ==
         doctest::Approx(6 + evaluation / 3).epsilon(0.02));
