@@ -132,8 +132,7 @@ class Predictor {
   std::vector<double> replayed_;  ///< likewise
   BlockPlan blocks_;              ///< of the whole run
   double run_to_run_ = 0;         ///< ns; half of the 95 % interval of the mean recorded step
-  double usual_run_to_run_ =
-      0;  ///< likewise, of steps of which none is longer than the limit of outliers
+  double usual_run_to_run_ = 0;   ///< likewise, of steps cut at the limit of outliers
   double median_run_to_run_ = 0;  ///< likewise, of the median step
 };
 

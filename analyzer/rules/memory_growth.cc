@@ -42,9 +42,8 @@ constexpr double kScatter = 1.0 / 8;
 constexpr double kLeast = 0.01;       ///< of the memory in use
 constexpr double kLeastAlone = 0.05;  ///< where nothing tells what is left
 constexpr double kLongRun = 100'000;  ///< steps
-constexpr double kSeenOfLeft =
-    0.01;  ///< what fills the rest in more than a hundred such stretches is not known to go on
-constexpr double kSeenOfUsed = 0.2;  ///< of the memory in use at the end
+constexpr double kSeenOfLeft = 0.01;  ///< less growth than this of what is left may end
+constexpr double kSeenOfUsed = 0.2;   ///< likewise, of the memory in use at the end
 constexpr std::int64_t kFewestSteps = 12;
 
 using Parts = std::array<double, kParts>;

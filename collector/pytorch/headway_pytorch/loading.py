@@ -10,6 +10,7 @@ from headway_pytorch.core import INPUT, INPUT_WAIT, PHASE, name, nvtx
 
 _data = None
 _loadings = weakref.WeakKeyDictionary()  # iterator -> Loading
+_of_loader = weakref.WeakKeyDictionary()  # loader -> Loading of the iterator that was made last, which others may wrap
 _described = weakref.WeakSet()
 _batch_is_described = False
 _lock = threading.RLock()
@@ -132,14 +133,14 @@ def _count_padding(batch):
 def _before_iter(args, kwargs):
     """A pass over the loader begins. Workers that live on have an iterator already."""
     nvtx.push(name("DataLoader.__iter__"), PHASE, INPUT)
-    return getattr(args[0], "_iterator", None), nvtx.open_ranges()
+    return args[0], getattr(args[0], "_iterator", None), nvtx.open_ranges()
 
 
 def _after_iter(token, error, iterator):
-    before, depth = token
+    loader, before, depth = token
     nvtx.pop_to(depth - 1)
-    if not error and before is not None and iterator is before and iterator in _loadings:
-        _loadings[iterator].restart()
+    if not error and before is not None and iterator is before and loader in _of_loader:
+        _of_loader[loader].restart()
 
 
 def _before_making(args, kwargs):
@@ -172,7 +173,7 @@ def _after_making(token, error, iterator):
         _lock.release()
     if error:
         return
-    _loadings[iterator] = loading
+    _loadings[iterator] = _of_loader[loader] = loading
     for owner in type(iterator).__mro__:
         if "__next__" in vars(owner):
             core.wrap(owner, "__next__", _before_next, _after_next, "DataLoader.__next__")
