@@ -43,17 +43,16 @@ void add_loader(const Loader& loader, EdgeSink& sink, std::vector<bool>& blocked
 }  // namespace
 
 std::vector<RangeId> task_ranges(const Trace& trace) {
-  std::vector<RangeId> batches;
-  std::vector<RangeId> steps;
+  const bool on_device = trace.calls.size() > 0 || trace.device_ops.size() > 0;
+  std::vector<RangeId> result;
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const trace::RangeInfo* info = trace.info(RangeId{r});
     if (!info || trace.ranges.is(RangeId{r}, Ranges::kMark)) continue;
     const bool of_batch = info->kind == RangeKind::kBatch || info->kind == RangeKind::kInputWait;
-    if (of_batch && info->batch >= 0) batches.push_back(RangeId{r});
-    if (info->kind == RangeKind::kStep) steps.push_back(RangeId{r});
+    if (of_batch ? info->batch >= 0 : info->kind == RangeKind::kStep && !on_device)
+      result.push_back(RangeId{r});
   }
-  const bool has_others = trace.calls.size() > 0 || trace.device_ops.size() > 0 || !batches.empty();
-  return has_others ? batches : steps;
+  return result;
 }
 
 void add_batches(EdgeSink& sink, std::vector<bool>& blocked) {

@@ -86,8 +86,8 @@ std::vector<Rendezvous> find_rendezvous(const trace::Trace& trace, std::int64_t&
 /// D12 and D13.
 void add_collectives(std::span<const Rendezvous> groups, EdgeSink& sink);
 
-/// Ranges that are tasks: batches being made and waits for them. Where a run has neither these nor a device, its steps: a
-/// thread's own work is replayed between points, and these are the only ones.
+/// Ranges that are tasks: batches being made and waits for them; in a run without a device its steps, too, whose thread may
+/// have no other points to replay its work between.
 std::vector<trace::RangeId> task_ranges(const trace::Trace& trace);
 
 }  // namespace headway::analyzer

@@ -29,8 +29,8 @@ constexpr bool is_start(PointId point) {
 }
 
 /// The tasks of a trace and their times. Tasks are numbered: calls, device ops, ranges that are tasks
-/// (batches being made, waits for input; steps where there is nothing else), rendezvous of collectives; so a task needs no memory of
-/// its own. Thread-safe after construction.
+/// (batches being made, waits for input; steps of a run without a device), rendezvous of
+/// collectives; so a task needs no memory of its own. Thread-safe after construction.
 class Points {
  public:
   /// `rendezvous`: when the last rank of each collective came.

@@ -44,7 +44,8 @@ struct PredictedGain {
   double share = 0;      ///< of the step that is gained
   double low = 0;        ///< of the 95 % interval of the share
   double high = 0;
-  /// Share by which the gain stands out from how the steps scatter, rare long ones left out; at most 0: it may be none.
+  /// Share by which the gain stands out from how the steps scatter, rare long ones left out; at most 0: it may be none. Of
+  /// steps on processors.
   double beyond_scatter = 0;
   std::string setting = {};  ///< of headway-train that makes just this change; empty: none
   /// How far the recording shows that the fix can be made, 0 to 1: fixes stand by (low + 2 × share + high) / 4 × certainty.

@@ -102,15 +102,15 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   blocks_ = plan_blocks(run);
   const Bounds of_run = bootstrap_mean(run, blocks_);
   run_to_run_ = (of_run.high - of_run.low) / 2;
-  std::vector<double> usual(run.begin(), run.end());
-  if (!usual.empty()) {
+  if (on_threads_) {
+    std::vector<double> usual(run.begin(), run.end());
     const double limit = outlier_limit(usual);
     for (double& length : usual) length = std::min(length, limit);
+    const Bounds of_usual = bootstrap_mean(usual, blocks_);
+    usual_run_to_run_ = (of_usual.high - of_usual.low) / 2;
+    const Bounds of_median = median_interval(run, blocks_);
+    median_run_to_run_ = (of_median.high - of_median.low) / 2;
   }
-  const Bounds of_usual = bootstrap_mean(usual, blocks_);
-  usual_run_to_run_ = (of_usual.high - of_usual.low) / 2;
-  const Bounds of_median = median_interval(run, blocks_);
-  median_run_to_run_ = (of_median.high - of_median.low) / 2;
   baseline_.residual =
       ratio(DurationNs{std::abs((baseline_.replayed - baseline_.recorded).ns)}, baseline_.recorded);
   baseline_.late =
@@ -148,7 +148,6 @@ std::vector<double> Predictor::step_lengths(const std::vector<std::int64_t>& tim
 double Predictor::beyond_scatter(std::span<const double> gains, double less) const {
   const double gain = mean(gains);
   const double of_mean = gain - std::hypot(less, std::numbers::sqrt2 * usual_run_to_run_);
-  if (!on_threads_) return of_mean;
   // More than one step in ten may be long: what the typical one gains may be told all the same.
   const double typical = median(gains);
   const double of_median = typical - std::hypot(typical - median_interval(gains, blocks_).low,
@@ -180,7 +179,8 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   const double noise = std::numbers::sqrt2 * run_to_run_;
   const double less = std::max(0.0, gain - result.gain_ns.low);
   result.gain_ns.low = gain - std::hypot(less, noise) - doubt;
-  result.beyond_scatter_ns = beyond_scatter(gains, happens_once(gains) ? less : 0) - own_doubt;
+  if (on_threads_)
+    result.beyond_scatter_ns = beyond_scatter(gains, happens_once(gains) ? less : 0) - own_doubt;
   result.gain_ns.high = gain + std::hypot(std::max(0.0, result.gain_ns.high - gain), noise);
   // No step is negative.
   result.gain_ns.high =

@@ -48,7 +48,7 @@ struct Prediction {
   DurationNs gain;  ///< per step, recorded less predicted; negative: slower
   Bounds gain_ns;   ///< 95 % interval of the gain
   /// How far the gain stands out from how the steps scatter, if rare long ones come in each run alike; likewise of the
-  /// typical step. At most 0: it may be none. Which fix gains more it does not tell.
+  /// typical step. At most 0: it may be none. Which fix gains more it does not tell. Of processors only.
   double beyond_scatter_ns = 0;
   /// Shares of the predicted critical path by Basis.
   std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis{};

@@ -65,15 +65,23 @@ bool are_inside(const HostPauses& of) {
 
 /// What the thread ran in them, by samples of its stack; empty where there are none.
 std::string sampled_text(const RuleContext& context, const HostPauses& of) {
+  constexpr std::size_t kNamed = 3;
   std::vector<Interval> where;
-  for (const HostPauses::Pause& one : of.pauses) where.push_back(one.where);
+  DurationNs whole;
+  for (const HostPauses::Pause& one : of.pauses) {
+    where.push_back(one.where);
+    whole += one.where.length();
+  }
   std::ranges::sort(where, {}, &Interval::begin);
   const SampledWorks sampled = sampled_works(context.trace, context.steps, *of.partition, where);
   std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, sampled.works.size()); ++i)
-    text += fmt::format("{}'{}' {}", i ? ", " : "", function_text(sampled.works[i]),
-                        format_percent(ratio(sampled.works[i].per_step, sampled.per_step)));
-  return text.empty() ? text : fmt::format("By samples of its stack it runs {}.", text);
+  for (std::size_t i = 0; i < std::min(kNamed, sampled.works.size()); ++i) {
+    const SampledWork& work = sampled.works[i];
+    text += fmt::format("{} {}{} in '{}'", i ? "," : "",
+                        format_percent(ratio(work.per_step * of.steps, whole)),
+                        i ? "" : " of that time", function_text(work));
+  }
+  return text.empty() ? text : fmt::format("By samples of its stack{} pass.", text);
 }
 
 std::string claim_of_pauses(const RuleContext& context, const HostPauses& of) {

@@ -68,12 +68,23 @@ void TraceBuilder::domain(std::string_view name) {
 }
 
 void TraceBuilder::mark(std::int32_t tid, std::string_view name, std::int64_t at) {
+  add_mark(tid, name, at);
+}
+
+std::int64_t TraceBuilder::add_mark(std::int32_t tid, std::string_view name, std::int64_t at) {
   tables::NvtxEvents::Row row;
   row.start = at;
   row.event_type = 34;
   row.global_tid = global_tid(tid);
   row.text_id = writer_.intern(name);
-  writer_.add<tables::NvtxEvents>(row);
+  return writer_.add<tables::NvtxEvents>(row);
+}
+
+void TraceBuilder::sample(std::int32_t tid, std::string_view stack, std::int64_t at,
+                          std::int64_t us) {
+  const std::int64_t id = add_mark(tid, stack, at);
+  writer_.add<tables::RangeInfo>(
+      {id, static_cast<std::int32_t>(RangeKind::kSample), 0, {}, us, {}, 0, 0});
 }
 
 void TraceBuilder::open_range(std::int32_t tid, std::string_view name, std::int64_t start,

@@ -40,6 +40,8 @@ class TraceBuilder {
   /// per kind of row: "cpu_op", "python_function".
   void domain(std::string_view name);
   void mark(std::int32_t tid, std::string_view name, std::int64_t at);
+  /// A sample of the thread's stack (frames by ';', innermost first), which stands for `us` of its time.
+  void sample(std::int32_t tid, std::string_view stack, std::int64_t at, std::int64_t us);
   /// A range that never ended.
   void open_range(std::int32_t tid, std::string_view name, std::int64_t start,
                   trace::RangeInfo info = {});
@@ -69,6 +71,7 @@ class TraceBuilder {
   static constexpr std::int64_t kGlobalPid = std::int64_t{100} << 24;
 
  private:
+  std::int64_t add_mark(std::int32_t tid, std::string_view name, std::int64_t at);
   std::int64_t global_tid(std::int32_t tid) const { return kGlobalPid | tid; }
 
   TemporaryFolder folder_;

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "analyzer/whatif/fix.h"
+#include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
+#include "tests/support/trace_builder.h"
 
 namespace headway::analyzer {
 namespace {
@@ -137,6 +139,32 @@ TEST_CASE("without pauses: as a run that has none, on a device, on a processor, 
   };
   CHECK(without_pauses_ms(two("    host 60ms\n")) ==
         doctest::Approx(step_ms(two(""))).epsilon(0.01));
+}
+
+TEST_CASE("host-pauses names what runs in pauses, by samples of the stack and as a share of them") {
+  auto claim = [](bool sampled) {
+    test::TraceBuilder builder;
+    std::int64_t t = 0;
+    for (int i = 0; i < 40; ++i, t += 10'000'000) {
+      builder.range(1, "step", t, t + 10'000'000, {.kind = trace::RangeKind::kStep, .step = i});
+      builder.range(1, "conv2d", t, t + 10'000'000);
+      if (i % 10 != 9) continue;
+      // 40 ms: three quarters in the environment, a quarter in the loop itself.
+      for (int k = 0; sampled && k < 8; ++k) {
+        const std::int64_t at = t + 12'000'000 + k * 5'000'000;
+        builder.sample(1, k % 4 == 3 ? "main (agent.py:7)" : "play (env.py:3);main (agent.py:5)",
+                       at, 5'000);
+      }
+      t += 40'000'000;
+    }
+    test::AnalyzedRun run(builder);
+    const Finding& finding = run.finding("host-pauses");
+    REQUIRE(finding.status == Status::kFound);
+    return finding.claim;
+  };
+  CHECK(claim(true).find("75.0 % of that time in 'play (env.py:3)'") != std::string::npos);
+  CHECK(claim(true).find("Nothing is recorded") == std::string::npos);
+  CHECK(claim(false).find("Nothing is recorded there.") != std::string::npos);
 }
 
 }  // namespace headway::analyzer
