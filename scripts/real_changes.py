@@ -95,7 +95,12 @@ def recorded(headway, command, folder):
     """Fixes of `headway whatif` by id, and the recorded step in ns."""
     trace = folder / "run.sqlite"
     subprocess.run([headway, "record", "--force", "-o", trace, "--", *command], check=True, stdout=subprocess.DEVNULL)
-    told = json.loads(subprocess.run([headway, "whatif", "--json", trace], check=True, capture_output=True).stdout)
+    asked = subprocess.run([headway, "whatif", "--json", trace], capture_output=True, text=True)
+    if asked.returncode:
+        sys.exit(f"real_changes.py: {' '.join(command)}: nothing can be predicted.\n{asked.stderr}")
+    told = json.loads(asked.stdout)
+    if "baseline" not in told:
+        sys.exit(f"real_changes.py: {' '.join(command)}: nothing can be predicted, because {told.get('cannot_predict')}.")
     return {fix["id"]: fix for fix in told["fixes"]}, told["baseline"]["step_ns"]
 
 
