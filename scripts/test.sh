@@ -14,8 +14,12 @@ together=()
 [ -e "build/$preset/CMakeCache.txt" ] || together=(-DHEADWAY_UNITY=ON)
 cmake --preset "$preset" "${together[@]}"
 cmake --build --preset "$preset"
-# What failed is said once more at the end of a long list, run by itself: a test that then passes needs mending too.
+# What failed is said once more at the end of a long list, as it failed and run by itself: a test that then passes needs
+# mending too.
 ctest --preset "$preset" "$@" || {
+  echo "What failed:"
+  awk '/^[0-9]+\/[0-9]+ Testing: / { section = "" } { section = section $0 "\n" } /^Test Failed\.$/ { printf "%s", section }' \
+    "build/$preset/Testing/Temporary/LastTest.log" || true
   echo "What failed, once more by itself:"
   ctest --preset "$preset" --rerun-failed --output-on-failure -j1 || true
   exit 8

@@ -37,6 +37,20 @@ std::string integrity(const std::filesystem::path& path) {
   return std::string(statement.text(0));
 }
 
+/// A copy of `from` whose writer was killed in the middle of a transaction: half of it is in the file, and
+/// what takes it back lies beside it.
+void copy_cut_transaction(const std::filesystem::path& from, const std::filesystem::path& to) {
+  sqlite::Database database = sqlite::Database::open(from);
+  database.execute("PRAGMA journal_mode=DELETE");
+  database.execute("BEGIN");
+  database.execute("UPDATE StringIds SET value = 'half'");
+  database.execute("CREATE TABLE half(x)");
+  REQUIRE(sqlite3_db_cacheflush(database.handle()) == SQLITE_OK);
+  std::filesystem::copy_file(from, to);
+  std::filesystem::copy_file(from.string() + "-journal", to.string() + "-journal");
+  database.execute("ROLLBACK");
+}
+
 }  // namespace
 
 TEST_CASE("every declared table can be created and takes a row of defaults") {
@@ -78,6 +92,40 @@ TEST_CASE("what is written comes back, and the file is private and a single one"
   REQUIRE(trace.losses.size() == 2);  // and the ops without a launch
   CHECK(trace.losses[0].name == "ring_full");
   CHECK(trace.losses[0].count == 7);
+}
+
+TEST_CASE("a writer killed inside a transaction leaves a trace that opens as it was before") {
+  test::TemporaryFolder folder;
+  {
+    TraceWriter writer(folder / "t.sqlite");
+    writer.add<tables::Kernel>(kernel(0, writer.intern("conv")));
+    writer.finish();
+  }
+  copy_cut_transaction(folder / "t.sqlite", folder / "cut.sqlite");
+  const Trace trace = load(folder / "cut.sqlite");
+  CHECK(trace.strings[trace.device_ops.name[0]] == "conv");
+  CHECK(integrity(folder / "cut.sqlite") == "ok");
+}
+
+TEST_CASE("a log that was left under the name of a new trace is not taken for its own") {
+  test::TemporaryFolder folder;
+  {
+    TraceWriter writer(folder / "t.sqlite");
+    for (int i = 0; i < 10'000; ++i)
+      writer.add<tables::Kernel>(kernel(i, writer.intern("conv" + std::to_string(i))));
+    writer.finish();
+  }
+  copy_cut_transaction(folder / "t.sqlite", folder / "cut.sqlite");
+  std::filesystem::remove(folder / "cut.sqlite");
+  {
+    TraceWriter writer(folder / "cut.sqlite");
+    writer.add<tables::Kernel>(kernel(0, writer.intern("gemm")));
+    writer.finish();
+  }
+  const Trace trace = load(folder / "cut.sqlite");
+  REQUIRE(trace.device_ops.size() == 1);
+  CHECK(trace.strings[trace.device_ops.name[0]] == "gemm");
+  CHECK(integrity(folder / "cut.sqlite") == "ok");
 }
 
 TEST_CASE("an existing file is not overwritten unless asked, and a folder never") {

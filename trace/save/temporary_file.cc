@@ -44,7 +44,8 @@ std::string_view kind_of(std::filesystem::file_type type) {
   }
 }
 
-constexpr std::array<const char*, 4> kCompanions = {"", "-wal", "-shm", "-journal"};
+/// The file itself first.
+constexpr std::array<const char*, 4> kWithCompanions = {"", "-wal", "-shm", "-journal"};
 constexpr std::string_view kNew = "new";
 constexpr std::string_view kTemporary = "tmp";
 constexpr std::string_view kOld = "old";
@@ -105,19 +106,22 @@ void check_replaceable(const std::filesystem::path& path, bool overwrite) {
 
 void remove_with_companions(const std::filesystem::path& path) {
   std::error_code ignored;
-  for (const char* suffix : kCompanions) std::filesystem::remove(path.string() + suffix, ignored);
+  std::filesystem::remove(path, ignored);
+  remove_companions(path);
+}
+
+void remove_companions(const std::filesystem::path& path) {
+  std::error_code ignored;
+  for (const char* suffix : kWithCompanions)
+    if (*suffix) std::filesystem::remove(path.string() + suffix, ignored);
 }
 
 SetAside::SetAside(std::filesystem::path target) : target_(std::move(target)) {
   check_replaceable(target_, true);
   std::error_code ignored;
-  if (!std::filesystem::exists(target_, ignored)) {
-    // A log without its file belongs to nothing, and SQLite would take it for that of the new one.
-    remove_with_companions(target_);
-    return;
-  }
+  if (!std::filesystem::exists(target_, ignored)) return;
   aside_ = name_beside(target_, kOld);
-  for (const char* suffix : kCompanions) {
+  for (const char* suffix : kWithCompanions) {
     if (rename_to_free(target_.string() + suffix, aside_.string() + suffix) || *suffix) continue;
     const int code = errno;
     aside_.clear();
@@ -129,8 +133,8 @@ SetAside::SetAside(std::filesystem::path target) : target_(std::move(target)) {
 SetAside::~SetAside() {
   if (aside_.empty()) return;
   // Its log first: a file without it would lack what was written last.
-  for (std::size_t i = kCompanions.size(); i-- > 0;)
-    rename_to_free(aside_.string() + kCompanions[i], target_.string() + kCompanions[i]);
+  for (std::size_t i = kWithCompanions.size(); i-- > 0;)
+    rename_to_free(aside_.string() + kWithCompanions[i], target_.string() + kWithCompanions[i]);
 }
 
 void SetAside::discard() {

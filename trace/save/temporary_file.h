@@ -39,6 +39,7 @@ bool rename_to_free(const std::string& from, const std::string& to);
 
 /// Removes a file and the companions that SQLite gives it while it is written.
 void remove_with_companions(const std::filesystem::path& path);
+void remove_companions(const std::filesystem::path& path);
 
 /// A name beside `target` to write to; the file takes the target's place when it is complete, so
 /// that the target never holds half of it. Removed when an error leaves the scope before.

@@ -37,6 +37,9 @@ sqlite::Database create_file(const std::filesystem::path& path, bool overwrite) 
       fail_internal("{}: cannot be created: {}. Choose another place with -o.", path.string(),
                     system_error_text(code));
     }
+    // The name is ours from here on. A log that a killed recorder left under it is not: SQLite would
+    // take it for that of the new file.
+    remove_companions(path);
     return sqlite::Database::open(path);
   } catch (...) {
     remove_with_companions(begun);

@@ -87,6 +87,11 @@ void check_file(const std::filesystem::path& path) {
   }
 }
 
+/// The file is readable, and no writer's log stands before it.
+int try_reading(sqlite3* db) {
+  return sqlite3_exec(db, "SELECT 1 FROM sqlite_master", nullptr, nullptr, nullptr);
+}
+
 sqlite3* open_handle(const std::string& name, int flags, int& code) {
   sqlite3* db = nullptr;
   code = sqlite3_open_v2(name.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
@@ -202,10 +207,21 @@ Database Database::open_read_only(const std::filesystem::path& path) {
   std::string name = path.string();
   int code = 0;
   sqlite3* db = open_handle(name, SQLITE_OPEN_READONLY, code);
-  if (code == SQLITE_OK)
-    code = sqlite3_exec(db, "SELECT 1 FROM sqlite_master", nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK && (code & 0xff) == SQLITE_CANTOPEN) {
-    // A write-ahead log in a folder we may not write to: read the main file as it stands.
+  if (code == SQLITE_OK) code = try_reading(db);
+  if (code == SQLITE_READONLY_ROLLBACK) {
+    // A writer was killed inside a transaction (a recorder while it folds its log). Only who may write
+    // can take the half of it back.
+    sqlite3_close_v2(db);
+    db = open_handle(name, SQLITE_OPEN_READWRITE, code);
+    if (code == SQLITE_OK) code = try_reading(db);
+    if (code == SQLITE_OK) {
+      sqlite3_close_v2(db);
+      db = open_handle(name, SQLITE_OPEN_READONLY, code);
+      if (code == SQLITE_OK) code = try_reading(db);
+    }
+  }
+  if ((code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY) {
+    // A log in a folder we may not write to: read the main file as it stands.
     sqlite3_close_v2(db);
     std::string uri = "file:";
     for (char c : name)
