@@ -2,7 +2,6 @@
 #include "analyzer/evidence/host_pauses.h"
 
 #include <algorithm>
-#include <map>
 
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/support.h"
@@ -18,53 +17,18 @@ using trace::RangeId;
 constexpr double kMads = 5;
 constexpr double kLeastOfStep = 0.1;
 
-/// The host's time before each step and after it, by step: from one step of its thread to the next.
-class Gaps {
- public:
-  explicit Gaps(const Steps& steps) : around_(steps.all.size()) {
-    std::map<trace::ThreadId, std::size_t> last;
-    for (std::size_t i = 0; i < steps.all.size(); ++i) {
-      const auto [before, first] = last.try_emplace(steps.all[i].thread, i);
-      if (!first) {
-        const Interval gap{steps.all[before->second].host.end, steps.all[i].host.begin};
-        around_[before->second].after = gap;
-        around_[i].before = gap;
-        before->second = i;
-      }
-    }
-  }
-  /// The part of `where` that lies in a gap beside that step.
-  Interval in(std::size_t step, Interval where) const {
-    const Interval before = intersect(where, around_[step].before);
-    return before.empty() ? intersect(where, around_[step].after) : before;
-  }
-
- private:
-  struct Around {
-    Interval before;
-    Interval after;
-  };
-  std::vector<Around> around_;
-};
-
-/// Where the device waits in a segment for what the host does between steps, and no range names; empty: it does not. A wait at
-/// a step's end answers for what comes after it, as far as the host would have been ahead; that the host did nothing
-/// for the next step then is true all the same.
-Interval unnamed_in(const Segment& segment, const RangeNames& names, const Gaps& gaps,
-                    std::size_t step) {
+/// Where the device waits in a segment for what the host does between steps, and no range names; empty: it does not.
+Interval unnamed_between(const Segment& segment, const RangeNames& names) {
+  if (segment.host_class() != TimeClass::kBetweenSteps) return {};
   const bool ranged = segment.cause.kind == EventRef::Kind::kRange;
   if (ranged && names[RangeId{segment.cause.index}].between != BetweenCause::kOther) return {};
-  if (segment.time_class == TimeClass::kBetweenSteps) return segment.interval;
-  const bool after_wait =
-      (segment.time_class == TimeClass::kHostSync || segment.time_class == TimeClass::kAllocator) &&
-      segment.cause.kind != EventRef::Kind::kCall;
-  return after_wait ? gaps.in(step, segment.interval) : Interval{};
+  return segment.interval;
 }
 
 /// The same of what the host does in the step. Ranges of the step and of its phases say nothing; what lies in another one is
 /// that one's work, and host-bound names it.
 Interval unnamed_inside(const trace::Trace& trace, const Segment& segment, RangeId step) {
-  if (segment.time_class != TimeClass::kHostOther) return {};
+  if (segment.host_class() != TimeClass::kHostOther) return {};
   if (segment.cause.kind != EventRef::Kind::kRange) return segment.interval;
   const RangeId range{segment.cause.index};
   const trace::RangeInfo* info = trace.info(range);
@@ -96,13 +60,13 @@ class Sum {
 };
 
 HostPauses::Pause unnamed_in(const RuleContext& context, const DevicePartition& partition,
-                             const RangeNames& names, const Gaps& gaps, const DeviceStep& step,
-                             bool inside, std::set<trace::StringId>& around) {
+                             const RangeNames& names, const DeviceStep& step, bool inside,
+                             std::set<trace::StringId>& around) {
   Sum sum;
   const RangeId range = context.steps.all[step.step].range;
   for (std::uint32_t i = 0; i < step.segment_count; ++i) {
     const Segment& segment = partition.segments[step.first_segment + i];
-    sum.add(segment, unnamed_in(segment, names, gaps, step.step), false);
+    sum.add(segment, unnamed_between(segment, names), false);
     if (!inside) continue;
     const Interval where = unnamed_inside(context.trace, segment, range);
     sum.add(segment, where, true);
@@ -141,7 +105,7 @@ std::int64_t period(const std::vector<HostPauses::Pause>& pauses) {
 }
 
 HostPauses pauses_of(const RuleContext& context, const DevicePartition& partition,
-                     const RangeNames& names, const Gaps& gaps) {
+                     const RangeNames& names) {
   HostPauses result;
   result.partition = &partition;
   const bool inside = pauses_inside(context, partition);
@@ -151,8 +115,7 @@ HostPauses pauses_of(const RuleContext& context, const DevicePartition& partitio
   std::vector<double> in_step;
   for (const DeviceStep& step : partition.steps) {
     if (!counts(context.steps, step)) continue;
-    HostPauses::Pause one =
-        unnamed_in(context, partition, names, gaps, step, inside, result.around);
+    HostPauses::Pause one = unnamed_in(context, partition, names, step, inside, result.around);
     one.step = lengths.size();
     lengths.push_back(static_cast<double>(step.interval.length().ns));
     all.push_back(static_cast<double>(one.time.ns));
@@ -192,10 +155,9 @@ HostPauses find_host_pauses(const RuleContext& context) {
   const RangeNames names(context.trace);
   HostPauses worst;
   if (context.steps.all.empty()) return worst;
-  const Gaps gaps(context.steps);
   for (const DevicePartition& partition : context.partitions) {
     if (partition.steady_steps == 0) continue;
-    HostPauses its = pauses_of(context, partition, names, gaps);
+    HostPauses its = pauses_of(context, partition, names);
     if (!worst.partition || its.per_step + its.usual > worst.per_step + worst.usual)
       worst = std::move(its);
   }
@@ -203,11 +165,10 @@ HostPauses find_host_pauses(const RuleContext& context) {
 }
 
 bool has_pause_each_step(const RuleContext& context, const HostPauses& of) {
-  // A loop around its steps always does something; a thread without a device computes there, too.
-  constexpr double kOfDevice = 0.1;
+  // A device idles there; a thread without one computes, too.
   constexpr double kOfThread = 0.2;
-  return of.partition &&
-         ratio(of.usual, context.step) >= (of.partition->device.valid() ? kOfDevice : kOfThread);
+  return of.partition && ratio(of.usual, context.step) >=
+                             (of.partition->device.valid() ? kFindingShare : kOfThread);
 }
 
 bool is_worth_a_finding(const RuleContext& context, const HostPauses& of) {

@@ -15,8 +15,9 @@ constexpr std::int64_t kLatencySlack = 3;
 /// NVIDIA GPUs from Volta to Hopper (measured in the real recordings of docs/verdicts.md).
 constexpr DurationNs kFrontEnd{1'500};
 
-void push(std::vector<Segment>& out, Interval interval, TimeClass c, EventRef cause) {
-  if (!interval.empty()) out.push_back({interval, c, cause});
+void push(std::vector<Segment>& out, Interval interval, TimeClass c, EventRef cause,
+          std::optional<TimeClass> refill = {}) {
+  if (!interval.empty()) out.push_back({interval, c, cause, refill});
 }
 
 /// True for a CUDA device that is the only one with work: nobody can wait for another one.
@@ -104,7 +105,7 @@ void GapExplainer::push_refill(Interval part, const Walk& walk, TimeClass own, E
                                std::vector<Segment>& out) {
   if (walk.drained_by && info(own).group != TimeGroup::kInput) {
     const TimeNs until = std::min(part.end, part.begin + lost_lead_);
-    push(out, {part.begin, until}, *walk.drained_by, cause);
+    push(out, {part.begin, until}, *walk.drained_by, cause, own);
     lost_lead_ = lost_lead_ - (until - part.begin);
     part.begin = until;
   }
@@ -220,12 +221,13 @@ void GapExplainer::put_overheads_over(ProcessId process, std::size_t from,
       });
       for (; it != taken.end() && it->interval.begin < segment.interval.end; ++it) {
         Interval part = intersect(it->interval, segment.interval);
-        push(pieces, {segment.interval.begin, part.begin}, segment.time_class, segment.cause);
+        push(pieces, {segment.interval.begin, part.begin}, segment.time_class, segment.cause,
+             segment.refill);
         push(pieces, part, it->time_class, segment.cause);
         segment.interval.begin = part.end;
       }
     }
-    push(pieces, segment.interval, segment.time_class, segment.cause);
+    push(pieces, segment.interval, segment.time_class, segment.cause, segment.refill);
   }
   out.resize(from);
   out.insert(out.end(), pieces.begin(), pieces.end());

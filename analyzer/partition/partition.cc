@@ -33,7 +33,7 @@ class StepFiller {
     now_ = segment.interval.end;
     while (window_ < windows_.size()) {
       Interval part = intersect(segment.interval, windows_[window_].interval);
-      if (!part.empty()) append({part, segment.time_class, segment.cause});
+      if (!part.empty()) append({part, segment.time_class, segment.cause, segment.refill});
       if (segment.interval.end < windows_[window_].interval.end) return;
       close_step();
     }
@@ -59,7 +59,8 @@ class StepFiller {
     step.times[segment.time_class] += segment.interval.length();
     if (out_.segments.size() > step.first_segment) {
       Segment& last = out_.segments.back();
-      if (last.time_class == segment.time_class && last.cause == segment.cause) {
+      if (last.time_class == segment.time_class && last.refill == segment.refill &&
+          last.cause == segment.cause) {
         last.interval.end = segment.interval.end;
         return;
       }

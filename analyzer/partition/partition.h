@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct Segment {
   Interval interval;
   TimeClass time_class = TimeClass::kUnknown;
   EventRef cause;
+  /// Where `time_class` is that of a wait which drained the queue: what the host did before it had refilled it.
+  std::optional<TimeClass> refill = {};
+
+  /// What the host did meanwhile, whoever has to answer for it.
+  TimeClass host_class() const { return refill.value_or(time_class); }
 };
 
 /// One step on one device. The segments of [begin, end) are segments[first_segment, first_segment +

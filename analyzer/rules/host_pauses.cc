@@ -8,7 +8,7 @@
 // Formula: time between steps that no range names, per steady step, and the host's own time in steps where more than a
 //   tenth of them have far more of it than the others (step-outlier has what is rarer). A pause is one beyond the median of
 //   that time + max(5 MAD, 10 % of the median step); recoverable is what pauses have beyond the median, from 5 % of the
-//   step cost. Where the median itself is 10 % (20 % of a training thread without a device), each step has a
+//   step cost. Where the median itself is 5 % (20 % of a training thread without a device), each step has a
 //   pause, and recoverable is all of that time.
 // Falsified by: a range there that names its cause (evaluation-time, checkpoint-time, logging-time,
 //   garbage-collection and loader-restart speak of those), or a device that has work queued meanwhile.
