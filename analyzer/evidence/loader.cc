@@ -345,13 +345,21 @@ double share_of_making(const RuleContext& context) {
   return std::max(share, 1e-3);
 }
 
+/// Beside what keeps `processors` free. Workers that mostly wait take memory and a process each all the same, so no more than a
+/// few for each processor.
+double workers_on(double processors, double share) {
+  constexpr double kMostPerProcessor = 4;
+  return processors / std::max(share, 1 / kMostPerProcessor);
+}
+
 std::int64_t workers_that_fit(const RuleContext& context) {
   const std::int64_t processors = processor_count(context.trace);
   if (processors <= 0) return 0;
   const std::int64_t trainers = trainers_in(context.trace);
   return static_cast<std::int64_t>(
-      std::max(1.0, std::floor(static_cast<double>(processors - trainers) /
-                               static_cast<double>(trainers) / share_of_making(context))));
+      std::max(1.0, std::floor(workers_on(
+                        static_cast<double>(processors - trainers) / static_cast<double>(trainers),
+                        share_of_making(context)))));
 }
 
 /// What a training thread does in a steady step, but for waiting for batches; the device it may wait for all the while.
@@ -386,14 +394,14 @@ WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, Duratio
   const auto training = static_cast<double>(std::min(step, work_of_training_thread(context)).ns);
   const double least = (training + share * static_cast<double>(making.ns)) / each;
   const double busy = training / std::max({1.0, training, least});
-  return {std::max<std::int64_t>(1, std::llround(std::ceil((each - busy) / share - kNearlyOne))),
-          DurationNs{std::llround(least)}};
+  const double fitting = std::ceil(workers_on(each - busy, share) - kNearlyOne);
+  return {std::max<std::int64_t>(1, std::llround(fitting)), DurationNs{std::llround(least)}};
 }
 
-std::int64_t workers_needed(DurationNs per_batch, DurationNs step) {
+std::int64_t workers_needed(DurationNs making, DurationNs step) {
   constexpr double kReserve = 1.2;
   return static_cast<std::int64_t>(
-      std::ceil(kReserve * ratio(per_batch, std::max(step, DurationNs{1}))));
+      std::ceil(kReserve * ratio(making, std::max(step, DurationNs{1}))));
 }
 
 }  // namespace headway::analyzer

@@ -124,8 +124,8 @@ struct WorkerRoom {
 };
 /// `step`: without waits for batches. `making`: of all batches of a step, on one worker.
 WorkerRoom room_for_workers(const RuleContext& context, DurationNs step, DurationNs making);
-/// How many hide the making of batches under steps that take `step`: a fifth more than the mean asks for, as batches take
-/// unequally long.
-std::int64_t workers_needed(DurationNs per_batch, DurationNs step);
+/// How many hide `making`, that of all batches of a step on one worker, under steps that take `step`: a fifth more than the mean
+/// asks for, as batches take unequally long.
+std::int64_t workers_needed(DurationNs making, DurationNs step);
 
 }  // namespace headway::analyzer

@@ -53,10 +53,10 @@ DurationNs scaled(DurationNs time, double factor) {
   return {static_cast<std::int64_t>(static_cast<double>(time.ns) * factor)};
 }
 
-/// What more workers would save. `turn`: what a batch takes of the storage's transfer; `idle`: the idle share of the
-/// machine when it was sampled.
-Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs turn,
-                  const WorkerRoom& room, std::optional<double> idle) {
+/// What more workers would save. `making`: of all batches of a step, on one worker; `turn`: what a batch takes of the storage's
+/// transfer; `idle`: the idle share of the machine when it was sampled.
+Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs making,
+                  DurationNs turn, const WorkerRoom& room, std::optional<double> idle) {
   Estimate result;
   if (!work.workers.empty()) result.workers = static_cast<std::int64_t>(work.at_once);
   result.possible = room.workers;
@@ -68,14 +68,16 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs tu
     result.possible = result.possible ? std::min(result.possible, idle_enough) : idle_enough;
   }
   if (result.workers > 0 && work.per_batch.ns > 0) {
-    const std::int64_t needed = workers_needed(work.per_batch, rest);
+    const std::int64_t needed = workers_needed(making, rest);
     result.enough = needed <= result.workers;
     result.possible = std::min(result.possible, needed);
   }
   if (result.workers > 0 && result.possible > result.workers) {
-    DurationNs per_batch = work.per_batch.ns > 0 ? work.per_batch : input.step * result.workers;
-    const DurationNs pace = std::max({turn, per_batch / result.possible, room.step});
-    result.storage = turn >= scaled(per_batch / result.workers, kFullLoad);
+    const bool known = work.per_batch.ns > 0;
+    if (!known) making = input.step * result.workers;
+    const DurationNs turns = known ? scaled(making, ratio(turn, work.per_batch)) : turn;
+    const DurationNs pace = std::max({turns, making / result.possible, room.step});
+    result.storage = turns >= scaled(making / result.workers, kFullLoad);
     result.recoverable = input.time - std::max(DurationNs{0}, pace - rest);
   } else if (result.workers < 0 && idle) {
     result.recoverable = scaled(input.time, *idle);
@@ -163,10 +165,10 @@ Finding check(const Rule& rule, const RuleContext& context) {
   auto cpu = counters::steady(context, counters::kMachineCpu);
   std::optional<double> idle;
   if (cpu) idle = 1 - cpu->mean / 100;
-  const WorkerRoom room = room_for_workers(
-      context, input.step - input.time,
-      scaled(input.step, work.making / static_cast<double>(trainers_in(context.trace))));
-  Estimate more = estimate(input, work, turn_of_batch(context), room, idle);
+  const DurationNs making =
+      scaled(input.step, work.making / static_cast<double>(trainers_in(context.trace)));
+  const WorkerRoom room = room_for_workers(context, input.step - input.time, making);
+  Estimate more = estimate(input, work, making, turn_of_batch(context), room, idle);
   bool counted = more.workers > 0;
   if (more.storage)
     return fine(rule, fmt::format("The storage serves all the time what {} workers ask for: more "

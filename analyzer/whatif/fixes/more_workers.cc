@@ -41,7 +41,7 @@ Proposal propose(const Predictor& predictor) {
   LoaderPools pools(predictor, editor);
   std::size_t most = 0;
   std::size_t before = 0;
-  std::size_t ahead = 0;
+  auto ahead = static_cast<std::size_t>(batches_ahead(predictor.trace()));
   double certainty = 1;
   DurationNs if_full;  // a step's reads, where the storage has no more to give
   DurationNs turn;     // of a batch, at the storage
@@ -60,14 +60,16 @@ Proposal propose(const Predictor& predictor) {
       pools.add_as_recorded(loader);
       continue;
     }
-    // Beyond what the storage serves, workers wait for each other.
-    const auto needed = static_cast<std::size_t>(workers_needed(making, std::max(turn, step)));
-    const auto batches =
+    const double batches =
         static_cast<double>(loader.made.size()) /
         static_cast<double>(std::max<std::size_t>(1, steps_of_a_thread(predictor)));
-    const WorkerRoom room =
-        room_for_workers(rule_context(predictor), step,
-                         DurationNs{std::llround(batches * static_cast<double>(making.ns))});
+    const auto of_step = [&](DurationNs of_batch) {
+      return DurationNs{std::llround(batches * static_cast<double>(of_batch.ns))};
+    };
+    // Beyond what the storage serves, workers wait for each other.
+    const auto needed =
+        static_cast<std::size_t>(workers_needed(of_step(making), std::max(of_step(turn), step)));
+    const WorkerRoom room = room_for_workers(rule_context(predictor), step, of_step(making));
     if (room.workers > 0) limit = static_cast<std::size_t>(room.workers);
     least = std::max(least, room.step);
     const std::size_t workers = std::max(now, std::min(needed, limit));
@@ -83,7 +85,7 @@ Proposal propose(const Predictor& predictor) {
     if (workers > most) {
       most = workers;
       before = now;
-      ahead = depth;
+      ahead = std::max(ahead, depth);
     }
   }
   if (most <= before && storage_full) {
@@ -93,7 +95,7 @@ Proposal propose(const Predictor& predictor) {
   }
   if (most <= before) {
     return not_here(fmt::format("{} {} {}", before, before == 1 ? "worker" : "workers",
-                                limit <= before ? "take what processors the training thread leaves"
+                                limit <= before ? "are as many as the processors bear"
                                                 : "make batches as fast as they are used"));
   }
   Proposal proposal{

@@ -54,6 +54,22 @@ TEST_CASE("more workers: the step with them is that of a run that has them") {
   }
 }
 
+TEST_CASE("more workers: a step that accumulates gradients takes several batches") {
+  auto with_workers = [](int workers) {
+    return TextRun(fmt::format("meta cpu_count 16\nloader {} prefetch={}\n  decode 24ms\n"
+                               "thread main\n  steps 20\n",
+                               workers, workers + 1) +
+                   "    input\n" + test::healthy_step() + "    input\n" + test::healthy_step());
+  };
+  const TextRun two = with_workers(2);
+  const Predicted predicted(two, "more-workers");
+  REQUIRE(predicted.proposal.applies);
+  // 48 ms for both batches of a step, 20 ms a step.
+  CHECK(predicted.proposal.setting.starts_with("--workers 3 "));
+  CHECK(recorded_us(two) == doctest::Approx(24'000).epsilon(0.02));
+  CHECK(predicted.step_us() == doctest::Approx(recorded_us(with_workers(3))).epsilon(0.005));
+}
+
 TEST_CASE("more workers: processors bound them, and a training thread that waits takes none") {
   const TextRun one = run_with(fmt::format("1 prefetch=2{}", kStages), "meta cpu_count 3\n");
   const Predicted predicted(one, "more-workers");
@@ -66,7 +82,7 @@ TEST_CASE("more workers: processors bound them, and a training thread that waits
   const TextRun four = run_with(fmt::format("4 prefetch=5{}", kStages), "meta cpu_count 3\n");
   const Predicted none(four, "more-workers");
   CHECK_FALSE(none.proposal.applies);
-  CHECK(none.proposal.text == "4 workers take what processors the training thread leaves");
+  CHECK(none.proposal.text == "4 workers are as many as the processors bear");
 }
 
 TEST_CASE(
