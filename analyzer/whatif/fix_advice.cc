@@ -8,7 +8,7 @@
 namespace headway::analyzer {
 namespace {
 
-/// The call or setting that makes a fix.
+/// The call or setting that makes a fix. "{--switch}" stands for the value that the reference trainer's switch would have.
 struct Knob {
   std::string_view fix;
   std::string_view framework;
@@ -20,13 +20,12 @@ constexpr std::string_view kFlow = "TensorFlow/JAX";
 
 constexpr auto kKnobs = std::to_array<Knob>({
     {"more-workers", kTorch,
-     "DataLoader(num_workers=…, persistent_workers=True, prefetch_factor=4)"},
+     "DataLoader(num_workers={--workers}, persistent_workers=True, prefetch_factor=4)"},
     {"more-workers", kFlow,
      "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
     {"use-workers", kTorch,
-     "DataLoader(num_workers=1 or more, persistent_workers=True, pin_memory=True), or a thread "
-     "that "
-     "prepares the next input"},
+     "DataLoader(num_workers={--workers}, persistent_workers=True, pin_memory=True), or a thread "
+     "that prepares the next input"},
     {"use-workers", kFlow,
      "dataset.map(…, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)"},
     {"evaluate-less-often", kTorch,
@@ -50,7 +49,7 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"no-pauses", kFlow, "jax.profiler.TraceAnnotation around what the loop does between steps"},
     {"free-host", kTorch, "torch.compile(…), tensors on device='cuda', logging every n steps"},
     {"free-host", kFlow, "jax.jit over the whole step, tf.function"},
-    {"fewer-workers", kTorch, "DataLoader(num_workers=…), torch.set_num_threads(…)"},
+    {"fewer-workers", kTorch, "DataLoader(num_workers={--workers}), torch.set_num_threads(…)"},
     {"fewer-workers", kFlow, "tf.data.Options().threading.private_threadpool_size = …"},
     {"no-workers", kTorch, "DataLoader(num_workers=0)"},
     {"deeper-prefetch", kTorch, "DataLoader(prefetch_factor=…)"},
@@ -152,7 +151,7 @@ constexpr auto kKnobs = std::to_array<Knob>({
      "FSDP(…, backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True)"},
     {"prefetch-all-gathers", kFlow,
      "--xla_gpu_enable_latency_hiding_scheduler=true --xla_gpu_enable_pipelined_all_gather=true"},
-    {"larger-buckets", kTorch, "DistributedDataParallel(bucket_cap_mb=25)"},
+    {"larger-buckets", kTorch, "DistributedDataParallel(bucket_cap_mb={--bucket-mb})"},
     {"larger-buckets", kFlow,
      "HOROVOD_FUSION_THRESHOLD=…, --xla_gpu_all_reduce_combine_threshold_bytes=…"},
     {"compress-gradients", kTorch, "ddp.register_comm_hook(state, bf16_compress_hook)"},
@@ -174,6 +173,29 @@ constexpr auto kKnobs = std::to_array<Knob>({
     {"faster-gradients", kFlow, "TF_CUDNN_USE_AUTOTUNE=1"},
 });
 
+/// The value of a switch in "--workers 4 --prefetch 5"; "…" where it has none.
+std::string_view value_in(std::string_view setting, std::string_view name) {
+  for (std::size_t at = setting.find(name); at != std::string_view::npos;
+       at = setting.find(name, at + 1)) {
+    std::string_view rest = setting.substr(at + name.size());
+    if (!rest.starts_with(' ')) continue;
+    rest.remove_prefix(1);
+    return rest.substr(0, rest.find_first_of(" ,"));
+  }
+  return "…";
+}
+
+std::string filled(std::string_view knob, std::string_view setting) {
+  std::string text;
+  for (std::size_t open; (open = knob.find("{--")) != std::string_view::npos;) {
+    const std::size_t close = knob.find('}', open);
+    text += knob.substr(0, open);
+    text += value_in(setting, knob.substr(open + 1, close - open - 1));
+    knob.remove_prefix(close + 1);
+  }
+  return text.append(knob);
+}
+
 }  // namespace
 
 std::vector<Advice> advice_for(const Fix& fix, std::string_view setting) {
@@ -182,7 +204,7 @@ std::vector<Advice> advice_for(const Fix& fix, std::string_view setting) {
   if (!setting.empty()) advice.push_back({"headway-train", text, std::string(setting), "", fix.id});
   for (const Knob& one : kKnobs)
     if (one.fix == fix.id)
-      advice.push_back({std::string(one.framework), text, std::string(one.knob), "", fix.id});
+      advice.push_back({std::string(one.framework), text, filled(one.knob, setting), "", fix.id});
   return advice;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -20,10 +21,18 @@ namespace {
 
 using namespace trace;
 
+/// Of messages, in MiB.
+struct BucketSizes {
+  int first;
+  int others;
+};
 /// The defaults of PyTorch's DistributedDataParallel and of headway-train. A small first bucket starts early; where the
 /// size is set, PyTorch makes the first bucket as large as the others.
-constexpr double kFirstBucket = 1 << 20;
-constexpr double kBucket = 25 << 20;
+constexpr BucketSizes kUsual{1, 25};
+constexpr BucketSizes kAllLarge{25, 25};
+/// Large messages use the links better, small ones leave less for the time after the backward pass. Tried in this order while
+/// they gain.
+constexpr std::array<BucketSizes, 4> kSmaller{{{1, 10}, {1, 5}, {1, 2}, {1, 1}}};
 
 using Ops = std::vector<DeviceOpId>;
 
@@ -35,13 +44,15 @@ struct Bucket {
 
 /// Buckets are measured by gradients as they are; `compressed`: so many times as few bytes travel.
 std::vector<Bucket> fill_buckets(const std::vector<Transfer>& transfers, double compressed,
-                                 double first) {
+                                 const BucketSizes& sizes) {
+  constexpr double kMiB = 1 << 20;
   std::vector<Bucket> buckets;
   double bytes = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     bytes += transfers[i].gradients > 0 ? transfers[i].gradients : compressed * transfers[i].bytes;
-    if (bytes < (buckets.empty() ? first : kBucket) && i + 1 < transfers.size()) continue;
+    const double size = kMiB * (buckets.empty() ? sizes.first : sizes.others);
+    if (bytes < size && i + 1 < transfers.size()) continue;
     buckets.push_back({begin, i + 1});
     begin = i + 1;
     bytes = 0;
@@ -96,9 +107,9 @@ std::vector<CallId> waits_before(const Trace& trace, DeviceOpId transfer) {
 
 class Merger {
  public:
-  Merger(const Predictor& predictor, double first_bucket)
+  Merger(const Predictor& predictor, const BucketSizes& sizes)
       : predictor_(predictor),
-        first_bucket_(first_bucket),
+        sizes_(sizes),
         least_(shortest_kernel(predictor.trace().device_ops)),
         compressed_(predictor.trace().setting("compress") == "fp16" ? 2 : 1),
         editor_(predictor) {}
@@ -111,7 +122,7 @@ class Merger {
     const StreamId stream = trace.device_ops.stream[first.front().op.value];
     const auto beside = companions(predictor_, stream, step, first.size());
     bool any = false;
-    for (const Bucket& bucket : fill_buckets(first, compressed_, first_bucket_)) {
+    for (const Bucket& bucket : fill_buckets(first, compressed_, sizes_)) {
       ++messages_;
       if (bucket.end - bucket.begin < 2) continue;
       any = true;
@@ -187,7 +198,7 @@ class Merger {
   }
 
   const Predictor& predictor_;
-  const double first_bucket_;
+  const BucketSizes sizes_;
   const DurationNs least_;
   const double compressed_;
   Editor editor_;
@@ -212,9 +223,9 @@ std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
 }
 
 Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
-                    const std::vector<TransferModel>& models, double first_bucket) {
+                    const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes) {
   const Trace& trace = predictor.trace();
-  Merger merger(predictor, first_bucket);
+  Merger merger(predictor, bucket_sizes);
   std::int64_t before = 0;
   std::int64_t steps = 0;
   std::int64_t merged = 0;
@@ -240,15 +251,19 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
   // A step at the end of a recording may have a message of its neighbour.
   if (merger.empty() || 2 * merged < steps)
     return not_here("no two messages of a step fit into one bucket of 25 MiB");
-  return {true,
-          fmt::format("{} {} per step become {}: {}", before / steps,
-                      all.size() > 1 && all.front().front().kind == "allreduce" ? "sums in rounds"
-                      : all.size() > 1                                          ? "sums in stages"
-                      : all.front().front().kind == "allgather"                 ? "all-gathers"
-                      : all.front().front().kind == "reduce" ? "reductions to one rank"
-                                                             : "all-reduces",
-                      (merger.messages() + steps - 1) / steps, models.front().text),
-          merger.take()};
+  Proposal proposal{
+      true,
+      fmt::format("{} {} per step become {}: {}", before / steps,
+                  all.size() > 1 && all.front().front().kind == "allreduce" ? "sums in rounds"
+                  : all.size() > 1                                          ? "sums in stages"
+                  : all.front().front().kind == "allgather"                 ? "all-gathers"
+                  : all.front().front().kind == "reduce" ? "reductions to one rank"
+                                                         : "all-reduces",
+                  (merger.messages() + steps - 1) / steps, models.front().text),
+      merger.take()};
+  proposal.setting =
+      fmt::format("--bucket-mb {} --first-bucket-mb {}", bucket_sizes.others, bucket_sizes.first);
+  return proposal;
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -265,11 +280,19 @@ Proposal propose(const Predictor& predictor) {
           "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
           "calibrate` on that machine measures them");
   }
-  Proposal proposal = in_buckets(predictor, all, models, kFirstBucket);
-  if (proposal.applies) return proposal;
-  proposal = in_buckets(predictor, all, models, kBucket);
-  proposal.setting = "--bucket-mb 25 --first-bucket-mb 25";
-  return proposal;
+  Proposal best = in_buckets(predictor, all, models, kUsual);
+  if (!best.applies) return in_buckets(predictor, all, models, kAllLarge);
+  DurationNs step = predictor.predict(best.scenario).step;
+  for (const BucketSizes& sizes : kSmaller) {
+    Proposal other = in_buckets(predictor, all, models, sizes);
+    if (!other.applies) break;
+    const DurationNs its = predictor.predict(other.scenario).step;
+    if (its > step) break;
+    if (its == step) continue;  // the same buckets
+    step = its;
+    best = std::move(other);
+  }
+  return best;
 }
 
 }  // namespace
@@ -281,7 +304,7 @@ const Fix kLargerBuckets{"larger-buckets",
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",
                          "The all-reduces of a step, or the stages of its sums, fill buckets of 25 "
-                         "MiB, the first of 1 MiB; a "
+                         "MiB, or of the less that gains more, the first of 1 MiB; a "
                          "bucket goes with its last gradient and takes latency + bytes / "
                          "bandwidth, fitted to the recorded ones; "
                          "kernels that pack and unpack become one of each for a bucket.",
