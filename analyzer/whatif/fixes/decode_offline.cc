@@ -88,9 +88,13 @@ double bytes_by(const Predictor& predictor) {
   return read && stored ? static_cast<double>(stored) / static_cast<double>(read) : 1;
 }
 
-/// Pictures are stored about as large as they are used. Resizing reads its source and writes its result, and takes as
-/// long as that is many pixels. `by`: how much larger they are kept.
-void scale_resizing(const Predictor& predictor, double by, Scenario& scenario) {
+/// What resizing takes time for: filters that weigh all of the source, those that only look at what they need of it for a
+/// result, or both alike, as the usual ones of two passes do.
+enum class ResizeCost { kBoth, kSource, kResult };
+
+/// Pictures are stored about as large as they are used. `by`: how much larger they are kept.
+void scale_resizing(const Predictor& predictor, double by, ResizeCost cost, Scenario& scenario) {
+  if (cost == ResizeCost::kResult) return;
   const Trace& trace = predictor.trace();
   const std::int64_t batches = batches_made(trace);
   const auto used = static_cast<double>(stored_bytes(predictor));
@@ -107,10 +111,11 @@ void scale_resizing(const Predictor& predictor, double by, Scenario& scenario) {
   const double decoded = batches ? static_cast<double>(bytes) / static_cast<double>(batches) : 0;
   const double stored = used * by;
   if (used <= 0 || stored >= decoded) return;
+  const double result = cost == ResizeCost::kBoth ? used : 0;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
     const Part& part = predictor.parts()[p];
     if (part.kind == Part::Kind::kHost && resizing.contains(part.name))
-      scenario.scale(PartId::from(p), (stored + used) / (decoded + used));
+      scenario.scale(PartId::from(p), (stored + result) / (decoded + result));
   }
 }
 
@@ -142,10 +147,10 @@ Scenario smaller_copies(const Predictor& predictor, double by) {
 
 /// `by`: samples are kept so many times as large as they are used.
 Scenario decoded(const Predictor& predictor, const StorageModel& storage, double bytes,
-                 double by = 1) {
+                 double by = 1, ResizeCost resize = ResizeCost::kBoth) {
   Scenario scenario = smaller_copies(predictor, by);
   scale_stage(predictor, RangeKind::kDecode, 0, scenario);
-  scale_resizing(predictor, by, scenario);
+  scale_resizing(predictor, by, resize, scenario);
   bytes *= by;
   if (storage.total.ns > 0)
     scale_stage(predictor, RangeKind::kRead, storage.left_with_bytes(bytes), scenario);
@@ -169,6 +174,8 @@ Proposal propose(const Predictor& predictor) {
       decoded(predictor, storage, bytes)};
   for (const double by : {1 / kOtherSize, kOtherSize})
     proposal.otherwise.push_back(decoded(predictor, storage, bytes, by));
+  for (const ResizeCost cost : {ResizeCost::kSource, ResizeCost::kResult})
+    proposal.otherwise.push_back(decoded(predictor, storage, bytes, 1, cost));
   return proposal;
 }
 

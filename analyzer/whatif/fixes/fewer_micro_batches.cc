@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A pipeline passes on half as many micro batches of twice the size: each second pass is part of the one before it, and so is
-// its message. Lengths are those of the same batch.
+// A pipeline passes on half as many micro batches of twice the size: the first half of the passes is of that size, with their
+// messages, and the second half is gone. What is left keeps the order of a schedule of so many (one forward pass ahead for each
+// stage behind it, say), which leaving out each second pass would not.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -40,7 +41,7 @@ class FewerParts {
     for (const auto& [op, batch] : messages) {
       if (batch < 0) return false;
       // Twice the bytes in one message, and none in the other.
-      if (is_joined(batch))
+      if (is_gone(batch))
         editor_.scale_message(op, 0, {});
       else
         editor_.scale_message(op, 2, least);
@@ -54,7 +55,7 @@ class FewerParts {
         continue;
       if (ops_.batch[i] < 0) continue;
       any = true;
-      if (is_joined(ops_.batch[i]))
+      if (is_gone(ops_.batch[i]))
         editor_.drop_op(op);
       else if (!adds_up_gradients(op, phase))
         editor_.set_duration(predictor_.program().graph().points().task(op), growth_.doubled(op),
@@ -65,8 +66,8 @@ class FewerParts {
   Scenario take() { return editor_.take(); }
 
  private:
-  /// The second one of two becomes part of the first.
-  bool is_joined(std::int64_t batch) const { return batch % micro_batches_ % 2 == 1; }
+  /// Its samples are part of one of the first half.
+  bool is_gone(std::int64_t batch) const { return batch % micro_batches_ >= micro_batches_ / 2; }
 
   /// That has the size of the parameters, whatever the micro batch.
   bool adds_up_gradients(DeviceOpId op, Phase phase) const {
