@@ -38,6 +38,7 @@ Proposal propose(const Predictor& predictor) {
   const Points& points = predictor.program().graph().points();
   Editor editor(predictor);
   std::int64_t calls = 0;
+  std::int64_t events = 0;
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
     if (!only_waits(trace.calls.kind[c])) continue;
     const bool event = trace.calls.kind[c] == DeviceCallKind::kEventSynchronize;
@@ -46,9 +47,15 @@ Proposal propose(const Predictor& predictor) {
     editor.remove_edges(end_of(task), EdgeKind::kHostSync);
     if (!event) editor.set_duration(task, {0});
     ++calls;
+    events += event;
   }
   if (calls == 0) return not_here("no call waits for the device");
-  return {true, fmt::format("{} calls wait for the device no longer", calls), editor.take()};
+  Proposal proposal{true, fmt::format("{} calls wait for the device no longer", calls),
+                    editor.take()};
+  // The reference trainer waits for the step before where it may not be further ahead.
+  if (events > 0 && trace.setting("run_ahead") == "1")
+    proposal.setting = events == calls ? "--run-ahead 2" : "--sync never --run-ahead 2";
+  return proposal;
 }
 
 }  // namespace
