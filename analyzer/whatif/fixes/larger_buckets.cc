@@ -151,6 +151,8 @@ class Merger {
   }
 
   bool empty() const { return editor_.empty(); }
+  /// Messages become far larger than any that was recorded.
+  bool goes_beyond() const { return largest_ > 2 * largest_recorded_; }
   Scenario take() { return editor_.take(); }
   std::int64_t messages() const { return messages_; }
 
@@ -160,9 +162,11 @@ class Merger {
     double bytes = 0;
     for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
       bytes += transfers[i].bytes;
+      largest_recorded_ = std::max(largest_recorded_, transfers[i].bytes);
       before_ += DurationNs{std::llround(transfers[i].ns)};
       if (i + 1 < bucket.end) drop(transfers[i].op);
     }
+    largest_ = std::max(largest_, bytes);
     const Transfer& last = transfers[bucket.end - 1];
     editor_.set_transfer(last.op, {std::llround(last.wait + line.of(bytes))}, true);
     after_ += DurationNs{std::llround(line.of(bytes))};
@@ -203,6 +207,8 @@ class Merger {
   const double compressed_;
   Editor editor_;
   std::int64_t messages_ = 0;
+  double largest_ = 0;  // bytes
+  double largest_recorded_ = 0;
   DurationNs before_;  // transfers that share a bucket, added up
   DurationNs after_;
 };
@@ -223,7 +229,8 @@ std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
 }
 
 Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
-                    const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes) {
+                    const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes,
+                    bool* goes_beyond = nullptr) {
   const Trace& trace = predictor.trace();
   Merger merger(predictor, bucket_sizes);
   std::int64_t before = 0;
@@ -269,6 +276,11 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
 Proposal propose(const Predictor& predictor) {
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
   if (all.empty()) return not_here("no exchange of gradients of known size was recorded");
+  const std::string_view compressed = predictor.trace().setting("compress");
+  const bool unknown =
+      std::ranges::any_of(all.front(), [](const Transfer& one) { return one.gradients <= 0; });
+  if (unknown && !compressed.empty() && compressed != "none" && compressed != "fp16")
+    return not_here("the messages are compressed, and nothing tells how large their gradients are");
   std::vector<TransferModel> models;
   for (const std::vector<Transfer>& stage : all) {
     const bool alone = stage.front().ranks == 1;  // between the nodes of a job that has one
@@ -280,17 +292,32 @@ Proposal propose(const Predictor& predictor) {
           "all messages have one size, so latency and bandwidth cannot be told apart; `headway "
           "calibrate` on that machine measures them");
   }
-  Proposal best = in_buckets(predictor, all, models, kUsual);
-  if (!best.applies) return in_buckets(predictor, all, models, kAllLarge);
-  DurationNs step = predictor.predict(best.scenario).step;
-  for (const BucketSizes& sizes : kSmaller) {
-    Proposal other = in_buckets(predictor, all, models, sizes);
-    if (!other.applies) break;
-    const DurationNs its = predictor.predict(other.scenario).step;
-    if (its > step) break;
-    if (its == step) continue;  // the same buckets
-    step = its;
-    best = std::move(other);
+  BucketSizes chosen = kUsual;
+  bool goes_beyond = false;
+  Proposal best = in_buckets(predictor, all, models, chosen, &goes_beyond);
+  if (!best.applies) {
+    chosen = kAllLarge;
+    best = in_buckets(predictor, all, models, chosen, &goes_beyond);
+    if (!best.applies) return best;
+  } else {
+    DurationNs step = predictor.predict(best.scenario).step;
+    for (const BucketSizes& sizes : kSmaller) {
+      bool beyond = false;
+      Proposal other = in_buckets(predictor, all, models, sizes, &beyond);
+      if (!other.applies) break;
+      const DurationNs its = predictor.predict(other.scenario).step;
+      if (its > step) break;
+      if (its == step) continue;  // the same buckets
+      step = its;
+      best = std::move(other);
+      chosen = sizes;
+      goes_beyond = beyond;
+    }
+  }
+  if (goes_beyond) {
+    // Libraries change to another protocol for large messages, which moves up to twice the bytes in the same time.
+    for (TransferModel& model : models) model.line.per_byte /= 2;
+    best.otherwise.push_back(in_buckets(predictor, all, models, chosen).scenario);
   }
   return best;
 }
