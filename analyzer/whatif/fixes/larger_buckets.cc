@@ -151,7 +151,6 @@ class Merger {
   }
 
   bool empty() const { return editor_.empty(); }
-  /// Messages become far larger than any that was recorded.
   bool goes_beyond() const { return largest_ > 2 * largest_recorded_; }
   Scenario take() { return editor_.take(); }
   std::int64_t messages() const { return messages_; }
@@ -228,9 +227,13 @@ std::map<StreamId, std::vector<Transfer>> within(const Trace& trace,
   return of_stream;
 }
 
-Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
-                    const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes,
-                    bool* goes_beyond = nullptr) {
+struct InBuckets {
+  Proposal proposal;
+  bool goes_beyond = false;  ///< messages become far larger than any that was recorded
+};
+
+InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<Transfer>>& all,
+                     const std::vector<TransferModel>& models, const BucketSizes& bucket_sizes) {
   const Trace& trace = predictor.trace();
   Merger merger(predictor, bucket_sizes);
   std::int64_t before = 0;
@@ -257,7 +260,7 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
   }
   // A step at the end of a recording may have a message of its neighbour.
   if (merger.empty() || 2 * merged < steps)
-    return not_here("no two messages of a step fit into one bucket of 25 MiB");
+    return {not_here("no two messages of a step fit into one bucket of 25 MiB")};
   Proposal proposal{
       true,
       fmt::format("{} {} per step become {}: {}", before / steps,
@@ -270,7 +273,7 @@ Proposal in_buckets(const Predictor& predictor, const std::vector<std::vector<Tr
       merger.take()};
   proposal.setting =
       fmt::format("--bucket-mb {} --first-bucket-mb {}", bucket_sizes.others, bucket_sizes.first);
-  return proposal;
+  return {std::move(proposal), merger.goes_beyond()};
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -293,33 +296,30 @@ Proposal propose(const Predictor& predictor) {
           "calibrate` on that machine measures them");
   }
   BucketSizes chosen = kUsual;
-  bool goes_beyond = false;
-  Proposal best = in_buckets(predictor, all, models, chosen, &goes_beyond);
-  if (!best.applies) {
+  InBuckets best = in_buckets(predictor, all, models, chosen);
+  if (!best.proposal.applies) {
     chosen = kAllLarge;
-    best = in_buckets(predictor, all, models, chosen, &goes_beyond);
-    if (!best.applies) return best;
+    best = in_buckets(predictor, all, models, chosen);
+    if (!best.proposal.applies) return best.proposal;
   } else {
-    DurationNs step = predictor.predict(best.scenario).step;
+    DurationNs step = predictor.predict(best.proposal.scenario).step;
     for (const BucketSizes& sizes : kSmaller) {
-      bool beyond = false;
-      Proposal other = in_buckets(predictor, all, models, sizes, &beyond);
-      if (!other.applies) break;
-      const DurationNs its = predictor.predict(other.scenario).step;
+      InBuckets other = in_buckets(predictor, all, models, sizes);
+      if (!other.proposal.applies) break;
+      const DurationNs its = predictor.predict(other.proposal.scenario).step;
       if (its > step) break;
       if (its == step) continue;  // the same buckets
       step = its;
       best = std::move(other);
       chosen = sizes;
-      goes_beyond = beyond;
     }
   }
-  if (goes_beyond) {
+  if (best.goes_beyond) {
     // Libraries change to another protocol for large messages, which moves up to twice the bytes in the same time.
     for (TransferModel& model : models) model.line.per_byte /= 2;
-    best.otherwise.push_back(in_buckets(predictor, all, models, chosen).scenario);
+    best.proposal.otherwise.push_back(in_buckets(predictor, all, models, chosen).proposal.scenario);
   }
-  return best;
+  return best.proposal;
 }
 
 }  // namespace
