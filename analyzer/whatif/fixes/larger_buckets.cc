@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -276,14 +277,23 @@ InBuckets in_buckets(const Predictor& predictor, const std::vector<std::vector<T
   return {std::move(proposal), merger.goes_beyond()};
 }
 
+/// A message that was compressed to what no range tells says nothing of its gradients; the program's setting does.
+std::string why_large_already(const Trace& trace, const std::vector<Transfer>& messages) {
+  const std::string_view compressed = trace.setting("compress");
+  const bool known =
+      std::ranges::all_of(messages, [](const Transfer& one) { return one.gradients > 0; });
+  if (known || compressed.empty() || compressed == "none" || compressed == "fp16") return {};
+  const std::string_view size = trace.setting("bucket_mb");
+  double recorded = 0;
+  std::from_chars(size.data(), size.data() + size.size(), recorded);
+  return recorded >= kUsual.others ? fmt::format("buckets take {} MiB already", size) : "";
+}
+
 Proposal propose(const Predictor& predictor) {
   const std::vector<std::vector<Transfer>> all = stages_of_exchange(predictor);
   if (all.empty()) return not_here("no exchange of gradients of known size was recorded");
-  const std::string_view compressed = predictor.trace().setting("compress");
-  const bool unknown =
-      std::ranges::any_of(all.front(), [](const Transfer& one) { return one.gradients <= 0; });
-  if (unknown && !compressed.empty() && compressed != "none" && compressed != "fp16")
-    return not_here("the messages are compressed, and nothing tells how large their gradients are");
+  if (const std::string why = why_large_already(predictor.trace(), all.front()); !why.empty())
+    return not_here(why);
   std::vector<TransferModel> models;
   for (const std::vector<Transfer>& stage : all) {
     const bool alone = stage.front().ranks == 1;  // between the nodes of a job that has one
