@@ -31,69 +31,64 @@ bool usable(LossCounts& losses, std::int64_t start, std::int64_t end) {
 namespace {
 
 struct Item {
-  std::uint64_t key;
+  TimeNs start;
   std::uint32_t row;
 };
 
-/// Sorts by key, stable: digits of 11 bits from the lowest, up to the highest of `range`. Several
-/// times as fast as comparing, whose every step is two jumps into a column.
-void radix_sort(std::span<Item> items, std::span<Item> spare, std::uint64_t range) {
-  constexpr int kBits = 11;
-  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-  std::span<Item> from = items;
-  std::span<Item> to = spare;
-  for (int shift = 0; shift < 64 && (range >> shift) != 0; shift += kBits) {
-    std::array<std::uint32_t, kBuckets> next{};
-    for (const Item& item : from) ++next[item.key >> shift & (kBuckets - 1)];
-    std::uint32_t sum = 0;
-    for (std::uint32_t& bucket : next) sum += std::exchange(bucket, sum);
-    for (const Item& item : from) to[next[item.key >> shift & (kBuckets - 1)]++] = item;
-    std::swap(from, to);
+/// The rows by the time of their event, spread over buckets of equal length: bucket `i` holds the items
+/// [bounds[i], bounds[i + 1]), those of a row before those of a later one.
+struct Buckets {
+  std::vector<Item> items;
+  std::vector<std::uint32_t> bounds;
+};
+
+/// Files hold the events of a thread about in their order, so rows that follow each other fall into the
+/// same bucket or the next: both passes run through memory from front to back, where sorting by the
+/// lowest digits first would jump with each row.
+template <class StartAt>
+Buckets spread(std::size_t count, StartAt start_at) {
+  // As many as a bucket is sorted in the nearest cache.
+  constexpr std::size_t kItemsABucket = 32;
+  Buckets result;
+  std::uint64_t least = UINT64_MAX;
+  std::uint64_t most = 0;
+  // Times of either sign, as distances from the least possible one.
+  auto distance = [](TimeNs time) { return static_cast<std::uint64_t>(time.ns) ^ (1ull << 63); };
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t at = distance(start_at(i).start);
+    least = std::min(least, at);
+    most = std::max(most, at);
   }
-  if (from.data() != items.data()) std::copy(from.begin(), from.end(), items.begin());
+  const std::size_t wanted = std::bit_ceil(count / kItemsABucket + 2);
+  const int shift = std::max(0, static_cast<int>(std::bit_width(most - least)) -
+                                    static_cast<int>(std::bit_width(wanted)) + 1);
+  auto bucket_of = [&](TimeNs time) { return (distance(time) - least) >> shift; };
+  std::vector<std::uint32_t>& bounds = result.bounds;
+  bounds.assign(static_cast<std::size_t>((most - least) >> shift) + 2, 0);
+  for (std::size_t i = 0; i < count; ++i) ++bounds[bucket_of(start_at(i).start) + 1];
+  std::partial_sum(bounds.begin(), bounds.end(), bounds.begin());
+  std::vector<std::uint32_t> next(bounds.begin(), bounds.end() - 1);
+  result.items.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Item item = start_at(i);
+    result.items[next[bucket_of(item.start)]++] = item;
+  }
+  return result;
 }
 
-/// The rows by start, stable: each thread sorts a part, then pairs of parts are merged.
-std::vector<Item> by_start(const std::vector<TimeNs>& start, int threads) {
-  auto [least, most] = std::minmax_element(start.begin(), start.end());
-  const std::int64_t base = least->ns;
-  auto key = [&](TimeNs time) {
-    return static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(base);
-  };
-  const std::uint64_t range = key(*most);
-  std::vector<Item> items(start.size());
-  std::vector<Item> spare(start.size());
-  const std::size_t parts = std::bit_floor(static_cast<std::size_t>(std::clamp(threads, 1, 8)));
-  auto part = [&](std::vector<Item>& of, std::size_t i, std::size_t length) {
-    std::size_t begin = of.size() * i / parts;
-    return std::span(of).subspan(begin, of.size() * (i + length) / parts - begin);
-  };
-  run_parallel(
-      parts,
-      [&](std::size_t i) {
-        std::span<Item> mine = part(items, i, 1);
-        auto row = static_cast<std::uint32_t>(mine.data() - items.data());
-        for (Item& item : mine) {
-          item = {key(start[row]), row};
-          ++row;
-        }
-        radix_sort(mine, part(spare, i, 1), range);
-      },
-      threads);
-  for (std::size_t length = 1; length < parts; length *= 2) {
-    run_parallel(
-        parts / length / 2,
-        [&](std::size_t pair) {
-          std::span<Item> left = part(items, pair * length * 2, length);
-          std::span<Item> right = part(items, pair * length * 2 + length, length);
-          std::merge(left.begin(), left.end(), right.begin(), right.end(),
-                     part(spare, pair * length * 2, length * 2).begin(),
-                     [](const Item& a, const Item& b) { return a.key < b.key; });
-        },
-        threads);
-    items.swap(spare);
-  }
-  return items;
+/// Sorts by `before`, which sorts by start first.
+template <class Before>
+void sort_items(std::span<Item> items, const Before& before) {
+  // Where much falls together (a burst, or a stray event that is far from all others), comparing each
+  // with each would take long.
+  constexpr std::size_t kMany = 4096;
+  const bool one_start = std::all_of(items.begin(), items.end(),
+                                     [&](const Item& i) { return i.start == items.front().start; });
+  if (one_start || items.size() < kMany) return std::sort(items.begin(), items.end(), before);
+  Buckets inner = spread(items.size(), [&](std::size_t i) { return items[i]; });
+  std::copy(inner.items.begin(), inner.items.end(), items.begin());
+  for (std::size_t i = 0; i + 1 < inner.bounds.size(); ++i)
+    sort_items(items.subspan(inner.bounds[i], inner.bounds[i + 1] - inner.bounds[i]), before);
 }
 
 }  // namespace
@@ -108,24 +103,29 @@ std::vector<std::uint32_t> event_order(const std::vector<TimeNs>& start,
   bool sorted = true;
   for (std::uint32_t i = 1; i < start.size() && sorted; ++i) sorted = before(i - 1, i);
   if (sorted) return {};
+  Buckets buckets = spread(start.size(), [&](std::size_t i) {
+    return Item{start[i], static_cast<std::uint32_t>(i)};
+  });
   std::vector<std::uint32_t> order(start.size());
-  constexpr std::size_t kSmall = 4096;
-  if (start.size() < kSmall) {
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), before);
-    return order;
-  }
-  std::vector<Item> items = by_start(start, threads);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = items[i].row;
-  // Equal starts are in file order; the longer come first.
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t next = begin + 1;
-    while (next < order.size() && items[next].key == items[begin].key) ++next;
-    if (next - begin > 1)
-      std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(next), before);
-    begin = next;
-  }
+  auto item_before = [&](const Item& a, const Item& b) {
+    return a.start != b.start ? a.start < b.start : before(a.row, b.row);
+  };
+  // Neighbouring buckets by the thousand: a piece of work for a thread.
+  constexpr std::size_t kTogether = 1024;
+  const std::size_t count = buckets.bounds.size() - 1;
+  run_parallel(
+      (count + kTogether - 1) / kTogether,
+      [&](std::size_t piece) {
+        const std::size_t last = std::min(count, (piece + 1) * kTogether);
+        for (std::size_t i = piece * kTogether; i < last; ++i) {
+          const std::uint32_t begin = buckets.bounds[i];
+          sort_items(std::span(buckets.items).subspan(begin, buckets.bounds[i + 1] - begin),
+                     item_before);
+        }
+        for (std::uint32_t i = buckets.bounds[piece * kTogether]; i < buckets.bounds[last]; ++i)
+          order[i] = buckets.items[i].row;
+      },
+      threads);
   return order;
 }
 

@@ -118,6 +118,9 @@ void merge(Context& context, DeviceType type, std::vector<Part> parts) {
 void load_calls(Context& context) {
   merge(context, DeviceType::kHost, read_own(context));
   merge(context, DeviceType::kCuda, read_cuda(context));
+}
+
+void sort_calls(Context& context) {
   follow_order(context.row_map(RowTable::kRuntime),
                sort_events(context.trace.calls, context.threads));
 }

@@ -58,6 +58,10 @@ void load_gpus(Context& context);
 void load_ranges(Context& context);
 void load_device_ops(Context& context);
 void load_calls(Context& context);
+/// Bring what those read into the order of time; each touches its own kind of event only.
+void sort_ranges(Context& context);  ///< and nests them
+void sort_device_ops(Context& context);
+void sort_calls(Context& context);
 void load_synchronization(Context& context);  ///< completes the calls; after the device ops
 void load_overheads(Context& context);
 void load_counters(Context& context);

@@ -280,6 +280,9 @@ void load_device_ops(Context& context) {
   merge(context, DeviceType::kCuda, RowTable::kCount_, read_graphs(context));
   merge(context, DeviceType::kHost, RowTable::kOwnOp, read_own(context));
   close_unfinished(context.trace);
+}
+
+void sort_device_ops(Context& context) {
   std::vector<std::uint32_t> order = sort_device_ops(context.trace, context.threads);
   for (RowTable table : {RowTable::kKernel, RowTable::kMemcpy, RowTable::kMemset, RowTable::kOwnOp})
     follow_order(context.row_map(table), order);

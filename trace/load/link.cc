@@ -121,8 +121,10 @@ void finish_losses(Assembly& assembly) {
 
 void link(Assembly& assembly) {
   Trace& trace = assembly.trace;
-  join_calls_and_ops(assembly);
-  build_indexes(trace);
+  // Neither reads what the other writes.
+  run_parallel(
+      2, [&](std::size_t i) { i == 0 ? join_calls_and_ops(assembly) : build_indexes(trace); },
+      assembly.threads);
   for (const auto* ends :
        {&trace.ranges.end, &trace.device_ops.end, &trace.calls.end, &trace.io.end}) {
     for (TimeNs end : *ends) trace.end = std::max(trace.end, end);

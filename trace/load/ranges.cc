@@ -198,7 +198,11 @@ void load_ranges(Context& context) {
   RowTracker tracker;
   for (std::size_t i = 0; i < rows.size() && !map.rows.empty(); ++i) tracker.saw(map, rows[i], i);
   tracker.finish(map, 0);
-  follow_order(map, sort_events(context.trace.ranges, context.threads));
+}
+
+void sort_ranges(Context& context) {
+  follow_order(context.row_map(RowTable::kRange),
+               sort_events(context.trace.ranges, context.threads));
   nest(context.trace);
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include "common/parallel.h"
 #include "trace/schema/table.h"
 #include "trace/sqlite/database.h"
+#include "trace/sqlite/table_pages.h"
 
 struct sqlite3_value;
 
@@ -33,6 +35,11 @@ std::int64_t int64_of(sqlite3_value* value);
 double real_of(sqlite3_value* value);
 std::string_view text_of(sqlite3_value* value);  ///< valid until the visit returns
 
+/// An id that no file can have, for those that are out of range.
+inline StringId string_id(std::int64_t id) {
+  return StringId{id < 0 || id > 0xfffffffe ? 0xfffffffe : static_cast<std::uint32_t>(id)};
+}
+
 template <class T>
 void read_value(sqlite3_value* value, T& out) {
   if constexpr (ColumnType<T>::kNullable) {
@@ -46,12 +53,45 @@ void read_value(sqlite3_value* value, T& out) {
   } else if constexpr (std::is_same_v<T, std::string_view>) {
     out = text_of(value);
   } else if constexpr (std::is_same_v<T, StringId>) {
-    std::int64_t id = int64_of(value);
-    out = StringId{id < 0 || id > 0xfffffffe ? 0xfffffffe : static_cast<std::uint32_t>(id)};
+    out = string_id(int64_of(value));
   } else if constexpr (std::is_floating_point_v<T>) {
     out = real_of(value);
   } else {
     out = static_cast<T>(int64_of(value));
+  }
+}
+
+/// The same of a cell in a page of the file. False: SQLite would convert it, and has to.
+template <class T>
+bool read_cell(const Cell& cell, T& out) {
+  if constexpr (ColumnType<T>::kNullable) {
+    if (cell.is_null()) {
+      out.reset();
+      return true;
+    }
+    typename ColumnType<T>::Value inner{};
+    if (!read_cell(cell, inner)) return false;
+    out = inner;
+    return true;
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    out = cell.is_text() ? cell.text() : std::string_view{};
+    return cell.is_text() || cell.is_null();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (cell.is_real()) {
+      out = cell.real();
+      return out == out;  // SQLite takes a number that is none for NULL
+    }
+    out = cell.is_integer() ? static_cast<double>(cell.integer()) : 0;
+    return cell.is_integer() || cell.is_null();
+  } else {
+    if (!cell.is_integer() && !cell.is_null()) return false;
+    const std::int64_t value = cell.is_null() ? 0 : cell.integer();
+    if constexpr (std::is_same_v<T, StringId>) {
+      out = string_id(value);
+    } else {
+      out = static_cast<T>(value);
+    }
+    return true;
   }
 }
 
@@ -98,7 +138,27 @@ class Select {
     std::size_t columns = 0;
     std::int64_t last_row = 0;
     bool any_row = false;
+
+    /// In a damaged file the same page may hang in many places of the tree.
+    void saw(std::int64_t id) {
+      if (any_row && id <= last_row) detail::fail_order(db, Table::name, id);
+      any_row = true;
+      last_row = id;
+    }
   };
+
+  /// False when one of the cells is for SQLite.
+  template <class Visit>
+  static bool visit_cells(State<Visit>& state, std::int64_t id, const Cell* cells) {
+    std::size_t column = 0;
+    auto read = [&](auto member) {
+      return !state.has[column++] || detail::read_cell(*cells++, state.row.*member);
+    };
+    if (!(read(Members) && ...)) return false;
+    state.saw(id);
+    state.visit(id, state.row);
+    return true;
+  }
 
  public:
   /// Calls `visit(row_id, row)` for each row with rowid in [first, last] that fits `where` (SQL with
@@ -111,10 +171,23 @@ class Select {
     if (present.empty()) return;
     State<Visit> state{visit, db};
     std::string arguments = "rowid";
+    std::vector<std::string_view> wanted;
     for (std::string_view name : {detail::column_name<Table, Members>()...}) {
       bool has = std::find(present.begin(), present.end(), name) != present.end();
       state.has[state.columns++] = has;
-      if (has) arguments += fmt::format(",\"{}\"", name);
+      if (!has) continue;
+      arguments += fmt::format(",\"{}\"", name);
+      wanted.push_back(name);
+    }
+    if (where.empty()) {
+      if (auto pages = TablePages::open(db, Table::name, wanted)) {
+        std::optional<std::int64_t> rest =
+            pages->visit(first, last, &state, [](void* client, std::int64_t id, const Cell* cells) {
+              return visit_cells(*static_cast<State<Visit>*>(client), id, cells);
+            });
+        if (!rest) return;
+        first = *rest;
+      }
     }
     // NOT INDEXED: an index that covers the columns would change the order.
     detail::run_visits(
@@ -130,11 +203,8 @@ class Select {
             if (s.has[column++]) detail::read_value(values[value++], s.row.*member);
           };
           (read(Members), ...);
-          // In a damaged file the same page may hang in many places of the tree.
-          std::int64_t id = detail::int64_of(values[0]);
-          if (s.any_row && id <= s.last_row) detail::fail_order(s.db, Table::name, id);
-          s.any_row = true;
-          s.last_row = id;
+          const std::int64_t id = detail::int64_of(values[0]);
+          s.saw(id);
           s.visit(id, s.row);
         });
   }

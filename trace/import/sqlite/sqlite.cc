@@ -78,8 +78,13 @@ Trace load_sqlite(const std::filesystem::path& path, const LoadOptions& options)
   load_detail::load_ranges(context);
   report(0.35);
   load_detail::load_calls(context);
-  report(0.6);
+  report(0.55);
   load_detail::load_device_ops(context);
+  report(0.8);
+  constexpr void (*kSorts[])(load_detail::Context&) = {
+      load_detail::sort_ranges, load_detail::sort_calls, load_detail::sort_device_ops};
+  run_parallel(
+      std::size(kSorts), [&](std::size_t i) { kSorts[i](context); }, context.threads);
   report(0.85);
   load_detail::load_counters(context);
   load_detail::load_memory(context);
