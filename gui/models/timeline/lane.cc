@@ -35,12 +35,19 @@ void settle(std::vector<T>& values) {
 
 void Lane::reserve(std::size_t events) {
   data_->blocks.reserve((events + kBlock - 1) / kBlock);
+  data_->block_start.reserve(data_->blocks.capacity());
   data_->rows.reserve(events);
 }
 
 std::int64_t Lane::long_length(std::uint32_t entry) const {
   auto found = std::lower_bound(data_->long_lengths.begin(), data_->long_lengths.end(),
                                 std::pair(entry, INT64_MIN));
+  return found->second;
+}
+
+TimeNs Lane::long_start(std::uint32_t entry) const {
+  auto found = std::lower_bound(data_->long_starts.begin(), data_->long_starts.end(),
+                                std::pair(entry, TimeNs::min()));
   return found->second;
 }
 
@@ -70,9 +77,17 @@ void Lane::append(Interval when, std::uint32_t row, ColorRole color) {
   HEADWAY_INVARIANT(entry == 0 || when.begin >= end_of(entry - 1));
   if (!data_->first_event.empty())
     data_->first_event.push_back(static_cast<std::uint32_t>(data_->rows.size() + 1));
-  if (entry % kBlock == 0) data_->blocks.emplace_back();
+  if (entry % kBlock == 0) {
+    data_->blocks.emplace_back().start.fill(kLong);
+    data_->block_start.push_back(when.begin);
+  }
   ++data_->entries;
-  data_->blocks.back().start[entry % kBlock] = when.begin;
+  const std::int64_t start = (when.begin - data_->block_start.back()).ns;
+  if (start < kLong) {
+    data_->blocks.back().start[entry % kBlock] = static_cast<std::uint32_t>(start);
+  } else {
+    data_->long_starts.emplace_back(entry, when.begin);
+  }
   data_->blocks.back().length[entry % kBlock] = 0;
   data_->blocks.back().color[entry % kBlock] = palette_index(color);
   set_length(entry, when.length().ns);
@@ -103,15 +118,13 @@ void Lane::append_overlapping(Interval when, std::uint32_t row, ColorRole color)
 void Lane::finish() {
   const std::size_t colors = data_->palette.size();
   settle(data_->blocks);
-  data_->block_start.reserve(data_->blocks.size());
+  settle(data_->block_start);
   data_->block_sums.reserve(data_->blocks.size() * colors);
   use_large_pages(data_->block_sums.data(), data_->block_sums.capacity() * sizeof(std::int64_t));
   std::vector<std::int64_t> sums(colors, 0);
   for (std::uint32_t i = 0; i < entries(); ++i) {
-    if (i % kBlock == 0) {
-      data_->block_start.push_back(start_of(i));
+    if (i % kBlock == 0)
       data_->block_sums.insert(data_->block_sums.end(), sums.begin(), sums.end());
-    }
     sums[color_of(i)] += length_of(i);
   }
 }
@@ -123,28 +136,38 @@ std::span<const std::uint32_t> Lane::rows(std::uint32_t entry, std::uint32_t cou
                data_->first_event[entry + count] - data_->first_event[entry]);
 }
 
-std::uint32_t Lane::first_starting_at(TimeNs t, std::uint32_t from) const {
-  const std::uint32_t count = static_cast<std::uint32_t>(entries());
-  if (from >= count || start_of(from) >= t) return from;
-  // Gallop over the blocks' starts, a table small enough to stay in the cache, then search a block.
-  std::size_t low = from / kBlock;
+std::uint32_t Lane::block_before(TimeNs t, std::uint32_t from) const {
+  // Gallop, then search, over a table small enough to stay in the cache.
+  const std::vector<TimeNs>& starts = data_->block_start;
+  std::size_t low = from;
   std::size_t step = 1;
-  while (low + step < data_->block_start.size() && data_->block_start[low + step] < t) {
-    low += step;
-    step *= 2;
+  for (; low + step < starts.size() && starts[low + step] < t; step *= 2) low += step;
+  std::size_t high = std::min(low + step, starts.size());
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (starts[middle] < t ? low : high) = middle;
   }
-  std::size_t high = std::min(low + step, data_->block_start.size());
-  auto block =
-      std::partition_point(data_->block_start.begin() + static_cast<std::ptrdiff_t>(low) + 1,
-                           data_->block_start.begin() + static_cast<std::ptrdiff_t>(high),
-                           [&](TimeNs start) { return start < t; });
-  // The block before begins before t, so the answer is in it or the start of this one.
-  std::uint32_t index = static_cast<std::uint32_t>(block - data_->block_start.begin()) - 1;
-  const auto& starts = data_->blocks[index].start;
-  auto first = starts.begin() + (from > index * kBlock ? from - index * kBlock : 0);
-  auto last = starts.begin() + std::min(kBlock, count - index * kBlock);
-  auto found = std::partition_point(first, last, [&](TimeNs start) { return start < t; });
-  return index * kBlock + static_cast<std::uint32_t>(found - starts.begin());
+  return static_cast<std::uint32_t>(low);
+}
+
+/// The first entry that begins at `t` or later, when `block` is the last that begins before.
+std::uint32_t Lane::first_in_block(TimeNs t, std::uint32_t block) const {
+  const std::int64_t offset = (t - data_->block_start[block]).ns;
+  std::uint32_t found = block * kBlock;
+  if (offset > kLong) {
+    const std::uint32_t end = std::min(found + kBlock, static_cast<std::uint32_t>(entries()));
+    while (found < end && start_of(found) < t) ++found;
+    return found;
+  }
+  // Counting all is faster than searching: it has no branch that the processor could guess wrongly.
+  const auto before = static_cast<std::uint32_t>(offset);
+  for (const std::uint32_t start : data_->blocks[block].start) found += start < before ? 1 : 0;
+  return found;
+}
+
+std::uint32_t Lane::first_starting_at(TimeNs t, std::uint32_t from) const {
+  if (from >= entries() || start_of(from) >= t) return from;
+  return first_in_block(t, block_before(t, from / kBlock));
 }
 
 /// The first entry that touches `column` or anything right of it.
@@ -221,7 +244,6 @@ LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, s
 void Lane::prefetch(std::uint32_t entry) const {
   if (entry >= entries()) return;
   const std::size_t block = entry / kBlock;
-  __builtin_prefetch(&data_->block_start[block]);
   __builtin_prefetch(&data_->block_sums[block * data_->palette.size()]);
   const char* data = reinterpret_cast<const char*>(&data_->blocks[block]);
   for (std::size_t line = 0; line < sizeof(Block); line += 64) __builtin_prefetch(data + line);

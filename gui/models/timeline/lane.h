@@ -34,7 +34,7 @@ struct LaneTotals {
 };
 
 /// A line of the timeline: events that do not overlap, by time, with an index that makes drawing
-/// cost depend on the number of pixels only. Immutable after `finish`. About 19 bytes an event.
+/// cost depend on the number of pixels only. Immutable after `finish`. About 15 bytes an event.
 /// Copies share what they hold, so a lane that outlives its first timeline costs nothing.
 ///
 /// Drawing is exact: a column with one event shows that event; a column that several share shows
@@ -87,7 +87,8 @@ class Lane {
   /// What drawing reads of neighbouring entries lies together: in a view of ten million events each
   /// column is a cache miss and a TLB miss, and this makes them one each.
   struct Block {
-    std::array<TimeNs, kBlock> start;
+    /// In ns after block_start; kLong: see long_starts, or behind the last entry.
+    std::array<std::uint32_t, kBlock> start;
     std::array<std::uint32_t, kBlock> length;  ///< in ns; kLong: see long_lengths
     std::array<std::uint8_t, kBlock> color;    ///< index into data_->palette
   };
@@ -102,8 +103,11 @@ class Lane {
 
   std::uint8_t palette_index(ColorRole color);
   TimeNs start_of(std::uint32_t entry) const {
-    return data_->blocks[entry / kBlock].start[entry % kBlock];
+    const std::uint32_t start = data_->blocks[entry / kBlock].start[entry % kBlock];
+    return start != kLong ? TimeNs{data_->block_start[entry / kBlock].ns + start}
+                          : long_start(entry);
   }
+  TimeNs long_start(std::uint32_t entry) const;
   std::uint8_t color_of(std::uint32_t entry) const {
     return data_->blocks[entry / kBlock].color[entry % kBlock];
   }
@@ -115,6 +119,9 @@ class Lane {
   void set_length(std::uint32_t entry, std::int64_t length);
   TimeNs end_of(std::uint32_t entry) const { return {start_of(entry).ns + length_of(entry)}; }
   std::uint32_t first_starting_at(TimeNs t, std::uint32_t from) const;
+  /// The last block that begins before `t`, which `from` does.
+  std::uint32_t block_before(TimeNs t, std::uint32_t from) const;
+  std::uint32_t first_in_block(TimeNs t, std::uint32_t block) const;
   std::uint32_t first_in_column(const ColumnGrid& grid, int column) const;
   std::uint32_t count_events(std::uint32_t first, std::uint32_t last) const;
   void sums_before(std::uint32_t entry, ColorSums& sums) const;
@@ -131,6 +138,8 @@ class Lane {
     std::vector<std::uint32_t> rows;         ///< per event
     std::vector<std::uint32_t> first_event;  ///< per entry and one more; empty: an event per entry
     std::vector<std::pair<std::uint32_t, std::int64_t>> long_lengths;  ///< over 4 s, by entry
+    std::vector<std::pair<std::uint32_t, TimeNs>>
+        long_starts;  ///< over 4 s into the block, by entry
     std::vector<ColorRole> palette;
     std::vector<TimeNs> block_start;
     std::vector<std::int64_t> block_sums;  ///< per block and colour: time of all entries before it

@@ -30,9 +30,12 @@ std::vector<Event> random_events(std::mt19937& random, int count) {
   };
   std::vector<Event> events;
   std::int64_t t = pick({0, 1000, 1'000'000}) - 500;
+  // Now and then seconds, which do not fit where most lengths and distances do.
+  const bool slow = random() % 4 == 0;
   for (int i = 0; i < count; ++i) {
-    t += pick({0, 0, 0, 3, 50, 50, 5000});
-    std::int64_t length = pick({0, 2, 20, 300, 20'000});
+    t += slow ? pick({0, 50, 3'000'000'000}) : pick({0, 0, 0, 3, 50, 50, 5000});
+    std::int64_t length =
+        slow ? 2 * pick({0, 20, 300, 3'000'000'000}) : pick({0, 2, 20, 300, 20'000});
     events.push_back({{{t}, {t + length}}, color_of(static_cast<unsigned>(random()))});
     t += length;
   }
