@@ -24,7 +24,7 @@ EvidenceTree::EvidenceTree(QWidget* parent) : QTreeWidget(parent) {
   setFrameShape(QFrame::NoFrame);
   setIndentation(16);
   setUniformRowHeights(true);
-  setTextElideMode(Qt::ElideMiddle);
+  setTextElideMode(Qt::ElideRight);
   setAccessibleName(tr("Findings and their evidence"));
   auto follow = [this](QTreeWidgetItem* item) {
     if (item->parent()) {
@@ -49,14 +49,21 @@ void EvidenceTree::set_session(std::shared_ptr<const Session> session, const The
     QTreeWidgetItem* item = new QTreeWidgetItem(this);
     item->setIcon(0, status_icon(finding.status, theme));
     item->setText(0, QString::fromStdString(lines[f].title));
-    item->setText(1, QString::fromStdString(format_percent(finding.share_of_step)));
+    item->setToolTip(0, QString::fromStdString(lines[f].title + ": " + lines[f].gain));
+    item->setText(1, QString::fromStdString(format_percent(lines[f].share)));
     item->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
     item->setData(0, Qt::UserRole, static_cast<int>(f));
     for (std::size_t e = 0; e < finding.evidence.size(); ++e) {
       const analyzer::Evidence& evidence = finding.evidence[e];
       QTreeWidgetItem* line = new QTreeWidgetItem(item);
-      line->setText(0, QString::fromStdString(
-                           evidence_note(session->trace, session->analysis, finding, evidence)));
+      // Most lines of a finding say the same: when it was comes first, so that they are told apart where
+      // the panel is narrow.
+      const QString note = tr("%1 · %2").arg(
+          QString::fromStdString(format_duration(evidence.where.begin - TimeNs{})),
+          QString::fromStdString(
+              evidence_note(session->trace, session->analysis, finding, evidence)));
+      line->setText(0, note);
+      line->setToolTip(0, note);
       line->setText(1, QString::fromStdString(format_duration(evidence.where.length())));
       line->setTextAlignment(1, Qt::AlignRight | Qt::AlignVCenter);
       line->setData(0, kEvidenceRole, static_cast<int>(e));

@@ -102,6 +102,7 @@ void StepChartView::paintEvent(QPaintEvent*) {
       painter.drawRect(rect.adjusted(-1, 0, 1, 1));
     }
   }
+  paint_cut_values(painter, shape);
   paint_numbers(painter, shape);
 }
 
@@ -150,15 +151,25 @@ void StepChartView::paint_bar(QPainter& painter, const Shape& shape, const QRect
   } else {
     piece(bar.length(), ColorRole::kOtherPhase);
   }
-  if (bar.length() > chart_->axis_max) {
-    // Cut off: a white notch and, where there is room, the value.
+  // Cut off: a white notch.
+  if (bar.length() > chart_->axis_max)
     painter.fillRect(QRect(slot.left(), shape.plot.top() + 6, slot.width(), 3), theme_->base);
-    QString text = QString::fromStdString(format_duration(bar.length()));
-    painter.setPen(theme_->text);
-    int width = painter.fontMetrics().horizontalAdvance(text);
-    if (slot.right() + width + 8 < shape.plot.right())
+}
+
+/// Of bars that are cut off, where no other such value and no such bar is in the way.
+void StepChartView::paint_cut_values(QPainter& painter, const Shape& shape) const {
+  painter.setPen(theme_->text);
+  int end = shape.plot.right();
+  for (std::size_t i = shape.places.size(); i-- > 0;) {
+    const StepBar& bar = chart_->bars[shape.places[i].slowest];
+    if (bar.length() <= chart_->axis_max) continue;
+    const QRect slot = shape.slot_rect(i);
+    const QString text = QString::fromStdString(format_duration(bar.length()));
+    const int width = painter.fontMetrics().horizontalAdvance(text);
+    if (slot.right() + width + 8 < end)
       painter.drawText(QRect(slot.right() + 4, shape.plot.top(), width + 4, 16), Qt::AlignLeft,
                        text);
+    end = slot.left();
   }
 }
 

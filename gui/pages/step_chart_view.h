@@ -46,6 +46,7 @@ class StepChartView : public QWidget {
   void paint_axis(QPainter& painter, const Shape& shape) const;
   void paint_bar(QPainter& painter, const Shape& shape, const QRect& slot,
                  const StepBar& bar) const;
+  void paint_cut_values(QPainter& painter, const Shape& shape) const;
   void paint_numbers(QPainter& painter, const Shape& shape) const;
   void set_current(std::uint32_t bar);
   QStringList describe_bar(std::uint32_t bar, std::uint32_t shared) const;

@@ -588,7 +588,7 @@ bool TimelinePage::run(Command command) {
       copy_sql();
       return true;
     case Command::kCopyView:
-      copy(view_command(), tr("the command that opens this view"));
+      copy(view_command(), tr("the command of this view"));
       return true;
     case Command::kClear:
       if (search_->clear()) return true;

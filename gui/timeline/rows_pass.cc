@@ -404,11 +404,18 @@ void RowsPass::paint_scale(QPainter& painter, const Frame& frame, const RowLayou
   const std::string& unit = counter.series().unit;
   painter.fillRect(QRect(frame.gutter, y + shown.height / 2, frame.area_width(), 1),
                    frame.theme->grid);
-  painter.setPen(frame.theme->dim_text);
-  painter.drawText(text, Qt::AlignRight | Qt::AlignTop, counter_text(counter.high(), unit));
-  const bool room = shown.height >= 2 * painter.fontMetrics().height();
-  if (room)
-    painter.drawText(text, Qt::AlignRight | Qt::AlignBottom, counter_text(counter.low(), unit));
+  // On a ground of its own: the counter's line would run through it.
+  auto write = [&](double value, Qt::Alignment vertical) {
+    const QString label = counter_text(value, unit);
+    const Qt::Alignment where = Qt::AlignRight | vertical;
+    painter.fillRect(
+        painter.boundingRect(text, static_cast<int>(where), label).adjusted(-3, 0, 3, 0),
+        frame.theme->base);
+    painter.setPen(frame.theme->dim_text);
+    painter.drawText(text, static_cast<int>(where), label);
+  };
+  write(counter.high(), Qt::AlignTop);
+  if (shown.height >= 2 * painter.fontMetrics().height()) write(counter.low(), Qt::AlignBottom);
 }
 
 void RowsPass::paint_fold_mark(QPainter& painter, const Frame& frame, const QPointF& middle,
