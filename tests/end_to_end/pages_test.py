@@ -41,12 +41,14 @@ def run(*command, cwd):
 
 
 def make_pages(folder):
-    """A job of many ranks, one rank alone, and two recordings compared."""
+    """A job of many ranks, one rank alone, a simulated run whose fixes are predicted, and two recordings compared."""
     run(BIN / "headway_make_job", "job", RANKS, 12000, 5, cwd=folder)
     run(BIN / "headway", "report", "job", "-o", "job.html", cwd=folder)
     run(BIN / "headway", "report", "job/rank0.sqlite", "-o", "alone.html", cwd=folder)
     run(BIN / "headway", "diff", "job/rank0.sqlite", "job/rank5.sqlite", "-o", "diff.html", cwd=folder)
-    return [folder / f"{name}.html" for name in ("job", "alone", "diff")]
+    run(BIN / "headway-train", "--device", "sim", "--model", "resnet", "--preset", "host-sync", "--steps", "30", "--trace", "sim.sqlite", cwd=folder)
+    run(BIN / "headway", "report", "sim.sqlite", "-o", "fixes.html", cwd=folder)
+    return [folder / f"{name}.html" for name in ("job", "alone", "fixes", "diff")]
 
 
 def check(page, view):
@@ -61,6 +63,8 @@ def check(page, view):
             assert not view.errors, f"{name}: {view.errors}"
             wide = view.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, f"{name} is {wide} pixels wide"
+            thin = view.evaluate("[...document.querySelectorAll('.gains .bar')].map(b => b.clientWidth).filter(w => w < 100)")
+            assert not thin, f"{name}: bars of predicted steps are {thin} pixels wide"
             low = view.evaluate(LOW_CONTRAST)
             assert not low, f"{name}: text with little contrast: {low}"
     view.open(page, 800, media="print")
