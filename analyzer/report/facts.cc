@@ -158,6 +158,22 @@ std::string finding_label(const Finding& finding) {
                                    : fmt::format("{} ({})", finding.rule, finding.sub_cause);
 }
 
+namespace {
+
+/// What the first fix is predicted to gain; null where no replay says more than how much there is at most.
+const PredictedGain* replayed(const Finding& finding) {
+  if (finding.basis == FigureBasis::kExposed) return nullptr;
+  if (!finding.predicted || is_ceiling(*finding.predicted)) return nullptr;
+  return finding.fixes.empty() ? &*finding.predicted : &finding.fixes.front();
+}
+
+}  // namespace
+
+double gain_share(const Finding& finding) {
+  const PredictedGain* gain = replayed(finding);
+  return gain ? gain->share : finding.share_of_step;
+}
+
 std::string gain_label(const Analysis& analysis, const Finding& finding) {
   constexpr double kMore = 0.01;
   const std::string_view unit = analysis.steps.all.empty() ? "in all" : "per step";
@@ -167,10 +183,10 @@ std::string gain_label(const Analysis& analysis, const Finding& finding) {
   const std::string most = of_step(finding.recoverable_per_step, finding.share_of_step);
   if (finding.recoverable_per_step.ns == 0) return "no time yet";
   if (finding.basis == FigureBasis::kExposed) return most + " exposed, not replayed";
-  if (!finding.predicted || is_ceiling(*finding.predicted)) return "up to " + most;
-  const PredictedGain& gain = finding.fixes.empty() ? *finding.predicted : finding.fixes.front();
-  std::string text = of_step(gain.recorded - gain.step, gain.share);
-  if (finding.share_of_step >= gain.share + kMore)
+  const PredictedGain* gain = replayed(finding);
+  if (!gain) return "up to " + most;
+  std::string text = of_step(gain->recorded - gain->step, gain->share);
+  if (finding.share_of_step >= gain->share + kMore)
     text += fmt::format(", at most {}", format_percent(finding.share_of_step));
   return text;
 }

@@ -23,6 +23,8 @@ std::string_view status_words(Status status);
 std::string finding_label(const Finding& finding);
 /// "281 ms per step (70.2 %), at most 80.1 %"; of a ceiling "up to …"; "… exposed, not replayed".
 std::string gain_label(const Analysis& analysis, const Finding& finding);
+/// The share of the step that it tells first.
+double gain_share(const Finding& finding);
 /// "more workers: step 196 → 23.6 ms (−88.0 %, 95 % interval −78.2 to −97.7 %)".
 std::string fix_line(const PredictedGain& gain);
 /// The best fix as `fix_line`, or "not replayed: …"; empty: nobody asked.

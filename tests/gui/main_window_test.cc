@@ -14,7 +14,9 @@
 #include <QPushButton>
 #include <fstream>
 
+#include "common/format.h"
 #include "gui/background_task.h"
+#include "gui/models/details/findings.h"
 #include "gui/models/figures/op_table.h"
 #include "gui/pages/doubts_banner.h"
 #include "gui/pages/findings_page.h"
@@ -93,6 +95,12 @@ TEST_CASE("the findings beside the timeline step from evidence to evidence") {
   w.show_page(Page::kTimeline);
   EvidenceTree& tree = w.timeline().evidence();
   REQUIRE(tree.topLevelItemCount() > 0);
+  // Where the panel is narrow its lines are told apart by their begin.
+  CHECK(tree.topLevelItem(0)->child(0)->text(0).left(8) !=
+        tree.topLevelItem(0)->child(1)->text(0).left(8));
+  const FindingLine first = finding_lines(w.session()->analysis).front();
+  CHECK(tree.topLevelItem(0)->text(1).toStdString() == format_percent(first.share));
+  CHECK(first.gain.find(format_percent(first.share)) != std::string::npos);
   QTreeWidgetItem* item = tree.topLevelItem(0)->child(2);
   QRect rect = tree.visualItemRect(item);
   QTest::mouseClick(tree.viewport(), Qt::LeftButton, {}, rect.center());

@@ -58,8 +58,7 @@ std::vector<FindingLine> finding_lines(const analyzer::Analysis& analysis) {
     if (finding.status == analyzer::Status::kFound) {
       line.gain = analyzer::gain_label(analysis, finding);
       line.confidence = analyzer::confidence_label(finding);
-      const double share = finding.predicted ? finding.predicted->share : finding.share_of_step;
-      line.share = std::clamp(share, 0.0, 1.0);
+      line.share = std::clamp(analyzer::gain_share(finding), 0.0, 1.0);
     }
     lines.push_back(std::move(line));
   }

@@ -17,7 +17,7 @@ struct FindingLine {
   std::string title;              ///< "Input-bound · decode", of a job "… · rank 2"
   std::string gain;               ///< "up to 42.0 ms a step · 31.0 %"; empty unless found
   std::string confidence;         ///< "high confidence (90 %)"; empty unless found
-  double share = 0;               ///< of the step, for a bar; at most 1
+  double share = 0;               ///< of the step, as `gain` tells it, for a bar; at most 1
 };
 std::vector<FindingLine> finding_lines(const analyzer::Analysis& analysis);
 std::string_view words_of(analyzer::Status status);
