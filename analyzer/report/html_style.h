@@ -69,7 +69,7 @@ ul.plain { padding-left: 18px; margin: 6px 0; }
   @page { margin: 16mm 14mm; }
   body { max-width: none; padding: 0; font-size: 12px; }
   nav, .skip, input.find { display: none; }
-  .card, svg, tr, .fall { break-inside: avoid; } h2, h3, summary { break-after: avoid; } thead { display: table-header-group; }
+  .card, svg, tr, .fall { break-inside: avoid; } h2, h3, summary, h2 + p, h3 + p { break-after: avoid; } thead { display: table-header-group; }
   .scroll, .fig { overflow: visible; } .fig > svg { min-width: 0; } table { font-size: 10px; } td, th { padding-right: 6px; } .scroll td:first-child:not(.n) { min-width: 130px; }
   details::details-content { content-visibility: visible; height: auto; }
   summary { list-style: none; }

@@ -35,6 +35,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Emulation.setScrollbarsHidden", hidden=True)  # a picture of the whole page has none to lay it out beside
 
     def _receive(self):
         while b"\0" not in self.buffer:

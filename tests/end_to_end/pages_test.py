@@ -74,7 +74,7 @@ def check(page, view):
     pages = len(re.findall(rb"/Type\s*/Page\b", view.pdf()))
     assert 1 <= pages < 60, f"{page.stem} prints on {pages} pages"
     # A heading at the foot of a page would stand alone.
-    loose = view.evaluate("[...document.querySelectorAll('h2, h3')].filter(h => getComputedStyle(h).breakAfter != 'avoid')"
+    loose = view.evaluate("[...document.querySelectorAll('h2, h3, h2 + p')].filter(h => getComputedStyle(h).breakAfter != 'avoid')"
                           ".map(h => h.textContent)")
     assert not loose, f"{page.stem}: headings may be stranded: {loose}"
 
