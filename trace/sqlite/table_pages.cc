@@ -65,8 +65,9 @@ struct TablePages::Scan {
   Visit row;
   std::array<std::vector<std::uint8_t>, kDeepest> pages;
   std::vector<Cell> cells;
-  std::int64_t next;  ///< the least row id that was not visited
-  bool done = false;  ///< all that are wanted were
+  std::int64_t next;        ///< the least row id that was not visited
+  std::int64_t pages_left;  ///< of the file; a tree with more than those comes back to one
+  bool done = false;        ///< all that are wanted were
 };
 
 std::optional<TablePages> TablePages::open(const Database& db, std::string_view table,
@@ -134,7 +135,9 @@ TablePages::~TablePages() {
 
 std::optional<std::int64_t> TablePages::visit(std::int64_t first, std::int64_t last, void* client,
                                               Visit row) {
-  Scan scan{first, last, client, row, {}, std::vector<Cell>(wanted_), first};
+  sqlite3_int64 size = 0;
+  if (file_->pMethods->xFileSize(file_, &size) != SQLITE_OK) return first;
+  Scan scan{first, last, client, row, {}, std::vector<Cell>(wanted_), first, size / page_size_};
   if (visit_page(scan, root_, 0)) return std::nullopt;
   return scan.next;
 }
@@ -149,7 +152,7 @@ bool TablePages::read_page(std::uint32_t page, std::vector<std::uint8_t>& bytes)
 
 /// False where SQLite must go on at `scan.next`.
 bool TablePages::visit_page(Scan& scan, std::uint32_t number, int depth) const {
-  if (depth == kDeepest) return false;
+  if (depth == kDeepest || scan.pages_left-- == 0) return false;
   std::vector<std::uint8_t>& page = scan.pages[static_cast<std::size_t>(depth)];
   if (!read_page(number, page)) return false;
   const std::uint32_t header = number == 1 ? kFileHeader : 0;
@@ -212,7 +215,8 @@ bool TablePages::read_record(const std::uint8_t* record, const std::uint8_t* end
                              Cell* cells) const {
   const std::uint8_t* at = record;
   std::uint64_t header = 0;
-  if (!read_varint(at, end, header) || header > static_cast<std::uint64_t>(end - record))
+  if (!read_varint(at, end, header) || header < static_cast<std::uint64_t>(at - record) ||
+      header > static_cast<std::uint64_t>(end - record))
     return false;
   const std::uint8_t* const types_end = record + header;
   const std::uint8_t* value = types_end;
