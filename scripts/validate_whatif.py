@@ -34,7 +34,6 @@ MESSAGES = [*IMAGES, "--width", "64", "--batch", "64", "--workers", "8", "--rank
 ATTENTION = ["--model", "transformer", "--data", "generated", "--eval", "off", "--layers", "2", "--features", "256", "--sequence", "512", "--batch", "16"]
 LSTM = ["--model", "gnmt", "--data", "generated", "--eval", "off", "--features", "64", "--sequence", "32", "--batch", "4"]
 SINGLE = ["--first-bucket-mb", "0", "--bucket-mb", "0"]
-BUCKETS = ["--first-bucket-mb", "1", "--bucket-mb", "25"]
 
 # A trained network that only runs forward, as fast as the GPU can.
 SERVED = ["--mode", "infer", "--eval", "off", "--augment", "off", "--source", "memory", "--workers", "64", "--host-cores", "128", "--prefetch", "64"]
@@ -100,9 +99,9 @@ SIM = {
     "strided gradients, BF16": ([*FAST, "--depth", "14", "--precision", "bf16", "--source", "memory", "--workers", "16"], ["--dgrad", "slow"], ["--dgrad", "fast"], "faster-gradients"),
     "clock": ([*LARGE, "--workers", "16"], ["--clock", "0.6"], ["--clock", "1"], "full-clock"),
     "code loaded in steps": ([*TEXT, "--load-code-ms", "8"], ["--module-loading", "lazy"], ["--module-loading", "eager"], "eager-loading"),
-    "buckets": ([*MESSAGES, "--network-us", "20", "--network-gb-per-s", "100"], SINGLE, BUCKETS, "larger-buckets"),
-    "buckets, not overlapped": ([*MESSAGES, "--network-us", "20", "--overlap", "off"], SINGLE, BUCKETS, "larger-buckets"),
-    "buckets, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], SINGLE, BUCKETS, "larger-buckets"),
+    "buckets": ([*MESSAGES, "--network-us", "20", "--network-gb-per-s", "100"], SINGLE, None, "larger-buckets"),
+    "buckets, not overlapped": ([*MESSAGES, "--network-us", "20", "--overlap", "off"], SINGLE, None, "larger-buckets"),
+    "buckets, launch-bound": ([*SMALL, "--ranks", "4", "--launch-us", "10"], SINGLE, None, "larger-buckets"),
     "half gradients": ([*RANKS, "--network-gb-per-s", "4"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
     "half gradients, fast network": ([*RANKS, "--network-gb-per-s", "50", "--overlap", "off"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
     "nodes": ([*RANKS, "--network-gb-per-s", "2"], ["--topology", "flat"], ["--topology", "hierarchical"], "hierarchical-allreduce"),
@@ -184,7 +183,7 @@ HOST = {
     "boxes assigned one by one": ([*HOST_BOXES, "--batch", "32", "--launch-us", "60"], ["--assign", "per-sample"], ["--assign", "batched"], "batch-samples"),
     "coordinates on the host": ([*HOST_BOXES, "--batch", "4", "--link-mb-per-s", "20"], ["--coords", "host-round-trip"], ["--coords", "device"], "stay-on-device"),
     "overlap": ([*HOST_RANKS, "--network-gb-per-s", "0.01", "--bucket-mb", "0.25", "--first-bucket-mb", "0.1"], ["--overlap", "off"], ["--overlap", "on"], "overlap-communication"),
-    "buckets": ([*HOST_RANKS, "--network-us", "1000"], SINGLE, BUCKETS, "larger-buckets"),
+    "buckets": ([*HOST_RANKS, "--network-us", "1000"], SINGLE, None, "larger-buckets"),
     "half gradients": ([*HOST_RANKS, "--network-gb-per-s", "0.01"], ["--compress", "none"], ["--compress", "fp16"], "compress-gradients"),
     "nodes": ([*HOST_RANKS, "--ranks", "4", "--ranks-per-node", "2", "--network-gb-per-s", "0.01"], ["--topology", "flat"], ["--topology", "hierarchical"], "hierarchical-allreduce"),
 }
