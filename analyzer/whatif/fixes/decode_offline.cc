@@ -92,21 +92,30 @@ double bytes_by(const Predictor& predictor) {
 /// result, or both alike, as the usual ones of two passes do.
 enum class ResizeCost { kBoth, kSource, kResult };
 
+/// Names of the ranges that resize.
+std::set<StringId> resizing(const Trace& trace) {
+  std::set<StringId> names;
+  for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
+    const RangeInfo* info = trace.info(RangeId{r});
+    const StringId name = trace.ranges.name[r];
+    if (info && info->kind == RangeKind::kAugment &&
+        trace.strings[name].find("esize") != std::string_view::npos)
+      names.insert(name);
+  }
+  return names;
+}
+
 /// Pictures are stored about as large as they are used. `by`: how much larger they are kept.
 void scale_resizing(const Predictor& predictor, double by, ResizeCost cost, Scenario& scenario) {
   if (cost == ResizeCost::kResult) return;
   const Trace& trace = predictor.trace();
   const std::int64_t batches = batches_made(trace);
   const auto used = static_cast<double>(stored_bytes(predictor));
+  const std::set<StringId> names = resizing(trace);
   std::int64_t bytes = 0;
-  std::set<StringId> resizing;
   for (std::uint32_t r = 0; r < trace.ranges.size(); ++r) {
     const RangeInfo* info = trace.info(RangeId{r});
-    if (!info) continue;
-    if (info->kind == RangeKind::kDecode) bytes += std::max<std::int64_t>(0, info->bytes);
-    const std::string_view name = trace.strings[trace.ranges.name[r]];
-    if (info->kind == RangeKind::kAugment && name.find("esize") != std::string_view::npos)
-      resizing.insert(trace.ranges.name[r]);
+    if (info && info->kind == RangeKind::kDecode) bytes += std::max<std::int64_t>(0, info->bytes);
   }
   const double decoded = batches ? static_cast<double>(bytes) / static_cast<double>(batches) : 0;
   const double stored = used * by;
@@ -114,7 +123,7 @@ void scale_resizing(const Predictor& predictor, double by, ResizeCost cost, Scen
   const double result = cost == ResizeCost::kBoth ? used : 0;
   for (std::size_t p = 0; p < predictor.parts().size(); ++p) {
     const Part& part = predictor.parts()[p];
-    if (part.kind == Part::Kind::kHost && resizing.contains(part.name))
+    if (part.kind == Part::Kind::kHost && names.contains(part.name))
       scenario.scale(PartId::from(p), (stored + result) / (decoded + result));
   }
 }
@@ -174,6 +183,7 @@ Proposal propose(const Predictor& predictor) {
       decoded(predictor, storage, bytes)};
   for (const double by : {1 / kOtherSize, kOtherSize})
     proposal.otherwise.push_back(decoded(predictor, storage, bytes, by));
+  if (resizing(predictor.trace()).empty()) return proposal;
   for (const ResizeCost cost : {ResizeCost::kSource, ResizeCost::kResult})
     proposal.otherwise.push_back(decoded(predictor, storage, bytes, 1, cost));
   return proposal;

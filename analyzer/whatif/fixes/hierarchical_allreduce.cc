@@ -22,8 +22,7 @@ using namespace trace;
 /// How much of what a sum takes whatever its size is for starting it, the rest for its hops: one line through times and
 /// bytes does not tell them apart, so the interval reaches from none to all.
 constexpr double kStart = 0.5;
-/// What the ring's one connection reaches of a node's network: between half of it (one TCP stream of many) and all. Reckoned
-/// with all of it, gains of simulated jobs were too small in 9 of 13 that differed.
+/// What the ring's one connection reaches of a node's network: between half of it (one TCP stream of many) and all.
 constexpr double kConnection = 0.75;
 constexpr double kSlowConnection = 0.5;
 constexpr double kFullConnection = 1;
@@ -129,9 +128,9 @@ const Fix kHierarchicalAllReduce{
     "calibrated, else at 70 % of its link (40 % of a bus), and between them all-reduces of each "
     "rank's part, which share the node's network, at the latency and bandwidth that are "
     "fitted to the recorded all-reduces.",
-    "how much of the network one connection reaches (three quarters are assumed; half and all of "
-    "it "
-    "widen the interval), and whether the ring crosses it once a node, as NCCL's does; of "
+    "how much of the network one connection reaches (three quarters are assumed; half of it and "
+    "all of it widen the interval), and whether the ring crosses it once a node, as NCCL's does; "
+    "of "
     "messages of one size, whether bytes or latency take the time",
     propose};
 

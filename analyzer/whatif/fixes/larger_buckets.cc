@@ -340,9 +340,9 @@ const Fix kLargerBuckets{"larger-buckets",
                          FixKind::kModelled,
                          0.1,
                          "--bucket-mb 25 --first-bucket-mb 1",
-                         "The all-reduces of a step, or the stages of its sums, fill buckets of 25 "
-                         "MiB, or of the less that gains more, the first of 1 MiB; a "
-                         "bucket goes with its last gradient and takes latency + bytes / "
+                         "The all-reduces of a step, or the stages of its sums, fill buckets: the "
+                         "first of 1 MiB, the others of 25 MiB or of a smaller size that gains "
+                         "more. A bucket goes with its last gradient and takes latency + bytes / "
                          "bandwidth, fitted to the recorded ones; "
                          "kernels that pack and unpack become one of each for a bucket.",
                          "whether the library takes another algorithm for larger messages",

@@ -72,6 +72,21 @@ TEST_CASE("small messages fill buckets: a megabyte first, then all that is left"
   // 20 · 40.64 + 140 µs become 40 + 10.88 and 40 + 101.92 µs; 19 pauses between messages go as well.
   CHECK(asked.gain_us() > 760);
   CHECK(asked.gain_us() < 760 + 19 * 3);
+  CHECK(asked.proposal.setting == "--bucket-mb 25 --first-bucket-mb 1");
+}
+
+TEST_CASE("buckets are no larger than what is left to send after the backward pass allows") {
+  // 64 messages of 40 us + 4 GB/s, as gradients come: a bucket of 25 MiB would wait for the last of them.
+  std::string backward;
+  for (int i = 0; i < 8; ++i)
+    backward +=
+        "    launch bwd 1ms blocks=800 bytes=8MB phase=backward\n    record ready\n"
+        "    await ready stream=comm\n    repeat 8\n      collective allreduce 256KB 104us\n";
+  const Asked asked(job(backward + "    collective allreduce 64KB 56us\n"), "larger-buckets");
+  CAPTURE(asked.proposal.text);
+  CHECK(asked.gain_us() > 0);
+  CHECK(contains(asked.proposal.setting, "--first-bucket-mb 1"));
+  CHECK(!contains(asked.proposal.setting, "--bucket-mb 25"));
 }
 
 TEST_CASE(

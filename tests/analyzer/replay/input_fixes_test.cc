@@ -7,6 +7,7 @@
 
 #include "analyzer/replay/replayer.h"
 #include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/fix_advice.h"
 #include "tests/analyzer/text_run.h"
 
 namespace headway::analyzer {
@@ -95,6 +96,28 @@ TEST_CASE(
   CHECK(predicted.proposal.setting.starts_with("--workers 5 "));
   const TextRun five = run_with("5 prefetch=6" + stages, "meta cpu_count 2\n");
   CHECK(predicted.step_us() == doctest::Approx(recorded_us(five)).epsilon(0.005));
+}
+
+TEST_CASE("more workers: waiting takes no processor, but no more than a few wait for each") {
+  const TextRun one =
+      run_with("1 prefetch=2\n  read 400ms bytes=100KB pieces=50\n", "meta cpu_count 2\n");
+  const Predicted predicted(one, "more-workers");
+  REQUIRE(predicted.proposal.applies);
+  // 48 would hide the reads; four for each of two processors, less what the training thread takes, fit.
+  CHECK(predicted.proposal.setting.starts_with("--workers 7 "));
+}
+
+TEST_CASE("advice for PyTorch has the numbers of the fix") {
+  auto knob = [](std::string_view fix, std::string_view setting) {
+    for (const Advice& advice : advice_for(*find_fix(fix), setting))
+      if (advice.framework == "PyTorch") return advice.knob;
+    return std::string();
+  };
+  CHECK(knob("more-workers", "--workers 4 --prefetch 5").find("num_workers=4,") !=
+        std::string::npos);
+  CHECK(knob("larger-buckets", "--bucket-mb 2 --first-bucket-mb 1").find("bucket_cap_mb=2)") !=
+        std::string::npos);
+  CHECK(knob("fewer-workers", "").find("num_workers=…") != std::string::npos);
 }
 
 TEST_CASE("more workers are not proposed where nobody waits, or nobody makes batches") {

@@ -104,12 +104,30 @@ TEST_CASE("host-pauses says that the host stops inside of steps, which are too m
   CHECK(rare.finding("step-outlier").status == Status::kFound);
 }
 
+TEST_CASE("host-pauses sees pauses inside of steps behind a wait that drained the queue") {
+  // Shorter than the host had waited for the device: the partition has that wait answer for all of it.
+  const TextRun run("thread main\n  repeat 12\n    steps 4\n" + body() +
+                    "    steps 1\n      host 8ms\n" + body());
+  const Finding& finding = run.finding("host-pauses");
+  REQUIRE(finding.status == Status::kFound);
+  CHECK(finding.claim.find("inside of steps") != std::string::npos);
+  CHECK(finding.recoverable_per_step.ns == doctest::Approx(8e6 * 11 / 58).epsilon(0.05));
+  CHECK(without_pauses_ms(run) == doctest::Approx(step_ms(fives(""))).epsilon(0.02));
+}
+
 TEST_CASE("host-pauses says when each step has one") {
   const TextRun run("thread main\n  repeat 40\n    steps 1\n" + body() + "    host 4ms\n");
   const Finding& finding = run.finding("host-pauses");
   REQUIRE(finding.status == Status::kFound);
   CHECK(finding.sub_cause == "each-step");
   CHECK(finding.recoverable_per_step.ns == doctest::Approx(4'000'000).epsilon(0.05));
+  auto each = [](const char* pause) {
+    return TextRun("thread main\n  repeat 40\n    steps 1\n" + body() + "    host " + pause + "\n")
+        .finding("host-pauses")
+        .status;
+  };
+  CHECK(each("800us") == Status::kFound);  // 7 % of the step
+  CHECK(each("300us") == Status::kFine);   // 3 %
 }
 
 TEST_CASE("host-pauses cannot tell without steps, or from few") {

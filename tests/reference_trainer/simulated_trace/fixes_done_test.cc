@@ -584,6 +584,9 @@ TEST_CASE("a host that cannot keep up launches half as often for micro batches o
                                     {"micro_batches", "16"},
                                     {"launch_us", "9"}});
   check_done(run, "fewer-micro-batches", {{"micro_batches", "8"}}, 0.08);
+  // Stages that work in turns: what is left keeps as many passes ahead.
+  check_done(with(run, {{"ranks", "2"}, {"pipeline", "1f1b"}, {"micro_batches", "8"}}),
+             "fewer-micro-batches", {{"micro_batches", "4"}}, 0.08);
   CHECK_FALSE(Predicted(with(kText, {{"ranks", "2"}})).applies("fewer-micro-batches"));
 }
 
