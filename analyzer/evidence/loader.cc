@@ -29,18 +29,18 @@ bool is_stage(RangeKind kind) {
          kind == RangeKind::kCollate;
 }
 
-std::int64_t files_opened(const trace::Trace& trace) {
+std::int64_t files_opened(const trace::Trace& trace, TimeNs since) {
   std::int64_t opened = 0;
-  for_each_call_on_file(trace, [&](const FileCalls& one) {
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
     if (!one.read) opened += one.calls;
   });
   return opened;
 }
 
 /// Bytes count by the file: how many calls a library makes for each is its own affair.
-void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
+void add_calls_on_files(const trace::Trace& trace, TimeNs since, Reads& reads) {
   std::int64_t opened = 0;
-  for_each_call_on_file(trace, [&](const FileCalls& one) {
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
     reads.time += one.busy;
     if (!one.read) {
       opened += one.calls;
@@ -59,7 +59,7 @@ void add_calls_on_files(const trace::Trace& trace, Reads& reads) {
 }  // namespace
 
 void for_each_read(
-    const trace::Trace& trace,
+    const trace::Trace& trace, TimeNs since,
     const std::function<void(trace::ThreadId, Interval, std::int64_t bytes)>& visit) {
   if (trace.range_info.empty()) return;
   bool any = false;
@@ -67,15 +67,16 @@ void for_each_read(
     const trace::RangeInfo* info = trace.info(trace::RangeId{i});
     if (!info || info->kind != RangeKind::kRead || info->bytes <= 0) continue;
     any = true;
-    visit(trace.ranges.thread[i], trace.ranges.interval(trace::RangeId{i}), info->bytes);
+    const Interval time = trace.ranges.interval(trace::RangeId{i});
+    if (time.begin >= since) visit(trace.ranges.thread[i], time, info->bytes);
   }
   if (any) return;
-  for_each_call_on_file(trace, [&](const FileCalls& one) {
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
     visit(one.thread, {one.time.begin, one.time.begin + one.busy}, one.read ? one.bytes : 0);
   });
 }
 
-void for_each_call_on_file(const trace::Trace& trace,
+void for_each_call_on_file(const trace::Trace& trace, TimeNs since,
                            const std::function<void(const FileCalls&)>& visit) {
   if (trace.io.size() == 0) return;
   std::vector<bool> loads(trace.threads.size());
@@ -86,7 +87,7 @@ void for_each_call_on_file(const trace::Trace& trace,
   }
   const trace::Io& io = trace.io;
   for (std::uint32_t i = 0; i < io.size(); ++i) {
-    if (!loads[io.thread[i].value]) continue;
+    if (!loads[io.thread[i].value] || io.interval(trace::IoId{i}).begin < since) continue;
     const bool read = io.op[i] == trace::IoOp::kRead;
     if (!read && io.op[i] != trace::IoOp::kOpen) continue;
     visit({io.thread[i], io.interval(trace::IoId{i}), io.busy[i], io.bytes[i],
@@ -94,13 +95,15 @@ void for_each_call_on_file(const trace::Trace& trace,
   }
 }
 
-Reads sum_reads(const trace::Trace& trace) {
+Reads sum_reads(const trace::Trace& trace, TimeNs since) {
   Reads reads{0, 0, {}, kAssumedRate};
   if (trace.range_info.empty()) return reads;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{i});
     if (!info || info->kind != RangeKind::kRead || info->bytes <= 0) continue;
-    DurationNs time = trace.ranges.interval(trace::RangeId{i}).length();
+    const Interval interval = trace.ranges.interval(trace::RangeId{i});
+    if (interval.begin < since) continue;
+    const DurationNs time = interval.length();
     ++reads.count;
     reads.bytes += info->bytes;
     reads.time += time;
@@ -110,8 +113,8 @@ Reads sum_reads(const trace::Trace& trace) {
     }
   }
   if (reads.count == 0) {
-    add_calls_on_files(trace, reads);
-  } else if (const std::int64_t opened = files_opened(trace); opened > 0) {
+    add_calls_on_files(trace, since, reads);
+  } else if (const std::int64_t opened = files_opened(trace, since); opened > 0) {
     reads.count = opened;
     reads.files = true;
   }
@@ -238,12 +241,12 @@ std::optional<bool> samples_are_random(const trace::Trace& trace) {
   return std::nullopt;
 }
 
-bool reads_come_from_memory(const trace::Trace& trace) {
+bool reads_come_from_memory(const trace::Trace& trace, TimeNs since) {
   // Flash answers in some 70 us; a processor opens a file of the page cache in 5 to 15, and there may be none free.
   constexpr DurationNs kFromMemory{25'000};
   constexpr double kFastest = 0.1;
   std::vector<double> each;
-  for_each_call_on_file(trace, [&](const FileCalls& calls) {
+  for_each_call_on_file(trace, since, [&](const FileCalls& calls) {
     each.push_back(static_cast<double>(calls.busy.ns) /
                    static_cast<double>(std::max<std::int64_t>(1, calls.calls)));
   });
@@ -330,7 +333,7 @@ double share_of_making(const RuleContext& context) {
      : info->kind == RangeKind::kRead ? reading
                                       : computing) += inside;
   }
-  const Reads reads = sum_reads(trace);
+  const Reads reads = sum_reads(trace, context.steps.warm_from());
   double share = 1;
   if (const auto sampled = share_of_processor(context)) {
     share = *sampled;

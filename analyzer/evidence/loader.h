@@ -26,10 +26,11 @@ struct Reads {
 
   std::int64_t mean() const { return count ? bytes / count : 0; }
 };
-Reads sum_reads(const trace::Trace& trace);
+/// From `since` on, as all that follows: a page cache that filled before serves the rest (Steps::warm_from).
+Reads sum_reads(const trace::Trace& trace, TimeNs since = TimeNs::min());
 
 /// Those reads one by one, as the trace has them; opens among them bring no bytes.
-void for_each_read(const trace::Trace& trace,
+void for_each_read(const trace::Trace& trace, TimeNs since,
                    const std::function<void(trace::ThreadId, Interval, std::int64_t bytes)>& visit);
 
 /// Opens or reads of one file, or of several of a folder, by a thread that has ranges of a loader.
@@ -42,12 +43,12 @@ struct FileCalls {
   bool read = false;  ///< else opens
 };
 /// All that were recorded (`headway record --io`).
-void for_each_call_on_file(const trace::Trace& trace,
+void for_each_call_on_file(const trace::Trace& trace, TimeNs since,
                            const std::function<void(const FileCalls&)>& visit);
 
 /// Whether a request for a file is answered in less time than any disk takes: from memory, by a processor. False where calls on
 /// files were not recorded.
-bool reads_come_from_memory(const trace::Trace& trace);
+bool reads_come_from_memory(const trace::Trace& trace, TimeNs since);
 
 /// What the PyTorch hook calls all that a data set does for a batch: it reads, decodes and transforms, and only what
 /// lies inside tells how much of it is decoding.

@@ -44,11 +44,11 @@ struct ByCalls {
   std::optional<double> ns_per_byte;  ///< of reads beyond opens: a request costs a read as much
 };
 
-ByCalls by_calls_on_files(const trace::Trace& trace) {
+ByCalls by_calls_on_files(const trace::Trace& trace, TimeNs since) {
   ByCalls result;
   std::vector<double> opens;
   std::vector<Interval> calls;
-  for_each_call_on_file(trace, [&](const FileCalls& one) {
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
     if (!one.read) opens.push_back(ns_of(one.busy) / static_cast<double>(one.calls));
     calls.push_back({one.time.begin, one.time.begin + one.busy});
   });
@@ -56,7 +56,7 @@ ByCalls by_calls_on_files(const trace::Trace& trace) {
   result.request = undisturbed(std::move(opens), alone);
   if (!result.request) return result;
   std::vector<double> rates;
-  for_each_call_on_file(trace, [&](const FileCalls& one) {
+  for_each_call_on_file(trace, since, [&](const FileCalls& one) {
     if (!one.read || one.bytes <= 0) return;
     const double beyond = ns_of(one.busy) - *result.request * static_cast<double>(one.calls);
     rates.push_back(std::max(0.0, beyond) / static_cast<double>(one.bytes));
@@ -65,10 +65,10 @@ ByCalls by_calls_on_files(const trace::Trace& trace) {
   return result;
 }
 
-std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace,
+std::vector<StorageRead> reads_with_sizes(const trace::Trace& trace, TimeNs since,
                                           const std::set<trace::ThreadId>& threads) {
   std::vector<StorageRead> reads;
-  for_each_read(trace, [&](trace::ThreadId thread, Interval time, std::int64_t bytes) {
+  for_each_read(trace, since, [&](trace::ThreadId thread, Interval time, std::int64_t bytes) {
     if (!threads.empty() && !threads.contains(thread)) return;
     if (time.length().ns > 0) reads.push_back({thread, time, bytes, {}, {}, {}, false});
   });
@@ -120,18 +120,19 @@ void share_out(StorageModel& model, const StorageFit& fit, double ns_per_byte,
 
 }  // namespace
 
-StorageModel storage_model(const trace::Trace& trace, const std::set<trace::ThreadId>& threads) {
+StorageModel storage_model(const trace::Trace& trace, TimeNs since,
+                           const std::set<trace::ThreadId>& threads) {
   StorageModel model;
-  model.reads = reads_with_sizes(trace, threads);
+  model.reads = reads_with_sizes(trace, since, threads);
   if (model.reads.empty()) return model;
   std::vector<StorageRead> sized;
   for (const StorageRead& read : model.reads)
     if (read.bytes > 0) sized.push_back(read);
-  const ByCalls calls = by_calls_on_files(trace);
+  const ByCalls calls = by_calls_on_files(trace, since);
   const std::optional<double>& by_calls = calls.ns_per_byte;
   if (calls.request) model.request = DurationNs{std::llround(*calls.request)};
   const StorageFit fit = fit_storage(sized, by_calls);
-  double ns_per_byte = by_calls.value_or(1e9 / sum_reads(trace).large_read_rate);
+  double ns_per_byte = by_calls.value_or(1e9 / sum_reads(trace, since).large_read_rate);
   model.basis = by_calls ? StorageModel::Basis::kCalls : StorageModel::Basis::kAssumed;
   if (fit.sharing != Sharing::kNone) {
     model.basis = StorageModel::Basis::kContention;

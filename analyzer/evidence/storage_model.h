@@ -67,9 +67,9 @@ struct StorageModel {
   double load(Interval window) const;
 };
 
-/// Linear in the number of reads, but for a sort; the fit looks at the first few hundred. Of the reads of
-/// some threads, or of all.
-StorageModel storage_model(const trace::Trace& trace,
+/// Linear in the number of reads, but for a sort; the fit looks at the first few hundred. Of the reads from `since` on
+/// (Steps::warm_from), of some threads or of all.
+StorageModel storage_model(const trace::Trace& trace, TimeNs since,
                            const std::set<trace::ThreadId>& threads = {});
 
 /// The reads of `thread` that begin in `window`, by begin.

@@ -157,7 +157,8 @@ SharedProcessors::SharedProcessors(const Program& program, const std::vector<Par
                                    const Analysis& analysis)
     : program_(program),
       parts_(parts),
-      reads_compute_(reads_come_from_memory(program.graph().points().trace())) {
+      reads_compute_(
+          reads_come_from_memory(program.graph().points().trace(), analysis.steps.warm_from())) {
   const Points& points = program.graph().points();
   const Trace& trace = points.trace();
   const std::int64_t processors = processor_count(trace);

@@ -109,8 +109,11 @@ std::vector<std::pair<std::string, std::string>> report_facts(const Trace& trace
     facts.emplace_back("steps", fmt::format("none: {}", steps.how));
     return facts;
   }
-  std::string dropped =
-      steps.dropped_warm_up ? fmt::format(", {} dropped as warm-up", steps.dropped_warm_up) : "";
+  std::string dropped = steps.warm_up_note();
+  if (!dropped.empty())
+    dropped = "; " + dropped;
+  else if (steps.dropped_warm_up)
+    dropped = fmt::format(", {} dropped as warm-up", steps.dropped_warm_up);
   facts.emplace_back("steps",
                      fmt::format("{}; {} steady{}", steps.how, steps.steady.size(), dropped));
   std::vector<double> durations = steps.steady_durations_ns();

@@ -67,13 +67,13 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("The device waits for reads {}.",
                                   of_step(context, reading.time, reading.step)));
   }
-  Reads reads = sum_reads(context.trace);
+  Reads reads = sum_reads(context.trace, context.steps.warm_from());
   if (reads.count == 0) {
     return cannot_tell(rule,
                        "The reads carry no sizes. Record again with `headway record --io`, or put "
                        "`bytes` into the payload of the read ranges.");
   }
-  const StorageModel storage = storage_model(context.trace);
+  const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
   DurationNs recoverable{
       static_cast<std::int64_t>(static_cast<double>(reading.time.ns) * (1 - storage.left_if_fast))};
   bool bandwidth = storage.limited() || reads.mean() >= kLargeMean || storage.left_if_fast <= 0.5;

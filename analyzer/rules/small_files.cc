@@ -46,7 +46,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
   if (reading.share() < kFindingShare)
     return fine(rule, fmt::format("The device waits for reads {}.",
                                   of_step(context, reading.time, reading.step)));
-  Reads reads = sum_reads(context.trace);
+  Reads reads = sum_reads(context.trace, context.steps.warm_from());
   if (reads.count == 0)
     return cannot_tell(rule,
                        "The reads carry no sizes. Record again with `headway record --io`, or put "
@@ -60,7 +60,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Reads bring {} each on average, a whole batch out of one file.",
                                   format_bytes(mean)));
   }
-  const StorageModel storage = storage_model(context.trace);
+  const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
   DurationNs recoverable{static_cast<std::int64_t>(static_cast<double>(reading.time.ns) *
                                                    (1 - storage.left_if_packed))};
   if (ratio(recoverable, reading.step) < kFindingShare) {

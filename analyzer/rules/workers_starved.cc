@@ -88,7 +88,7 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs ma
 
 /// What the reads of a batch take of the transfer that all readers share; zero where they show no limit.
 DurationNs turn_of_batch(const RuleContext& context) {
-  const StorageModel storage = storage_model(context.trace);
+  const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
   if (!storage.shared()) return {};
   return storage.turns / std::max<std::int64_t>(1, batches_made(context.trace));
 }

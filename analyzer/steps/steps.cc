@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 
 #include "analyzer/steps/engine_passes.h"
@@ -81,6 +82,48 @@ std::string describe(const Trace& trace, const RangesOfThread& by_thread, std::s
                      trace.strings[trace.ranges.name[ranges.front().value]], where, kind);
 }
 
+/// What a step takes at most that is no slower than those from `from` on, which warm-up does not
+/// reach.
+double limit_by(const std::vector<double>& durations, std::size_t from) {
+  const std::vector<double> late(durations.begin() + static_cast<std::ptrdiff_t>(from),
+                                 durations.end());
+  return median(late) + std::max(5 * median_absolute_deviation(late), 0.25 * median(late));
+}
+
+/// Steps at the start that are slow one after the other, half of them at most.
+std::size_t slow_in_a_row(const std::vector<double>& durations) {
+  const std::size_t half = durations.size() / 2;
+  const double limit = limit_by(durations, half);
+  std::size_t dropped = 0;
+  while (dropped < half && durations[dropped] > limit) ++dropped;
+  // What a slow one waited for may be for the next one (its batch), where the device then waits.
+  return dropped > 0 && dropped < half ? dropped + 1 : dropped;
+}
+
+/// Steps at the start among which slow ones are, where none is slow any more later: a page cache
+/// fills in the first epoch, shapes are met for the first time. They are warm-up if most of them are
+/// slow, or if stretches of slow steps that came at any time would lie that early by chance once in
+/// a thousand times.
+std::size_t slow_now_and_then(const std::vector<double>& durations) {
+  constexpr std::size_t kMinLate = 10;
+  constexpr double kChance = 0.001;
+  const std::size_t late = std::max(durations.size() / 4, kMinLate);
+  if (durations.size() < 2 * late) return 0;
+  const double limit = limit_by(durations, durations.size() - late);
+  std::size_t reach = 0, slow = 0, stretches = 0;
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    if (durations[i] <= limit) continue;
+    reach = i + 1;
+    ++slow;
+    if (i == 0 || durations[i - 1] <= limit) ++stretches;
+  }
+  if (reach > durations.size() - late) return 0;
+  const double share = static_cast<double>(reach) / static_cast<double>(durations.size());
+  const bool early = std::pow(share, static_cast<double>(stretches)) < kChance;
+  if (!early && 2 * slow <= reach) return 0;
+  return std::min(reach + 1, durations.size() - late);
+}
+
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the
 /// user.
 int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOptions& options) {
@@ -103,22 +146,15 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
     if (step.steady) durations.push_back(static_cast<double>(step.host.length().ns));
   }
   if (durations.size() < 2 * kMinStepsToTrim || options.skip >= 0) return 0;
-  // Judged by the second half, which warm-up does not reach.
-  std::vector<double> late(durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2),
-                           durations.end());
-  double limit = median(late) + std::max(5 * median_absolute_deviation(late), 0.25 * median(late));
-  int dropped = 0;
+  const std::size_t dropped = std::max(slow_in_a_row(durations), slow_now_and_then(durations));
+  std::size_t left = dropped;
   for (Step& step : steps) {
+    if (left == 0) break;
     if (!step.steady) continue;
-    bool slow = static_cast<double>(step.host.length().ns) > limit;
-    // What a slow one waited for may be for the next one (its batch), where the device then waits.
-    const bool reached = !slow && dropped > 0;
-    if ((!slow && !reached) || static_cast<std::size_t>(dropped) >= durations.size() / 2) break;
     step.steady = false;
-    ++dropped;
-    if (reached) break;
+    --left;
   }
-  return dropped;
+  return static_cast<int>(dropped);
 }
 
 /// Of one thread, by start.
@@ -235,6 +271,24 @@ std::vector<double> Steps::steady_durations_ns() const {
     durations.push_back(static_cast<double>(all[index].cycle().length().ns));
   std::sort(durations.begin(), durations.end());
   return durations;
+}
+
+TimeNs Steps::warm_from() const {
+  // A few are slow in every run: buffers fill, kernels are loaded.
+  constexpr int kFew = 5;
+  return dropped_warm_up > kFew && !steady.empty() ? all[steady.front()].host.begin : TimeNs::min();
+}
+
+std::string Steps::warm_up_note() const {
+  if (warm_from() == TimeNs::min()) return "";
+  DurationNs time;
+  std::int64_t count = 0;
+  for (std::uint32_t i = 0; i < steady.front(); ++i) {
+    time += all[i].cycle().length();
+    ++count;
+  }
+  return fmt::format("the first {} left out as warm-up, {} each", count,
+                     format_duration(time / count));
 }
 
 std::string_view step_source_id(StepSource source) {

@@ -62,6 +62,11 @@ struct Steps {
 
   /// Sorted durations of the steady steps in ns, each to the begin of the next, for percentiles.
   std::vector<double> steady_durations_ns() const;
+  /// Where storage and caches are as they are from then on: the first steady step where warm-up took more than a few;
+  /// TimeNs::min() else.
+  TimeNs warm_from() const;
+  /// "the first 60 left out as warm-up, 10.3 ms each"; "" when warm-up took few of the steps.
+  std::string warm_up_note() const;
 };
 
 /// Finds the steps. Never throws; a trace without steps gives StepSource::kNone with the reason in

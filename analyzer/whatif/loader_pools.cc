@@ -132,14 +132,15 @@ LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
       steps_(steps_of_a_thread(predictor)),
       editor_(editor),
       parts_(predictor.parts()) {
-  storages_.push_back(storage_model(predictor.trace()));
+  storages_.push_back(storage_model(predictor.trace(), predictor.analysis().steps.warm_from()));
   std::vector<Loader> loaders = find_loaders(points_);
   std::erase_if(loaders, [](const Loader& loader) { return loader.made.empty(); });
   if (loaders.size() < 2) return;
   std::vector<StorageModel> own;
   double error = 0;
   for (const Loader& loader : loaders) {
-    own.push_back(storage_model(predictor.trace(), workers_of(points_, loader)));
+    own.push_back(storage_model(predictor.trace(), predictor.analysis().steps.warm_from(),
+                                workers_of(points_, loader)));
     first_reader_.push_back(points_.thread_of(loader.made.front().task));
     error += own.back().error_ns;
   }

@@ -81,6 +81,32 @@ TEST_CASE("slow steps at the start are warm-up, slow steps later are not") {
   CHECK(steps.all[30].steady);
 }
 
+TEST_CASE("slow steps among others at the start only are warm-up, those that come again are not") {
+  auto warm_up_of = [](auto is_slow) {
+    TraceBuilder builder;
+    std::int64_t t = 0;
+    for (int i = 0; i < 100; ++i) {
+      const std::int64_t duration = is_slow(i) ? 1000 : 100 + i % 3;
+      builder.range(1, "step", t, t + duration, {.kind = trace::RangeKind::kStep, .step = i});
+      t += duration + 10;
+    }
+    trace::Trace trace = builder.load();
+    return find_steps(trace);
+  };
+  // A page cache that fills: every second step waits for files, and none after the first epoch.
+  const Steps cold = warm_up_of([](int i) { return i < 40 && i % 2 == 0; });
+  CHECK(cold.dropped_warm_up == 39);  // of 1 to 38 and the one that waits after the last
+  CHECK(!cold.all[39].steady);
+  CHECK(cold.all[40].steady);
+  CHECK(cold.warm_up_note() == "the first 40 left out as warm-up, 560 ns each");
+  // Most of them are slow, but not the very first.
+  CHECK(warm_up_of([](int i) { return i > 2 && i < 30; }).dropped_warm_up == 30);
+  // An epoch of ten steps, a burst once, and two pauses that may well come again.
+  CHECK(warm_up_of([](int i) { return i % 10 == 0; }).dropped_warm_up == 0);
+  CHECK(warm_up_of([](int i) { return i >= 20 && i < 28; }).dropped_warm_up == 0);
+  CHECK(warm_up_of([](int i) { return i == 10 || i == 30; }).dropped_warm_up == 0);
+}
+
 TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {
   TraceBuilder builder;
   for (int i = 0; i < 8; ++i)

@@ -175,7 +175,8 @@ Proposal propose(const Predictor& predictor) {
   if (samples_are_numbers(predictor.trace()))
     return not_here("samples are stored as numbers: what is called decoding only copies them");
   const double bytes = bytes_by(predictor);
-  const StorageModel storage = storage_model(predictor.trace());
+  const StorageModel storage =
+      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
   Proposal proposal{
       true,
       fmt::format("{} of decoding in a range go away, and reads bring {:.2g} times the bytes",

@@ -60,7 +60,8 @@ std::vector<Scenario> making(const Predictor& predictor, Editor& editor) {
   const Points& points = predictor.program().graph().points();
   const bool one_request = in_one_request(predictor.trace());
   const double requests = one_request ? 1 : kTimes;
-  const StorageModel storage = storage_model(predictor.trace());
+  const StorageModel storage =
+      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
   const bool shared = [&] {
     const LoaderPools pools(predictor, editor);
     return std::ranges::any_of(find_loaders(points), [&](const Loader& loader) {

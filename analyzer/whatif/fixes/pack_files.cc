@@ -34,13 +34,14 @@ bool add_pools(const Predictor& predictor, Scenario& scenario) {
 }
 
 Proposal propose(const Predictor& predictor) {
-  const Reads reads = sum_reads(predictor.trace());
+  const Reads reads = sum_reads(predictor.trace(), predictor.analysis().steps.warm_from());
   if (reads.count == 0) return not_here("the reads carry no sizes");
   if (reads.mean() >= kSmallRead)
     return not_here(fmt::format("a read brings {} on average", format_bytes(reads.mean())));
   if (reads.files && reads.count < 2 * batches_made(predictor.trace()))
     return not_here("a batch comes out of one file as it is");
-  const StorageModel storage = storage_model(predictor.trace());
+  const StorageModel storage =
+      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
   Proposal proposal{
       true,
       fmt::format("reads of {} come in large pieces, at {}/s{}: {} of their time is left",

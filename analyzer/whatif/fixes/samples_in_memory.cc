@@ -78,7 +78,7 @@ Proposal keep_whole(const Predictor& predictor) {
 }
 
 Proposal propose(const Predictor& predictor) {
-  const Reads reads = sum_reads(predictor.trace());
+  const Reads reads = sum_reads(predictor.trace(), predictor.analysis().steps.warm_from());
   if (reads.count == 0) return keep_whole(predictor);
   Proposal proposal{true,
                     fmt::format("{} that took {} come from memory", format_bytes(reads.bytes),

@@ -119,7 +119,8 @@ Proposal propose(const Predictor& predictor) {
   // As `more-workers` has it: one batch for each, and one that waits.
   if (const std::string_view ahead = predictor.trace().setting("prefetch"); !ahead.empty())
     proposal.setting += fmt::format(" --prefetch {}", workers + 1);
-  const StorageModel storage = storage_model(predictor.trace());
+  const StorageModel storage =
+      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
   if (!storage.limited()) add_if_full(predictor, proposal, work - computed);
   proposal.certainty =
       storage.serves(static_cast<double>(workers), ratio(storage.total, work * count));

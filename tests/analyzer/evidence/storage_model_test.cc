@@ -54,9 +54,30 @@ trace::Trace run_with(const Storage& storage, int readers, int reads_each, bool 
 
 }  // namespace
 
+TEST_CASE(
+    "storage: what is read after warm-up tells what it serves, not the reads that filled the page "
+    "cache") {
+  test::TraceBuilder builder;
+  std::int64_t t = 0;
+  TimeNs warm;
+  for (int i = 0; i < 40; ++i) {
+    if (i == 16) warm = {t};
+    const std::int64_t took = i < 16 ? 9'000'000 : 1'000'000;
+    builder.range(2, "read", t, t + took, {.kind = trace::RangeKind::kRead, .bytes = kBytes});
+    t += took + 200'000;
+  }
+  const trace::Trace trace = builder.load();
+  CHECK(storage_model(trace, TimeNs::min()).total.milliseconds() == doctest::Approx(168));
+  const StorageModel model = storage_model(trace, warm);
+  CHECK(model.total.milliseconds() == doctest::Approx(24));
+  CHECK(model.reads.size() == 24);
+  CHECK(sum_reads(trace, warm).count == 24);
+  CHECK(sum_reads(trace, warm).time == model.total);
+}
+
 TEST_CASE("storage: a transfer that readers share is told from the time that each read takes") {
   const trace::Trace trace = run_with({2'000'000, 1'000'000}, 6, 12);
-  const StorageModel model = storage_model(trace);
+  const StorageModel model = storage_model(trace, TimeNs::min());
   CHECK(model.basis == Basis::kContention);
   CHECK(model.places == 1);
   CHECK(model.bytes_per_s == doctest::Approx(1e9).epsilon(0.01));
@@ -69,7 +90,7 @@ TEST_CASE("storage: a transfer that readers share is told from the time that eac
 TEST_CASE("storage: reads that take equally long however many are open share nothing") {
   for (int readers : {1, 2, 8}) {
     CAPTURE(readers);
-    const StorageModel model = storage_model(run_with({12'000'000, 0}, readers, 12));
+    const StorageModel model = storage_model(run_with({12'000'000, 0}, readers, 12), TimeNs::min());
     CHECK(model.basis == Basis::kAssumed);
     CHECK(model.bytes_per_s == doctest::Approx(1e8).epsilon(0.01));
     CHECK(model.left_if_packed == doctest::Approx(10.0 / 12).epsilon(0.01));
@@ -78,14 +99,15 @@ TEST_CASE("storage: reads that take equally long however many are open share not
 
 TEST_CASE("storage: bytes take time on a connection that no other reader shares, too") {
   // Readers that never met a limit: what they share is hardly anything, and yet more bytes take longer.
-  const StorageModel model = storage_model(run_with({2'000'000, 0, 0, 10'000'000}, 4, 12, true));
+  const StorageModel model =
+      storage_model(run_with({2'000'000, 0, 0, 10'000'000}, 4, 12, true), TimeNs::min());
   CHECK(model.basis == Basis::kCalls);
   CHECK(model.left_with_bytes(2) == doctest::Approx(1 + 10.0 / 12).epsilon(0.02));
   CHECK(model.left_if_packed == doctest::Approx(10.0 / 12).epsilon(0.02));
 }
 
 TEST_CASE("storage: so many reads are served at once") {
-  const StorageModel model = storage_model(run_with({4'000'000, 0, 2}, 6, 12));
+  const StorageModel model = storage_model(run_with({4'000'000, 0, 2}, 6, 12), TimeNs::min());
   CHECK(model.basis == Basis::kContention);
   CHECK(model.places == 2);
   CHECK(model.turns.milliseconds() == doctest::Approx(72 * 4 / 2).epsilon(0.02));
@@ -94,7 +116,7 @@ TEST_CASE("storage: so many reads are served at once") {
 TEST_CASE(
     "storage: calls on files tell what a request costs, where one reader cannot show a limit") {
   const trace::Trace trace = run_with({2'000'000, 5'000'000}, 1, 12, true);
-  const StorageModel model = storage_model(trace);
+  const StorageModel model = storage_model(trace, TimeNs::min());
   CHECK(model.basis == Basis::kCalls);
   // A request costs the 1 ms of an open, so 5 of the 7 ms are for bytes.
   CHECK(model.bytes_per_s == doctest::Approx(2e8).epsilon(0.01));
@@ -102,7 +124,7 @@ TEST_CASE(
 }
 
 TEST_CASE("storage: what calls on files say bounds the transfer: the others wait for a place") {
-  const StorageModel model = storage_model(run_with({4'000'000, 0, 1}, 4, 12, true));
+  const StorageModel model = storage_model(run_with({4'000'000, 0, 1}, 4, 12, true), TimeNs::min());
   CHECK(model.basis == Basis::kContention);
   CHECK(model.places == 1);
   CHECK(model.left_if_packed < 0.1);
@@ -112,24 +134,25 @@ TEST_CASE("storage: what calls on files say bounds the transfer: the others wait
 TEST_CASE("storage: reads without sizes tell nothing") {
   test::TraceBuilder builder;
   builder.range(2, "read", 1000, 2000, {.kind = trace::RangeKind::kRead});
-  CHECK(storage_model(builder.load()).basis == Basis::kNone);
-  CHECK(storage_model(trace::Trace()).basis == Basis::kNone);
+  CHECK(storage_model(builder.load(), TimeNs::min()).basis == Basis::kNone);
+  CHECK(storage_model(trace::Trace(), TimeNs::min()).basis == Basis::kNone);
 }
 
 TEST_CASE(
     "storage: of reads of one size, opens tell what a request costs, else what a disk can take for "
     "one") {
   // Six readers take turns at transfers of 40 ms; an open takes 1 ms.
-  const StorageModel told = storage_model(run_with({2'000'000, 40'000'000}, 6, 12, true));
+  const StorageModel told =
+      storage_model(run_with({2'000'000, 40'000'000}, 6, 12, true), TimeNs::min());
   REQUIRE(told.limited());
   REQUIRE(told.of_requests());
   CHECK(told.of_requests()->likely == doctest::Approx(1.0 / 40).epsilon(0.2));
   // Without calls, no disk takes more than 20 ms for a request.
-  const StorageModel large = storage_model(run_with({2'000'000, 40'000'000}, 6, 12));
+  const StorageModel large = storage_model(run_with({2'000'000, 40'000'000}, 6, 12), TimeNs::min());
   REQUIRE(large.of_requests());
   CHECK(large.of_requests()->most == doctest::Approx(0.5).epsilon(0.1));
   CHECK(large.of_requests()->likely == doctest::Approx(0.25).epsilon(0.1));
-  const StorageModel small = storage_model(run_with({2'000'000, 4'000'000}, 6, 12));
+  const StorageModel small = storage_model(run_with({2'000'000, 4'000'000}, 6, 12), TimeNs::min());
   REQUIRE(small.of_requests());
   CHECK(small.of_requests()->most == 1);
 }
@@ -145,7 +168,7 @@ TEST_CASE("storage: one reader after the other waits for nobody, though they are
     builder.io(2 + i % 4, trace::IoOp::kOpen, "/data/*", begin, begin + 1000, 0);
     builder.io(2 + i % 4, trace::IoOp::kRead, "/data/*", begin + 1000, end, kBytes);
   }
-  const StorageModel model = storage_model(builder.load());
+  const StorageModel model = storage_model(builder.load(), TimeNs::min());
   CHECK(model.bytes_per_s == doctest::Approx(50e6).epsilon(0.02));
 }
 
