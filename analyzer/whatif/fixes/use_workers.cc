@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/evidence/counters.h"
@@ -25,6 +26,8 @@ using namespace trace;
 
 /// Without the number of processors: not more workers than this, as one GPU's share of a node has.
 constexpr std::int64_t kMostWorkers = 16;
+/// More workers than there are processors beside training must make a step so much shorter, as a share.
+constexpr double kWorthMore = 0.95;
 
 /// How far the processors will be wanted. `shorter`: the step with workers as a share of the recorded one; they do the
 /// same work in it, so they are busier.
@@ -100,14 +103,28 @@ Proposal propose(const Predictor& predictor) {
   proposal.applies = true;
   proposal.scenario = handing_over(batch);
   const DurationNs rest = predictor.predict(proposal.scenario).step;
+  const std::int64_t needed = std::max<std::int64_t>(1, workers_needed(work, rest));
   const std::int64_t fitting = workers_that_fit(context);
-  const std::int64_t workers =
-      std::clamp<std::int64_t>(workers_needed(work, rest), 1, fitting > 0 ? fitting : kMostWorkers);
+  std::int64_t workers = std::min(needed, fitting > 0 ? fitting : kMostWorkers);
   proposal.scenario.at_least = work / workers;
+  // A training thread that waits for so few workers leaves its processor to more of them meanwhile.
+  const WorkerRoom room = room_for_workers(context, rest, work);
+  const std::int64_t with_room = std::min(needed, room.workers);
+  const DurationNs beside =
+      std::max({rest, work / std::max<std::int64_t>(1, with_room), room.step});
+  std::optional<DurationNs> by_fewer;
+  if (with_room > workers && ratio(beside, proposal.scenario.at_least) < kWorthMore) {
+    by_fewer = std::exchange(proposal.scenario.at_least, beside);
+    workers = with_room;
+  }
   const DurationNs computed = std::ranges::max(computed_of) / count;
   if (const auto idle = idle_processors(context, step))  // what does not fit there stays
     proposal.scenario.at_least = std::max(proposal.scenario.at_least,
                                           step - work + std::max(DurationNs{}, computed - *idle));
+  if (by_fewer) {
+    proposal.otherwise.push_back(proposal.scenario);
+    proposal.otherwise.back().at_least = *by_fewer;
+  }
   if (batch.ns > 0) {
     const auto slowly = static_cast<double>(batch.ns) * kSlowWaking;
     proposal.otherwise.push_back(handing_over({std::llround(slowly)}));
