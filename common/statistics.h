@@ -10,6 +10,9 @@ namespace headway {
 /// and NumPy). `p` in [0, 1]; 0 for no values.
 double percentile_sorted(std::span<const double> sorted, double p);
 
+/// 0 for no values.
+double mean(std::span<const double> values);
+
 /// Median of values in any order; 0 for none.
 double median(std::span<const double> values);
 

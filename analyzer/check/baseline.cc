@@ -12,6 +12,7 @@
 #include "analyzer/diff/tables.h"
 #include "analyzer/diff/verdict.h"
 #include "analyzer/partition/steady_ops.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -58,12 +59,6 @@ std::vector<double> samples(const Analysis& analysis, const std::optional<PartOf
 
 std::string percent(double value) {
   return fmt::format("{:+.1f} %", 100 * value);
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 /// Both sides are lifted by what else the baseline's mean step holds. The ratio of the lifted means is

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <random>
 
 #include "common/block_bootstrap.h"
@@ -109,11 +108,6 @@ Bounds welch(const RunSamples& a, const RunSamples& b, double (*figure)(std::spa
                     y.variance_of_mean * y.variance_of_mean / y.freedom);
   double half = t_quantile(freedom) * std::sqrt(variance);
   return {std::expm1(difference - half), std::expm1(difference + half)};
-}
-
-double mean(std::span<const double> values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// The least change that is found with 80 % power where the interval is that wide.

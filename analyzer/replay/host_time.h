@@ -7,10 +7,9 @@
 
 namespace headway::analyzer {
 
-/// Calls `visit(thread, recorded, constraint)` for all that threads do themselves: their calls' own time, and what lies
-/// between calls, cut by cut. `recorded` is where it was, with any waiting in a call.
+/// Calls `visit(thread, slot)` for all that threads do themselves, cut by cut.
 template <class Visit>
-void for_each_host_time(const Program& program, Visit visit) {
+void for_each_host_slot(const Program& program, Visit visit) {
   const Points& points = program.graph().points();
   // Cuts stand before the point that they lead to, which tells the thread.
   std::vector<Slot> cuts;
@@ -21,16 +20,23 @@ void for_each_host_time(const Program& program, Visit visit) {
     const TaskId task = task_of(point);
     const trace::ThreadId thread =
         points.op_of(task).valid() ? trace::ThreadId::none() : points.thread_of(task);
-    for (Slot slot : cuts) {
-      if (!thread.valid()) break;
-      program.for_each(slot, [&](const Constraint& constraint) {
-        if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder)
-          visit(thread, Interval{program.recorded(constraint.from), program.recorded(slot)},
-                constraint);
-      });
-    }
+    for (Slot slot : cuts)
+      if (thread.valid()) visit(thread, slot);
     cuts.clear();
   }
+}
+
+/// Calls `visit(thread, recorded, constraint)` for all that threads do themselves: their calls' own time, and what lies
+/// between calls. `recorded` is where it was, with any waiting in a call.
+template <class Visit>
+void for_each_host_time(const Program& program, Visit visit) {
+  for_each_host_slot(program, [&](trace::ThreadId thread, Slot slot) {
+    program.for_each(slot, [&](const Constraint& constraint) {
+      if (constraint.kind == EdgeKind::kDuration || constraint.kind == EdgeKind::kThreadOrder)
+        visit(thread, Interval{program.recorded(constraint.from), program.recorded(slot)},
+              constraint);
+    });
+  });
 }
 
 }  // namespace headway::analyzer

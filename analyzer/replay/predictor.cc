@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <random>
 
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/replay/replayer.h"
@@ -14,37 +13,6 @@
 
 namespace headway::analyzer {
 namespace {
-
-double mean(std::span<const double> values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what
-/// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
-/// mean better than they do. Where long steps come regularly, as with each epoch, blocks are whole periods: how many
-/// of them a run has is no chance.
-Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan) {
-  constexpr int kResamples = 1000;
-  const std::size_t count = values.size();
-  if (count < 2) return {mean(values), mean(values)};
-  const std::size_t block = plan.periodic
-                                ? std::min(plan.length, count)
-                                : static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
-  std::mt19937_64 random(1);
-  std::vector<double> means(kResamples);
-  for (double& one : means) {
-    double sum = 0;
-    for (std::size_t drawn = 0; drawn < count;) {
-      const std::size_t begin = random() % count;
-      for (std::size_t i = 0; i < block && drawn < count; ++i, ++drawn)
-        sum += values[(begin + i) % count];
-    }
-    one = sum / static_cast<double>(count);
-  }
-  std::sort(means.begin(), means.end());
-  return {percentile_sorted(means, 0.025), percentile_sorted(means, 0.975)};
-}
 
 /// 95 % interval of the median, between order statistics. Each block of neighbours counts as one value.
 Bounds median_interval(std::span<const double> values, const BlockPlan& plan) {
@@ -75,7 +43,7 @@ DurationNs rounded(double ns) {
 }  // namespace
 
 Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine,
-                     std::span<const double> run)
+                     RunLengths run)
     : trace_(trace),
       analysis_(analysis),
       machine_(std::move(machine)),
@@ -98,17 +66,21 @@ Predictor::Predictor(const trace::Trace& trace, const Analysis& analysis, Machin
   baseline_.recorded = rounded(mean(recorded_));
   baseline_.median = rounded(median(recorded_));
   baseline_.replayed = rounded(mean(replayed_));
-  if (run.empty()) run = recorded_;
-  blocks_ = plan_blocks(run);
-  const Bounds of_run = bootstrap_mean(run, blocks_);
+  const std::vector<double> scheduled =
+      scheduled_times(names_, analysis.steps, analysis.partitions);
+  for (const MarkedStep& step : marked_.steps)
+    scheduled_.push_back(step.step < scheduled.size() ? scheduled[step.step] : 0);
+  if (run.steps.empty()) run = {recorded_, scheduled_};
+  blocks_ = plan_blocks(run.steps);
+  const Bounds of_run = bootstrap_mean(run.steps, run.scheduled, blocks_);
   run_to_run_ = (of_run.high - of_run.low) / 2;
   if (on_threads_) {
-    std::vector<double> usual(run.begin(), run.end());
+    std::vector<double> usual = run.steps;
     const double limit = outlier_limit(usual);
     for (double& length : usual) length = std::min(length, limit);
     const Bounds of_usual = bootstrap_mean(usual, blocks_);
     usual_run_to_run_ = (of_usual.high - of_usual.low) / 2;
-    const Bounds of_median = median_interval(run, blocks_);
+    const Bounds of_median = median_interval(run.steps, blocks_);
     median_run_to_run_ = (of_median.high - of_median.low) / 2;
   }
   baseline_.residual =
@@ -171,7 +143,10 @@ Prediction Predictor::predict_step(Replayer& replayer, const Scenario& scenario,
   result.step = std::max(DurationNs{0}, baseline_.recorded - result.gain);
   for (std::size_t i = 0; i < gains.size(); ++i) lengths[i] = recorded_[i] - gains[i];
   result.median = std::max(DurationNs{0}, rounded(median(lengths)));
-  result.gain_ns = bootstrap_mean(gains, blocks_);
+  std::vector<double> on_schedule(gains.size());
+  for (std::size_t i = 0; i < gains.size(); ++i)
+    on_schedule[i] = std::clamp(gains[i], 0.0, scheduled_[i]);
+  result.gain_ns = bootstrap_mean(gains, on_schedule, blocks_);
   const double own_doubt = std::fabs(gain) * (model_error + baseline_.residual) +
                            kResolution * static_cast<double>(baseline_.recorded.ns);
   const double doubt = own_doubt + (on_threads_ ? kDoubtOfThreads * baseline_.recorded.ns : 0.0);

@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/graph/assumptions.h"
+#include "analyzer/replay/run_scatter.h"
 #include "analyzer/replay/scenario.h"
 #include "analyzer/replay/shared_processors.h"
 #include "analyzer/replay/steps.h"
@@ -59,10 +60,9 @@ struct Prediction {
 class Predictor {
  public:
   /// `machine`: what is known of it besides the recording.
-  /// `run`: of a recording that is a stretch of a longer one, the lengths of all steady steps of that, in ns: they tell how
-  /// steps scatter.
+  /// `run`: of a recording that is a stretch of a longer one, all steady steps of that: they tell how steps scatter.
   Predictor(const trace::Trace& trace, const Analysis& analysis, MachineFacts machine = {},
-            std::span<const double> run = {});
+            RunLengths run = {});
 
   /// Why nothing can be predicted: "no steps were found, …"; empty when it can.
   const std::string& missing() const { return marked_.missing; }
@@ -127,13 +127,14 @@ class Predictor {
   SharedProcessors processors_;
   MarkedSteps marked_;
   Baseline baseline_;
-  bool on_threads_ = false;       ///< processors compute
-  std::vector<double> recorded_;  ///< lengths of the steady steps, ns
-  std::vector<double> replayed_;  ///< likewise
-  BlockPlan blocks_;              ///< of the whole run
-  double run_to_run_ = 0;         ///< ns; half of the 95 % interval of the mean recorded step
-  double usual_run_to_run_ = 0;   ///< likewise, of steps cut at the limit of outliers
-  double median_run_to_run_ = 0;  ///< likewise, of the median step
+  bool on_threads_ = false;        ///< processors compute
+  std::vector<double> recorded_;   ///< lengths of the steady steps, ns
+  std::vector<double> replayed_;   ///< likewise
+  std::vector<double> scheduled_;  ///< what each of them holds on schedule
+  BlockPlan blocks_;               ///< of the whole run
+  double run_to_run_ = 0;          ///< ns; half of the 95 % interval of the mean recorded step
+  double usual_run_to_run_ = 0;    ///< likewise, of steps cut at the limit of outliers
+  double median_run_to_run_ = 0;   ///< likewise, of the median step
 };
 
 }  // namespace headway::analyzer

@@ -68,7 +68,9 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs ma
     result.possible = result.possible ? std::min(result.possible, idle_enough) : idle_enough;
   }
   if (result.workers > 0 && work.per_batch.ns > 0) {
-    const std::int64_t needed = workers_needed(making, rest);
+    // Beyond what the storage serves, workers wait for each other.
+    const DurationNs turns = scaled(making, ratio(turn, work.per_batch));
+    const std::int64_t needed = workers_needed(making, std::max(turns, rest));
     result.enough = needed <= result.workers;
     result.possible = std::min(result.possible, needed);
   }

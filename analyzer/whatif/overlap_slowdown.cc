@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/interval_set.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -24,12 +25,6 @@ struct Group {
   std::vector<double> share;
   std::vector<double> log_ns;
 };
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
 
 void for_each_kernel(const Predictor& predictor, DeviceId device,
                      const std::function<void(DeviceOpId, double)>& visit) {

@@ -513,13 +513,11 @@ void predict_findings(const trace::Trace& trace, Analysis& analysis, MachineFact
   }
   Analysis of_whole;
   if (whole && !sample) of_whole = analyze(*whole, {.steps = analysis.step_options});
-  const Predictor predictor(
-      sample ? sample->trace : events,
-      sample  ? sample->analysis
-      : whole ? of_whole
-              : analysis,
-      std::move(machine),
-      sample ? std::span<const double>(sample->run) : std::span<const double>());
+  const Predictor predictor(sample ? sample->trace : events,
+                            sample  ? sample->analysis
+                            : whole ? of_whole
+                                    : analysis,
+                            std::move(machine), sample ? sample->run : RunLengths{});
   if (predictor.missing().empty()) {
     judge(predictor, analysis);
     if (sample) analysis.sampled_steps = predictor.baseline().steps;

@@ -150,7 +150,10 @@ std::unique_ptr<Sample> take_sample(const Trace& trace, const Analysis& analysis
   options.steps.last = end.begin + end.length() / 2;
   sample->analysis = analyze(sample->trace, options);
   sample->analysis.job = analysis.job;
-  sample->run = steady_lengths(steps);
+  const std::vector<double> scheduled =
+      scheduled_times(RangeNames(trace), steps, analysis.partitions);
+  sample->run.steps = steady_lengths(steps);
+  for (const std::uint32_t step : steps.steady) sample->run.scheduled.push_back(scheduled[step]);
   return sample;
 }
 

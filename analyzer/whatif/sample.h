@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/replay/run_scatter.h"
 
 namespace headway::analyzer {
 
@@ -12,7 +13,7 @@ namespace headway::analyzer {
 struct Sample {
   trace::Trace trace;
   Analysis analysis;
-  std::vector<double> run;  ///< lengths of all steady steps of the recording, ns
+  RunLengths run;  ///< all steady steps of the recording
 };
 
 /// Recordings up to this many events are replayed as a whole; those of all ranks of a job up to twice as many.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/evidence/parameter_gathers.h"
@@ -31,11 +32,13 @@ constexpr double kMost = 0.5;
 /// The kernels that 16 bits make shorter, and by how much.
 class Halving {
  public:
-  /// `stored`: activations have 16 bits already; products alone move to the matrix units.
-  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored)
+  /// `stored`: activations have 16 bits already; products alone move to the matrix units. `by_blocks`: products compute on as
+  /// many multiprocessors as they have blocks, each at its share of the peak; else latency is what holds small ones back.
+  Halving(const Predictor& predictor, const DeviceLimits& limits, bool stored, bool by_blocks)
       : predictor_(predictor),
         limits_(limits),
         stored_(stored),
+        by_blocks_(by_blocks),
         half_(limits.peak_flops(MathUnit::kTensor, Precision::kBf16)) {}
 
   /// The share of the kernel's time, beyond what any kernel takes, that is left; 1: it stays as it is.
@@ -46,7 +49,8 @@ class Halving {
     if (half && !(matrix && traits.math_unit == MathUnit::kGeneral)) return 1;
     if (stored_ && !half) return 1;
     const double now = matrix ? rate_of(traits) : limits_.fp32_flops;
-    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * now);
+    const double busy = matrix && by_blocks_ ? busy_share(op) : 1;
+    const KernelBound bound = bound_of(predictor_, op, kMatrixShare * busy * now);
     const double bytes = half ? 1 : share_left_of_half(predictor_, op, limits_.multiprocessors);
     // A product that does not fill the device waits for latency, too, of which 16 bits save nothing.
     if (matrix)
@@ -65,6 +69,12 @@ class Halving {
  private:
   static constexpr double kBytes = 0.5;
 
+  /// Of the multiprocessors, those that have a block.
+  double busy_share(DeviceOpId op) const {
+    const std::int64_t blocks = predictor_.trace().device_ops.blocks[op.value];
+    if (blocks <= 0 || limits_.multiprocessors <= 0) return 1;
+    return std::min(1.0, static_cast<double>(blocks) / limits_.multiprocessors);
+  }
   double rate_of(const KernelTraits& traits) const {
     return traits.math_unit == MathUnit::kTensor ? limits_.easy_tensor_flops : limits_.fp32_flops;
   }
@@ -72,15 +82,16 @@ class Halving {
   const Predictor& predictor_;
   const DeviceLimits& limits_;
   bool stored_;
+  bool by_blocks_;
   double half_;
 };
 
 /// Kernels take what 16 bits leave of them, and casts go away.
-Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored) {
+Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored, bool by_blocks) {
   const Trace& trace = predictor.trace();
   const Attribution& attribution = predictor.analysis().attribution;
   const DurationNs least = shortest_kernel(trace.device_ops);
-  const Halving halving(predictor, limits, stored);
+  const Halving halving(predictor, limits, stored, by_blocks);
   Editor editor(predictor);
   for (std::uint32_t i = 0; i < trace.device_ops.size(); ++i) {
     const DeviceOpId op{i};
@@ -150,13 +161,20 @@ Proposal propose(const Predictor& predictor, bool mixed) {
   if (!mixed && ratio(products.single, products.all) < kMost)
     return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
-  Editor editor = halve(predictor, *limits, stored);
-  const bool shards = !stored && halve_shards(predictor, editor);
-  if (!stored) halve_messages(predictor, editor);
-  // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
-  if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
-  if (editor.empty()) return not_here("no kernel would be shorter");
-  if (!limits->bf16 && !half) add_loss_scaling(predictor, editor);
+  bool shards = false;
+  auto halved = [&](bool by_blocks) {
+    Editor editor = halve(predictor, *limits, stored, by_blocks);
+    shards = !stored && halve_shards(predictor, editor);
+    if (!stored) halve_messages(predictor, editor);
+    // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
+    if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
+    const bool any = !editor.empty();
+    if (any && !limits->bf16 && !half) add_loss_scaling(predictor, editor);
+    return std::pair(any, editor.take());
+  };
+  auto [any, likely] = halved(false);
+  auto [any_by_blocks, by_blocks] = halved(true);
+  if (!any && !any_by_blocks) return not_here("no kernel would be shorter");
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   const std::string_view travel =
       shards ? ", as do shared parameters and their gradients on their way" : "";
@@ -170,7 +188,8 @@ Proposal propose(const Predictor& predictor, bool mixed) {
                : fmt::format("{} of matrix kernels per step run in {} on {}, and activations take "
                              "half the bytes{}",
                              format_duration(products.all), type, limits->model->id, travel),
-      editor.take()};
+      std::move(likely)};
+  if (!mixed) proposal.otherwise.push_back(std::move(by_blocks));
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;
 }

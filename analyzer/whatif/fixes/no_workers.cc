@@ -54,10 +54,8 @@ Proposal propose(const Predictor& predictor) {
   proposal.text = fmt::format("making a batch takes {}, waiting for one {}",
                               format_duration(times.making / times.batches),
                               format_duration(times.waiting / times.batches));
-  // A host that is ahead of the device hides what it makes, up to all of a step.
-  const auto steps = static_cast<std::int64_t>(predictor.steps().steps.size());
-  const DurationNs hidden = std::max(times.waiting, predictor.baseline().recorded * steps);
-  if (times.making >= hidden + saved * times.batches) return not_here(proposal.text);
+  // Making them here may take longer than waiting did: a host that is ahead of the device hides it.
+  if (predictor.predict(proposal.scenario).gain.ns <= 0) return not_here(proposal.text);
   proposal.applies = true;
   proposal.setting = "--workers 0";
   if (saved.ns > 0)

@@ -154,7 +154,7 @@ const Fix kUseWorkers{
     0.1,
     "--workers",
     "What the training thread does to make batches happens on as many workers as "
-    "hide it, but one processor stays for training; a step takes no less than a "
+    "hide it, but one processor stays for training while it computes; a step takes no less than a "
     "batch divided by the workers, and computing has the idle processors only. "
     "Taking a batch from a worker costs 0.3 to 1.4 ms in PyTorch, 0.15 to "
     "0.45 ms for each tensor in it, and 0.45 ms of the computing beside it; three times as "

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/evidence/loader.h"
 #include "tests/support/trace_builder.h"
 
 namespace headway::analyzer {

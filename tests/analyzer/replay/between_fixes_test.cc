@@ -51,6 +51,21 @@ TEST_CASE("half of the evaluations, on the processor and on a device") {
             .epsilon(0.02));
 }
 
+TEST_CASE(
+    "how often a program evaluates is no chance, so few evaluations do not widen an interval") {
+  // Three of 80 steps hold half of the run. A pause that no range names may come once more or less.
+  auto width_of = [](const std::string& pause) {
+    const TextRun run = with(kOnHost, "    on every=37 offset=3\n" + pause);
+    const Predictor predictor(run.trace, run.analysis);
+    const Prediction free = predictor.predict(find_fix("free-host")->propose(predictor).scenario);
+    return (free.gain_ns.high - free.gain_ns.low) /
+           static_cast<double>(predictor.baseline().recorded.ns);
+  };
+  const double evaluating = width_of("      range evaluate\n        host 500ms\n");
+  CHECK(evaluating < 0.35);
+  CHECK(width_of("      host 500ms\n") > 2 * evaluating);
+}
+
 TEST_CASE("without garbage collection") {
   const std::string extra =
       "    on every=5 offset=2\n      range \"garbage collection\"\n        host 20ms\n";

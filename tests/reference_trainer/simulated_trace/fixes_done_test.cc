@@ -44,6 +44,52 @@ TEST_CASE("workers that live on from epoch to epoch gain what they are predicted
                   .applies("persistent-workers"));
 }
 
+TEST_CASE("workers that start with each epoch may cost more than they hide") {
+  // Making a batch takes longer than waiting for one did, but the host is ahead of the device.
+  check_done(with(kImages, {{"batch", "4"},
+                            {"depth", "32"},
+                            {"samples", "32"},
+                            {"source", "files"},
+                            {"decode", "offline"},
+                            {"augment", "off"},
+                            {"workers", "2"},
+                            {"worker_reuse", "off"},
+                            {"worker_start_ms", "6"},
+                            {"run_ahead", "4"}}),
+             "no-workers", {{"workers", "0"}}, 0.05);
+}
+
+TEST_CASE("a page cache that fills is warm-up, and does not hide what holds the steps back later") {
+  const Switches run = with(kImages, {{"samples", "512"},
+                                      {"source", "files"},
+                                      {"workers", "2"},
+                                      {"gpu", "v100"},
+                                      {"augment_on", "device"},
+                                      {"storage_latency_ms", "0.7"},
+                                      {"world", "757738791"},
+                                      {"allocator", "raw"}});
+  const Predicted before(run, 100);
+  CHECK(before.analysis.steps.dropped_warm_up > 5);
+  const double now = mean_step_ns(run, {}, 100);
+  CHECK(before.step_ns("samples-in-memory") == doctest::Approx(now).epsilon(0.03));
+  const double done = mean_step_ns(run, {{"allocator", "caching"}}, 100);
+  CHECK(done < 0.97 * now);
+  CHECK(before.step_ns("caching-allocator") == doctest::Approx(done).epsilon(0.05));
+}
+
+TEST_CASE("a pause that workers hide costs nothing where batches are what steps wait for") {
+  const Switches run = with(kImages, {{"samples", "4096"},
+                                      {"source", "files"},
+                                      {"storage_latency_ms", "0.2"},
+                                      {"workers", "1"},
+                                      {"prefetch", "8"},
+                                      {"pause_every", "20"},
+                                      {"pause_ms", "15"}});
+  const double without = mean_step_ns(run, {{"pause_every", "0"}});
+  CHECK(mean_step_ns(run) == doctest::Approx(without).epsilon(0.03));
+  CHECK(Predicted(run).step_ns("usual-steps") == doctest::Approx(without).epsilon(0.04));
+}
+
 TEST_CASE("workers that wait for room in the queue gain by more room") {
   check_done(with(kImages, {{"samples", "2048"},
                             {"workers", "4"},

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analyzer/partition/partition.h"
+#include "analyzer/steps/range_names.h"
+#include "analyzer/steps/steps.h"
+#include "common/block_bootstrap.h"
+
+namespace headway::analyzer {
+
+/// Steps of a run in the order of time, ns.
+struct RunLengths {
+  std::vector<double> steps;
+  /// Beside `steps`: what each of them holds that the program does on schedule (evaluation, checkpoints, a new epoch).
+  std::vector<double> scheduled;
+};
+
+/// What steps hold that comes on schedule, by ranges that say so; indexes as in Steps::all. The device or thread counts
+/// that has most of it.
+std::vector<double> scheduled_times(const RangeNames& names, const Steps& steps,
+                                    const std::vector<DevicePartition>& partitions);
+
+/// 95 % percentile-bootstrap interval of the mean. Blocks of steps are drawn, not single ones: what
+/// else the machine does lasts over many steps, and drawn one by one they would seem to tell the
+/// mean better than they do. Where long steps come regularly, as with each epoch, blocks are whole periods: how many
+/// of them a run has is no chance.
+Bounds bootstrap_mean(std::span<const double> values, const BlockPlan& plan);
+
+/// The same of `values` that have a part on schedule: it comes as often in the next run, so what it takes may differ by
+/// chance, and not how often it comes. `scheduled` is the part of each; empty: none has any.
+Bounds bootstrap_mean(std::span<const double> values, std::span<const double> scheduled,
+                      const BlockPlan& plan);
+
+}  // namespace headway::analyzer
