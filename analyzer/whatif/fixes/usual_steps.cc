@@ -10,10 +10,9 @@
 
 #include "analyzer/evidence/outlier_limit.h"
 #include "analyzer/evidence/step_trend.h"
-#include "analyzer/graph/loaders.h"
-#include "analyzer/replay/host_time.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/host_time.h"
 #include "analyzer/whatif/loader_pools.h"
 
 namespace headway::analyzer {
