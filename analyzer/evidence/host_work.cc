@@ -2,10 +2,12 @@
 #include "analyzer/evidence/host_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "analyzer/partition/steady_ops.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -107,6 +109,35 @@ std::vector<Interval> steady_intervals(const RuleContext& context, const DeviceP
     }
   }
   return result;
+}
+
+HostStop host_stop(const Trace& trace, const Steps& steps, const DevicePartition& device) {
+  constexpr double kNearlyAll = 0.7;
+  std::vector<double> longest;
+  std::vector<double> shares;
+  std::map<std::string_view, std::int64_t> next;
+  for (const DeviceStep& step : device.steps) {
+    if (!counts(steps, step)) continue;
+    DurationNs most;
+    std::string_view name;
+    for (std::uint32_t i = 0; i < step.segment_count; ++i) {
+      const std::size_t at = step.first_segment + i;
+      const Segment& segment = device.segments[at];
+      if (segment.time_class != TimeClass::kHostOther || segment.interval.length() <= most)
+        continue;
+      most = segment.interval.length();
+      name = at + 1 < device.segments.size() ? name_of(trace, device.segments[at + 1].cause) : "";
+    }
+    longest.push_back(static_cast<double>(most.ns));
+    shares.push_back(ratio(most, step.times[TimeClass::kHostOther]));
+    ++next[name];
+  }
+  HostStop stop;
+  if (longest.empty() || median(shares) < kNearlyAll) return stop;
+  stop.typical = {std::llround(median(longest))};
+  for (const auto& [name, count] : next)
+    if (2 * count > std::ssize(longest)) stop.next = name;
+  return stop;
 }
 
 ThreadId thread_of_cause(const Trace& trace, EventRef cause) {

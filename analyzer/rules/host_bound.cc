@@ -143,9 +143,15 @@ Finding check(const Rule& rule, const RuleContext& context) {
                     steady_intervals(context, *host.device, {TimeClass::kHostOther}));
   Finding finding = found(rule, host.time, context);
   const SampledWorks sampled = sampled_works(context.trace, context.steps, *host.device);
-  const std::string named = !work.name.empty() ? fmt::format("; '{}' fills {} of that time",
-                                                             work.name, format_percent(work.share))
-                                               : sampled_text(sampled, host.step);
+  const HostStop stop = host_stop(context.trace, context.steps, *host.device);
+  const bool stops = ratio(stop.typical, host.step) >= kFindingShare;
+  std::string named = !work.name.empty() ? fmt::format("; '{}' fills {} of that time", work.name,
+                                                       format_percent(work.share))
+                                         : sampled_text(sampled, host.step);
+  if (named.empty() && stops) {
+    named = "; nearly all of it in one stretch of each step";
+    if (!stop.next.empty()) named += fmt::format(", before '{}'", stop.next);
+  }
   finding.claim =
       on_threads
           ? fmt::format(

@@ -27,6 +27,8 @@ struct Proposal {
   /// Nothing of the kind can gain more: the durations that it sets were measured elsewhere in the
   /// run.
   bool is_ceiling = false;
+  /// Of a ceiling: what it takes away lies in one place of each step, where a profiler shows what it is.
+  bool one_place = false;
   /// How far the recording shows that it can be made and serves the training as well, 0 to 1: findings rank by their
   /// gain times this.
   double certainty = 1;

@@ -33,9 +33,9 @@ PredictedGain ReplayedFix::gain(const Predictor& predictor) const {
           prediction.gain_ns.high / whole,
           prediction.beyond_scatter_ns / whole,
           proposal.setting.empty() ? std::string(fix->trainer_switch) : proposal.setting,
-          is_real()             ? proposal.certainty
-          : proposal.is_ceiling ? kMeasuredCounts
-                                : kCeilingCounts};
+          is_real()                                   ? proposal.certainty
+          : proposal.is_ceiling || proposal.one_place ? kMeasuredCounts
+                                                      : kCeilingCounts};
 }
 
 namespace {

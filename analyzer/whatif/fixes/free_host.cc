@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The host's own work as if it were done elsewhere: on another thread, on the device, or not at all.
+#include "analyzer/evidence/host_work.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 
@@ -16,7 +17,11 @@ Proposal propose(const Predictor& predictor) {
     any = true;
   }
   if (!any) return not_here("the host does nothing but launch and make input");
-  return {true, "the host does nothing but launch and make input", std::move(scenario)};
+  Proposal proposal{true, "the host does nothing but launch and make input", std::move(scenario)};
+  const Analysis& analysis = predictor.analysis();
+  const DevicePartition& device = analysis.partitions[predictor.steps().partition];
+  proposal.one_place = host_stop(predictor.trace(), analysis.steps, device).typical.ns > 0;
+  return proposal;
 }
 
 }  // namespace

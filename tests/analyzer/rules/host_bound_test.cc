@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "analyzer/evidence/host_work.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/text_run.h"
 
@@ -45,6 +46,12 @@ TEST_CASE("host-bound names what fills the time, not what is near it") {
   CAPTURE(finding.claim);
   CHECK(finding.claim.find("'resize'") != std::string::npos);
   CHECK(finding.claim.find("array") == std::string::npos);
+}
+
+TEST_CASE("host-bound knows the stretch of each step in which the host stops") {
+  const TextRun run = with_python(40);
+  const HostStop stop = host_stop(run.trace, run.analysis.steps, run.analysis.partitions.front());
+  CHECK(stop.typical.ns == doctest::Approx(4e6).epsilon(0.1));
 }
 
 TEST_CASE("host-bound leaves what issues work to launch-bound, and hidden work alone") {
