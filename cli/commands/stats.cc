@@ -10,6 +10,8 @@
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
+#include "cli/commands/progress.h"
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/load/load.h"
@@ -55,6 +57,12 @@ class StatsCommand final : public Command {
   std::string_view name() const override { return "stats"; }
   std::string_view summary() const override {
     return "Print tables: kernels, ops, ranges, calls, copies, steps, loaders, …; or run a query";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway stats run.sqlite kernels calls", "two tables"},
+            {"headway stats run.sqlite steps --format csv -o steps.csv", ""},
+            {"headway stats run.sqlite kernels --steps 10:20 --range 'forward*'", ""},
+            {"headway stats run.sqlite --sql 'SELECT count(*) FROM NVTX_EVENTS'", ""}};
   }
 
   void declare(CLI::App& app) override {
@@ -132,7 +140,7 @@ class StatsCommand final : public Command {
     if (all_)
       write_all(tables);
     else
-      write_output(output_, render(tables));
+      show(output_, render(tables));
     return exit_status(ExitCode::kOk);
   }
 
@@ -143,9 +151,8 @@ class StatsCommand final : public Command {
     Table table = as_table(run_sql());
     if (format_ == "text" || format_ == "markdown") name_nulls(table);
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
-    write_output(output_, format_ == "text"
-                              ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
-                              : render({std::move(table)}));
+    show(output_, format_ == "text" ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
+                                    : render({std::move(table)}));
     return exit_status(ExitCode::kOk);
   }
 
@@ -161,8 +168,9 @@ class StatsCommand final : public Command {
   std::unique_ptr<Analyzed> load() const {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(trace_, ignored)) {
+      Progress progress("reading " + trace_);
       auto loaded = std::make_unique<Analyzed>();
-      loaded->trace = trace::load(trace_);
+      loaded->trace = trace::load(trace_, {.progress = progress.share()});
       // A trace without events has no verdict, but its counters and processes are worth seeing.
       if (loaded->trace.event_count() == 0) return loaded;
     }
