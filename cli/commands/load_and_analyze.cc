@@ -82,13 +82,23 @@ void make_folder(const std::string& path) {
                error ? error.message() : std::string("a file of that name is in the way"));
 }
 
-std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces) const {
+std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
+                                                  bool may_be_empty) const {
   std::unique_ptr<analyzer::Exchange> exchange = make_exchange();
   const std::vector<std::string> files = trace::expand_inputs(traces);
-  Progress progress(files.size() == 1
-                        ? "reading and analysing " + files.front()
-                        : fmt::format("reading and analysing {} traces", files.size()));
-  return analyzer::analyze_job(files, options_, *exchange);
+  if (files.size() > 1 || exchange->count() > 1) {
+    Progress progress(fmt::format("reading and analysing {} traces", files.size()));
+    return analyzer::analyze_job(files, options_, *exchange);
+  }
+  Progress progress("reading " + files.front());
+  trace::Trace trace = trace::load(files.front(), {.progress = progress.share()});
+  if (may_be_empty && trace.event_count() == 0) {
+    auto unjudged = std::make_unique<Analyzed>();
+    unjudged->trace = std::move(trace);
+    return unjudged;
+  }
+  progress.now("analysing " + files.front());
+  return analyzer::analyze_ranks(std::move(trace), options_);
 }
 
 namespace {

@@ -11,10 +11,8 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
 #include "cli/commands/pager.h"
-#include "cli/commands/progress.h"
 #include "common/tell.h"
 #include "common/text.h"
-#include "trace/load/load.h"
 #include "trace/sqlite/query.h"
 
 namespace headway::cli {
@@ -126,7 +124,9 @@ class StatsCommand final : public Command {
     const auto nsys = static_cast<std::size_t>(
         std::count_if(chosen.begin(), chosen.end(), [](auto* one) { return is_nsys(*one); }));
     std::unique_ptr<Analyzed> whole = nsys > 0 ? input_.load_whole({trace_}) : nullptr;
-    std::unique_ptr<Analyzed> loaded = nsys < chosen.size() ? load() : nullptr;
+    // A trace without events has no verdict, but its counters and processes are worth seeing.
+    std::unique_ptr<Analyzed> loaded =
+        nsys < chosen.size() ? input_.load_job({trace_}, true) : nullptr;
     if (!loaded && nsys < chosen.size()) return exit_status(ExitCode::kOk);
     std::vector<Table> tables;
     for (const TableDeclaration* declaration : chosen) {
@@ -145,14 +145,20 @@ class StatsCommand final : public Command {
   }
 
  private:
+  /// Files get the same bytes from whatever terminal.
+  std::size_t width() const {
+    return output_ == "-" ? terminal_width() : analyzer::TextOptions{}.width;
+  }
+
   int run_query() {
     if (!tables_.empty() || all_ || filter_.any() || !steps_.empty())
       fail_usage("--sql stands alone: tables and filters do not apply to a query.");
     Table table = as_table(run_sql());
     if (format_ == "text" || format_ == "markdown") name_nulls(table);
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
-    show(output_, format_ == "text" ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
-                                    : render({std::move(table)}));
+    show(output_, format_ == "text"
+                      ? analyzer::to_text(table, {.max_rows = rows, .width = width(), .indent = {}})
+                      : render({std::move(table)}));
     return exit_status(ExitCode::kOk);
   }
 
@@ -163,18 +169,6 @@ class StatsCommand final : public Command {
       if (error.code() != ExitCode::kUsage) throw;
       fail_usage("--sql: {} (--sql-timeout sets the time a query may take)", error.what());
     }
-  }
-
-  std::unique_ptr<Analyzed> load() const {
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(trace_, ignored)) {
-      Progress progress("reading " + trace_);
-      auto loaded = std::make_unique<Analyzed>();
-      loaded->trace = trace::load(trace_, {.progress = progress.share()});
-      // A trace without events has no verdict, but its counters and processes are worth seeing.
-      if (loaded->trace.event_count() == 0) return loaded;
-    }
-    return input_.load_job({trace_});
   }
 
   std::vector<const TableDeclaration*> choose() const {
@@ -213,11 +207,11 @@ class StatsCommand final : public Command {
   }
 
   /// Scripts cut Nsight Systems' tables at spaces, so their names stay whole.
-  static std::size_t width_of(const Table& table) {
+  std::size_t width_of(const Table& table) const {
     std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
     bool nsys = std::any_of(all.begin(), all.end(),
                             [&](const TableDeclaration& one) { return one.id == table.id; });
-    return nsys ? SIZE_MAX : analyzer::TextOptions{}.width;
+    return nsys ? SIZE_MAX : width();
   }
 
   /// One file for each table, as CSV unless another format was asked for.
