@@ -13,6 +13,12 @@ class App;
 
 namespace headway::cli {
 
+/// A command line as somebody types it.
+struct Example {
+  std::string_view line;
+  std::string_view text;  ///< what it does; empty where the line says it
+};
+
 /// One subcommand: `headway <name> …`. Each is one class in one file of cli/commands/, listed in
 /// commands/commands.h. Options are declared once, in `declare`: the parser, --help, shell completion and
 /// docs/reference/cli.md all come from that declaration.
@@ -22,6 +28,8 @@ class Command {
   virtual std::string_view name() const = 0;
   /// One sentence for the list of commands.
   virtual std::string_view summary() const = 0;
+  /// The most common first; --help, the manual page and docs/reference/cli.md show them.
+  virtual std::vector<Example> examples() const = 0;
   /// Adds options and positionals, bound to members of this object.
   virtual void declare(CLI::App& app) = 0;
   /// Runs after parsing. Throws headway::Error for what the user can mend. The return value becomes
@@ -31,6 +39,9 @@ class Command {
 
 /// All commands in the order in which --help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();
+
+/// All that --help says of a command: its options, its examples, its closing remarks.
+void declare(Command& command, CLI::App& app);
 
 inline int exit_status(ExitCode code) {
   return static_cast<int>(code);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/commands/commands.h"
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
 namespace headway::cli {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
@@ -9,6 +12,31 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   HEADWAY_COMMANDS(HEADWAY_COMMAND)
 #undef HEADWAY_COMMAND
   return commands;
+}
+
+void declare(Command& command, CLI::App& app) {
+  constexpr std::size_t kColumn = 34;      // where texts of options begin
+  constexpr std::size_t kWidestLine = 72;  // that has its text beside it
+  app.get_formatter()->column_width(kColumn);
+  command.declare(app);
+  const std::vector<Example> examples = command.examples();
+  if (examples.empty()) return;
+  std::size_t column = 0;
+  for (const Example& example : examples) {
+    if (!example.text.empty() && example.line.size() <= kWidestLine)
+      column = std::max(column, example.line.size());
+  }
+  std::string text = "Examples:\n";
+  for (const Example& example : examples) {
+    text += "  " + std::string(example.line);
+    if (!example.text.empty()) {
+      text.append(column > example.line.size() ? column - example.line.size() : 0, ' ');
+      text += "   # " + std::string(example.text);
+    }
+    text += '\n';
+  }
+  const std::string remarks = app.get_footer();
+  app.footer(remarks.empty() ? text : text + "\n" + remarks);
 }
 
 }  // namespace headway::cli

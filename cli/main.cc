@@ -64,8 +64,7 @@ int main_checked(int argc, char** argv) {
   for (const auto& command : commands) {
     CLI::App* sub =
         app.add_subcommand(std::string(command->name()), std::string(command->summary()));
-    sub->get_formatter()->column_width(34);
-    command->declare(*sub);
+    declare(*command, *sub);
   }
   auto is_argument = [&](const auto& command) { return command->name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' &&

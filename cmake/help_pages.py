@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 Row = collections.namedtuple("Row", "names value choices is_file text")
-Help = collections.namedtuple("Help", "title usage sections footer")
+Help = collections.namedtuple("Help", "title usage sections footer examples")
 AS_IS = {"view"}  # hands its arguments to headway-gui, which has its own page
 
 
@@ -48,16 +48,20 @@ def read_help(command):
     column = next(line.index("Print this help") for line in lines if line.startswith("  -h,--help"))
     usage = next(i for i, line in enumerate(lines) if line.startswith("Usage:"))
     title = " ".join(line for line in lines[:usage] if line)
-    sections, footer, rows = [], [], None
+    sections, footer, rows, examples = [], [], None, []
     i = usage + 1
     while i < len(lines):
         line = lines[i]
-        if line.startswith("  ") and rows is not None:
+        if line.startswith("  ") and rows is examples:
+            examples.append(line.strip())
+        elif line.startswith("  ") and rows is not None:
             name, text = line[:column].strip(), line[column:]
             if i + 1 < len(lines) and lines[i + 1].startswith(" " * column):
                 name, text = line.strip(), lines[i + 1]
                 i += 1
             rows.append(row_of(name, text))
+        elif line == "Examples:":
+            rows = examples
         elif re.fullmatch(r"[A-Z][^.]*:", line):
             rows = []
             sections.append((line[:-1], rows))
@@ -65,7 +69,7 @@ def read_help(command):
             footer.append(line)
             rows = None
         i += 1
-    return Help(title, lines[usage].removeprefix("Usage: "), sections, footer)
+    return Help(title, lines[usage].removeprefix("Usage: "), sections, footer, examples)
 
 
 def options(page):
@@ -103,6 +107,11 @@ def man_page(name, page, version, commands, see_also):
             head = ", ".join(f"\\fB{roff(part)}\\fR" for part in row.names)
             value = "" if row.value in row.names else row.value
             out += [".TP", head + (f" \\fI{roff(value)}\\fR" if value and not value.startswith("[") else roff(value)), roff(row.text)]
+    if page.examples:
+        out.append(".SH EXAMPLES")
+        for line in page.examples:
+            what, _, text = line.partition(" # ")
+            out += [".TP", f"\\fB{roff(what.strip())}\\fR", roff(text.strip()[:1].upper() + text.strip()[1:]) or "\\&"]
     if page.footer:
         out.append(".SH NOTES")
         for line in page.footer:
@@ -185,8 +194,10 @@ def zsh(program, pages):
                 after = "" if not value else "-" if row.value.startswith("[") else "=" if option.startswith("--") else "+"
                 others = f"({' '.join(row.names)})" if len(row.names) > 1 else ""
                 lines.append(f"{indent}'{others}{option}{after}[{zsh_text(row.text)}]{value}'")
-        for row in positionals(page):
-            lines.append(f"{indent}'*:{zsh_text(row.names[0])}:" + (f"({words(row)})'" if row.choices else "_files'"))
+        places = positionals(page)
+        for number, row in enumerate(places, 1):  # zsh takes one rest only
+            place = "*" if row is places[-1] else number
+            lines.append(f"{indent}'{place}:{zsh_text(row.names[0])}:" + (f"({words(row)})'" if row.choices else "_files'"))
         return " \\\n".join(lines)
 
     commands = [name for name in pages if name]
@@ -233,7 +244,7 @@ def main():
     commands = [row.names[0] for heading, rows in pages[""].sections if heading == "Subcommands" for row in rows]
     for command in commands:
         if command in AS_IS:
-            pages[command] = Help("", "", [("Positionals", [row_of("TRACE", "")])], [])
+            pages[command] = Help("", "", [("Positionals", [row_of("TRACE", "")])], [], [])
         else:
             pages[command] = read_help([path, command])
     manuals = ["headway"] + [f"headway-{command}" for command in commands if command not in AS_IS]

@@ -100,8 +100,8 @@ fi
   >"$work/job.log" 2>&1 || { cat "$work/job.log" >&2; exit 1; }
 for page in summary ranks findings; do picture "$out/job/$page.png" "$work"/rank[0-3].sqlite --page "$page"; done
 # On a real X server under a window manager, where there is one, driven by real keys and a real mouse. window NAME SCREEN SCALE THEME
-# ACTIONS...: opens $shown on a screen of that size. An action is keys as xdotool names them, "drag X Y X Y", "click X Y", "twice X Y" or
-# "type TEXT".
+# ACTIONS...: opens $shown on a screen of that size. An action is keys as xdotool names them, "drag X Y X Y", "click X Y", "twice X Y",
+# "type TEXT" or "remove FILE".
 shown=("$work/simulated.sqlite")
 window() {
   local name=$1 screen=$2 scale=$3 theme=$4
@@ -116,6 +116,7 @@ window() {
           drag) xdotool mousemove "$2" "$3" mousedown 1 sleep 0.2 mousemove $((($2 + $4) / 2)) $((($3 + $5) / 2)) \
                 sleep 0.2 mousemove "$4" "$5" sleep 0.2 mouseup 1 ;;
           type) shift; xdotool type --delay 40 "$*" ;;
+          remove) rm "$2" ;;
           *) xdotool key "$@" ;;
         esac
       }
@@ -149,6 +150,10 @@ if command -v xvfb-run >/dev/null && command -v openbox >/dev/null && command -v
   window stacks-scale-2 2048x1400 2 light ctrl+2 "ctrl+g" "s t e p space 7 Return" k
   window path-scale-2-dark 2048x1400 2 dark ctrl+2 x c
   window sql-error-1024 1024x700 1 light ctrl+t "click 735 120" "type SELECT nme FROM StringIds" ctrl+Return
+  window preview-1024-dark 1024x700 1 dark ctrl+t "twice 250 318"
+  cp "$work/simulated.sqlite" "$work/deleted.sqlite"
+  shown=("$work/deleted.sqlite")
+  window deleted-1024 1024x700 1 light ctrl+t "remove $work/deleted.sqlite" "click 735 120" "type SELECT count(*) FROM StringIds" ctrl+Return
   shown=("$work/simulated.sqlite" --compare "$work/waiting-less.sqlite")
   "$bin/headway-train" --device sim --model resnet --preset host-sync --sync never --steps 30 --trace "$work/waiting-less.sqlite" >"$work/less.log" 2>&1
   window compare-1920-dark 1920x1080 1 dark ctrl+d

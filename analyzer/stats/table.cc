@@ -30,7 +30,10 @@ constexpr std::size_t kGap = 2;  // between columns
 std::size_t fit(const Table& table, std::vector<std::size_t>& widths, std::size_t width,
                 std::size_t indent) {
   // Names that are cut further cannot be told apart; the first column names the row.
-  auto narrowest = [](std::size_t c) { return c == 0 ? std::size_t{28} : std::size_t{12}; };
+  // Sentences take several lines, and should not take many.
+  auto narrowest = [&](std::size_t c) -> std::size_t {
+    return c == 0 ? 28 : c + 1 == widths.size() ? 24 : 12;
+  };
   std::size_t total = indent;
   for (std::size_t c = 0; c < widths.size(); ++c) total += widths[c] + (c ? kGap : 0);
   while (total > width) {
@@ -50,6 +53,25 @@ std::size_t fit(const Table& table, std::vector<std::size_t>& widths, std::size_
   std::size_t kept = widths.size();
   while (total > width && kept > kAlwaysKept) total -= widths[--kept] + kGap;
   return kept;
+}
+
+/// `text` in lines of at most `width` columns, broken between words; a word that is longer is shortened.
+std::vector<std::string> in_lines(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = shorten(std::string(text.substr(begin, end - begin)), width);
+    begin = end + 1;
+    std::string& last = lines.back();
+    if (last.empty()) {
+      last = word;
+    } else if (count_columns(last) + 1 + count_columns(word) <= width) {
+      last += ' ' + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
 }
 
 std::string format_rate(double value, std::string_view unit) {
@@ -145,21 +167,39 @@ std::string to_text(const Table& whole, const TextOptions& options) {
   std::string out;
   auto line = [&](const std::vector<std::string>& row) {
     std::string text = options.indent;
+    std::vector<std::string> more;  // lines of the last column
+    std::size_t before_last = 0;
     for (std::size_t c = 0; c < kept; ++c) {
-      text += (c ? std::string(kGap, ' ') : "") +
-              pad(shorten(row[c], widths[c]), widths[c], is_text(table.columns[c]));
+      if (c) text += std::string(kGap, ' ');
+      const bool last = c > 0 && c + 1 == table.columns.size() && is_text(table.columns[c]);
+      if (last) {
+        before_last = count_columns(text);
+        more = in_lines(row[c], widths[c]);
+      }
+      text += pad(last ? more.front() : shorten(row[c], widths[c]), widths[c],
+                  is_text(table.columns[c]));
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";
+    for (std::size_t i = 1; i < more.size(); ++i)
+      out += std::string(before_last, ' ') + more[i] + "\n";
   };
   std::vector<std::string> header;
   for (const Column& column : table.columns) header.push_back(escape_terminal(column.label));
   line(header);
-  for (const auto& row : cells) line(row);
+  // Sentences that have no room beside the figures stand below them.
+  const bool below = kept + 1 == table.columns.size() && is_text(table.columns.back());
+  const std::string under = options.indent + "    ";
+  for (const auto& row : cells) {
+    line(row);
+    if (!below || row.back().empty()) continue;
+    for (const std::string& one : in_lines(row.back(), options.width - under.size()))
+      out += under + one + "\n";
+  }
   if (shown < whole.rows.size())
     out += fmt::format("{}… {} more rows\n", options.indent,
                        format_count(static_cast<std::int64_t>(whole.rows.size() - shown)));
-  if (kept < table.columns.size()) {
+  if (kept < table.columns.size() && !below) {
     std::vector<std::string> left_out(header.begin() + static_cast<std::ptrdiff_t>(kept),
                                       header.end());
     out += fmt::format("{}(too narrow for: {})\n", options.indent, fmt::join(left_out, ", "));

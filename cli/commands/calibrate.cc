@@ -62,6 +62,10 @@ class CalibrateCommand final : public Command {
   std::string_view summary() const override {
     return "Measure what recordings seldom show of this machine, for predictions on its recordings";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway calibrate", "on a machine that does nothing else"},
+            {"headway calibrate --device host -o host.json", "the host alone, into a file"}};
+  }
 
   void declare(CLI::App& app) override {
     app.add_option("-o,--output", output_,

@@ -22,6 +22,11 @@ class CheckCommand final : public Command {
   std::string_view summary() const override {
     return "Compare a trace with a budget; exit code 1 when it is over (for CI)";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway check run.sqlite --init", "write headway.toml from a good run"},
+            {"headway check run.sqlite", "exit code 1 when over budget"},
+            {"headway check run.sqlite --baseline base.sqlite --junit check.xml", ""}};
+  }
 
   void declare(CLI::App& app) override {
     app.add_option("trace", trace_, "Trace file")->required()->type_name("TRACE");

@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
 
 namespace headway::cli {
 namespace {
@@ -15,6 +16,12 @@ class DiffCommand final : public Command {
   std::string_view name() const override { return "diff"; }
   std::string_view summary() const override {
     return "Compare two runs: is B faster than A, by how much, and where";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway diff before.sqlite after.sqlite", ""},
+            {"headway diff before.sqlite after.sqlite -o diff.html", "the same as a page"},
+            {"headway diff base.sqlite new.sqlite --fail-above 3",
+             "exit code 1 when more than 3 % slower"}};
   }
 
   void declare(CLI::App& app) override {
@@ -63,7 +70,7 @@ class DiffCommand final : public Command {
     std::vector<analyzer::DiffRun> a = load(more_a_, loaded);
     std::vector<analyzer::DiffRun> b = load(more_b_, loaded);
     analyzer::Diff result = analyzer::diff(a, b, noise_pct_ / 100);
-    write_output(output_, analyzer::render(format(), result, a, b, rows_ == 0 ? SIZE_MAX : rows_));
+    show(output_, analyzer::render(format(), result, a, b, rows_ == 0 ? SIZE_MAX : rows_));
     bool regressed = fail_above_pct_ >= 0 && result.verdict == analyzer::DiffVerdict::kSlower &&
                      result.step.change * 100 > fail_above_pct_;
     bool unwanted = std::find(fail_on_.begin(), fail_on_.end(),

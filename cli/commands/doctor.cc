@@ -48,6 +48,9 @@ class DoctorCommand final : public Command {
   std::string_view summary() const override {
     return "Say what on this machine keeps a run from being recorded, or from being fast";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway doctor", "where the training runs"}, {"headway doctor --json", ""}};
+  }
 
   void declare(CLI::App& app) override {
     app.add_flag("--json", json_, "Write JSON");

@@ -11,6 +11,7 @@
 #include "analyzer/rules/registry.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
 #include "cli/commands/rule_pages.h"
 #include "cli/commands/screen_style.h"
 #include "common/error.h"
@@ -103,6 +104,9 @@ class ExplainCommand final : public Command {
   std::string_view summary() const override {
     return "Say what a rule looks for, why it costs time, when it is wrong, and what mends it";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway explain", "all rules"}, {"headway explain small-files", "one of them"}};
+  }
 
   void declare(CLI::App& app) override {
     app.add_option("rule", rule_, "Rule, as findings name it; without it: the list of all")
@@ -110,7 +114,7 @@ class ExplainCommand final : public Command {
   }
 
   int run() override {
-    write_output("-", rule_.empty() ? list() : page(rule()));
+    show("-", rule_.empty() ? list() : page(rule()));
     return exit_status(ExitCode::kOk);
   }
 

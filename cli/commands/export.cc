@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <optional>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/progress.h"
 #include "common/tell.h"
 #include "common/text.h"
 #include "trace/export/export.h"
@@ -18,6 +20,11 @@ class ExportCommand final : public Command {
   std::string_view name() const override { return "export"; }
   std::string_view summary() const override {
     return "Write a trace for other tools: Chrome JSON, Perfetto protobuf or CSV tables";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway export run.sqlite --format chrome -o run.json.gz",
+             "for Perfetto and tools that read PyTorch's profiles"},
+            {"headway export run.sqlite --format csv -o tables/", ""}};
   }
 
   void declare(CLI::App& app) override {
@@ -47,7 +54,9 @@ class ExportCommand final : public Command {
                                                               : ".csv")
                    .string();
     }
-    trace::Trace trace = trace::load(trace_);
+    std::optional<Progress> progress("reading " + trace_);
+    trace::Trace trace = trace::load(trace_, {.progress = progress->share()});
+    progress->now("writing " + output);
     if (format_ == "chrome") {
       trace::export_chrome_json(trace, output, options);
     } else if (format_ == "perfetto") {
@@ -55,6 +64,7 @@ class ExportCommand final : public Command {
     } else {
       trace::export_csv(trace, output, options);
     }
+    progress.reset();
     if (output != "-") tell(fmt::format("{}: written\n", escape_terminal(output)));
     return exit_status(ExitCode::kOk);
   }

@@ -11,6 +11,7 @@
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
 #include "cli/commands/past_runs.h"
 #include "common/error.h"
 
@@ -59,6 +60,11 @@ class HistoryCommand final : public Command {
   std::string_view name() const override { return "history"; }
   std::string_view summary() const override {
     return "List the runs of a folder: step cost, first cause, commit, and which got slower";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway history", "all runs of this folder"},
+            {"headway history runs/ --name 'base*' --last 10", ""},
+            {"headway history --fail", "exit code 1 when the newest run is slower"}};
   }
 
   void declare(CLI::App& app) override {
@@ -109,7 +115,7 @@ class HistoryCommand final : public Command {
       options.width = terminal_width();
       text = fmt::format("{} ({})\n\n{}", table.title, table.note, to_text(table, options));
     }
-    write_output("-", text);
+    show("-", text);
   }
 
   std::string folder_ = ".";

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/progress.h"
 #include "cli/version.h"
 #include "common/tell.h"
 #include "common/text.h"
@@ -19,6 +21,10 @@ class ImportCommand final : public Command {
   std::string_view summary() const override {
     return "Write a recording of another profiler as a trace file of Headway";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway import trace.json.gz -o run.sqlite", "a profile of PyTorch"},
+            {"headway import report.sqlite -o run.sqlite --force", "an export of Nsight Systems"}};
+  }
 
   void declare(CLI::App& app) override {
     app.add_option("recording", recording_,
@@ -33,8 +39,11 @@ class ImportCommand final : public Command {
     trace::SaveOptions options;
     options.overwrite = force_;
     options.imported_by = fmt::format("headway {}", kVersion);
-    trace::Trace trace = trace::load(recording_);
+    std::optional<Progress> progress("reading " + recording_);
+    trace::Trace trace = trace::load(recording_, {.progress = progress->share()});
+    progress->now("writing " + output_);
     trace::save(trace, output_, options);
+    progress.reset();
     tell(fmt::format("{}: {} ranges, {} calls, {} device ops of {}\n", escape_terminal(output_),
                      trace.ranges.size(), trace.calls.size(), trace.device_ops.size(),
                      escape_terminal(recording_)));

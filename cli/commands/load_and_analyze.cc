@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +14,7 @@
 #include <string_view>
 
 #include "analyzer/ranks/merge_traces.h"
+#include "cli/commands/progress.h"
 #include "cli/mpi/exchange.h"
 #include "common/error.h"
 #include "trace/import/inputs.h"
@@ -30,8 +33,10 @@ void AnalysisInput::declare_options(CLI::App& app) {
 }
 
 std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
+  Progress progress("reading " + path);
   auto result = std::make_unique<Analyzed>();
-  result->trace = trace::load(path);
+  result->trace = trace::load(path, {.progress = progress.share()});
+  progress.now("analysing " + path);
   result->analysis = analyze(result->trace);
   return result;
 }
@@ -39,8 +44,13 @@ std::unique_ptr<Analyzed> AnalysisInput::load(const std::string& path) const {
 std::unique_ptr<Analyzed> AnalysisInput::load_whole(const std::vector<std::string>& traces) const {
   const std::vector<std::string> files = trace::expand_inputs(traces);
   if (files.size() == 1) return load(files.front());
+  Progress progress("reading");
   std::vector<trace::Trace> ranks;
-  for (const std::string& file : files) ranks.push_back(trace::load(file));
+  for (const std::string& file : files) {
+    progress.now(fmt::format("reading trace {} of {}", ranks.size() + 1, files.size()));
+    ranks.push_back(trace::load(file));
+  }
+  progress.now("analysing the job");
   auto result = std::make_unique<Analyzed>();
   result->trace = analyzer::merge_traces(std::move(ranks));
   result->analysis = analyze(result->trace);
@@ -72,9 +82,23 @@ void make_folder(const std::string& path) {
                error ? error.message() : std::string("a file of that name is in the way"));
 }
 
-std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces) const {
+std::unique_ptr<Analyzed> AnalysisInput::load_job(const std::vector<std::string>& traces,
+                                                  bool may_be_empty) const {
   std::unique_ptr<analyzer::Exchange> exchange = make_exchange();
-  return analyzer::analyze_job(trace::expand_inputs(traces), options_, *exchange);
+  const std::vector<std::string> files = trace::expand_inputs(traces);
+  if (files.size() > 1 || exchange->count() > 1) {
+    Progress progress(fmt::format("reading and analysing {} traces", files.size()));
+    return analyzer::analyze_job(files, options_, *exchange);
+  }
+  Progress progress("reading " + files.front());
+  trace::Trace trace = trace::load(files.front(), {.progress = progress.share()});
+  if (may_be_empty && trace.event_count() == 0) {
+    auto unjudged = std::make_unique<Analyzed>();
+    unjudged->trace = std::move(trace);
+    return unjudged;
+  }
+  progress.now("analysing " + files.front());
+  return analyzer::analyze_ranks(std::move(trace), options_);
 }
 
 namespace {

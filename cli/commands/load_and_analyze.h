@@ -31,8 +31,10 @@ class AnalysisInput {
   void fill_in(const analyzer::AnalysisOptions& options);
   const analyzer::AnalysisOptions& options() const { return options_; }
   /// Traces of one job (files, folders, patterns). Null on all processes of an MPI job but the
-  /// first, which have nothing to print and are done.
-  std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces) const;
+  /// first, which have nothing to print and are done. One trace without events throws Error, as it has
+  /// no verdict, unless it `may_be_empty`: then it comes without an analysis.
+  std::unique_ptr<Analyzed> load_job(const std::vector<std::string>& traces,
+                                     bool may_be_empty = false) const;
 
  private:
   analyzer::AnalysisOptions options_;

@@ -23,6 +23,10 @@ class Mcp final : public Command {
   std::string_view summary() const override {
     return "Serve report, stats, whatif, diff and explain to an assistant (Model Context Protocol)";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway mcp < requests.jsonl",
+             "one JSON-RPC message a line; assistants start it themselves"}};
+  }
 
   void declare(CLI::App& app) override {
     app.footer(

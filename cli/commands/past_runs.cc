@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/report/facts.h"
+#include "cli/commands/progress.h"
 #include "common/error.h"
 #include "common/statistics.h"
 #include "common/tell.h"
@@ -59,7 +61,11 @@ std::vector<PastRun> past_runs(const std::filesystem::path& folder, std::string_
   if (error) fail_usage("{}: cannot be read: {}.", folder.string(), error.message());
   std::ranges::sort(files);
   std::vector<PastRun> runs;
+  std::string left_out;
+  std::optional<Progress> progress("reading");
+  std::size_t number = 0;
   for (const std::filesystem::path& file : files) {
+    progress->now(fmt::format("reading and judging trace {} of {}", ++number, files.size()));
     try {
       Analyzed analyzed;
       analyzed.trace = trace::load(file.string());
@@ -68,9 +74,11 @@ std::vector<PastRun> past_runs(const std::filesystem::path& folder, std::string_
       predict(analyzed);
       runs.push_back(past_run(file, analyzed));
     } catch (const Error& problem) {
-      tell(fmt::format("headway: left out: {}\n", escape_terminal(problem.what())));
+      left_out += fmt::format("headway: left out: {}\n", escape_terminal(problem.what()));
     }
   }
+  progress.reset();
+  tell(left_out);
   std::ranges::stable_sort(runs, {}, &PastRun::start_utc_ns);
   return runs;
 }

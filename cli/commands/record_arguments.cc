@@ -48,9 +48,7 @@ void RecordArguments::declare(CLI::App& app, const std::string& command) {
   auto formatter = std::make_shared<LauncherFormatter>(command);
   formatter->column_width(app.get_formatter()->get_column_width());
   app.formatter(formatter);
-  app.footer("Example: headway " + command +
-             " -o slow.sqlite -- python3 train.py --epochs 1\n"
-             "The exit status is that of the command.");
+  app.footer("The exit status is that of the command.");
   app.add_option("-o,--output", options_.output,
                  "Trace file to write. Default: the first free of run.sqlite, run-2.sqlite, …")
       ->type_name("FILE");

@@ -176,8 +176,7 @@ std::string cli_page() {
       "input, 4 internal error; `record` passes on the exit code of the recorded command.");
   for (const auto& command : all_commands()) {
     CLI::App app{std::string(command->summary()), fmt::format("headway {}", command->name())};
-    app.get_formatter()->column_width(34);
-    command->declare(app);
+    declare(*command, app);
     out += fmt::format("\n## headway {}\n\n```text\n{}```\n", command->name(), app.help());
   }
   return out;
@@ -204,6 +203,9 @@ class ReferenceCommand final : public Command {
   std::string_view name() const override { return "reference"; }
   std::string_view summary() const override {
     return "Print a page of the reference documentation as Markdown";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway reference time-classes", ""}};
   }
 
   void declare(CLI::App& app) override {

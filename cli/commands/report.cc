@@ -13,6 +13,8 @@
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
+#include "cli/commands/progress.h"
 #include "cli/commands/screen_style.h"
 #include "cli/version.h"
 #include "common/tell.h"
@@ -26,6 +28,12 @@ class ReportCommand final : public Command {
   std::string_view name() const override { return "report"; }
   std::string_view summary() const override {
     return "Say where each step's time went, what holds it back, and what to do";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway report run.sqlite", "the verdict on one screen"},
+            {"headway report run.sqlite --full", "every finding and table"},
+            {"headway report 'ranks/*.sqlite' -o job.html", "a job of many ranks, as a page"},
+            {"headway report run.sqlite --json | jq .verdict", ""}};
   }
 
   void declare(CLI::App& app) override {
@@ -77,10 +85,12 @@ class ReportCommand final : public Command {
     if (!analyzed) return exit_status(ExitCode::kOk);
     options_.tool_version = kVersion;
     add_notes(analyzed->analysis);
-    if (predict_ != "no")
+    if (predict_ != "no") {
+      Progress progress("replaying steps without each finding");
       analyzer::predict_findings(analyzed->trace, analyzed->analysis,
                                  calibration_.load(analyzed->trace),
                                  analyzed->whole ? &*analyzed->whole : nullptr);
+    }
     auto text = [&](analyzer::ReportFormat format) {
       return analyzer::render(format, analyzed->trace, analyzed->analysis, options_);
     };
@@ -115,12 +125,12 @@ class ReportCommand final : public Command {
   template <class Text>
   void print(const Analyzed& analyzed, Text text) const {
     const analyzer::ReportFormat format = *analyzer::report_format(format_);
-    if (full_ || format != analyzer::ReportFormat::kText) return write_output("-", text(format));
+    if (full_ || format != analyzer::ReportFormat::kText) return show("-", text(format));
     analyzer::ScreenOptions style = screen_style();
     style.width = options_.text_width;
-    write_output("-", analyzer::render_screen(analyzed.trace, analyzed.analysis, style) +
-                          "\nMore      --full: the whole report; -o report.html: a page to pass "
-                          "on\n");
+    show("-", analyzer::render_screen(analyzed.trace, analyzed.analysis, style) +
+                  "\nMore      --full: the whole report; -o report.html: a page to pass "
+                  "on\n");
   }
 
   static bool is_folder(const std::string& output) {

@@ -38,6 +38,13 @@ class Run final : public Command {
   std::string_view summary() const override {
     return "Run a command, record it, and say what holds its steps back";
   }
+  std::vector<Example> examples() const override {
+    return {
+        {"headway run -- python3 train.py", "record it, then the verdict on one screen"},
+        {"headway run --live -- torchrun --nproc-per-node 8 train.py",
+         "a panel while it runs; all ranks in one file"},
+        {"headway run --name baseline -o base.sqlite -- ./train", "a name for `headway history`"}};
+  }
 
   void declare(CLI::App& app) override {
     arguments_.declare(app, "run");

@@ -21,12 +21,16 @@ bool launched_by_mpi() {
 
 }  // namespace
 
+bool on_terminal(int descriptor) {
+  const char* terminal = std::getenv("TERM");
+  if (CapturedOutput::is_on() || !terminal || std::string_view(terminal) == "dumb") return false;
+  return !launched_by_mpi() && ::isatty(descriptor) == 1;
+}
+
 analyzer::ScreenOptions screen_style() {
   const char* no_colour = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  const bool plain = CapturedOutput::is_on() || (no_colour && *no_colour) || !terminal ||
-                     std::string_view(terminal) == "dumb";
-  return {terminal_width(), !plain && !launched_by_mpi() && ::isatty(STDOUT_FILENO) == 1};
+  const bool plain = no_colour && *no_colour;
+  return {terminal_width(), !plain && on_terminal(STDOUT_FILENO)};
 }
 
 }  // namespace headway::cli

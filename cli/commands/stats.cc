@@ -10,9 +10,9 @@
 #include "analyzer/stats/tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
 #include "common/tell.h"
 #include "common/text.h"
-#include "trace/load/load.h"
 #include "trace/sqlite/query.h"
 
 namespace headway::cli {
@@ -55,6 +55,12 @@ class StatsCommand final : public Command {
   std::string_view name() const override { return "stats"; }
   std::string_view summary() const override {
     return "Print tables: kernels, ops, ranges, calls, copies, steps, loaders, …; or run a query";
+  }
+  std::vector<Example> examples() const override {
+    return {{"headway stats run.sqlite kernels calls", "two tables"},
+            {"headway stats run.sqlite steps --format csv -o steps.csv", ""},
+            {"headway stats run.sqlite kernels --steps 10:20 --range 'forward*'", ""},
+            {"headway stats run.sqlite --sql 'SELECT count(*) FROM NVTX_EVENTS'", ""}};
   }
 
   void declare(CLI::App& app) override {
@@ -118,7 +124,9 @@ class StatsCommand final : public Command {
     const auto nsys = static_cast<std::size_t>(
         std::count_if(chosen.begin(), chosen.end(), [](auto* one) { return is_nsys(*one); }));
     std::unique_ptr<Analyzed> whole = nsys > 0 ? input_.load_whole({trace_}) : nullptr;
-    std::unique_ptr<Analyzed> loaded = nsys < chosen.size() ? load() : nullptr;
+    // A trace without events has no verdict, but its counters and processes are worth seeing.
+    std::unique_ptr<Analyzed> loaded =
+        nsys < chosen.size() ? input_.load_job({trace_}, true) : nullptr;
     if (!loaded && nsys < chosen.size()) return exit_status(ExitCode::kOk);
     std::vector<Table> tables;
     for (const TableDeclaration* declaration : chosen) {
@@ -132,20 +140,25 @@ class StatsCommand final : public Command {
     if (all_)
       write_all(tables);
     else
-      write_output(output_, render(tables));
+      show(output_, render(tables));
     return exit_status(ExitCode::kOk);
   }
 
  private:
+  /// Files get the same bytes from whatever terminal.
+  std::size_t width() const {
+    return output_ == "-" ? terminal_width() : analyzer::TextOptions{}.width;
+  }
+
   int run_query() {
     if (!tables_.empty() || all_ || filter_.any() || !steps_.empty())
       fail_usage("--sql stands alone: tables and filters do not apply to a query.");
     Table table = as_table(run_sql());
     if (format_ == "text" || format_ == "markdown") name_nulls(table);
     std::size_t rows = rows_ == 0 ? SIZE_MAX : rows_;
-    write_output(output_, format_ == "text"
-                              ? analyzer::to_text(table, {.max_rows = rows, .indent = {}})
-                              : render({std::move(table)}));
+    show(output_, format_ == "text"
+                      ? analyzer::to_text(table, {.max_rows = rows, .width = width(), .indent = {}})
+                      : render({std::move(table)}));
     return exit_status(ExitCode::kOk);
   }
 
@@ -156,17 +169,6 @@ class StatsCommand final : public Command {
       if (error.code() != ExitCode::kUsage) throw;
       fail_usage("--sql: {} (--sql-timeout sets the time a query may take)", error.what());
     }
-  }
-
-  std::unique_ptr<Analyzed> load() const {
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(trace_, ignored)) {
-      auto loaded = std::make_unique<Analyzed>();
-      loaded->trace = trace::load(trace_);
-      // A trace without events has no verdict, but its counters and processes are worth seeing.
-      if (loaded->trace.event_count() == 0) return loaded;
-    }
-    return input_.load_job({trace_});
   }
 
   std::vector<const TableDeclaration*> choose() const {
@@ -205,11 +207,11 @@ class StatsCommand final : public Command {
   }
 
   /// Scripts cut Nsight Systems' tables at spaces, so their names stay whole.
-  static std::size_t width_of(const Table& table) {
+  std::size_t width_of(const Table& table) const {
     std::span<const TableDeclaration> all = analyzer::nsys_table_declarations();
     bool nsys = std::any_of(all.begin(), all.end(),
                             [&](const TableDeclaration& one) { return one.id == table.id; });
-    return nsys ? SIZE_MAX : analyzer::TextOptions{}.width;
+    return nsys ? SIZE_MAX : width();
   }
 
   /// One file for each table, as CSV unless another format was asked for.

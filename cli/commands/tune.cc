@@ -69,15 +69,18 @@ class Tune final : public Command {
     return "Search the arguments of a command for the fastest step, by runs that predictions "
            "choose";
   }
+  std::vector<Example> examples() const override {
+    return {{"headway tune --vary '--num-workers=0,2,4' --vary '--pin-memory' --runs 6 -- python3 "
+             "train.py",
+             ""},
+            {"headway tune --budget 2m -- headway-train --preset host-sync", ""}};
+  }
 
   void declare(CLI::App& app) override {
     auto formatter = std::make_shared<TuneFormatter>();
     formatter->column_width(app.get_formatter()->get_column_width());
     app.formatter(formatter);
     app.footer(
-        "Example: headway tune --vary '--num-workers=0,2,4' --vary '--pin-memory' --runs 6 -- "
-        "python3 train.py\n"
-        "Example: headway tune --budget 2m -- headway-train --preset host-sync\n"
         "--vary: '--num-workers=0,2,4' or '--num-workers 0,2,4'   an argument: replaced where the "
         "command has it, else added\n"
         "        '--compile=,default,max-autotune'                an empty value first: the "

@@ -39,6 +39,8 @@ class ViewCommand final : public Command {
   std::string_view summary() const override {
     return "Open a trace in the timeline, or make a picture of it";
   }
+  /// headway-gui prints them, as it prints the options.
+  std::vector<Example> examples() const override { return {}; }
 
   void declare(CLI::App& app) override {
     app_ = &app;

@@ -38,6 +38,11 @@ class Watch final : public Command {
  public:
   std::string_view name() const override { return "watch"; }
   std::string_view summary() const override { return "Follow a run that is being recorded"; }
+  std::vector<Example> examples() const override {
+    return {{"headway watch run.sqlite", "from another terminal; the file may not exist yet"},
+            {"headway watch run.sqlite --prometheus 9464",
+             "the figures at http://127.0.0.1:9464/metrics"}};
+  }
 
   void declare(CLI::App& app) override {
     app.add_option("trace", trace_, "Trace file; it may not exist yet")

@@ -11,6 +11,8 @@
 #include "cli/commands/calibration_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/load_and_analyze.h"
+#include "cli/commands/pager.h"
+#include "cli/commands/progress.h"
 #include "common/format.h"
 #include "common/text.h"
 
@@ -24,6 +26,12 @@ class WhatIfCommand final : public Command {
   std::string_view name() const override { return "whatif"; }
   std::string_view summary() const override {
     return "Predict what each fix would gain, by replaying the recorded run with it";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"headway whatif run.sqlite", "every known fix, by gain"},
+        {"headway whatif run.sqlite --fix remove-syncs --fix half-precision", "two fixes together"},
+        {"headway whatif run.sqlite --scale comm_transfer=0.5", "a link twice as fast"}};
   }
 
   void declare(CLI::App& app) override {
@@ -77,14 +85,19 @@ class WhatIfCommand final : public Command {
       fail_input("{}: cannot predict, because {}; there is no timeline to write to {}.", named(),
                  predictor.missing(), escape_terminal(timeline_));
     if (!scalings_.empty() || ranks_ > 0) return scale(predictor);
-    analyzer::WhatIf result =
-        what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
+    analyzer::WhatIf result = replay(predictor, chosen);
     if (!timeline_.empty()) write_timeline(predictor, shown_fixes(result));
-    write_output(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
+    show(output_, json_ ? render_json(result, predictor) : render_text(result, predictor));
     return exit_status(ExitCode::kOk);
   }
 
  private:
+  analyzer::WhatIf replay(const analyzer::Predictor& predictor,
+                          const std::vector<const Fix*>& chosen) const {
+    Progress progress("replaying steps with each fix");
+    return what_if(predictor, chosen.empty() ? analyzer::all_fixes() : chosen, compare_);
+  }
+
   std::string named() const { return escape_terminal(fmt::format("{}", fmt::join(traces_, " "))); }
 
   /// Those of --fix, else the one that gains most and is no ceiling.
@@ -163,7 +176,7 @@ class WhatIfCommand final : public Command {
           fmt::format("{}{}{}", asked, asked.empty() ? "" : " ", fmt::join(scalings_, " "));
       write_timeline(predictor, scenario, {all, all});
     }
-    write_output(output_, analyzer::render_scaling(prediction, text, predictor, json_));
+    show(output_, analyzer::render_scaling(prediction, text, predictor, json_));
     return exit_status(ExitCode::kOk);
   }
 

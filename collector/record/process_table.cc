@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "common/secrets.h"
 #include "common/text.h"
@@ -84,6 +85,7 @@ void ProcessTable::thread_seen(std::int32_t pid, std::int32_t tid) {
 
 void ProcessTable::thread_named(std::int32_t pid, std::int32_t tid, std::string_view name) {
   Thread& thread = threads_[{pid, tid}];
+  if (thread.name != name) news_ = true;
   thread.name = name;
   thread.named_by_program = true;
 }
@@ -94,8 +96,9 @@ void ProcessTable::refresh_thread_names(std::int64_t monotonic_ns) {
   constexpr std::int64_t kAgainAfter[] = {kSecond / 4, kSecond, 10 * kSecond};
   for (auto& [key, thread] : threads_) {
     if (thread.named_by_program || thread.next_read_ns > monotonic_ns) continue;
-    std::string name = name_of_thread(key.first, key.second);
-    if (!name.empty()) thread.name = to_valid_utf8(name);
+    std::string name = to_valid_utf8(name_of_thread(key.first, key.second));
+    // A window that follows has shown the row without it, or under another.
+    if (!name.empty() && name != std::exchange(thread.name, name)) news_ = true;
     bool again = !name.empty() && thread.reads < static_cast<int>(std::size(kAgainAfter));
     thread.next_read_ns = again ? monotonic_ns + kAgainAfter[thread.reads] : INT64_MAX;
     ++thread.reads;

@@ -121,6 +121,15 @@ Options parse_options(int argc, char** argv) {
                  "Name of the ranges that are training steps; a trailing * matches any ending");
   app.add_option("--theme", theme, "Colours: light or dark");
   app.get_formatter()->column_width(30);
+  app.footer(
+      "Examples:\n"
+      "  headway view run.sqlite                                            # the window\n"
+      "  headway view 'ranks/*.sqlite'                                      # all ranks of a job\n"
+      "  headway view run.sqlite --at 'step 7'                              # opens there\n"
+      "  headway view before.sqlite --compare after.sqlite                  # two runs\n"
+      "  headway view run.sqlite --follow                                   # while it is "
+      "recorded\n"
+      "  headway view run.sqlite --page timeline --screenshot timeline.png  # needs no display\n");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "gui/pages/timeline_drawer.h"
 
+#include <QAbstractItemView>
 #include <QKeyEvent>
 #include <QTabBar>
 #include <QToolButton>
+
+#include "gui/timeline/key_bindings.h"
 
 namespace headway::gui {
 
@@ -34,6 +37,8 @@ TimelineDrawer::TimelineDrawer(QWidget* parent)
   connect(hits_, &HitsPanel::followed, this, &TimelineDrawer::followed);
   connect(rows_, &RangeRowsPanel::followed, this, &TimelineDrawer::followed);
   connect(stacks_, &CallStacksPanel::followed, this, &TimelineDrawer::followed);
+  for (QAbstractItemView* table : findChildren<QAbstractItemView*>())
+    table->installEventFilter(this);
 }
 
 void TimelineDrawer::toggle(QWidget& panel) {
@@ -45,7 +50,24 @@ void TimelineDrawer::toggle(QWidget& panel) {
   if (hide_it) emit left();
 }
 
+bool TimelineDrawer::turn(const QKeyEvent& event) {
+  for (Command command : commands_for(event)) {
+    if (command != Command::kSearchList && command != Command::kRangeByRow &&
+        command != Command::kCallStacks)
+      continue;
+    emit asked(command);
+    return true;
+  }
+  return false;
+}
+
+bool TimelineDrawer::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() == QEvent::KeyPress && turn(static_cast<const QKeyEvent&>(*event))) return true;
+  return QTabWidget::eventFilter(object, event);
+}
+
 void TimelineDrawer::keyPressEvent(QKeyEvent* event) {
+  if (turn(*event)) return;
   if (event->key() != Qt::Key_Escape) return QTabWidget::keyPressEvent(event);
   hide();
   emit turned();

@@ -3,6 +3,7 @@
 
 #include <QTabWidget>
 
+#include "gui/models/window/shortcuts.h"
 #include "gui/pages/call_stacks_panel.h"
 #include "gui/pages/hits_panel.h"
 #include "gui/pages/range_rows_panel.h"
@@ -29,11 +30,17 @@ class TimelineDrawer : public QTabWidget {
   void turned();
   /// Esc in one of its tables, or its button: the timeline has the keys again.
   void left();
+  /// The key of one of the panels, pressed in another.
+  void asked(headway::gui::Command command);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  /// Tables take letters for a search in their first column.
+  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
+  bool turn(const QKeyEvent& event);
+
   HitsPanel* hits_;
   RangeRowsPanel* rows_;
   CallStacksPanel* stacks_;

@@ -150,6 +150,7 @@ void TimelinePage::connect_parts() {
     show_target(target);
     following_stack_ = false;
   });
+  connect(drawer_, &TimelineDrawer::asked, this, [this](Command command) { run(command); });
   connect(drawer_, &TimelineDrawer::left, view_, [this] { view_->setFocus(); });
   connect(drawer_, &TimelineDrawer::turned, this, [this] {
     hit_list_->setChecked(drawer_->shows(drawer_->hits()));

@@ -114,6 +114,13 @@ std::optional<int> parse_command_line(int argc, const char* const* argv, Command
                "--comm) and print JSON, as `headway calibrate` asks for it");
   app.add_flag("--reference", into.reference, "Print the reference of all switches and stop");
   add_switch_options(app, assignments);
+  app.footer(
+      "Examples:\n"
+      "  headway run -- headway-train --preset input-bound                      # a planted "
+      "bottleneck\n"
+      "  headway-train --model transformer --steps 50                           # a healthy run\n"
+      "  headway-train --device sim --gpu h100 --ranks 8 --trace rank%r.sqlite  # a simulated job\n"
+      "  headway-train --preset launch-bound --explain                          # what it sets\n");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -42,6 +42,24 @@ def man_pages(share):
             assert not problems, (page.name, problems)
 
 
+def examples(share):
+    """Each command shows examples, and each example is a command line of that command with options that it has."""
+    commands = re.findall(r"^  ([a-z]+) {2,}", help_of("headway").split("Subcommands:")[1], re.M)
+    wanted = [("headway", command) for command in commands if command != "view" or "headway-gui" in PROGRAMS]
+    for program, command in wanted + [(name, None) for name in PROGRAMS if name != "headway"]:
+        text = help_of(program, *filter(None, [command]))
+        shown = re.findall(r"^  (headway.*?)(?: +# .*)?$", text.partition("Examples:\n")[2], re.M)
+        assert shown, (program, command)
+        for line in shown:
+            own = line.split(" -- ")[0]
+            assert command is None or own.split()[1] == command, line
+            used = set(re.findall(r" (--[a-z][\w-]*)", own)) - ({"--num-workers", "--pin-memory"} if command == "tune" else set())
+            assert used <= long_options(text) or line.startswith("headway run -- "), (line, used - long_options(text))
+        page = share / "man/man1" / ("-".join(filter(None, (program, command))) + ".1.gz")
+        if command != "view":
+            assert ".SH EXAMPLES" in gzip.decompress(page.read_bytes()).decode(), page
+
+
 def completed(share, line, folder):
     """What bash offers at the end of `line`."""
     program = line.split()[0]
@@ -76,6 +94,9 @@ def other_shells(share):
         files = sorted(share.glob(pattern))
         assert len(files) == len(PROGRAMS), files
         for file in files:
+            if shell == "zsh":  # refuses two, and only once somebody asks
+                blocks = file.read_text().split("_arguments")[1:]
+                assert blocks and all(block.count("'*:") <= 1 for block in blocks), file
             if shutil.which(shell):
                 assert run(shell, "-n", file).returncode == 0, file
     if shutil.which("fish"):
@@ -90,5 +111,6 @@ with tempfile.TemporaryDirectory(prefix="headway pages ") as name:
         made = run(sys.executable, SCRIPT, BIN / one, place / "share")
         assert made.returncode == 0, made.stderr
     man_pages(place / "share")
+    examples(place / "share")
     bash(place / "share", place)
     other_shells(place / "share")

@@ -313,6 +313,21 @@ TEST_CASE("search, its list and a range of it by row, by keys and mouse") {
   QTest::mouseRelease(port, Qt::LeftButton, {}, {left + 300, ruler});
   person.settle();
   CHECK(rows.table().view().model()->rowCount() > 3);
+  // Each panel's key turns to it from the others, tables included, and closes it.
+  TimelineDrawer& drawer = person.timeline().drawer();
+  for (const auto& [key, panel] :
+       std::initializer_list<std::pair<Qt::Key, QWidget*>>{{Qt::Key_K, &drawer.stacks()},
+                                                           {Qt::Key_I, &drawer.rows()},
+                                                           {Qt::Key_K, &drawer.stacks()},
+                                                           {Qt::Key_L, &drawer.hits()},
+                                                           {Qt::Key_I, &drawer.rows()}}) {
+    person.key(key);
+    CHECK(drawer.shows(*panel));
+    CHECK(drawer.isAncestorOf(QApplication::focusWidget()));
+  }
+  person.key(Qt::Key_I);
+  CHECK(drawer.isHidden());
+  CHECK(person.view().hasFocus());
 }
 
 namespace {

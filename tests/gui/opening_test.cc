@@ -194,9 +194,23 @@ TEST_CASE("follow: the timeline grows with the recording, until the user moves a
   TimelineView& view = window->timeline().view();
   auto events = [&] { return window->session()->trace.ranges.size(); };
   CHECK(events() == 20);
+  auto thread_label = [&] {
+    const TimelineModel& model = *view.frame().model;
+    for (const Row& row : model.rows) {
+      if (row.kind == RowKind::kThread) return row.label;
+    }
+    return std::string();
+  };
+  CHECK(thread_label() == "Thread 1");
+  // The program names its thread after its first events.
+  trace::tables::ThreadNames::Row named;
+  named.name_id = writer.intern("loader 0");
+  named.global_tid = tid;
+  writer.add<trace::tables::ThreadNames>(named);
   // The whole trace is in sight, and stays in sight.
   record(20);
   REQUIRE(test::wait_until([&] { return events() == 40; }));
+  CHECK(thread_label() == "loader 0");
   CHECK(view.mapping().visible().end >= window->session()->timeline.bounds.end);
   CHECK(view.mapping().visible().begin <= window->session()->timeline.bounds.begin);
   // The end is in sight: it stays, at the same scale.

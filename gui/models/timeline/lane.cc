@@ -187,15 +187,21 @@ std::uint32_t Lane::count_events(std::uint32_t first, std::uint32_t last) const 
 void Lane::sums_before(std::uint32_t entry, ColorSums& sums) const {
   const std::size_t colors = data_->palette.size();
   const std::size_t index = std::min<std::size_t>(entry / kBlock, data_->blocks.size() - 1);
-  std::copy_n(data_->block_sums.begin() + static_cast<std::ptrdiff_t>(index * colors), colors,
-              sums.begin());
   const Block& block = data_->blocks[index];
-  const std::uint32_t count = entry - static_cast<std::uint32_t>(index) * kBlock;
-  if (data_->long_lengths.empty()) {
-    for (std::uint32_t i = 0; i < count; ++i) sums[block.color[i]] += block.length[i];
+  const std::uint32_t first = static_cast<std::uint32_t>(index) * kBlock;
+  const std::uint32_t count = entry - first;
+  // From the nearer end of the block.
+  const bool from_end = count > kBlock / 2 && index + 1 < data_->blocks.size();
+  std::copy_n(data_->block_sums.begin() +
+                  static_cast<std::ptrdiff_t>((from_end ? index + 1 : index) * colors),
+              colors, sums.begin());
+  if (!data_->long_lengths.empty()) {
+    for (std::uint32_t i = from_end ? count : 0; i < (from_end ? kBlock : count); ++i)
+      sums[block.color[i]] += from_end ? -length_of(first + i) : length_of(first + i);
+  } else if (from_end) {
+    for (std::uint32_t i = count; i < kBlock; ++i) sums[block.color[i]] -= block.length[i];
   } else {
-    for (std::uint32_t i = 0; i < count; ++i)
-      sums[block.color[i]] += length_of(static_cast<std::uint32_t>(index) * kBlock + i);
+    for (std::uint32_t i = 0; i < count; ++i) sums[block.color[i]] += block.length[i];
   }
 }
 
@@ -206,27 +212,35 @@ double Lane::overlap(const ColumnGrid& grid, int column, std::uint32_t entry) co
   return std::max(0.0, end - begin);
 }
 
-/// `at_first` may hold the sums before `first` from the column to the left; `at_last` is left with
-/// those before the last entry, for the column to the right.
+/// `left` may hold the sums left of the column, as the one before has left them in `right`.
 LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
-                      SumsAt& at_first, SumsAt& at_last) const {
+                      SumsAt& left, SumsAt& right) const {
+  const std::size_t colors = data_->palette.size();
   std::array<double, kColorRoleCount> time;
   if (last - first <= kFew) {
-    std::fill_n(time.begin(), data_->palette.size(), 0.0);
+    std::fill_n(time.begin(), colors, 0.0);
     for (std::uint32_t i = first; i < last; ++i) time[color_of(i)] += overlap(grid, column, i);
-  } else {
-    if (at_first.entry != first) sums_before(first, at_first.sums);
-    at_last.entry = last - 1;
-    sums_before(last - 1, at_last.sums);
-    // All entries but the last, less what of the first lies left of the column.
-    for (std::size_t c = 0; c < data_->palette.size(); ++c)
-      time[c] = static_cast<double>(at_last.sums[c] - at_first.sums[c]);
-    time[color_of(first)] -= static_cast<double>(length_of(first)) - overlap(grid, column, first);
-    time[color_of(last - 1)] += overlap(grid, column, last - 1);
+    return merged(grid, column, first, last, {time.data(), colors});
   }
+  // Where the first of them reaches in from the left, the edge lies behind its start.
+  const double cut = std::max(0.0, grid.edge(column) - grid.relative(start_of(first)));
+  const std::uint32_t begin = cut > 0 ? first + 1 : first;
+  if (left.entry != begin) sums_before(begin, left.sums);
+  right.entry = last;
+  sums_before(last, right.sums);
+  for (std::size_t c = 0; c < colors; ++c)
+    time[c] = static_cast<double>(right.sums[c] - left.sums[c]);
+  if (cut > 0) time[color_of(first)] += static_cast<double>(length_of(first)) - cut;
+  time[color_of(last - 1)] -=
+      std::max(0.0, grid.relative(end_of(last - 1)) - grid.edge(column + 1));
+  return merged(grid, column, first, last, {time.data(), colors});
+}
+
+LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
+                      std::span<const double> time) const {
   std::size_t best = color_of(first);
   double covered = 0;
-  for (std::size_t c = 0; c < data_->palette.size(); ++c) {
+  for (std::size_t c = 0; c < time.size(); ++c) {
     covered += time[c];
     if (time[c] > time[best]) best = c;
   }
@@ -239,11 +253,9 @@ LaneItem Lane::merged(const ColumnGrid& grid, int column, std::uint32_t first, s
           static_cast<std::uint8_t>(share * 255 + 0.5)};
 }
 
-/// In a view of ten million events each column is a cache miss; the places of the next can be guessed
-/// some columns ahead.
-void Lane::prefetch(std::uint32_t entry) const {
-  if (entry >= entries()) return;
-  const std::size_t block = entry / kBlock;
+/// In a view of ten million events each column is a cache miss; what the next ones need is fetched
+/// while this one is summed up.
+void Lane::prefetch(std::uint32_t block) const {
   __builtin_prefetch(&data_->block_sums[block * data_->palette.size()]);
   const char* data = reinterpret_cast<const char*>(&data_->blocks[block]);
   for (std::size_t line = 0; line < sizeof(Block); line += 64) __builtin_prefetch(data + line);
@@ -271,6 +283,7 @@ void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneI
     return static_cast<double>(length_of(entry)) >= 3 * grid.ns_per_column();
   };
   SumsAt sums[2];
+  std::uint32_t ahead = 0;  // the block that holds the end of a column further right
   int turn = 0;
   std::uint32_t i = first_in_column(grid, begin);
   if (i == count) return;
@@ -302,7 +315,11 @@ void Lane::collect(const ColumnGrid& grid, int begin, int end, std::vector<LaneI
         items.push_back(alone(grid, x, x + 1, i));
       }
     } else {
-      prefetch(j + 2 * (j - i));
+      if (j - i > kFew) {
+        const int column = std::min(x + kAhead, grid.width() - 1);
+        ahead = block_before(grid.first_time(column + 1), std::max(ahead, j / kBlock));
+        prefetch(ahead);
+      }
       items.push_back(merged(grid, x, i, j, sums[turn], sums[1 - turn]));
       turn = 1 - turn;
     }

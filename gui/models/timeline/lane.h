@@ -84,9 +84,12 @@ class Lane {
   static constexpr std::uint32_t kBlock = 32;
   /// Up to this many entries are looked at one by one, which is cheaper than the block sums.
   static constexpr std::uint32_t kFew = 8;
+  /// So many columns ahead memory is fetched.
+  static constexpr int kAhead = 8;
   /// What drawing reads of neighbouring entries lies together: in a view of ten million events each
   /// column is a cache miss and a TLB miss, and this makes them one each.
-  struct Block {
+  /// Aligned, so that half of its lengths, or its colours, are one line of the cache.
+  struct alignas(64) Block {
     /// In ns after block_start; kLong: see long_starts, or behind the last entry.
     std::array<std::uint32_t, kBlock> start;
     std::array<std::uint32_t, kBlock> length;  ///< in ns; kLong: see long_lengths
@@ -127,8 +130,10 @@ class Lane {
   void sums_before(std::uint32_t entry, ColorSums& sums) const;
   double overlap(const ColumnGrid& grid, int column, std::uint32_t entry) const;
   LaneItem merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
-                  SumsAt& at_first, SumsAt& at_last) const;
-  void prefetch(std::uint32_t entry) const;
+                  SumsAt& left, SumsAt& right) const;
+  LaneItem merged(const ColumnGrid& grid, int column, std::uint32_t first, std::uint32_t last,
+                  std::span<const double> time) const;
+  void prefetch(std::uint32_t block) const;
   LaneItem alone(const ColumnGrid& grid, int column, int stop, std::uint32_t entry) const;
 
   /// What a lane holds; shared by its copies.

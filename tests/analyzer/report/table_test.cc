@@ -31,6 +31,31 @@ TEST_CASE("text tables align by characters, not bytes, and say what was left out
   CHECK(to_text(sample(), {.max_rows = 1, .indent = "  "}).ends_with("  … 1 more rows\n"));
 }
 
+TEST_CASE("sentences in the last column take more lines instead of losing words") {
+  const std::string claim =
+      "122 blocking calls per step drain the queue; the device then idles 75 % of the step.";
+  Table table{"findings",
+              "Findings",
+              "",
+              {{"rule", "Rule"}, {"step", "Per step", ColumnKind::kDuration}, {"claim", "Claim"}},
+              {{std::string("host-sync"), std::int64_t{1'280'000}, claim},
+               {std::string("padding"), std::int64_t{20}, std::string("Short.")}}};
+  CHECK(to_text(table, {.width = 65, .indent = {}}) ==
+        "Rule       Per step  Claim\n"
+        "host-sync   1.28 ms  122 blocking calls per step drain the queue;\n"
+        "                     the device then idles 75 % of the step.\n"
+        "padding       20 ns  Short.\n");
+  // Where they have no room beside the figures, they stand below.
+  CHECK(to_text(table, {.width = 40, .indent = {}}) ==
+        "Rule       Per step\n"
+        "host-sync   1.28 ms\n"
+        "    122 blocking calls per step drain\n"
+        "    the queue; the device then idles 75\n"
+        "    % of the step.\n"
+        "padding       20 ns\n"
+        "    Short.\n");
+}
+
 TEST_CASE("CSV quotes what must be quoted and keeps raw numbers") {
   CHECK(to_csv(sample()) ==
         "name,total_ns,share\r\n\"a,\"\"b\"\"\n\",1500000,0.25\r\n東京,20,\r\n");

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "cli/commands/progress.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace headway::cli {
+namespace {
+
+/// What is on the terminal that standard error is while `run` runs.
+template <class Run>
+std::string written_to_terminal(Run run) {
+  int terminal = -1;
+  int end = -1;
+  REQUIRE(::openpty(&terminal, &end, nullptr, nullptr, nullptr) == 0);
+  const int before = ::dup(STDERR_FILENO);
+  ::dup2(end, STDERR_FILENO);
+  ::setenv("TERM", "xterm", 1);
+  run();
+  ::dup2(before, STDERR_FILENO);
+  ::close(before);
+  ::close(end);
+  ::fcntl(terminal, F_SETFL, O_NONBLOCK);
+  std::string text(65536, '\0');
+  const ssize_t size = ::read(terminal, text.data(), text.size());
+  ::close(terminal);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("what takes longer than two seconds says what it does, and leaves nothing behind") {
+  const std::string text = written_to_terminal([] {
+    Progress progress("reading run.sqlite");
+    progress.share()(0.34);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    progress.now("analysing run.sqlite");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  });
+  CHECK(text.find("reading run.sqlite, 34 %, 2 s") != std::string::npos);
+  CHECK(text.find("analysing run.sqlite, 3 s") != std::string::npos);
+  CHECK(text.ends_with("\r\033[K"));
+}
+
+TEST_CASE("what is done at once says nothing of its progress") {
+  CHECK(written_to_terminal([] { Progress progress("reading run.sqlite"); }).empty());
+}
+
+}  // namespace headway::cli
