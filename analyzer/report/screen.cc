@@ -121,8 +121,8 @@ void add_partition(Screen& screen, const Analysis& analysis, std::size_t width) 
                         format_duration(analysis.step_cost.typical));
   if (const std::optional<double> rate = analysis.samples_per_s())
     scope += "; " + samples_per_s_text(*rate);
-  if (const std::string note = analysis.steps.warm_up_note(); !note.empty()) scope += "; " + note;
   screen.line(has_steps ? "Step" : "Span", screen.bold(format_duration(step)) + scope);
+  if (const std::string note = analysis.steps.warm_up_note(); !note.empty()) screen.line("", note);
   constexpr std::size_t kBeforeBar = kLabelColumns + 42;
   const std::size_t columns =
       std::clamp<std::size_t>(width, kBeforeBar + 6, kBeforeBar + 40) - kBeforeBar;

@@ -287,8 +287,8 @@ std::string Steps::warm_up_note() const {
     time += all[i].cycle().length();
     ++count;
   }
-  return fmt::format("the first {} left out as warm-up, {} each", count,
-                     format_duration(time / count));
+  return fmt::format("the first {} are left out as warm-up, {} each",
+                     counted(count, "step", "steps"), format_duration(time / count));
 }
 
 std::string_view step_source_id(StepSource source) {

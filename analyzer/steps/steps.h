@@ -65,7 +65,7 @@ struct Steps {
   /// Where storage and caches are as they are from then on: the first steady step where warm-up took more than a few;
   /// TimeNs::min() else.
   TimeNs warm_from() const;
-  /// "the first 60 left out as warm-up, 10.3 ms each"; "" when warm-up took few of the steps.
+  /// "the first 60 steps are left out as warm-up, 10.3 ms each"; "" when warm-up took few of the steps.
   std::string warm_up_note() const;
 };
 

@@ -98,7 +98,7 @@ TEST_CASE("slow steps among others at the start only are warm-up, those that com
   CHECK(cold.dropped_warm_up == 39);  // of 1 to 38 and the one that waits after the last
   CHECK(!cold.all[39].steady);
   CHECK(cold.all[40].steady);
-  CHECK(cold.warm_up_note() == "the first 40 left out as warm-up, 560 ns each");
+  CHECK(cold.warm_up_note() == "the first 40 steps are left out as warm-up, 560 ns each");
   // Most of them are slow, but not the very first.
   CHECK(warm_up_of([](int i) { return i > 2 && i < 30; }).dropped_warm_up == 30);
   // An epoch of ten steps, a burst once, and two pauses that may well come again.
