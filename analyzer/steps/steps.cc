@@ -10,6 +10,7 @@
 
 #include "analyzer/steps/engine_passes.h"
 #include "analyzer/steps/pattern.h"
+#include "common/counted.h"
 #include "common/format.h"
 #include "common/statistics.h"
 #include "common/step_name.h"
