@@ -16,6 +16,7 @@
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
+#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
