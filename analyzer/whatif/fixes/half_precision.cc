@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/evidence/parameter_gathers.h"
+#include "analyzer/evidence/pipeline.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/fixes/loss_scaling.h"

@@ -11,12 +11,12 @@
 
 #include "analyzer/evidence/counters.h"
 #include "analyzer/evidence/loader.h"
+#include "analyzer/evidence/pipeline.h"
 #include "analyzer/evidence/storage_model.h"
 #include "analyzer/whatif/batch_growth.h"
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
-#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
