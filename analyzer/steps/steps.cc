@@ -111,14 +111,16 @@ std::size_t slow_now_and_then(const std::vector<double>& durations) {
   const std::size_t late = std::max(durations.size() / 4, kMinLate);
   if (durations.size() < 2 * late) return 0;
   const double limit = limit_by(durations, durations.size() - late);
-  std::size_t reach = 0, slow = 0, stretches = 0;
+  std::size_t first = durations.size(), reach = 0, slow = 0, stretches = 0;
   for (std::size_t i = 0; i < durations.size(); ++i) {
     if (durations[i] <= limit) continue;
+    first = std::min(first, i);
     reach = i + 1;
     ++slow;
     if (i == 0 || durations[i - 1] <= limit) ++stretches;
   }
-  if (reach > durations.size() - late) return 0;
+  // A burst that begins later was set off by something that may come again, as an epoch does.
+  if (reach > durations.size() - late || 4 * first > reach) return 0;
   const double share = static_cast<double>(reach) / static_cast<double>(durations.size());
   const bool early = std::pow(share, static_cast<double>(stretches)) < kChance;
   if (!early && 2 * slow <= reach) return 0;

@@ -105,6 +105,8 @@ TEST_CASE("slow steps among others at the start only are warm-up, those that com
   CHECK(warm_up_of([](int i) { return i % 10 == 0; }).dropped_warm_up == 0);
   CHECK(warm_up_of([](int i) { return i >= 20 && i < 28; }).dropped_warm_up == 0);
   CHECK(warm_up_of([](int i) { return i == 10 || i == 30; }).dropped_warm_up == 0);
+  // One epoch's end, behind which every second step waits for a while.
+  CHECK(warm_up_of([](int i) { return i > 30 && i < 70 && i % 2 == 0; }).dropped_warm_up == 0);
 }
 
 TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {
