@@ -26,13 +26,13 @@ HostWork dominant_work(const RuleContext& context, trace::ThreadId thread,
 std::vector<Interval> steady_intervals(const RuleContext& context, const DevicePartition& device,
                                        std::initializer_list<TimeClass> classes);
 
-/// The host's own work of a device's steps that nothing names, where nearly all of it is one stretch of each step: a call, a
-/// pause. Its place is known then, whatever it is.
+/// The host's own work, where nearly all of it is one stretch of each step: a call, a pause. Its place is known then, whatever
+/// it is.
 struct HostStop {
-  DurationNs
-      typical;  ///< the stretch in the median step; zero: it lies in many places, or in some steps
-  std::string_view
-      next;  ///< what comes after it in most steps: what the device waits for next; empty: nothing, or different things
+  /// The stretch in the median step; zero: the work lies in many places, or in some steps only.
+  DurationNs typical;
+  /// What the device waits for right after it in most steps; empty: nothing, or different things.
+  std::string_view next;
 };
 HostStop host_stop(const trace::Trace& trace, const Steps& steps, const DevicePartition& device);
 

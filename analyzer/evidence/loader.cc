@@ -130,12 +130,12 @@ bool samples_are_numbers(const trace::Trace& trace) {
          static_cast<double>(decoding.time.ns) < kLeastNsPerByte * read;
 }
 
-std::int64_t batches_made(const trace::Trace& trace) {
+std::int64_t batches_made(const trace::Trace& trace, TimeNs since) {
   std::int64_t batches = 0;
   if (trace.range_info.empty()) return 0;
   for (std::uint32_t i = 0; i < trace.ranges.size(); ++i) {
     const trace::RangeInfo* info = trace.info(trace::RangeId{i});
-    batches += info && info->kind == RangeKind::kBatch;
+    batches += info && info->kind == RangeKind::kBatch && trace.ranges.start[i] >= since;
   }
   return batches;
 }

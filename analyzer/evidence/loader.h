@@ -82,8 +82,8 @@ StageTime time_of_stage(const trace::Trace& trace, trace::RangeKind stage);
 /// True where what decodes takes its bytes faster than any picture can be decoded: samples are stored as numbers, and copied.
 bool samples_are_numbers(const trace::Trace& trace);
 
-/// Batches that were made.
-std::int64_t batches_made(const trace::Trace& trace);
+/// Batches that were made from `since` on.
+std::int64_t batches_made(const trace::Trace& trace, TimeNs since = TimeNs::min());
 
 /// What the loader's workers do during the steady steps, from the ranges of their stages.
 struct LoaderWork {

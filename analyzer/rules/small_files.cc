@@ -56,7 +56,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     return fine(rule, fmt::format("Reads bring {} each on average; small files are not the reason.",
                                   format_bytes(mean)));
   }
-  if (reads.files && reads.count < 2 * batches_made(context.trace)) {
+  if (reads.files && reads.count < 2 * batches_made(context.trace, context.steps.warm_from())) {
     return fine(rule, fmt::format("Reads bring {} each on average, a whole batch out of one file.",
                                   format_bytes(mean)));
   }

@@ -90,9 +90,10 @@ Estimate estimate(const ClassShare& input, const LoaderWork& work, DurationNs ma
 
 /// What the reads of a batch take of the transfer that all readers share; zero where they show no limit.
 DurationNs turn_of_batch(const RuleContext& context) {
-  const StorageModel storage = storage_model(context.trace, context.steps.warm_from());
+  const TimeNs since = context.steps.warm_from();
+  const StorageModel storage = storage_model(context.trace, since);
   if (!storage.shared()) return {};
-  return storage.turns / std::max<std::int64_t>(1, batches_made(context.trace));
+  return storage.turns / std::max<std::int64_t>(1, batches_made(context.trace, since));
 }
 
 /// Reading is most of the wait, and the disks deliver all the time what they deliver at most.

@@ -278,18 +278,24 @@ std::vector<double> Steps::steady_durations_ns() const {
 
 TimeNs Steps::warm_from() const {
   // A few are slow in every run: buffers fill, kernels are loaded.
-  constexpr int kFew = 5;
-  return dropped_warm_up > kFew && !steady.empty() ? all[steady.front()].host.begin : TimeNs::min();
+  constexpr std::size_t kFew = 5;
+  const std::size_t first = before_steady().size();  // is left out of every run
+  return dropped_warm_up > 0 && first > kFew + 1 ? all[steady.front()].host.begin : TimeNs::min();
+}
+
+std::vector<std::uint32_t> Steps::before_steady() const {
+  std::vector<std::uint32_t> before;
+  for (std::uint32_t i = 0; !steady.empty() && i < steady.front(); ++i)
+    if (all[i].thread == all[steady.front()].thread) before.push_back(i);
+  return before;
 }
 
 std::string Steps::warm_up_note() const {
   if (warm_from() == TimeNs::min()) return "";
+  const std::vector<std::uint32_t> before = before_steady();
+  const auto count = std::ssize(before);
   DurationNs time;
-  std::int64_t count = 0;
-  for (std::uint32_t i = 0; i < steady.front(); ++i) {
-    time += all[i].cycle().length();
-    ++count;
-  }
+  for (const std::uint32_t i : before) time += all[i].cycle().length();
   return fmt::format("the first {} are left out as warm-up, {} each",
                      counted(count, "step", "steps"), format_duration(time / count));
 }

@@ -62,6 +62,8 @@ struct Steps {
 
   /// Sorted durations of the steady steps in ns, each to the begin of the next, for percentiles.
   std::vector<double> steady_durations_ns() const;
+  /// Of the thread whose steady steps begin first, the steps before those: indexes into `all`.
+  std::vector<std::uint32_t> before_steady() const;
   /// Where storage and caches are as they are from then on: the first steady step where warm-up took more than a few;
   /// TimeNs::min() else.
   TimeNs warm_from() const;

@@ -99,11 +99,21 @@ void repeat_epochs(const Predictor& predictor, int times, Editor& editor) {
   }
 }
 
-std::size_t steps_of_a_thread(const Predictor& predictor) {
+std::size_t steps_of_a_thread(const Predictor& predictor, TimeNs since) {
   std::set<ThreadId> threads;
-  for (const Step& step : predictor.analysis().steps.all) threads.insert(step.thread);
-  return std::max<std::size_t>(
-      1, predictor.analysis().steps.all.size() / std::max<std::size_t>(1, threads.size()));
+  std::size_t steps = 0;
+  for (const Step& step : predictor.analysis().steps.all) {
+    threads.insert(step.thread);
+    steps += step.host.begin >= since;
+  }
+  return std::max<std::size_t>(1, steps / std::max<std::size_t>(1, threads.size()));
+}
+
+std::span<const BatchTask> made_from(const Points& points, const Loader& loader, TimeNs since) {
+  const std::span<const BatchTask> all = loader.made;
+  const auto first = std::ranges::find_if(
+      all, [&](const BatchTask& made) { return points.interval(made.task).begin >= since; });
+  return first == all.end() ? all : std::span(first, all.end());
 }
 
 void add_if_full(const Predictor& predictor, Proposal& proposal, DurationNs least) {
@@ -129,18 +139,18 @@ bool is_in_turns(const Points& points, const Loader& loader, std::size_t workers
 LoaderPools::LoaderPools(const Predictor& predictor, Editor& editor)
     : program_(predictor.program()),
       points_(program_.graph().points()),
-      steps_(steps_of_a_thread(predictor)),
+      since_(predictor.analysis().steps.warm_from()),
+      steps_(steps_of_a_thread(predictor, since_)),
       editor_(editor),
       parts_(predictor.parts()) {
-  storages_.push_back(storage_model(predictor.trace(), predictor.analysis().steps.warm_from()));
+  storages_.push_back(storage_model(predictor.trace(), since_));
   std::vector<Loader> loaders = find_loaders(points_);
   std::erase_if(loaders, [](const Loader& loader) { return loader.made.empty(); });
   if (loaders.size() < 2) return;
   std::vector<StorageModel> own;
   double error = 0;
   for (const Loader& loader : loaders) {
-    own.push_back(storage_model(predictor.trace(), predictor.analysis().steps.warm_from(),
-                                workers_of(points_, loader)));
+    own.push_back(storage_model(predictor.trace(), since_, workers_of(points_, loader)));
     first_reader_.push_back(points_.thread_of(loader.made.front().task));
     error += own.back().error_ns;
   }
@@ -191,7 +201,8 @@ void LoaderPools::add_as_recorded(const Loader& loader) {
 
 double LoaderPools::certainty_of(const Loader& loader, double times_readers) const {
   DurationNs making;
-  for (const BatchTask& made : loader.made) making += points_.interval(made.task).length();
+  for (const BatchTask& made : made_from(points_, loader, since_))
+    making += points_.interval(made.task).length();
   const StorageModel& storage = storage_of(loader);
   return making.ns > 0 ? storage.serves(times_readers, ratio(storage.total, making)) : 1;
 }

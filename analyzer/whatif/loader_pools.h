@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "analyzer/evidence/storage_model.h"
@@ -34,8 +35,11 @@ DurationNs least_for_storage(const Predictor& predictor, double times_bytes = 1)
 /// The interval also holds a step that takes no less than `least`, as it is where more readers get no more of the storage.
 void add_if_full(const Predictor& predictor, Proposal& proposal, DurationNs least);
 
-/// Of one training thread.
-std::size_t steps_of_a_thread(const Predictor& predictor);
+/// Of one training thread, those that begin from `since` on.
+std::size_t steps_of_a_thread(const Predictor& predictor, TimeNs since = TimeNs::min());
+
+/// The batches that tell what making one takes: from `since` on (Steps::warm_from); all, if none was begun then.
+std::span<const BatchTask> made_from(const Points& points, const Loader& loader, TimeNs since);
 
 /// True where each batch was made by the worker that made the one a round before: processes that are given
 /// their batches ahead, as PyTorch's.
@@ -77,7 +81,8 @@ class LoaderPools {
 
   const Program& program_;
   const Points& points_;
-  std::size_t steps_;
+  TimeNs since_;       ///< from where on reads count
+  std::size_t steps_;  ///< from there on
   Editor& editor_;
   const std::vector<Part>& parts_;
   /// One that all loaders read from, or one for each: whichever explains their reads better.

@@ -109,6 +109,31 @@ TEST_CASE("slow steps among others at the start only are warm-up, those that com
   CHECK(warm_up_of([](int i) { return i > 30 && i < 70 && i % 2 == 0; }).dropped_warm_up == 0);
 }
 
+TEST_CASE("ranks that each leave a few steps out have no long warm-up together") {
+  // As find_steps() leaves them: of each of so many ranks the first steps are out, the others are steady.
+  auto left_out = [](std::uint32_t ranks, int each) {
+    Steps steps;
+    for (int i = 0; i < 40; ++i) {
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        Step step;
+        step.thread = trace::ThreadId{rank};
+        step.host = {{i * 100}, {i * 100 + 90}};
+        step.next = {(i + 1) * 100};
+        step.steady = i >= each;
+        if (step.steady) steps.steady.push_back(static_cast<std::uint32_t>(steps.all.size()));
+        steps.all.push_back(step);
+      }
+    }
+    steps.dropped_warm_up = static_cast<int>(ranks) * (each - 1);
+    return steps;
+  };
+  CHECK(left_out(8, 3).warm_from() == TimeNs::min());
+  CHECK(left_out(8, 3).warm_up_note().empty());
+  CHECK(left_out(8, 20).warm_from() == TimeNs{2000});
+  CHECK(left_out(8, 20).warm_up_note() ==
+        "the first 20 steps are left out as warm-up, 100 ns each");
+}
+
 TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {
   TraceBuilder builder;
   for (int i = 0; i < 8; ++i)

@@ -174,8 +174,13 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return std::pair(any, editor.take());
   };
   auto [any, likely] = halved(false);
-  auto [any_by_blocks, by_blocks] = halved(true);
-  if (!any && !any_by_blocks) return not_here("no kernel would be shorter");
+  std::vector<Scenario> otherwise;
+  if (!mixed) {  // products stay as they are where they are in 16 bits
+    auto [more, by_blocks] = halved(true);
+    any |= more;
+    otherwise.push_back(std::move(by_blocks));
+  }
+  if (!any) return not_here("no kernel would be shorter");
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   const std::string_view travel =
       shards ? ", as do shared parameters and their gradients on their way" : "";
@@ -190,7 +195,7 @@ Proposal propose(const Predictor& predictor, bool mixed) {
                              "half the bytes{}",
                              format_duration(products.all), type, limits->model->id, travel),
       std::move(likely)};
-  if (!mixed) proposal.otherwise.push_back(std::move(by_blocks));
+  proposal.otherwise = std::move(otherwise);
   proposal.setting = limits->bf16 ? "--precision bf16" : "--precision amp-o2";
   return proposal;
 }

@@ -21,10 +21,10 @@ constexpr std::size_t kMostWorkers = 16;
 /// Batches that come nearly as fast as the storage transfers them come no faster with more workers.
 constexpr double kFullLoad = 0.95;
 
-DurationNs mean_length(const Points& points, const Loader& loader) {
+DurationNs mean_length(const Points& points, std::span<const BatchTask> batches) {
   DurationNs sum;
-  for (const BatchTask& made : loader.made) sum += points.interval(made.task).length();
-  return sum / static_cast<std::int64_t>(loader.made.size());
+  for (const BatchTask& made : batches) sum += points.interval(made.task).length();
+  return sum / std::ssize(batches);
 }
 
 Proposal propose(const Predictor& predictor) {
@@ -49,10 +49,11 @@ Proposal propose(const Predictor& predictor) {
   for (const Loader& loader : loaders) {
     if (loader.made.empty() || loader.waited.empty()) continue;
     const std::size_t now = workers_at_once(points, loader);
-    const DurationNs making = mean_length(points, loader);
+    const std::span<const BatchTask> counted =
+        made_from(points, loader, predictor.analysis().steps.warm_from());
+    const DurationNs making = mean_length(points, counted);
     const StorageModel& storage = pools.storage_of(loader);
-    turn = storage.shared() ? storage.turns / static_cast<std::int64_t>(loader.made.size())
-                            : DurationNs{};
+    turn = storage.shared() ? storage.turns / std::ssize(counted) : DurationNs{};
     if (ratio(turn * static_cast<std::int64_t>(now), making) >= kFullLoad) {
       storage_full = true;
       before = std::max(before, now);

@@ -34,14 +34,14 @@ bool add_pools(const Predictor& predictor, Scenario& scenario) {
 }
 
 Proposal propose(const Predictor& predictor) {
-  const Reads reads = sum_reads(predictor.trace(), predictor.analysis().steps.warm_from());
+  const TimeNs since = predictor.analysis().steps.warm_from();
+  const Reads reads = sum_reads(predictor.trace(), since);
   if (reads.count == 0) return not_here("the reads carry no sizes");
   if (reads.mean() >= kSmallRead)
     return not_here(fmt::format("a read brings {} on average", format_bytes(reads.mean())));
-  if (reads.files && reads.count < 2 * batches_made(predictor.trace()))
+  if (reads.files && reads.count < 2 * batches_made(predictor.trace(), since))
     return not_here("a batch comes out of one file as it is");
-  const StorageModel storage =
-      storage_model(predictor.trace(), predictor.analysis().steps.warm_from());
+  const StorageModel storage = storage_model(predictor.trace(), since);
   Proposal proposal{
       true,
       fmt::format("reads of {} come in large pieces, at {}/s{}: {} of their time is left",
@@ -51,9 +51,10 @@ Proposal propose(const Predictor& predictor) {
                   format_percent(storage.left_if_packed)),
       {}};
   // A batch is still one request, where the files that requests were for are known.
-  const double requests = reads.files ? static_cast<double>(batches_made(predictor.trace())) /
-                                            static_cast<double>(reads.count)
-                                      : 0;
+  const double requests = reads.files
+                              ? static_cast<double>(batches_made(predictor.trace(), since)) /
+                                    static_cast<double>(reads.count)
+                              : 0;
   const bool in_pools = add_pools(predictor, proposal.scenario);
   const double left = in_pools ? 0 : storage.left_if_packed;
   scale_stage(predictor, trace::RangeKind::kRead, left + requests * (1 - left), proposal.scenario);
