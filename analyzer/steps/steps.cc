@@ -127,6 +127,43 @@ std::size_t slow_now_and_then(const std::vector<double>& durations) {
   return std::min(reach + 1, durations.size() - late);
 }
 
+/// Steps at the start after which all are faster for good, by less than makes one slow: what reads waited for is in
+/// memory by then, a clock has risen. Of a steady trend or of noise, nothing.
+std::size_t before_a_drop(const std::vector<double>& durations) {
+  constexpr std::size_t kMinBefore = 5;
+  constexpr std::size_t kMinLate = 10;
+  constexpr double kWorthIt = 0.03;
+  /// Of the drop: what lies between all but a tenth of the steps before it and all but a tenth behind it.
+  constexpr double kApart = 0.25;
+  const std::size_t late = std::max(durations.size() / 4, kMinLate);
+  if (durations.size() < kMinBefore + late) return 0;
+  // Where the two parts differ most; a rare long step must not decide it.
+  std::vector<double> sorted = durations;
+  std::sort(sorted.begin(), sorted.end());
+  const double most = sorted[sorted.size() * 9 / 10];
+  double sum = 0, sum_before = 0, best = 0;
+  for (const double one : durations) sum += std::min(one, most);
+  std::size_t at = 0;
+  for (std::size_t i = 1; i + late <= durations.size(); ++i) {
+    sum_before += std::min(durations[i - 1], most);
+    const auto before = static_cast<double>(i);
+    const auto after = static_cast<double>(durations.size() - i);
+    const double drop = sum_before / before - (sum - sum_before) / after;
+    const double differ = drop * std::abs(drop) * before * after;
+    if (i < kMinBefore || differ <= best) continue;
+    best = differ;
+    at = i;
+  }
+  if (at == 0) return 0;
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(at);
+  std::vector<double> before(durations.begin(), middle), after(middle, durations.end());
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  const double drop = before[before.size() / 2] - after[after.size() / 2];
+  const double apart = before[before.size() / 10] - after[(after.size() * 9 - 1) / 10];
+  return drop >= kWorthIt * after[after.size() / 2] && apart >= kApart * drop ? at : 0;
+}
+
 /// Marks what is not steady on one thread: cut, first, last, slow at the start, skipped by the
 /// user.
 int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOptions& options) {
@@ -149,7 +186,8 @@ int mark_unsteady(std::vector<Step>& steps, const Trace& trace, const StepOption
     if (step.steady) durations.push_back(static_cast<double>(step.host.length().ns));
   }
   if (durations.size() < 2 * kMinStepsToTrim || options.skip >= 0) return 0;
-  const std::size_t dropped = std::max(slow_in_a_row(durations), slow_now_and_then(durations));
+  const std::size_t dropped =
+      std::max({slow_in_a_row(durations), slow_now_and_then(durations), before_a_drop(durations)});
   std::size_t left = dropped;
   for (Step& step : steps) {
     if (left == 0) break;

@@ -8,7 +8,7 @@ docs/reference/fixes.md); only what it leaves open is declared in TRAINER_REALIS
 TRAINER_REALISED_BY = {
     "no-casts": [{"precision": "amp-o2"}, {"precision": "bf16"}],
     "usual-steps": [{"worker_reuse": "on"}, {"pause_every": "0"}],
-    "free-host": [{"slow_rank_ms": "0"}, {"pause_every": "0"}],
+    "free-host": [{"slow_rank_ms": "0", "pause_every": "0"}, {"slow_rank_ms": "0"}, {"pause_every": "0"}],
     "no-pauses": [{"pause_every": "0"}],
     "even-ranks": [{"slow_rank_ms": "0"}, {"balance": "sorted"}],
     "fuse-chains": [{"fused_bn": "on", "fused_ln": "on", "fused_bias_act": "on", "fused_loss": "on", "graph_compiler": "on"}],

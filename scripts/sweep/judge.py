@@ -113,6 +113,7 @@ def predicted(fix, program, gains, baseline):
     low, high = (told - (fix[f"gain_{end}_ns"] - fix["gain_ns"]) * scale for end in ("high", "low"))
     return {"fix": fix["id"], "kind": fix["kind"], "change": label(change), "predicted_step_ns": told, "step_ns": step,
             "predicted_gain": fix["gain_ns"] / (fix["step_ns"] + fix["gain_ns"]), "gain": gain,
+            "gain_low": 1 - high / gains.step, "gain_high": 1 - low / gains.step,
             "error": told / step - 1, "inside": low - TOLERANCE * gains.step <= step <= high + TOLERANCE * gains.step}
 
 

@@ -134,6 +134,28 @@ TEST_CASE("ranks that each leave a few steps out have no long warm-up together")
         "the first 20 steps are left out as warm-up, 100 ns each");
 }
 
+TEST_CASE("steps that all become faster for good were warm-up, a trend or noise is none") {
+  auto dropped = [](auto duration_of) {
+    TraceBuilder builder;
+    std::int64_t t = 0;
+    for (int i = 0; i < 60; ++i) {
+      const std::int64_t duration = duration_of(i);
+      builder.range(1, "step", t, t + duration, {.kind = trace::RangeKind::kStep, .step = i});
+      t += duration + 10;
+    }
+    const trace::Trace trace = builder.load();
+    return find_steps(trace).dropped_warm_up;
+  };
+  // Files are in memory from step 35 on; one step in the faster part is long. The first is out as the first.
+  CHECK(dropped([](int i) { return i == 50 ? 4000 : (i < 35 ? 1130 : 1000) + 7 * (i % 5); }) == 34);
+  CHECK(dropped([](int i) { return (i < 35 ? 1000 : 1130) + 7 * (i % 5); }) == 0);  // slower
+  CHECK(dropped([](int i) { return 1100 - 2 * i; }) == 0);                          // a trend
+  CHECK(dropped([](int i) { return 1000 + 37 * (i * 7 % 11); }) == 0);              // noise
+  // A phase that comes again is none either.
+  CHECK(dropped([](int i) { return i % 20 < 10 ? 1130 : 1000; }) == 0);
+  CHECK(dropped([](int i) { return i < 35 ? 1010 + i % 5 : 1000 + i % 5; }) == 0);  // 1 %
+}
+
 TEST_CASE("a step that was cut is not steady, and a step inside a step is not a step") {
   TraceBuilder builder;
   for (int i = 0; i < 8; ++i)

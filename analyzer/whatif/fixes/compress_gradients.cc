@@ -96,7 +96,7 @@ const Fix kCompressGradients{
     "Exchange gradients in half precision",
     "comm-exposed, comm-slow-link",
     FixKind::kModelled,
-    0.1,
+    0.25,
     "--compress fp16",
     "Half the bytes at the bandwidth that is fitted to the recorded all-reduces; before each a "
     "kernel that "

@@ -227,7 +227,7 @@ const Fix kHalfPrecision{
     "Compute in 16 bits",
     "full-precision, no-tensor-cores",
     FixKind::kModelled,
-    0.25,
+    0.4,
     "--precision bf16",
     "A matrix kernel needs the larger of its arithmetic at the matrix units' rate for 16 bits and "
     "half its bytes, where the recording counts both, else its time by 0.7 × the ratio of the "
@@ -246,7 +246,7 @@ const Fix kHalfThroughout{
     "Keep all between the products in 16 bits, too",
     "amp-casts",
     FixKind::kModelled,
-    0.25,
+    0.4,
     "--precision bf16",
     "Casts go away, and kernels that pass activations through memory take half, a softmax three "
     "quarters, but for those whose names say 16 bits; BF16 needs no scaling of losses. Products, "

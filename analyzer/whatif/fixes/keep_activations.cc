@@ -50,7 +50,7 @@ const Fix kKeepActivations{"keep-activations",
                            "Keep activations for the backward pass",
                            "recomputation",
                            FixKind::kStructural,
-                           0.05,
+                           0.15,
                            "--recompute off",
                            "Kernels of the backward pass that repeat the forward pass are not run, "
                            "launched, or given memory.",

@@ -185,7 +185,7 @@ const Fix kMultiTensorOptimizer{
     "Update all parameters in one kernel",
     "unfused-optimizer",
     FixKind::kModelled,
-    0.1,
+    0.15,
     "--fused-optimizer multi-tensor",
     "One launch; its kernel takes the shortest one's time, which is start and end alone, and what "
     "the "

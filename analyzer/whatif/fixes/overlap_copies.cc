@@ -85,7 +85,7 @@ const Fix kOverlapCopies{
     "Copy input ahead on a stream of its own",
     "copy-not-overlapped",
     FixKind::kStructural,
-    0.05,
+    0.1,
     "--h2d prefetch --pinned on",
     "Copies to the device keep nobody waiting, but for what is left of one when the device has "
     "done what had "

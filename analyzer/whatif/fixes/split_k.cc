@@ -98,7 +98,7 @@ const Fix kSplitK{"split-k",
                   "Split the sums of matrix products among more blocks",
                   "gemm-efficiency",
                   FixKind::kModelled,
-                  0.3,
+                  0.5,
                   "--split-k on",
                   "A product whose blocks leave multiprocessors without work in their last wave "
                   "has two, four, eight or sixteen times as "

@@ -102,7 +102,7 @@ const Fix kTensorCores{
     "Let matrix kernels use tensor cores",
     "no-tensor-cores",
     FixKind::kModelled,
-    0.25,
+    0.45,
     "",  // "--precision tf32", where all products are in FP32
     "A matrix kernel on general cores needs the larger of its arithmetic at the "
     "tensor cores' rate and its bytes, where the recording counts both; else it "
