@@ -14,6 +14,7 @@
 #include "common/counted.h"
 #include "common/format.h"
 #include "common/text.h"
+#include "trace/meta_keys.h"
 
 namespace headway::analyzer {
 namespace {
@@ -168,6 +169,9 @@ std::string render_screen(const Trace& trace, const Analysis& analysis,
                           const ScreenOptions& options) {
   Screen screen(options);
   screen.paragraph("Verdict", verdict(trace, analysis), 3);
+  // Else figures of a run's beginning pass for those of the whole.
+  if (!trace.meta_value(trace::meta::kLive).empty())
+    screen.paragraph("Live", "The recording still runs: this is what was stored so far.", 1);
   screen.blank();
   add_partition(screen, analysis, options.width);
   std::vector<const Finding*> causes;

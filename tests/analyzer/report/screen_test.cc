@@ -10,6 +10,7 @@
 #include "analyzer/whatif/predict_findings.h"
 #include "common/text.h"
 #include "tests/analyzer/planted_run.h"
+#include "trace/meta_keys.h"
 
 namespace headway::analyzer {
 namespace {
@@ -59,6 +60,18 @@ TEST_CASE("a healthy run has a verdict and a step, and nothing to change") {
   CHECK(text.rfind("Verdict", 0) == 0);
   CHECK(text.find("\nStep ") != std::string::npos);
   CHECK(text.find("\nChange ") == std::string::npos);
+}
+
+TEST_CASE("the screen of a recording that still runs says so, within its lines") {
+  test::PlantedRun run;
+  run.read = 3'000'000;
+  test::AnalyzedRun analyzed(run);
+  CHECK(render_screen(analyzed.trace, analyzed.analysis, {100, false}).find("\nLive ") ==
+        std::string::npos);
+  analyzed.trace.meta[std::string(trace::meta::kLive)] = "1";
+  const std::string text = render_screen(analyzed.trace, analyzed.analysis, {100, false});
+  CHECK(text.find("\nLive ") != std::string::npos);
+  CHECK(lines_of(text).size() <= kScreenLines);
 }
 
 TEST_CASE("what a recorded program calls itself cannot move the cursor") {
