@@ -167,6 +167,9 @@ class Drill:
         except subprocess.TimeoutExpired:
             return f"more than {self.a.timeout} s", "hang"
         said = done.stderr.decode(errors="replace")[:800]
+        # A sanitizer ends the program with 1, which is also the code of a run over its budget.
+        if b"Sanitizer" in done.stderr or b": runtime error: " in done.stderr:
+            return f"sanitizer, exit status {done.returncode}: {said}", "sanitizer"
         if done.returncode not in SOUND:
             return f"exit status {done.returncode}: {said}", done.returncode
         if done.returncode == 3 and not said.startswith("headway: "):

@@ -43,7 +43,8 @@ TEST_CASE("uneven-batches fires from 5 % of the step on") {
 
 TEST_CASE("uneven-batches cannot tell without the batches' work, nor from one rank") {
   std::string text = kEvenJob + "    on rank=1 every=2\n      launch long 4ms\n";
-  const Finding& unknown = finding(*analyze_planted(text), "uneven-batches");
+  const auto report = analyze_planted(text);
+  const Finding& unknown = finding(*report, "uneven-batches");
   CHECK(unknown.status == Status::kCannotTell);
   CHECK(unknown.claim.find("record_shapes") != std::string::npos);
   test::AnalyzedRun run(test::PlantedRun{});
