@@ -79,9 +79,7 @@ void add_ends(const Trace& trace, std::vector<Doubt>& doubts) {
 void add_cuts(const Trace& trace, std::vector<Doubt>& doubts) {
   const bool live = !trace.meta_value(trace::meta::kLive).empty();
   if (live) {
-    doubts.push_back({"info",
-                      "The recording still runs: what is here is what was stored when this was "
-                      "read."});
+    doubts.push_back({"info", std::string(kStillRecording)});
   } else if (!trace.complete) {
     doubts.push_back({"loss",
                       "The recording was cut: the recorder itself ended before it could finish. "

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/doubts.h"
 #include "analyzer/report/facts.h"
 #include "analyzer/report/formats.h"
 #include "analyzer/samples.h"
@@ -171,7 +172,7 @@ std::string render_screen(const Trace& trace, const Analysis& analysis,
   screen.paragraph("Verdict", verdict(trace, analysis), 3);
   // Else figures of a run's beginning pass for those of the whole.
   if (!trace.meta_value(trace::meta::kLive).empty())
-    screen.paragraph("Live", "The recording still runs: this is what was stored so far.", 1);
+    screen.paragraph("Live", std::string(kStillRecording), 2);
   screen.blank();
   add_partition(screen, analysis, options.width);
   std::vector<const Finding*> causes;

@@ -24,8 +24,6 @@ namespace {
 
 /// A fix that gains less of the step is not worth making, and a cause with such fixes only is none.
 constexpr double kWorthMaking = 0.01;
-/// The same of a gain that may be none, by its interval.
-constexpr double kDoubtfulWorthMaking = 0.02;
 /// A fix that gains as much is named by a finding, whatever the rules say; as rules' own threshold.
 constexpr double kNeverSilent = 0.05;
 /// So is one that gains this much, where the interval of its gain has the other, and not zero.
@@ -68,23 +66,17 @@ Scenario without(const std::vector<const ReplayedFix*>& fixes) {
   return all;
 }
 
-/// What a formula cannot know may be on one side of what it says: then the interval is, too.
-double middle(const PredictedGain& gain) {
-  return (gain.low + 2 * gain.share + gain.high) / 4;
-}
-
-/// Steps of a training thread are as noisy as the machine: there a gain must be told from none. So must a small one be that
-/// rests on what the recording does not show.
+/// Steps of a training thread are as noisy as the machine: there a gain must be told from none.
 bool is_worth_making(const Predictor& predictor, const PredictedGain& gain) {
-  if (gain.low <= 0 && middle(gain) < kDoubtfulWorthMaking) return false;
   const bool on_device = predictor.trace().device_ops.size() > 0;
   // Another run is another run, with a change or without: only how steps scatter hides a gain, and a rare pause hides none
   // that each step has.
   return gain.share >= kWorthMaking && (on_device || gain.beyond_scatter > 0);
 }
 
+/// What a formula cannot know may be on one side of what it says: then the interval is, too.
 double expected(const PredictedGain& gain) {
-  return middle(gain) * gain.certainty;
+  return (gain.low + 2 * gain.share + gain.high) / 4 * gain.certainty;
 }
 
 /// What may be none comes last.

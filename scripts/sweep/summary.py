@@ -58,7 +58,7 @@ def figures(cases):
     rows.append(("predictions inside their 95 % interval",
                  share_of(sum(one["inside"] for case in good for one in case["predictions"]), len(errors))))
     some = [one for case in good for one in case["predictions"] if max(one["gain"], one["predicted_gain"]) >= NOTHING]
-    rows.append(("the same, of changes that gain 1 % or are said to", share_of(sum(one["inside"] for one in some), len(some))))
+    rows.append(("the same, where 1 % or more is gained or predicted", share_of(sum(one["inside"] for one in some), len(some))))
     base = [abs(case["reported_step_ns"] / case["recorded_step_ns"] - 1) for case in good if case["reported_step_ns"]]
     rows.append(("reported against measured step cost: median / p90 / max", spread(base)))
     if noise := [abs(case["unchanged_gain"]) for case in good if case["unchanged_gain"] is not None]:

@@ -127,6 +127,23 @@ TEST_CASE("an id that the file does not list is an unknown name, counted") {
   }
 }
 
+TEST_CASE("the number of a step that leaves no room for the next one is none") {
+  test::TraceBuilder builder;
+  const auto path = training_file(builder);
+  const auto numbered = [&] {
+    const Trace trace = load(path);
+    std::int64_t count = 0;
+    for (const RangeInfo& info : trace.range_info) count += info.step != conventions::kAbsent;
+    return count;
+  };
+  const std::int64_t all = numbered();
+  REQUIRE(all > 0);
+  REQUIRE(Cells(path).change("UPDATE HEADWAY_RANGE SET step=1152921504606846976"));
+  CHECK(numbered() > 0);
+  REQUIRE(Cells(path).change("UPDATE HEADWAY_RANGE SET step=9223372036854775807"));
+  CHECK(numbered() == 0);
+}
+
 TEST_CASE("whatever the cells hold, a trace that loads holds together") {
   test::TraceBuilder builder;
   const auto sound = training_file(builder);

@@ -68,9 +68,13 @@ constexpr T count_of(std::int64_t value) {
   constexpr auto kMost = static_cast<std::int64_t>(std::numeric_limits<T>::max());
   return static_cast<T>(std::clamp<std::int64_t>(value, 0, kMost));
 }
-/// Graph op, batch, step, sequence: kAbsent when there is none or it is negative.
+/// No program numbers further, and the number behind it and distances between two are numbers, too.
+inline constexpr std::int64_t kMostId = std::int64_t{1} << 60;
+
+/// Graph op, batch, step, sequence: kAbsent when there is none, or it is negative or beyond kMostId.
 constexpr std::int64_t id_of(std::optional<std::int64_t> value) {
-  return std::max<std::int64_t>(value.value_or(conventions::kAbsent), conventions::kAbsent);
+  const std::int64_t id = value.value_or(conventions::kAbsent);
+  return id >= 0 && id <= kMostId ? id : conventions::kAbsent;
 }
 /// The same in 32 bits: absent when it is larger.
 constexpr std::int32_t small_id_of(std::int64_t value) {

@@ -51,7 +51,7 @@ const Fix kCachingAllocator{
     "Take memory from a pool",
     "allocator",
     FixKind::kModelled,
-    0.05,
+    0.1,
     "--allocator caching",
     "Allocations and frees take 0.2 µs, and a free waits for no kernel.",
     "whether the pool fits into memory, and what the pool itself costs: nothing or 1 µs widen the "

@@ -169,7 +169,7 @@ const Fix kLargerBatch{
     "Double the batch",
     "low-occupancy, memory-headroom",
     FixKind::kModelled,
-    0.12,
+    0.2,
     "",  // --batch changes the training: nothing to be tried for speed alone
     "Kernels but those of the update and of communication, copies to the device, "
     "messages between the stages of a pipeline and the making of batches take twice their time "

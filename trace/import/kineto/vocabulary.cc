@@ -6,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "trace/load/foreign_values.h"
+
 namespace headway::trace::kineto {
 namespace {
 
@@ -152,7 +154,7 @@ bool describe_annotation(std::string_view name, RangeInfo& info) {
     name.remove_prefix(kStep.size());
     std::int64_t step = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), step).ec == std::errc{})
-      info.step = step;
+      info.step = load_detail::id_of(step);
     return true;
   }
   if (name.starts_with("Optimizer.step#")) {

@@ -7,6 +7,7 @@
 #include "trace/import/xplane/build.h"
 #include "trace/import/xplane/vocabulary.h"
 #include "trace/load/cuda_api.h"
+#include "trace/load/foreign_values.h"
 
 namespace headway::trace::xplane {
 namespace {
@@ -333,7 +334,7 @@ class HostPlanes {
     RangeInfo info;
     if (extra && extra->step >= 0 && event.when.begin >= step_end && !line.makes_input) {
       info.kind = RangeKind::kStep;
-      info.step = extra->step;
+      info.step = load_detail::id_of(extra->step);
       step_end = event.when.end;
       any_step_ = true;
     } else if (event.role == HostRole::kInputWait && !line.makes_input) {
@@ -408,7 +409,7 @@ class HostPlanes {
                                             building_.string("step " + std::to_string(step.number)),
                                             building_.domain("user_annotation"), true);
       info.kind = RangeKind::kStep;
-      info.step = step.number;
+      info.step = load_detail::id_of(step.number);
     }
   }
 
