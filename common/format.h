@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "common/time.h"
 
@@ -19,5 +20,12 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_count(std::int64_t count);
 /// A share as a percentage: 0.1234 -> "12.3 %"; below 0.05 % but not zero -> "<0.1 %".
 std::string format_percent(double ratio);
+/// With its sign always, and a true minus (U+2212): "+1.5", "−68.2", "+0.0".
+std::string format_signed(double value, int decimals = 1);
+/// What was added or saved: "+121 µs", "−1.28 ms", "±0".
+std::string format_change(DurationNs change);
+/// The same text with a no-break space (U+00A0) between each number and its unit, for lines that
+/// are broken by whoever shows them: "222 ms" stays together.
+std::string keep_units(std::string_view text);
 
 }  // namespace headway

@@ -108,6 +108,10 @@ std::string escape_html(std::string_view text) {
   return result;
 }
 
+std::string prose_html(std::string_view text) {
+  return escape_html(keep_units(text));
+}
+
 std::string escape_markdown(std::string_view text) {
   constexpr std::string_view kSpecial = "|`*_[]\\#";
   std::string result;

@@ -14,6 +14,8 @@ namespace headway {
 /// For text and attribute values of HTML and XML 1.0: & < > " ' escaped; characters that XML forbids
 /// or that turn the direction of text become U+FFFD.
 std::string escape_html(std::string_view text);
+/// The same for sentences: lines do not break between a number and its unit.
+std::string prose_html(std::string_view text);
 /// For a terminal: control characters (escape sequences among them) and those that turn the direction
 /// of text become U+FFFD, so a hostile name cannot move the cursor or retitle the window. Invalid UTF-8 is replaced as by
 /// to_valid_utf8.

@@ -2,6 +2,7 @@
 # Pictures of every page of headway-gui for docs/gui and docs/user-guide/three-clicks.md: of a recorded input-bound run (compared
 # with a healthy one), of a simulated job of four ranks, and of the real recordings that are there. Look at each before you commit it.
 # Usage: scripts/gui_pictures.sh [--build FOLDER] [--traces FOLDER] [--run FILE --healthy FILE --waiting FILE] [--output FOLDER]
+#                                [--only WORD]     only pictures with this word in their path
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 bin=$root/build/dev/bin
@@ -10,6 +11,7 @@ out=$root/docs/gui
 run=
 healthy=
 waiting=
+only=
 while [ $# -gt 0 ]; do
   case $1 in
     --build) bin=$(realpath "${2:?--build needs a folder}")/bin; shift ;;
@@ -18,7 +20,8 @@ while [ $# -gt 0 ]; do
     --healthy) healthy=${2:?--healthy needs a file}; shift ;;
     --waiting) waiting=${2:?--waiting needs a file}; shift ;;
     --output) out=$(realpath -m "${2:?--output needs a folder}"); shift ;;
-    *) echo "gui_pictures.sh: unknown option '$1' (known: --build, --traces, --run, --healthy, --waiting, --output)" >&2; exit 2 ;;
+    --only) only=${2:?--only needs a word}; shift ;;
+    *) echo "gui_pictures.sh: unknown option '$1' (known: --build, --traces, --run, --healthy, --waiting, --output, --only)" >&2; exit 2 ;;
   esac
   shift
 done
@@ -44,6 +47,7 @@ shrink() {
 picture() {
   local file=$1
   shift
+  [[ $file == *"$only"* ]] || return 0
   mkdir -p "$(dirname "$file")"
   "$bin/headway-gui" "$@" --size "${size:-1280x800}" --screenshot "$file"
   shrink "$file"
@@ -74,26 +78,20 @@ picture "$out/input-bound/timeline-dark.png" "$run" --page timeline --theme dark
 picture "$out/input-bound/cause.png" "$run" --finding input-bound --page timeline
 # A step as it would be without the waits for the device.
 picture "$out/waiting/predicted.png" "$waiting" --finding host-sync --predicted
-# Two fixes ticked together, of a simulated GPU: on a small screen, dark on a large one, and at scale 2.
+# Two fixes ticked together, of a simulated GPU.
 "$bin/headway-train" --device sim --model resnet --preset host-sync --steps 30 --trace "$work/simulated.sqlite" \
   >"$work/simulated.log" 2>&1 || { cat "$work/simulated.log" >&2; exit 1; }
 what_if=("$work/simulated.sqlite" --fix remove-syncs --fix half-precision)
 picture "$out/waiting/what-if.png" "${what_if[@]}"
-size=1024x700 picture "$out/waiting/what-if-1024.png" "${what_if[@]}"
-size=1920x1080 picture "$out/waiting/what-if-dark.png" "${what_if[@]}" --theme dark
-size=1024x700 QT_SCALE_FACTOR=2 picture "$out/waiting/what-if-scale-2.png" "${what_if[@]}"
 # Hits of a search with their durations; a time range row by row.
 picture "$out/input-bound/hits.png" "$run" --find conv --list hits
 picture "$out/input-bound/range.png" "$run" --range 1.0s..1.2s --list rows
-size=1024x700 picture "$out/input-bound/hits-1024.png" "$run" --find conv --list hits
-size=1024x700 picture "$out/input-bound/range-1024.png" "$run" --range 1.0s..1.2s --list rows --theme dark
 # What the host did in three steps, with the stack of Python; where an op of it comes from.
 stacks=kineto/mi300_resnet_ddp.json.gz
 if [ -f "$traces/$stacks" ]; then
   cp "$traces/$stacks" "$work/"
   stacks=$work/$(basename "$stacks")
   picture "$out/stacks/stacks.png" "$stacks" --range 2ms..40ms --list stacks
-  size=1024x700 picture "$out/stacks/stacks-dark-1024.png" "$stacks" --find aten::conv2d --list stacks --theme dark
 fi
 # A job of four simulated ranks, one of which is late.
 "$bin/headway-train" --device sim --model resnet --preset straggler --steps 30 --ranks 4 --trace "$work/rank%r.sqlite" \
@@ -101,20 +99,26 @@ fi
 for page in summary ranks findings; do picture "$out/job/$page.png" "$work"/rank[0-3].sqlite --page "$page"; done
 # On a real X server under a window manager, where there is one, driven by real keys and a real mouse. window NAME SCREEN SCALE THEME
 # ACTIONS...: opens $shown on a screen of that size. An action is keys as xdotool names them, "drag X Y X Y", "click X Y", "twice X Y",
-# "type TEXT" or "remove FILE".
+# "type TEXT" or "remove FILE"; X and Y count from the window's corner as at scale 1.
 shown=("$work/simulated.sqlite")
 window() {
   local name=$1 screen=$2 scale=$3 theme=$4
   shift 4
+  [[ $out/window/$name.png == *"$only"* ]] || return 0
   mkdir -p "$out/window"
   env QT_SCALE_FACTOR="$scale" QT_QPA_PLATFORM=xcb XDG_CONFIG_HOME="$work/config" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data" \
     xvfb-run -a -s "-screen 0 ${screen}x24" bash -c '
       act() {
         case $1 in
-          click) xdotool mousemove "$2" "$3" click 1 ;;
-          twice) xdotool mousemove "$2" "$3" click --repeat 2 --delay 80 1 ;;
-          drag) xdotool mousemove "$2" "$3" mousedown 1 sleep 0.2 mousemove $((($2 + $4) / 2)) $((($3 + $5) / 2)) \
-                sleep 0.2 mousemove "$4" "$5" sleep 0.2 mouseup 1 ;;
+          click | twice | drag) local at=("$@") i
+            for i in 1 2 3 4; do at[i]=$((${at[i]:-0} * QT_SCALE_FACTOR)); done ;;
+        esac
+        case $1 in
+          click) xdotool mousemove "${at[1]}" "${at[2]}" click 1 ;;
+          twice) xdotool mousemove "${at[1]}" "${at[2]}" click --repeat 2 --delay 80 1 ;;
+          drag) xdotool mousemove "${at[1]}" "${at[2]}" mousedown 1 sleep 0.2 \
+                  mousemove $(((at[1] + at[3]) / 2)) $(((at[2] + at[4]) / 2)) sleep 0.2 \
+                  mousemove "${at[3]}" "${at[4]}" sleep 0.2 mouseup 1 ;;
           type) shift; xdotool type --delay 40 "$*" ;;
           remove) rm "$2" ;;
           *) xdotool key "$@" ;;
@@ -141,36 +145,44 @@ window() {
     >/dev/null 2>&1 || true
   shrink "$out/window/$name.png"
 }
+# point NAME ACTIONS...: the same on a large screen, a small one, one of twice the density, and dark.
+point() {
+  window "$1-1920" 1920x1080 1 light "${@:2}"
+  window "$1-1024" 1024x700 1 light "${@:2}"
+  window "$1-scale-2" 2048x1400 2 light "${@:2}"
+  window "$1-dark" 1024x700 1 dark "${@:2}"
+}
 if command -v xvfb-run >/dev/null && command -v openbox >/dev/null && command -v xdotool >/dev/null && command -v import >/dev/null; then
-  window timeline-1920-dark 1920x1080 1 dark ctrl+2 x
-  window timeline-1024 1024x700 1 light ctrl+2
-  window menu-1024 1024x700 1 light ctrl+2 alt+t
+  point timeline ctrl+2 c
+  point menu ctrl+2 alt+t
+  point range ctrl+2 "drag 420 139 600 139"
+  point sql-error ctrl+t "click 735 120" "type SELECT nme FROM StringIds" ctrl+Return
   window help-1024 1024x700 1 light ctrl+2 question
-  window range-1024 1024x700 1 light ctrl+2 "drag 420 139 600 139"
-  window stacks-scale-2 2048x1400 2 light ctrl+2 "ctrl+g" "s t e p space 7 Return" k
-  window path-scale-2-dark 2048x1400 2 dark ctrl+2 x c
-  window sql-error-1024 1024x700 1 light ctrl+t "click 735 120" "type SELECT nme FROM StringIds" ctrl+Return
+  window predicted-1920-dark 1920x1080 1 dark ctrl+2 x
+  window stacks-1024 1024x700 1 light ctrl+2 "ctrl+g" "s t e p space 7 Return" k
   window preview-1024-dark 1024x700 1 dark ctrl+t "twice 250 318"
+  shown=("${what_if[@]}")
+  point what-if
   cp "$work/simulated.sqlite" "$work/deleted.sqlite"
   shown=("$work/deleted.sqlite")
   window deleted-1024 1024x700 1 light ctrl+t "remove $work/deleted.sqlite" "click 735 120" "type SELECT count(*) FROM StringIds" ctrl+Return
   shown=("$work/simulated.sqlite" --compare "$work/waiting-less.sqlite")
   "$bin/headway-train" --device sim --model resnet --preset host-sync --sync never --steps 30 --trace "$work/waiting-less.sqlite" >"$work/less.log" 2>&1
-  window compare-1920-dark 1920x1080 1 dark ctrl+d
-  window compare-1024 1024x700 1 light ctrl+d
+  point compare ctrl+d
   # Eight ranks, folded, compare at a glance; a note lies beside the rank whose row is clicked.
   mkdir -p "$work/eight"
   "$bin/headway-train" --device sim --model resnet --preset straggler --steps 12 --ranks 8 --trace "$work/eight/rank%r.sqlite" >"$work/eight.log" 2>&1
   shown=("$work/eight")
-  window folded-1920 1920x1080 1 light ctrl+2 shift+Return
+  point job ctrl+7
+  point folded ctrl+2 shift+Return
   window notes-1920 1920x1080 1 light ctrl+2 shift+Return "drag 420 139 600 139" b F2 "type all but rank 2 wait here" Return
-  window job-1024-dark 1024x700 1 dark ctrl+7
-  # A recording while it is made.
-  "$bin/headway" record --force -o "$work/live.sqlite" -- "$bin/headway-train" --model resnet --preset input-bound --steps 60 --eval off \
+  # A recording while it is made, as often as it is looked at.
+  "$bin/headway" record --force -o "$work/live.sqlite" -- "$bin/headway-train" --model resnet --preset input-bound --steps 400 --eval off \
     >"$work/live.log" 2>&1 & recorder=$!
+  sleep 2
   shown=("$work/live.sqlite" --follow)
-  window live-1024 1024x700 1 light ctrl+2
-  wait "$recorder"
+  point live ctrl+2
+  kill -INT "$recorder" && wait "$recorder" || true
 else
   echo "gui_pictures.sh: xvfb, openbox, xdotool and imagemagick are needed for the pictures under a window manager" >&2
 fi

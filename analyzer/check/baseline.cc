@@ -12,6 +12,7 @@
 #include "analyzer/diff/tables.h"
 #include "analyzer/diff/verdict.h"
 #include "analyzer/partition/steady_ops.h"
+#include "common/format.h"
 #include "common/statistics.h"
 
 namespace headway::analyzer {
@@ -58,7 +59,7 @@ std::vector<double> samples(const Analysis& analysis, const std::optional<PartOf
 }
 
 std::string percent(double value) {
-  return fmt::format("{:+.1f} %", 100 * value);
+  return format_signed(100 * value) + " %";
 }
 
 /// Both sides are lifted by what else the baseline's mean step holds. The ratio of the lifted means is

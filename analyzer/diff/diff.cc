@@ -7,6 +7,7 @@
 #include "analyzer/diff/slow_steps.h"
 #include "analyzer/diff/tables.h"
 #include "analyzer/diff/verdict.h"
+#include "analyzer/report/facts.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -88,7 +89,7 @@ std::vector<std::string> finding_changes(const Analysis& a, const Analysis& b) {
         continue;
       auto label = [](const Finding& f) {
         return f.status == Status::kFound ? format_percent(f.share_of_step)
-                                          : std::string(status_id(f.status));
+                                          : std::string(status_words(f.status));
       };
       changes.push_back(fmt::format("{}: {} → {}", before.rule, label(before), label(after)));
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/diff/diff.h"
+#include "analyzer/diff/tables.h"
 #include "analyzer/model/time_class.h"
 #include "analyzer/report/html_style.h"
 #include "common/format.h"
@@ -38,7 +39,8 @@ std::string text(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
     out += "\nFindings\n";
     for (const std::string& change : d.findings) out += fmt::format("  {}\n", change);
   }
-  for (const Table& table : d.tables) {
+  for (const Table& all : d.tables) {
+    const Table table = changed_rows(all);
     out += fmt::format("\n{}  ({})\n{}", table.title, table.note,
                        to_text(table, {.max_rows = max_rows, .indent = "  "}));
   }
@@ -55,7 +57,8 @@ std::string markdown(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows
     for (const std::string& change : d.findings)
       out += fmt::format("- {}\n", escape_markdown(change));
   }
-  for (const Table& table : d.tables) {
+  for (const Table& all : d.tables) {
+    const Table table = changed_rows(all);
     out +=
         fmt::format("\n### {}\n\n{}\n\n{}", table.title, table.note, to_markdown(table, max_rows));
   }
@@ -66,11 +69,6 @@ std::uint32_t color_of(std::string_view label) {
   for (const TimeClassInfo& c : time_classes())
     if (c.label == label) return c.rgb;
   return 0x57606a;
-}
-
-std::string change_text(std::int64_t ns) {
-  if (ns == 0) return "±0";
-  return (ns > 0 ? "+" : "−") + format_duration({std::llabs(ns)});
 }
 
 /// A bar between two shares of the width.
@@ -145,7 +143,7 @@ std::string class_figure(const Diff& d) {
     out += figure_row(
         "", one.name,
         bar(share(running), share(next), fmt::format("fill=\"#{:06x}\"", color_of(one.name))),
-        change_text(one.change()));
+        format_change({one.change()}));
     running = next;
   }
   return out + sum("B", total.b) + "</table>\n";
@@ -176,7 +174,7 @@ std::string op_figure(const Diff& d) {
     out += figure_row(
         "", shorten(one.name, 48),
         bar(share(0), share(one.change()), one.change() > 0 ? "class=\"more\"" : "class=\"less\""),
-        change_text(one.change()));
+        format_change({one.change()}));
   return out + "</table>\n";
 }
 
@@ -192,15 +190,15 @@ std::string html(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
   for (const std::string& doubt : d.doubts)
     out += fmt::format("{}<p><b>doubt</b> {}</p>\n",
                        &doubt == &d.doubts.front() ? "<div class=\"card doubt\">" : "",
-                       escape_html(doubt));
+                       prose_html(doubt));
   if (!d.doubts.empty()) out += "</div>\n";
   if (!d.headline.empty())
-    out += fmt::format("<p class=\"verdict\">{}</p>\n", escape_html(d.headline));
+    out += fmt::format("<p class=\"verdict\">{}</p>\n", prose_html(d.headline));
   out += fmt::format(
       "<p class=\"{}\">{}</p>\n<dl "
       "class=\"sides\"><dt>A</dt><dd>{}</dd><dt>B</dt><dd>{}</dd></dl>\n"
       "</header>\n<main>\n",
-      d.headline.empty() ? "verdict" : "figures", escape_html(d.sentence), escape_html(paths(a)),
+      d.headline.empty() ? "verdict" : "figures", prose_html(d.sentence), escape_html(paths(a)),
       escape_html(paths(b)));
   if (const std::string figure = class_figure(d); !figure.empty())
     out += "<section aria-label=\"What changed\">\n<h2>What changed</h2>\n" + figure +
@@ -211,7 +209,8 @@ std::string html(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
       out += fmt::format("<li>{}</li>\n", escape_html(change));
     out += "</ul>\n";
   }
-  for (const Table& table : d.tables) {
+  for (const Table& all : d.tables) {
+    const Table table = changed_rows(all);
     out += fmt::format(
         "<details open>\n<summary><h2>{}</h2></summary>\n<p "
         "class=\"note\">{}</p>\n{}</details>\n",

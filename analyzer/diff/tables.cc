@@ -117,7 +117,14 @@ void sort_by_change(Table& table, std::size_t column) {
   });
 }
 
-/// One row a thing, with its state: "added", "removed", "renamed" or "".
+constexpr std::size_t kChange = 3;  ///< the column of what is added or saved
+constexpr std::size_t kState = 8;   ///< of a table of costs only
+
+bool is_changed(const std::vector<Cell>& row) {
+  return std::get<std::int64_t>(row[kChange]) != 0 || !std::get<std::string>(row[kState]).empty();
+}
+
+/// One row a thing, with its state: "added", "removed", "was NAME" or "".
 Table cost_table(Table table, std::string_view what, const CostList& a, const CostList& b) {
   table.columns = {{"name", std::string(what), ColumnKind::kText},
                    {"a_ns", "A", ColumnKind::kDuration},
@@ -154,7 +161,8 @@ Table cost_table(Table table, std::string_view what, const CostList& a, const Co
     table.rows.push_back({x.name, whole(x.ns), Cell(), -whole(x.ns), x.count, Cell(), mean_of(x),
                           Cell(), std::string("removed")});
   }
-  sort_by_change(table, 3);
+  sort_by_change(table, kChange);
+  std::stable_partition(table.rows.begin(), table.rows.end(), is_changed);
   return table;
 }
 
@@ -247,7 +255,7 @@ Table step_pairs(const DiffRun& a, const DiffRun& b) {
         table.rows.push_back({number, before.ns, after->second.ns, (after->second - before).ns});
     }
   }
-  sort_by_change(table, 3);
+  sort_by_change(table, kChange);
   return table;
 }
 
@@ -289,6 +297,18 @@ std::vector<double> step_durations(const Analysis& analysis) {
   for (std::uint32_t index : analysis.steps.steady)
     durations.push_back(static_cast<double>(analysis.steps.all[index].cycle().length().ns));
   return durations;
+}
+
+Table changed_rows(Table table) {
+  if (table.columns.size() <= kState || table.rows.empty()) return table;
+  const auto unchanged = std::ranges::find_if_not(table.rows, is_changed);
+  const auto left = static_cast<std::size_t>(unchanged - table.rows.begin());
+  const std::size_t out = table.rows.size() - left;
+  if (out == 0) return table;
+  table.note += left == 0 ? fmt::format("; none of {} changed", out)
+                          : fmt::format("; {} more did not change", out);
+  table.rows.resize(left);
+  return table;
 }
 
 std::vector<std::size_t> match_names(const std::vector<std::string>& a,

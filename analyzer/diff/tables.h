@@ -18,6 +18,10 @@ std::vector<double> step_durations(const Analysis& analysis);
 /// Each has the columns a, b and change; rows that changed most come first, except for classes.
 std::vector<Table> diff_tables(DiffSide a, DiffSide b);
 
+/// Of a table of ops, kernels or their kinds: the rows that changed, and in the note how many did
+/// not. Other tables as they are. As the rows are sorted by change, the rows left keep their places.
+Table changed_rows(Table table);
+
 /// Pairs the names of both sides: equal names first, then those that differ in numbers only, in the
 /// order in which they occur ("layer_12/conv" of A with "layer_13/conv" of B). Returns, per name of
 /// B, the index of its partner in A or SIZE_MAX. O(n log n).

@@ -25,7 +25,7 @@ std::string time_text(double ns) {
 }
 
 std::string percent_text(double share) {
-  return fmt::format("{:+.1f} %", 100 * share);
+  return format_signed(100 * share) + " %";
 }
 
 std::string test_text(const Comparison& c) {
@@ -41,9 +41,10 @@ DiffVerdict verdict_of(const Comparison& c, double noise) {
 
 std::string cost_text(const Diff& d) {
   const Comparison& c = d.step;
-  return fmt::format("step cost {} → {}, {} (95 % interval {:+.1f} to {}, {}, {} and {} steps)",
-                     time_text(c.a), time_text(c.b), percent_text(c.change), 100 * c.interval.low,
-                     percent_text(c.interval.high), test_text(c), d.steps_a, d.steps_b);
+  return fmt::format("step cost {} → {}, {} (95 % interval {} to {}, {}, {} and {} steps)",
+                     time_text(c.a), time_text(c.b), percent_text(c.change),
+                     format_signed(100 * c.interval.low), percent_text(c.interval.high),
+                     test_text(c), d.steps_a, d.steps_b);
 }
 
 std::string typical_text(const Diff& d) {
@@ -61,7 +62,8 @@ std::string typical_text(const Diff& d) {
     case DiffVerdict::kSlower:
       break;
   }
-  return fmt::format("Typical step {} ({}, effect size {:+.2f})", times, figures, c.cliffs_delta);
+  return fmt::format("Typical step {} ({}, effect size {})", times, figures,
+                     format_signed(c.cliffs_delta, 2));
 }
 
 /// "In A every 40th step takes 198 ms longer"; empty when they hardly add to the step cost.

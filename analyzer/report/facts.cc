@@ -201,12 +201,10 @@ std::string fix_line(const PredictedGain& gain) {
   const std::string after = format_duration(gain.step);
   const auto unit = [](const std::string& text) { return text.substr(text.rfind(' ') + 1); };
   const bool same = unit(before) == unit(after);
-  auto change = [](double share) { return fmt::format("{:+.1f}", -100 * share); };
+  auto change = [](double share) { return format_signed(-100 * share); };
   std::string line = fmt::format("{}: step {} → {} ({} %, 95 % interval {} to {} %)", name,
                                  same ? before.substr(0, before.rfind(' ')) : before, after,
                                  change(gain.share), change(gain.low), change(gain.high));
-  for (std::size_t at = 0; (at = line.find("-", at)) != std::string::npos; ++at)
-    line.replace(at, 1, "−");
   if (is_ceiling(gain)) return line + ", at best";
   constexpr double kSure = 0.9;
   const Fix* fix = find_fix(gain.fix);

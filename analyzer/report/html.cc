@@ -32,7 +32,7 @@ std::string doubts_html(const Analysis& analysis) {
       "<section id=\"doubts\" aria-label=\"Doubts\">\n<h2>Before you trust the figures</h2>\n";
   for (const Doubt& doubt : analysis.doubts) {
     out += fmt::format("<div class=\"card {0}\"><b>{0}</b> {1}</div>\n",
-                       escape_html(doubt.severity), escape_html(doubt.text));
+                       escape_html(doubt.severity), prose_html(doubt.text));
   }
   return out + "</section>\n";
 }
@@ -93,7 +93,7 @@ std::string advice_html(const Finding& finding, std::string_view fix) {
   for (const Advice& advice : finding.advice) {
     if (advice.fix != fix) continue;
     out += fmt::format(
-        "<li><b>{}</b>: {}{}{}</li>\n", escape_html(advice.framework), escape_html(advice.text),
+        "<li><b>{}</b>: {}{}{}</li>\n", escape_html(advice.framework), prose_html(advice.text),
         advice.knob.empty() ? "" : fmt::format(" <code>{}</code>", escape_html(advice.knob)),
         advice.current.empty() ? ""
                                : fmt::format(" <span class=\"meta\">now</span> <code>{}</code>",
@@ -108,28 +108,28 @@ std::string finding_html(const Analysis& analysis, const Finding& finding, std::
       "<div class=\"card\"><h3>{}. {}{}</h3>\n<p class=\"gain\">{}, {}</p>\n<p>{}</p>\n", number,
       escape_html(finding.title),
       finding.sub_cause.empty() ? "" : fmt::format(" ({})", escape_html(finding.sub_cause)),
-      escape_html(gain_label(analysis, finding)), confidence_label(finding),
-      escape_html(finding.claim));
+      prose_html(gain_label(analysis, finding)), confidence_label(finding),
+      prose_html(finding.claim));
   if (finding.fixes.empty())
     if (const std::string why = prediction_label(finding); !why.empty())
-      out += fmt::format("<p>{}</p>\n", escape_html(why));
+      out += fmt::format("<p>{}</p>\n", prose_html(why));
   out += prediction_html(finding);
   for (const Finding* one : same_time(analysis, finding))
     out += fmt::format("<p><b>Same time</b>: {}: {}</p>\n", escape_html(finding_label(*one)),
-                       escape_html(one->claim));
+                       prose_html(one->claim));
   if (!finding.evidence.empty()) {
     out += "<p class=\"meta\">To be seen at</p>\n<ul class=\"plain\">\n";
     for (std::size_t i = 0; i < std::min(kEvidenceShown, finding.evidence.size()); ++i) {
       const Evidence& evidence = finding.evidence[i];
       out += fmt::format("<li>{}, for {}: {}</li>\n", format_time(evidence.where.begin),
-                         format_duration(evidence.where.length()), escape_html(evidence.note));
+                         format_duration(evidence.where.length()), prose_html(evidence.note));
     }
     out += "</ul>\n";
   }
   if (finding.advice.empty() && finding.fixes.empty()) return out + "</div>\n";
   out += "<p class=\"meta\">What to do</p>\n<ul class=\"plain\">\n";
   for (const PredictedGain& gain : finding.fixes) {
-    out += fmt::format("<li>{}", escape_html(fix_line(gain)));
+    out += fmt::format("<li>{}", prose_html(fix_line(gain)));
     const std::string how = advice_html(finding, gain.fix);
     if (!how.empty()) out += "\n<ul class=\"plain\">\n" + how + "</ul>";
     out += "</li>\n";
@@ -159,7 +159,7 @@ Section findings_section(const Analysis& analysis) {
     if (finding.status == Status::kFound) continue;
     out += fmt::format("<tr><td>{}</td><td class=\"word\">{}</td><td>{}</td></tr>\n",
                        escape_html(finding.title), status_words(finding.status),
-                       escape_html(finding.claim));
+                       prose_html(finding.claim));
   }
   return {"findings", "Findings", out + "</tbody></table></div></details>\n"};
 }
@@ -226,7 +226,7 @@ std::string render_html(const Trace& trace, const Analysis& analysis,
       "<a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n",
       kReportScriptHash, title, kReportStyle);
   out += fmt::format("<header>\n<h1>Headway report: {}</h1>\n{}", title, doubts_html(analysis));
-  out += fmt::format("<p class=\"verdict\">{}</p>\n{}", escape_html(verdict(trace, analysis)),
+  out += fmt::format("<p class=\"verdict\">{}</p>\n{}", prose_html(verdict(trace, analysis)),
                      facts_html(trace, analysis));
   std::vector<Section> sections = sections_of(trace, analysis, options);
   out += "<nav aria-label=\"Sections\"><ul>\n";

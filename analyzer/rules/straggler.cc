@@ -38,6 +38,7 @@ struct Remedy {
   std::string_view cause;
   std::string_view text;
   std::string_view knob;
+  std::string_view train_knob = {};  ///< of headway-train; most causes have no switch
 };
 
 Remedy remedy_of(TimeClass c, bool without_device) {
@@ -51,7 +52,8 @@ Remedy remedy_of(TimeClass c, bool without_device) {
       return {"input",
               "That rank's loader is slow: compare its storage, workers and free cores with the "
               "other ranks', and give all ranks batches of equal cost.",
-              "DataLoader(num_workers=…), DistributedSampler; its node's disk and CPU"};
+              "DataLoader(num_workers=…), DistributedSampler; its node's disk and CPU",
+              "--workers N"};
     case TimeGroup::kCompute:
       return {"compute",
               "That rank computes longer: it has more work (batches, layers, experts) or "
@@ -66,7 +68,8 @@ Remedy remedy_of(TimeClass c, bool without_device) {
       return {c == TimeClass::kLaunchGap ? "launch" : "host",
               "That rank's host is late: compare processes on its cores, clock governor, garbage "
               "collection, logging and checkpoints done by that rank only.",
-              "gc.freeze(), numactl --cpunodebind, rank-0-only work moved out of the step"};
+              "gc.freeze(), numactl --cpunodebind, rank-0-only work moved out of the step",
+              "--slow-rank-ms 0"};
     default:
       return {"unknown",
               "Nothing recorded explains what that rank does meanwhile: record its host "
@@ -217,6 +220,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
     finding.evidence = longest_segments(context, *own.device, {cause}, note);
   }
   finding.advice = {
+      {"headway-train", std::string(remedy.text), std::string(remedy.train_knob), ""},
       {"PyTorch", std::string(remedy.text), std::string(remedy.knob), ""},
       {"TensorFlow/JAX", std::string(remedy.text),
        "the same on that rank's host and device; tf.data: private_threadpool_size", ""}};

@@ -140,9 +140,9 @@ class Run final : public Command {
     judge_past_runs(runs, kPastRuns);
     for (const PastRun& run : runs) {
       if (run.file.filename() != file.filename() || !run.change) continue;
-      return fmt::format("\nHistory   {}: {:+.1f} % against {} earlier run{} of '{}'\n",
+      return fmt::format("\nHistory   {}: {} % against {} earlier run{} of '{}'\n",
                          run.judgement.empty() ? "no clear change" : run.judgement,
-                         100 * *run.change, run.before, run.before == 1 ? "" : "s",
+                         format_signed(100 * *run.change), run.before, run.before == 1 ? "" : "s",
                          escape_terminal(self.name));
     }
     return "";

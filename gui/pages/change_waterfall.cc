@@ -23,9 +23,7 @@ QString duration(DurationNs d) {
 }
 
 QString change_text(DurationNs change) {
-  if (change.ns == 0) return QStringLiteral("±0");
-  return (change.ns > 0 ? QStringLiteral("+") : QStringLiteral("−")) +
-         duration({std::llabs(change.ns)});
+  return QString::fromStdString(format_change(change));
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "analyzer/diff/tables.h"
 #include "gui/models/text/display_text.h"
+#include "gui/pages/column_widths.h"
 
 namespace headway::gui {
 namespace {
@@ -199,6 +201,7 @@ QWidget* ComparePage::changes() {
   model_ = new ResultTableModel(this);
   table_ = new QTableView;
   table_->setModel(model_);
+  widths_ = new ColumnWidths(*table_);
   table_->setItemDelegate(new ChangeDelegate(table_));
   table_->setAccessibleName(tr("What changed"));
   table_->setFrameShape(QFrame::NoFrame);
@@ -335,8 +338,13 @@ void ComparePage::show_pair(std::shared_ptr<const SessionPair> pair) {
       choice_->addItem(QString::fromStdString(table.title), QString::fromStdString(table.id));
   }
   if (!findings.isEmpty()) choice_->addItem(tr("Findings that changed"), kFindings);
-  int ops = choice_->findData(QStringLiteral("ops"));
-  if (ops >= 0) choice_->setCurrentIndex(ops);
+  // The finest that says something: where no op changed, what the waits or the whole step did.
+  for (const char* id : {"ops", "device_view"}) {
+    const analyzer::Table* table = pair_->diff.table(id);
+    if (!table || analyzer::changed_rows(*table).rows.empty()) continue;
+    choice_->setCurrentIndex(choice_->findData(QString::fromLatin1(id)));
+    break;
+  }
   stack_->setCurrentIndex(1);
   emit compared();
 }
@@ -374,16 +382,10 @@ void ComparePage::show_table(int index) {
     table = *found;
   }
   table_->setProperty("sorted", 0);
-  note_->setText(shown(table.note));
+  note_->setText(shown(changed_rows(table).note));
   model_->set_table(std::move(table));
-  QHeaderView* header = table_->horizontalHeader();
-  for (int column = 0; column < model_->columnCount(); ++column) {
-    const bool name = column == 0 && !model_->is_numeric(0);
-    header->setSectionResizeMode(column, name ? QHeaderView::Stretch : QHeaderView::Interactive);
-    if (name) continue;
-    table_->resizeColumnToContents(column);
-    table_->setColumnWidth(column, std::clamp(table_->columnWidth(column) + 8, 56, 200));
-  }
+  widths_->forget();
+  widths_->fit();
 }
 
 /// Shows a change in both timelines.

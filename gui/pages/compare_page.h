@@ -19,6 +19,8 @@
 
 namespace headway::gui {
 
+class ColumnWidths;
+
 /// The open trace (A) beside a second one (B): the verdict of `headway diff`, the timelines with
 /// their steps aligned, and what changed per class of time, op and kernel.
 class ComparePage : public PageWidget {
@@ -97,6 +99,7 @@ class ComparePage : public PageWidget {
   WrapLabel* note_ = nullptr;
   ResultTableModel* model_ = nullptr;
   QTableView* table_ = nullptr;
+  ColumnWidths* widths_ = nullptr;
 };
 
 }  // namespace headway::gui

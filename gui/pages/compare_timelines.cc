@@ -148,10 +148,11 @@ void CompareTimelines::set_pair(std::shared_ptr<const SessionPair> pair) {
   const bool steps = pair_ && pair_->has_steps();
   for (QWidget* widget : std::initializer_list<QWidget*>{previous_, next_, median_})
     widget->setEnabled(steps);
-  aligned_->setText(!pair_  ? QString()
-                    : steps ? tr("The steps are aligned at their starts; times count from there.")
-                            : tr("Without steps on both sides the starts of the device's work are "
-                                 "aligned."));
+  aligned_->setText(
+      !pair_  ? QString()
+      : steps ? tr("The steps are aligned at their starts on the device; times count from there.")
+              : tr("Without steps on both sides the starts of the device's work are "
+                   "aligned."));
   show_steps(pair_ ? pair_->median_steps() : std::nullopt);
 }
 
@@ -234,9 +235,12 @@ void CompareTimelines::describe(Side side) {
   QStringList words{letter(side), file_name(session)};
   if (steps_) {
     const StepBar& bar = pair_->bars(side)[side == Side::kA ? steps_->a : steps_->b];
-    words << tr("step %1, %2")
+    const QString length = QString::fromStdString(format_duration(bar.length()));
+    // The ribbon beneath shows the host's steps, which begin and end at other times.
+    const bool device = session.step_charts.front().has_classes;
+    words << (device ? tr("step %1 on the device, %2") : tr("step %1, %2"))
                  .arg(bar.number)
-                 .arg(QString::fromStdString(format_duration(bar.length())));
+                 .arg(length);
     if (!bar.steady) words << tr("left out of the figures");
   }
   if (const Target& target = view(side).selection()) {

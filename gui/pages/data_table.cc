@@ -17,14 +17,11 @@
 
 #include "common/format.h"
 #include "gui/models/text/display_text.h"
+#include "gui/pages/column_widths.h"
 #include "gui/pages/labels.h"
 
 namespace headway::gui {
 namespace {
-
-constexpr int kNarrowest = 56;
-constexpr int kWidest = 260;
-constexpr int kFirstLeast = 180;
 
 /// A bar behind a share, so that the eye finds the long ones.
 class ShareDelegate : public QStyledItemDelegate {
@@ -81,7 +78,7 @@ DataTable::DataTable(const QString& name, QWidget* parent)
   view_->horizontalHeader()->setHighlightSections(false);
   view_->horizontalHeader()->setMinimumSectionSize(24);
   view_->installEventFilter(this);
-  view_->viewport()->installEventFilter(this);
+  widths_ = new ColumnWidths(*view_);
   controls_->setContentsMargins(10, 7, 10, 7);
   controls_->setSpacing(10);
   controls_->addWidget(filter_, 1);
@@ -100,18 +97,13 @@ DataTable::DataTable(const QString& name, QWidget* parent)
     if (index.isValid()) follow(index.row());
   });
   connect(view_, &QTableView::customContextMenuRequested, this, &DataTable::show_menu);
-  connect(view_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int section) {
-    if (fitting_) return;
-    if (section == 0) first_resized_ = true;
-    stretch_first();
-  });
 }
 
 void DataTable::set_table(std::shared_ptr<const LinkedTable> table) {
   const bool other = !table || !model_->table() || table->table.id != model_->table()->table.id;
   model_->set_table(std::move(table));
-  if (other) first_resized_ = false;
-  fit_columns();
+  if (other) widths_->forget();
+  widths_->fit();
   show_note();
 }
 
@@ -139,30 +131,7 @@ void DataTable::set_compact(bool compact) {
   bar_->setVisible(!compact);
 }
 
-/// Every column as wide as what is in sight needs; the first, which names the row, takes the rest.
-void DataTable::fit_columns() {
-  fitting_ = true;
-  for (int column = 0; column < model_->columnCount(); ++column) {
-    view_->resizeColumnToContents(column);
-    int wanted = view_->columnWidth(column) + 8;
-    view_->setColumnWidth(column, std::clamp(wanted, kNarrowest, kWidest));
-  }
-  fitting_ = false;
-  stretch_first();
-}
-
-void DataTable::stretch_first() {
-  if (first_resized_ || fitting_ || model_->columnCount() < 2) return;
-  int others = 0;
-  for (int column = 1; column < model_->columnCount(); ++column)
-    others += view_->columnWidth(column);
-  fitting_ = true;
-  view_->setColumnWidth(0, std::max(kFirstLeast, view_->viewport()->width() - others));
-  fitting_ = false;
-}
-
 bool DataTable::eventFilter(QObject* object, QEvent* event) {
-  if (object == view_->viewport() && event->type() == QEvent::Resize) stretch_first();
   if (object == view_ && event->type() == QEvent::KeyPress &&
       static_cast<QKeyEvent*>(event)->matches(QKeySequence::Copy)) {
     copy(false);

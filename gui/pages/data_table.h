@@ -10,6 +10,7 @@
 
 namespace headway::gui {
 
+class ColumnWidths;
 class WrapLabel;
 
 /// Any table of a page: sorted by a click on a heading, filtered by words, columns resized by
@@ -53,18 +54,15 @@ class DataTable : public QWidget {
   bool can_follow(int shown) const;
   void show_menu(const QPoint& at);
   void ask_for_file();
-  void fit_columns();
-  void stretch_first();
   void show_note();
 
   DataTableModel* model_;
   QTableView* view_;
+  ColumnWidths* widths_;
   QWidget* bar_;
   QHBoxLayout* controls_;
   QLineEdit* filter_;
   WrapLabel* note_;
-  bool first_resized_ = false;  ///< by the reader: its width is theirs
-  bool fitting_ = false;
 };
 
 }  // namespace headway::gui

@@ -82,7 +82,10 @@ QSize HeatMapView::sizeHint() const {
 
 QSize HeatMapView::minimumSizeHint() const {
   int rows = map_ ? static_cast<int>(map_->rows.size()) : 1;
-  return {300, rows * kLeastRow + 4 * fontMetrics().height() + 34};
+  // The ranks of one machine each have their name beside their row; more rows share the room.
+  const int row =
+      std::clamp(8 * fontMetrics().height() / std::max(1, rows), kLeastRow, fontMetrics().height());
+  return {300, rows * row + 4 * fontMetrics().height() + 34};
 }
 
 QRect HeatMapView::rect_of(std::uint32_t row, std::uint32_t column) const {

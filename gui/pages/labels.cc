@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/format.h"
+
 namespace headway::gui {
 namespace {
 
@@ -46,7 +48,8 @@ int WrapLabel::for_each_line(int width, Visit visit) const {
   double room = std::max(1, width - margins.left() - margins.right());
   double height = 0;
   for (const QString& paragraph : text().split('\n')) {
-    QTextLayout layout(paragraph, font());
+    const std::string kept = keep_units(paragraph.toStdString());
+    QTextLayout layout(QString::fromStdString(kept), font());
     QTextOption option;
     option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     layout.setTextOption(option);

@@ -299,6 +299,8 @@ QWidget* TimelinePage::toolbar() {
     label->setMinimumWidth(1);
     layout->addWidget(label);
   }
+  span_->setMinimumWidth(12 + span_->fontMetrics().horizontalAdvance(QStringLiteral("↔ 000.0 ms")));
+  span_->setToolTip(tr("How much time is in sight"));
   pointed_->setAccessibleName(tr("Time at the pointer"));
   span_->setAccessibleName(tr("Visible time"));
   span_->setContentsMargins(12, 0, 0, 0);
@@ -388,9 +390,8 @@ void TimelinePage::set_theme(const Theme& theme) {
 }
 
 void TimelinePage::show_span() {
-  span_->setText(
-      tr("Showing %1")
-          .arg(QString::fromStdString(format_duration(view_->mapping().visible().length()))));
+  span_->setText(QStringLiteral("↔ %1").arg(
+      QString::fromStdString(format_duration(view_->mapping().visible().length()))));
 }
 
 void TimelinePage::open(const Link& link) {

@@ -163,9 +163,14 @@ void TimelineView::show_predicted(std::shared_ptr<const PredictedTimeline> predi
   arranged();
   const RowId first = predicted_->first_row();
   if (!first.valid()) return;
-  // With the row that it is to be compared with above it.
-  if (std::optional<std::size_t> index = layout_.index_of(frame_.model->row(first).companion_of))
-    set_scroll(layout_.shown()[*index].y - frame_.sticky_height() - layout_.metrics().heading);
+  // From the heading of the group on, where it is near: what is compared with the prediction stands below it.
+  if (std::optional<std::size_t> index = layout_.index_of(frame_.model->row(first).companion_of)) {
+    const std::vector<RowLayout::Shown>& rows = layout_.shown();
+    std::size_t top = *index;
+    while (top > 0 && rows[top].depth > 0) --top;
+    if (rows[*index].y - rows[top].y > viewport()->height() / 3) top = *index;
+    set_scroll(rows[top].y - frame_.sticky_height());
+  }
 }
 
 /// Moves a view that showed the end of a trace that has grown since.

@@ -14,7 +14,27 @@ TEST_CASE("durations show three significant digits in the unit that fits") {
   CHECK(format_duration({1'204'000'000}) == "1.20 s");
   CHECK(format_duration({185'000'000'000}) == "3 min 05 s");
   CHECK(format_duration({7'260'000'000'000}) == "2 h 01 min");
-  CHECK(format_duration({-12345}) == "-12.3 µs");
+  CHECK(format_duration({-12345}) == "−12.3 µs");
+}
+
+TEST_CASE("what changed has its sign, and zero has none") {
+  CHECK(format_change({121'000}) == "+121 µs");
+  CHECK(format_change({-1'280'000}) == "−1.28 ms");
+  CHECK(format_change({0}) == "±0");
+  CHECK(format_duration({INT64_MIN}) == format_duration({-INT64_MAX}));
+  CHECK(format_signed(1.46) == "+1.5");
+  CHECK(format_signed(-68.21) == "−68.2");
+  CHECK(format_signed(-0.04) == "+0.0");
+  CHECK(format_signed(-0.04, 2) == "−0.04");
+}
+
+TEST_CASE("a number stays on the line of its unit, and on no other word's") {
+  CHECK(keep_units("222 ms of 1.5 s") == "222\u00a0ms of 1.5\u00a0s");
+  CHECK(keep_units("−68.2 %, 3 min 05 s.") == "−68.2\u00a0%, 3\u00a0min 05\u00a0s.");
+  CHECK(keep_units("4 steps, 8 buckets, 2 hours") == "4 steps, 8 buckets, 2 hours");
+  CHECK(keep_units("layer 4 s_norm, rank 2 sürprise") == "layer 4 s_norm, rank 2 sürprise");
+  CHECK(keep_units(" s 5 ") == " s 5 ");
+  CHECK(keep_units("").empty());
 }
 
 TEST_CASE("points in time are shown to the microsecond") {

@@ -5,11 +5,13 @@
 #include <QDropEvent>
 #include <QMimeData>
 #include <QPushButton>
+#include <QTableView>
 #include <QWheelEvent>
 #include <cmath>
 #include <fstream>
 
 #include "gui/pages/compare_page.h"
+#include "gui/pages/labels.h"
 #include "tests/gui/support/application.h"
 #include "tests/gui/support/sessions.h"
 
@@ -98,6 +100,34 @@ TEST_CASE("the verdict stands on top and the tables list what changed") {
   CHECK(page.model().rowCount() < all);
   filter->clear();
   CHECK(page.model().rowCount() == all);
+}
+
+TEST_CASE("on a small screen the figures of what changed are in sight beside the names") {
+  MainWindow& w = window();
+  const QSize before = w.size();
+  w.resize(1024, 700);
+  QApplication::processEvents();
+  const QTableView& table = w.compare().table();
+  REQUIRE(w.compare().model().columnCount() > 4);
+  // A, B and B − A.
+  for (int column = 1; column <= 3; ++column) {
+    CAPTURE(column);
+    CHECK(table.columnViewportPosition(column) + table.columnWidth(column) <=
+          table.viewport()->width());
+  }
+  w.resize(before);
+  QApplication::processEvents();
+  int all = 0;
+  for (int column = 0; column < w.compare().model().columnCount(); ++column)
+    all += table.columnWidth(column);
+  CHECK(all >= table.viewport()->width());
+}
+
+TEST_CASE("the step above a timeline is the device's and says so beside the host's ribbon") {
+  QStringList titles;
+  for (WrapLabel* label : window().compare().timelines().findChildren<WrapLabel*>())
+    titles << label->text();
+  CHECK(titles.filter("on the device, ").size() == 2);
 }
 
 TEST_CASE("the steps stand above each other and both rulers count from their starts") {

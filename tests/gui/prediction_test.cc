@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QLabel>
 #include <QPushButton>
+#include <algorithm>
 
 #include "analyzer/whatif/fix.h"
 #include "common/format.h"
@@ -73,6 +74,10 @@ TEST_CASE("the button of a finding leads to the predicted step beside the record
   const int y = w.view().frame().screen_y(w.view().layout().shown()[*row].y);
   CHECK(y > w.view().frame().header_height());
   CHECK(y < w.view().height());
+  // The rows begin with a whole one: no heading is cut in half.
+  const std::int64_t first_y = w.view().frame().scroll + w.view().frame().sticky_height();
+  CHECK(std::ranges::any_of(w.view().layout().shown(),
+                            [&](const RowLayout::Shown& shown) { return shown.y == first_y; }));
   CHECK(w.page().prediction_note().isVisible());
   CHECK(w.page().prediction_note().text().contains(" instead of "));
 }

@@ -2,9 +2,11 @@
 #include "analyzer/diff/diff.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "analyzer/diff/tables.h"
 #include "tests/analyzer/planted_run.h"
 
 namespace headway::analyzer {
@@ -174,6 +176,31 @@ TEST_CASE("without steps the spans are compared, with a doubt and without a verd
   REQUIRE(compute != nullptr);
   CHECK(std::get<std::int64_t>((*compute)[3]) == 1'000'000);
   CHECK(std::get<std::int64_t>((*row_of(d, "kernels", "kernel"))[3]) == 1'000'000);
+}
+
+TEST_CASE("people are shown what changed and told how much did not; scripts get every row") {
+  AnalyzedRun a(PlantedRun{.read = 400'000});
+  AnalyzedRun b(PlantedRun{.copy = 200'000});
+  const Diff d = compare_runs(a, b);
+  const Table* kernels = d.table("kernels");
+  REQUIRE(kernels != nullptr);
+  const Table changed = changed_rows(*kernels);
+  REQUIRE(!changed.rows.empty());
+  REQUIRE(changed.rows.size() < kernels->rows.size());
+  const std::size_t out = kernels->rows.size() - changed.rows.size();
+  CHECK(changed.note == fmt::format("{}; {} more did not change", kernels->note, out));
+  for (std::size_t i = 0; i < kernels->rows.size(); ++i) {
+    const bool zero = std::get<std::int64_t>(kernels->rows[i][3]) == 0 &&
+                      std::get<std::string>(kernels->rows[i][8]).empty();
+    CHECK(zero == (i >= changed.rows.size()));  // so that the places of rows hold
+  }
+  CHECK(rendered(DiffFormat::kText, a, b).find(changed.note) != std::string::npos);
+  const auto json = nlohmann::json::parse(rendered(DiffFormat::kJson, a, b));
+  CHECK(json["kernels"].size() == kernels->rows.size());
+  const Diff same = compare_runs(a, a);
+  CHECK(changed_rows(*same.table("kernels")).rows.empty());
+  CHECK(changed_rows(*same.table("kernels")).note.ends_with(" changed"));
+  CHECK(changed_rows(*same.table("steps")).rows.size() == same.table("steps")->rows.size());
 }
 
 TEST_CASE("the class table sums to the steps in every format, and the JSON is valid") {
