@@ -95,7 +95,8 @@ class StatsCommand final : public Command {
         ->type_name("SECONDS")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
-    app.add_option("--format", format_, "text, csv, markdown or json")
+    app.add_option("--format", format_,
+                   "text, csv, markdown or json (default: as -o's name ends, else text)")
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"text", "csv", "markdown", "json"}));
     app.add_flag("--json", json_, "Same as --format json");
@@ -111,7 +112,7 @@ class StatsCommand final : public Command {
   }
 
   int run() override {
-    if (json_) format_ = "json";
+    format_ = format();
     if (!sql_.empty()) return run_query();
     if (all_ && output_ == "-")
       fail_usage(
@@ -145,6 +146,14 @@ class StatsCommand final : public Command {
   }
 
  private:
+  std::string format() const {
+    if (json_) return "json";
+    if (!format_.empty()) return format_;
+    if (output_.ends_with(".csv")) return "csv";
+    if (output_.ends_with(".md")) return "markdown";
+    return output_.ends_with(".json") ? "json" : "text";
+  }
+
   /// Files get the same bytes from whatever terminal.
   std::size_t width() const {
     return output_ == "-" ? terminal_width() : analyzer::TextOptions{}.width;
@@ -236,7 +245,7 @@ class StatsCommand final : public Command {
     }
     if (format_ == "csv" && tables.size() != 1) {
       fail_usage(
-          "--format csv prints one table; name it, e.g. `headway stats {} kernels --format csv`, "
+          "CSV holds one table; name it, e.g. `headway stats {} kernels --format csv`, "
           "or "
           "write all with --all -o FOLDER.",
           trace_);
@@ -264,7 +273,7 @@ class StatsCommand final : public Command {
   std::string steps_;
   std::string sql_;
   double sql_seconds_ = 60;
-  std::string format_ = "text";
+  std::string format_;
   std::string output_ = "-";
   std::size_t rows_ = 20;
   bool json_ = false;

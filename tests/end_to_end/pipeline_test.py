@@ -163,6 +163,8 @@ def budget_and_diff(folder):
         assert "headway-gui is not installed" in run(HEADWAY, "view", trace, expect=2).stderr
     kernels = run(HEADWAY, "stats", trace, "kernels", "--format", "csv").stdout.splitlines()
     assert kernels[0].startswith("kernel,count,total_ns") and len(kernels) > 10, kernels[:2]
+    run(HEADWAY, "stats", trace, "kernels", "-o", folder / "kernels.csv")
+    assert (folder / "kernels.csv").read_text().splitlines() == kernels, "the name of the file tells the format"
 
 
 def nothing_recorded(folder):
