@@ -27,8 +27,7 @@ bool wait_for(const std::atomic<std::uint32_t>& word, std::uint32_t value,
 }  // namespace
 
 Mailboxes::Mailboxes(const std::string& name, int ranks, int rank)
-    : name_(name),
-      ranks_(ranks),
+    : ranks_(ranks),
       rank_(rank),
       bytes_(kHeaderBytes + sizeof(Box) * static_cast<std::size_t>(ranks * ranks)) {
   const int file = ::shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);
@@ -39,11 +38,12 @@ Mailboxes::Mailboxes(const std::string& name, int ranks, int rank)
   memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
   if (memory_ == MAP_FAILED) std::abort();
-  static_cast<Header*>(memory_)->here.fetch_add(1);
+  // The last to come takes the name away: nothing is left behind, however the ranks end.
+  const auto ranks_here = static_cast<Header*>(memory_)->here.fetch_add(1) + 1;
+  if (ranks_here == static_cast<std::uint32_t>(ranks_)) ::shm_unlink(name.c_str());
 }
 
 Mailboxes::~Mailboxes() {
-  if (all_are_here()) ::shm_unlink(name_.c_str());
   ::munmap(memory_, bytes_);
 }
 

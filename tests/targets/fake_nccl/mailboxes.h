@@ -35,7 +35,6 @@ class Mailboxes {
   };
   Box& box(int from, int to) const;
 
-  const std::string name_;
   const int ranks_;
   const int rank_;
   const std::size_t bytes_;
