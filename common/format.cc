@@ -75,15 +75,19 @@ std::string format_count(std::int64_t count) {
 
 std::string format_percent(double ratio) {
   double percent = ratio * 100;
-  if (percent != 0 && std::fabs(percent) < 0.05) return percent > 0 ? "<0.1 %" : ">-0.1 %";
-  return fmt::format("{:.1f} %", percent);
+  if (percent != 0 && std::fabs(percent) < 0.05) return percent > 0 ? "<0.1 %" : ">−0.1 %";
+  return format_number(percent) + " %";
+}
+
+std::string format_number(double value, int decimals) {
+  const std::string digits = fmt::format("{:.{}f}", std::fabs(value), decimals);
+  const bool zero = digits.find_first_of("123456789") == std::string::npos;
+  return value < 0 && !zero ? "−" + digits : digits;
 }
 
 std::string format_signed(double value, int decimals) {
-  const std::string digits = fmt::format("{:.{}f}", std::fabs(value), decimals);
-  // What rounds to zero has no direction that could be read.
-  const bool zero = digits.find_first_of("123456789") == std::string::npos;
-  return (value < 0 && !zero ? "−" : "+") + digits;
+  const std::string number = format_number(value, decimals);
+  return number.starts_with("−") ? number : "+" + number;
 }
 
 std::string format_change(DurationNs change) {

@@ -20,7 +20,9 @@ std::string format_bytes(std::int64_t bytes);
 std::string format_count(std::int64_t count);
 /// A share as a percentage: 0.1234 -> "12.3 %"; below 0.05 % but not zero -> "<0.1 %".
 std::string format_percent(double ratio);
-/// With its sign always, and a true minus (U+2212): "+1.5", "−68.2", "+0.0".
+/// With a true minus (U+2212), and none before what rounds to zero: "1.5", "−68.2", "0.0".
+std::string format_number(double value, int decimals = 1);
+/// The same with its sign always: "+1.5", "−68.2", "+0.0".
 std::string format_signed(double value, int decimals = 1);
 /// What was added or saved: "+121 µs", "−1.28 ms", "±0".
 std::string format_change(DurationNs change);

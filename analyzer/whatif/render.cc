@@ -13,18 +13,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "-12.3 %" of the step.
+/// "−12.3 %" of the step.
 std::string change(DurationNs gain, DurationNs step) {
   double share = ratio(gain, step);
-  return fmt::format("{}{}", gain.ns >= 0 ? "-" : "+", format_percent(std::fabs(share)));
+  return fmt::format("{}{}", gain.ns >= 0 ? "−" : "+", format_percent(std::fabs(share)));
 }
 
 std::string interval_text(const Prediction& prediction, DurationNs step) {
   auto share = [&](double ns) {
     return ns / static_cast<double>(std::max<std::int64_t>(1, step.ns));
   };
-  return fmt::format("{:.1f} to {:.1f} %", 100 * share(prediction.gain_ns.low),
-                     100 * share(prediction.gain_ns.high));
+  return fmt::format("{} to {} %", format_number(100 * share(prediction.gain_ns.low)),
+                     format_number(100 * share(prediction.gain_ns.high)));
 }
 
 std::string label_of(const Elasticity& one, const Predictor& predictor) {

@@ -62,10 +62,10 @@ std::string best_text(const Result& result, const RunFacts& facts) {
   if (result.kept.empty())
     return "Best: the command line as it is; nothing that was tried makes it faster.\n";
   const double speed_up = 1 / (1 - result.total.share);
-  std::string interval =
-      facts.exact ? std::string()
-                  : fmt::format(" (95 % interval {:.1f} to {:.1f} %)",
-                                100 * result.total.interval.low, 100 * result.total.interval.high);
+  std::string interval = facts.exact ? std::string()
+                                     : fmt::format(" (95 % interval {} to {} %)",
+                                                   format_number(100 * result.total.interval.low),
+                                                   format_number(100 * result.total.interval.high));
   return fmt::format("Best: {} instead of {} per step, {} less{}, {:.2f}× as fast:\n\n  {}\n",
                      seconds(result.best_step_s), seconds(result.base_step_s),
                      percent(result.total.share), interval, speed_up,

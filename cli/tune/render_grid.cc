@@ -113,11 +113,11 @@ std::string best_text(const Result& result, const RunFacts& facts) {
     return fmt::format("Best: the first setting; nothing that was tried is faster:\n\n  {}\n",
                        line);
   return fmt::format(
-      "Best: {} instead of {} per step, {} less (95 % interval {:.1f} to {:.1f} %), {:.2f}× as "
+      "Best: {} instead of {} per step, {} less (95 % interval {} to {} %), {:.2f}× as "
       "fast:\n\n  {}\n",
       seconds(result.best_step_s), seconds(result.base_step_s), percent(result.total.share),
-      100 * result.total.interval.low, 100 * result.total.interval.high,
-      1 / (1 - result.total.share), line);
+      format_number(100 * result.total.interval.low),
+      format_number(100 * result.total.interval.high), 1 / (1 - result.total.share), line);
 }
 
 std::string end_text(const Result& result, const RunFacts& facts) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/format.h"
 #include "common/text.h"
@@ -24,15 +23,13 @@ std::string seconds(double s) {
 }
 
 std::string percent(double share) {
-  const double value = 100 * share;
-  return fmt::format("{:.1f} %", std::abs(value) < 0.05 ? 0.0 : value);
+  return format_number(100 * share) + " %";
 }
 
 std::string gain_text(double share, const Bounds& interval, bool exact) {
   if (exact) return percent(share);
-  auto bound = [](double x) { return std::abs(100 * x) < 0.05 ? 0.0 : 100 * x; };
-  return fmt::format("{} ({:.1f} to {:.1f})", percent(share), bound(interval.low),
-                     bound(interval.high));
+  return fmt::format("{} ({} to {})", percent(share), format_number(100 * interval.low),
+                     format_number(100 * interval.high));
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {

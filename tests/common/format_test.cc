@@ -22,6 +22,8 @@ TEST_CASE("what changed has its sign, and zero has none") {
   CHECK(format_change({-1'280'000}) == "−1.28 ms");
   CHECK(format_change({0}) == "±0");
   CHECK(format_duration({INT64_MIN}) == format_duration({-INT64_MAX}));
+  CHECK(format_number(-1.46) == "−1.5");
+  CHECK(format_number(-0.04) == "0.0");
   CHECK(format_signed(1.46) == "+1.5");
   CHECK(format_signed(-68.21) == "−68.2");
   CHECK(format_signed(-0.04) == "+0.0");
