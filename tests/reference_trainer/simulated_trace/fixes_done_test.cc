@@ -303,6 +303,18 @@ TEST_CASE("sums in stages go in larger buckets") {
              "larger-buckets", {{"bucket_mb", "25"}, {"first_bucket_mb", "1"}}, 0.08);
 }
 
+TEST_CASE("half precision makes every stage of sums by nodes shorter") {
+  check_done(with(kText, {{"ranks", "4"},
+                          {"ranks_per_node", "2"},
+                          {"topology", "hierarchical"},
+                          {"network_gb_per_s", "1"},
+                          {"node_gb_per_s", "2"},
+                          {"overlap", "off"},
+                          {"first_bucket_mb", "0.05"},
+                          {"bucket_mb", "0.2"}}),
+             "compress-gradients", {{"compress", "fp16"}}, 0.05);
+}
+
 TEST_CASE("sums that PowerSGD makes in two rounds go in larger buckets") {
   check_done(with(kText, {{"ranks", "4"},
                           {"ranks_per_node", "1"},
