@@ -48,7 +48,7 @@ double bytes_per_ns(const Predictor& predictor, DeviceId id) {
 }
 
 /// Which line of a model counts.
-using LineOf = TransferLine (*)(const TransferModel&);
+using LineOf = const TransferLine& (*)(const TransferModel&);
 
 /// Empty where the rate of the kernels beside the messages is not known.
 Scenario at_half(const Predictor& predictor, const std::vector<Stage>& stages, LineOf line_of) {
@@ -105,26 +105,26 @@ Proposal propose(const Predictor& predictor) {
   const std::vector<Stage> stages = stages_of_sum(std::move(exchange), predictor);
   if (std::ranges::any_of(stages, [](const Stage& stage) { return stage.messages.empty(); }))
     return not_here("the gradients do not travel in single precision");
-  const bool told_apart =
-      std::ranges::all_of(stages, [](const Stage& stage) { return stage.model.told_apart; });
+  const bool well_told =
+      std::ranges::all_of(stages, [](const Stage& stage) { return stage.model.ends.empty(); });
   std::string text;
   for (const Stage& stage : stages) text += (text.empty() ? "" : "; ") + stage.model.text;
   Proposal proposal{
       true,
       fmt::format("{}; half the bytes, and kernels that round and widen{}{}", text,
-                  told_apart ? "" : "; of one size: half of their time is taken to be for bytes",
+                  well_told ? "" : "; their sizes tell badly how much of their time is for bytes",
                   stages.front().messages.front().matched
                       ? ""
                       : "; one rank alone: waiting for others is in it"),
-      at_half(predictor, stages, [](const TransferModel& model) { return model.likely(); })};
+      at_half(predictor, stages,
+              [](const TransferModel& model) -> const TransferLine& { return model.line; })};
   if (proposal.scenario.edits.empty())
     return not_here("the rate of the device's memory is not known, and it was not calibrated");
-  if (!told_apart) {
-    proposal.otherwise.push_back(
-        at_half(predictor, stages, [](const TransferModel& model) { return model.line; }));
-    proposal.otherwise.push_back(at_half(predictor, stages, [](const TransferModel& model) {
-      return model.told_apart ? model.line : model.latency_only;
-    }));
+  if (!well_told) {
+    for (const LineOf end :
+         {+[](const TransferModel& model) -> const TransferLine& { return model.most_bytes(); },
+          +[](const TransferModel& model) -> const TransferLine& { return model.most_latency(); }})
+      proposal.otherwise.push_back(at_half(predictor, stages, end));
   }
   return proposal;
 }

@@ -99,18 +99,16 @@ Proposal propose(const Predictor& predictor) {
       return not_here("other work comes between a reduce-scatter and its all-gather");
   if (staged.per_node() < 2) return not_here("how many ranks each stage has is not known");
   const TransferModel model = model_transfers(predictor, staged.across);
-  staged.line = model.likely();
+  staged.line = model.line;
   Proposal proposal{true,
                     fmt::format("{} sums in stages become one ring each over {} ranks",
                                 staged.scatter.size(), staged.nodes() * staged.per_node()),
                     in_one_ring(predictor, staged, kUsual)};
   for (const Unknown& unknown : kOther)
     proposal.otherwise.push_back(in_one_ring(predictor, staged, unknown));
-  if (!staged.across.empty() && !model.told_apart) {
-    for (const TransferLine& line : {model.line, model.latency_only}) {
-      staged.line = line;
-      proposal.otherwise.push_back(in_one_ring(predictor, staged, kUsual));
-    }
+  for (const TransferLine& line : model.ends) {
+    staged.line = line;
+    proposal.otherwise.push_back(in_one_ring(predictor, staged, kUsual));
   }
   return proposal;
 }
