@@ -19,8 +19,10 @@ class Editor {
 
   /// Another duration for a task's own time.
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
-  /// Another length for one constraint.
-  void set_lag(ConstraintId constraint, DurationNs lag) { scenario_.set(constraint, lag, true); }
+  /// Another length for one constraint. Not `modelled`: no ceiling takes it away, as it is no part of the cause.
+  void set_lag(ConstraintId constraint, DurationNs lag, bool modelled = true) {
+    scenario_.set(constraint, lag, modelled);
+  }
   /// As set_lag; negative: so long before what the constraint is from.
   void set_earlier(ConstraintId constraint, DurationNs lag) {
     scenario_.set_earlier(constraint, lag);
