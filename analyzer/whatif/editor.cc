@@ -203,7 +203,7 @@ void Editor::scale_message(const Collective& message, double times, BytesTake ta
   scale_transfer(message.op, [&](DurationNs lag) {
     const auto whole = static_cast<double>(lag.ns);
     const double bytes =
-        time_of_bytes(static_cast<double>(message.bytes), 1, whole, emulated).by(take);
+        time_of_bytes(static_cast<double>(message.bytes), {0, 1}, whole, emulated).by(take);
     return DurationNs{std::llround(whole + (times - 1) * bytes)};
   });
 }

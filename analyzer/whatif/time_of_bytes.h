@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 
 namespace headway::analyzer {
 
@@ -14,22 +13,34 @@ enum class BytesTake : std::uint8_t { kLikely, kLeast, kMost };
 /// size.
 struct TimeOfBytes {
   double least = 0;
+  double likely = 0;
   double most = 0;
   double by(BytesTake take) const {
-    if (take == BytesTake::kLikely) return std::midpoint(least, most);
-    return take == BytesTake::kLeast ? least : most;
+    return take == BytesTake::kLikely ? likely : take == BytesTake::kLeast ? least : most;
   }
 };
 
-/// `moved`: bytes that cross a link, in a row of `hops`. A link between devices carries 1 Gb/s at least, and a hop takes 200 µs at
-/// most: what takes long for its few bytes does not wait for them. `emulated`: a link may be as slow as it likes.
-inline TimeOfBytes time_of_bytes(double moved, double hops, double ns, bool emulated) {
+/// What is sent one after the other.
+struct Hops {
+  double inside = 0;  ///< a node
+  double across = 0;  ///< between nodes
+};
+
+/// `moved`: bytes that cross a link. A link between devices carries 1 Gb/s at least, and a hop takes 200 µs at most: what takes
+/// long for its few bytes does not wait for them. Likely a transfer starts as NCCL reckons. `emulated`: a link may be as slow as
+/// it likes.
+inline TimeOfBytes time_of_bytes(double moved, const Hops& hops, double ns, bool emulated) {
   constexpr double kSlowestBytesPerNs = 0.125;
-  // NCCL reckons with 14 µs a hop over a network at most (its tuning tables, 2.2x); TCP takes some tens, a far node more.
   constexpr double kLongestHopNs = 200'000;
-  TimeOfBytes time{std::clamp(ns - hops * kLongestHopNs, 0.0, ns), ns};
+  // NCCL's tuning tables, protocol of large messages: a start, a hop over NVLink, one over a network. TCP takes some tens of µs.
+  constexpr double kStartNs = 8'400;
+  constexpr double kInsideNs = 3'400;
+  constexpr double kAcrossNs = 14'000;
+  TimeOfBytes time{std::clamp(ns - (hops.inside + hops.across) * kLongestHopNs, 0.0, ns), 0, ns};
   if (moved > 0 && !emulated) time.most = std::min(ns, moved / kSlowestBytesPerNs);
   time.least = std::min(time.least, time.most);
+  time.likely = std::clamp(ns - kStartNs - hops.inside * kInsideNs - hops.across * kAcrossNs,
+                           time.least, time.most);
   return time;
 }
 

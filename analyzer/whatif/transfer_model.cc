@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analyzer/evidence/communication.h"
 #include "analyzer/whatif/time_of_bytes.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
@@ -125,7 +126,11 @@ void open_up(const Predictor& predictor, std::span<const Transfer> transfers,
   const double moved =
       mean.bytes *
       (first.kind == "reduce" ? 2 * (ranks - 1.0) : moved_share(ranks) * (1 + all_reduce));
-  TimeOfBytes bytes = time_of_bytes(moved, hops_of(ranks, all_reduce), mean.ns,
+  const double hops = hops_of(ranks, all_reduce);
+  // A ring over all ranks leaves each node once; what is not known to be inside a node is not.
+  const int per_node = ranks == trace.world_size ? std::max(1, ranks_per_node(trace)) : 1;
+  const double across = ranks <= per_node ? 0 : hops / per_node;
+  TimeOfBytes bytes = time_of_bytes(moved, {hops - across, across}, mean.ns,
                                     trace.devices[device.value].type == DeviceType::kHost);
   if (model.told_apart) {
     const double fitted = model.line.per_byte * mean.bytes;

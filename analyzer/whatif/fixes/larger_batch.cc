@@ -181,6 +181,7 @@ const Fix kLargerBatch{
     "take (between what 1 Gb/s would take and what is left of 200 µs), "
     "less what their grid fills the multiprocessors better (a last wave that is not full costs the "
     "root of its share); a product that memory bounds reads its weights once for all samples; "
+    "casts of weights and sums of gradients stay; "
     "launches "
     "stay, and what comes once an "
     "epoch comes twice as often. "

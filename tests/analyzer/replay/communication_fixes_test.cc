@@ -189,10 +189,10 @@ TEST_CASE("what takes long for a few bytes does not wait for them") {
                    "compress-gradients");
   // 512 bytes fewer, over a link of 1 Gb/s at least, and two kernels more: nothing is gained.
   CHECK(tiny.gain_us() < 0);
-  CHECK(time_of_bytes(1024, 1, 50'000, false).most == doctest::Approx(8192));
-  CHECK(time_of_bytes(1024, 1, 50'000, false).least == 0);
-  CHECK(time_of_bytes(1e9, 2, 1e9, false).least == doctest::Approx(1e9 - 400'000));
-  CHECK(time_of_bytes(1024, 1, 50'000, true).most == 50'000);
+  CHECK(time_of_bytes(1024, {0, 1}, 50'000, false).most == doctest::Approx(8192));
+  CHECK(time_of_bytes(1024, {0, 1}, 50'000, false).least == 0);
+  CHECK(time_of_bytes(1e9, {1, 1}, 1e9, false).least == doctest::Approx(1e9 - 400'000));
+  CHECK(time_of_bytes(1024, {0, 1}, 50'000, true).most == 50'000);
 }
 
 TEST_CASE("a sum inside the nodes first needs to know the nodes and their link") {
