@@ -2,6 +2,8 @@
 #include "analyzer/graph/graph.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "analyzer/graph/edges.h"
 #include "common/error.h"
@@ -30,6 +32,23 @@ constexpr DurationNs kBlockingCallBase{5'000};
 constexpr DurationNs kSync{5'000};
 constexpr DurationNs kBatch{20'000};
 
+/// Waits for events that were recorded before the recording or the replayed stretch began: how long is in nothing that is there.
+std::vector<bool> waits_for_earlier_events(const Trace& trace) {
+  const Calls& calls = trace.calls;
+  auto event = [&](std::size_t call) {  // ranks number theirs alike
+    return std::pair(trace.threads[calls.thread[call].value].process, calls.sync_id[call]);
+  };
+  std::set<std::pair<ProcessId, std::uint64_t>> recorded;
+  std::vector<bool> earlier(calls.size());
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    if (calls.sync_id[c] == 0) continue;
+    if (calls.kind[c] == DeviceCallKind::kEventRecord) recorded.insert(event(c));
+    if (calls.kind[c] == DeviceCallKind::kEventSynchronize)
+      earlier[c] = !recorded.contains(event(c));
+  }
+  return earlier;
+}
+
 /// Median duration, by name, of the calls that did not wait; only for names with calls that may wait. Skips a thread's
 /// calls before its first one with an edge: what they waited for may lie before the recording or the replayed stretch.
 void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
@@ -49,10 +68,11 @@ void find_base_of_names(const Points& points, std::span<const NewEdge> edges,
   base.assign(wanted.size(), calibration.blocking_call.p50);
   std::vector<std::vector<std::int64_t>> samples(wanted.size());
   std::vector<bool> begun(points.trace().threads.size());
+  const std::vector<bool> earlier = waits_for_earlier_events(points.trace());
   for (std::size_t c = 0; c < calls.size(); ++c) {
     const std::size_t thread = calls.thread[c].value;
     begun[thread] = begun[thread] || linked[c];
-    if (wanted[calls.name[c].value] && !waited[c] && begun[thread])
+    if (wanted[calls.name[c].value] && !waited[c] && begun[thread] && !earlier[c])
       samples[calls.name[c].value].push_back((calls.end[c] - calls.start[c]).ns);
   }
   for (std::size_t name = 0; name < samples.size(); ++name) {

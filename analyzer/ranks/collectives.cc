@@ -214,4 +214,10 @@ bool is_point_to_point(std::string_view kind) {
   return kind == "send" || kind == "recv";
 }
 
+bool passes_messages(const trace::Trace& trace) {
+  return std::ranges::any_of(trace.collectives, [&](const trace::Collective& one) {
+    return one.op.valid() && is_point_to_point(trace.strings[one.kind]);
+  });
+}
+
 }  // namespace headway::analyzer

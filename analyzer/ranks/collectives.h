@@ -70,5 +70,7 @@ double bus_factor(std::string_view kind, int ranks);
 
 /// One side of a message from one rank to another.
 bool is_point_to_point(std::string_view kind);
+/// Whether the recording has such messages with their device ops.
+bool passes_messages(const trace::Trace& trace);
 
 }  // namespace headway::analyzer

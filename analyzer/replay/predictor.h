@@ -108,6 +108,9 @@ class Predictor {
   /// Of the path that was replayed last.
   std::array<double, static_cast<std::size_t>(Basis::kCount_)> basis_of(
       const Replayer& replayer, const Scenario& scenario) const;
+  /// The same change on devices whose kernels follow each other more or less closely than is assumed; none where the recording
+  /// shows how closely they do, or it was calibrated.
+  std::vector<Scenario> with_other_gaps(const Scenario& scenario) const;
   /// The same change with formulas that change each duration by `by` as much.
   Scenario with_other_formulas(const Scenario& scenario, double by) const;
   /// `less`: how much less the gain may be for the steps that it is in.

@@ -23,8 +23,9 @@ BatchGrowth::BatchGrowth(const Predictor& predictor, double power)
       least_(shortest_kernel(predictor.trace().device_ops)),
       power_(power) {}
 
-/// How many times as long a product takes, as far as the recording counts its arithmetic and its bytes.
+/// How many times as long a kernel takes, of a product as far as the recording counts its arithmetic and its bytes.
 double BatchGrowth::times(trace::DeviceOpId op) const {
+  if (fixed_.are_all_of(op)) return 1;
   if (predictor_.trace().device_ops.kind[op.value] != trace::DeviceOpKind::kKernel ||
       !is_matrix_work(predictor_.kernels().of(op).family))
     return kTwice;

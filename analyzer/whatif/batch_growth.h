@@ -8,7 +8,8 @@
 namespace headway::analyzer {
 
 /// What kernels take for twice the samples: twice their time beyond the shortest kernel's, less what their grid then fills the
-/// multiprocessors better; a product that memory bounds reads its weights once for all samples. Keeps a reference to the
+/// multiprocessors better; a product that memory bounds reads its weights once for all samples, and what handles weights or their
+/// gradients alone takes no longer. Keeps a reference to the
 /// predictor.
 class BatchGrowth {
  public:

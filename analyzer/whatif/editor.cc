@@ -4,6 +4,7 @@
 #include "analyzer/evidence/loader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
@@ -196,14 +197,15 @@ void Editor::set_transfer(DeviceOpId op, DurationNs duration, bool modelled) {
   });
 }
 
-void Editor::scale_message(DeviceOpId message, double times, DurationNs least) {
-  program_.for_each(program_.slot_of(end_of(points_.task(message))),
-                    [&](const Constraint& constraint) {
-                      if (constraint.kind != EdgeKind::kTransfer) return;
-                      const DurationNs fixed = std::min(constraint.lag, least);
-                      const double bytes = times * static_cast<double>((constraint.lag - fixed).ns);
-                      set_lag(constraint.id, fixed + DurationNs{std::llround(bytes)});
-                    });
+void Editor::scale_message(const Collective& message, double times, BytesTake take) {
+  const DeviceId device = trace_.streams[trace_.device_ops.stream[message.op.value].value].device;
+  const bool emulated = trace_.devices[device.value].type == DeviceType::kHost;
+  scale_transfer(message.op, [&](DurationNs lag) {
+    const auto whole = static_cast<double>(lag.ns);
+    const double bytes =
+        time_of_bytes(static_cast<double>(message.bytes), {0, 1}, whole, emulated).by(take);
+    return DurationNs{std::llround(whole + (times - 1) * bytes)};
+  });
 }
 
 Scenario Editor::take() {

@@ -8,6 +8,7 @@
 #include "analyzer/evidence/rule.h"
 #include "analyzer/partition/steady_ops.h"
 #include "analyzer/whatif/fix.h"
+#include "analyzer/whatif/time_of_bytes.h"
 
 namespace headway::analyzer {
 
@@ -18,8 +19,10 @@ class Editor {
 
   /// Another duration for a task's own time.
   void set_duration(TaskId task, DurationNs duration, bool modelled = false);
-  /// Another length for one constraint.
-  void set_lag(ConstraintId constraint, DurationNs lag) { scenario_.set(constraint, lag, true); }
+  /// Another length for one constraint. Not `modelled`: no ceiling takes it away, as it is no part of the cause.
+  void set_lag(ConstraintId constraint, DurationNs lag, bool modelled = true) {
+    scenario_.set(constraint, lag, modelled);
+  }
   /// As set_lag; negative: so long before what the constraint is from.
   void set_earlier(ConstraintId constraint, DurationNs lag) {
     scenario_.set_earlier(constraint, lag);
@@ -50,9 +53,13 @@ class Editor {
   /// What a copy takes, or a collective once all ranks have come, shorter or longer than recorded; of one that was not
   /// matched with other ranks, all that it takes.
   void set_transfer(trace::DeviceOpId op, DurationNs duration, bool modelled = false);
-  /// What a message from rank to rank takes beyond `least`, so many times; who begins it stays. Nothing where its other end
-  /// was not recorded.
-  void scale_message(trace::DeviceOpId message, double times, DurationNs least);
+  /// A message from rank to rank has so many times the bytes; who begins it stays. Nothing where its other end was not
+  /// recorded.
+  void scale_message(const trace::Collective& message, double times, BytesTake take);
+  /// It is not sent, nor is its other end.
+  void drop_message(trace::DeviceOpId message) {
+    scale_transfer(message, [](DurationNs) { return DurationNs{}; });
+  }
 
   bool empty() const { return scenario_.edits.empty() && scenario_.factor.empty(); }
   Scenario take();
@@ -62,6 +69,14 @@ class Editor {
   void drop_memory_of(trace::CallId launch);
   void drop_waits_of(trace::CallId launch, trace::RangeId range);
   void change_pause(trace::CallId call, auto goes);
+  template <class Other>
+  void scale_transfer(trace::DeviceOpId message, Other other) {
+    program_.for_each(program_.slot_of(end_of(points_.task(message))),
+                      [&](const Constraint& constraint) {
+                        if (constraint.kind == EdgeKind::kTransfer)
+                          set_lag(constraint.id, other(constraint.lag));
+                      });
+  }
 
   const Program& program_;
   const Points& points_;

@@ -39,14 +39,28 @@ double FixedBytes::weights_of(const GraphOp& forward) const {
   return static_cast<double>(std::max<std::int64_t>(0, bytes));
 }
 
-double FixedBytes::share_of(DeviceOpId product) const {
+const GraphOp* FixedBytes::graph_of(DeviceOpId kernel) const {
   const Attribution& attribution = predictor_.analysis().attribution;
-  const GraphOpId node = attribution.ops[attribution.op_of[product.value].value].graph_op;
-  if (!node.valid()) return 0;
-  const GraphOp& op = predictor_.trace().graph_ops[node.value];
-  const GraphOp* forward = op.forward_op >= 0 ? find(op.process.value, op.forward_op) : &op;
-  if (!forward || op.bytes <= 0) return 0;
-  return std::min(1.0, weights_of(*forward) / static_cast<double>(op.bytes));
+  const GraphOpId node = attribution.ops[attribution.op_of[kernel.value].value].graph_op;
+  return node.valid() ? &predictor_.trace().graph_ops[node.value] : nullptr;
+}
+
+double FixedBytes::share_of(DeviceOpId product) const {
+  const GraphOp* op = graph_of(product);
+  if (!op || op->bytes <= 0) return 0;
+  const GraphOp* forward = op->forward_op >= 0 ? find(op->process.value, op->forward_op) : op;
+  return forward ? std::min(1.0, weights_of(*forward) / static_cast<double>(op->bytes)) : 0;
+}
+
+bool FixedBytes::are_all_of(DeviceOpId kernel) const {
+  const Trace& trace = predictor_.trace();
+  if (const GraphOp* op = graph_of(kernel)) {
+    const GraphOp* forward = op->forward_op >= 0 ? find(op->process.value, op->forward_op) : op;
+    return forward && is_weight(*forward);
+  }
+  // Of the backward pass, but of no op of the model: gradients of several batches are added up.
+  return !trace.graph_ops.empty() && trace.device_ops.op[kernel.value] < 0 &&
+         predictor_.analysis().attribution.phase_of[kernel.value] == Phase::kBackward;
 }
 
 }  // namespace headway::analyzer

@@ -181,18 +181,22 @@ std::string sentence(std::string text) {
   return text;
 }
 
-/// A fix that gains much and that no finding names makes one: that of its rule which fewest other
+/// Whether it may not stay unnamed: a fix that gains much, or may well do so; and what no known fix takes away, where it lies in
+/// one place of each step, so that a profiler shows what it is.
+bool must_be_named(const Predictor& predictor, const ReplayedFix& one) {
+  const PredictedGain gain = one.gain(predictor);
+  if (!one.is_real())
+    return one.proposal.one_place && gain.low > 0 && expected(gain) >= kNeverSilent;
+  const bool may_be_more = gain.share >= kMayBeMore && gain.low > 0 && gain.high >= kNeverSilent;
+  return gain.share >= kNeverSilent || may_be_more;
+}
+
+/// What may not stay unnamed and no finding names makes one: that of its rule which fewest other
 /// fixes answer.
 void raise_silent(const std::vector<ReplayedFix>& all, const Predictor& predictor,
                   std::vector<Finding>& findings) {
-  const auto step = static_cast<double>(predictor.baseline().recorded.ns);
   for (const ReplayedFix& one : all) {
-    if (!one.applies() || !one.is_real()) continue;
-    const double gain = static_cast<double>(one.prediction.gain.ns) / step;
-    const Bounds& bounds = one.prediction.gain_ns;
-    const bool may_be_more =
-        gain >= kMayBeMore && bounds.low > 0 && bounds.high >= kNeverSilent * step;
-    if (gain < kNeverSilent && !may_be_more) continue;
+    if (!one.applies() || !must_be_named(predictor, one)) continue;
     Finding* closest = nullptr;
     bool named = false;
     for (Finding& finding : findings) {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "analyzer/evidence/communication.h"
+#include "analyzer/whatif/time_of_bytes.h"
 #include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 #include "common/text.h"
@@ -75,6 +77,75 @@ std::string name_of(std::string_view kind) {
   return kind == "allreduce" ? "all-reduces" : fmt::format("{}s", escape_terminal(kind));
 }
 
+struct Mean {
+  double bytes = 0;
+  double ns = 0;
+};
+
+Mean mean_of(std::span<const Transfer> transfers) {
+  Mean sum;
+  for (const Transfer& one : transfers) {
+    sum.bytes += one.bytes;
+    sum.ns += one.ns;
+  }
+  const auto count = static_cast<double>(transfers.size());
+  return {sum.bytes / count, sum.ns / count};
+}
+
+/// How far a byte's time may be off, twice the standard error (White's, as long messages scatter more). What ranks tell of one
+/// transfer is one observation.
+double off_per_byte(std::span<const Transfer> transfers, const TransferLine& line, const Mean& mean,
+                    int ranks) {
+  double square = 0;
+  double scatter = 0;
+  for (const Transfer& one : transfers) {
+    const double apart = one.bytes - mean.bytes;
+    square += apart * apart;
+    scatter += std::pow(apart * (one.ns - line.of(one.bytes)), 2);
+  }
+  return square > 0 ? 2 * std::sqrt(scatter * ranks) / square : 0;
+}
+
+TransferLine through(const Mean& mean, double for_bytes) {
+  return {mean.ns - for_bytes, for_bytes / mean.bytes};
+}
+
+/// What the recorded transfers leave open of how much of their time is for bytes.
+void open_up(const Predictor& predictor, std::span<const Transfer> transfers,
+             TransferModel& model) {
+  // Of the mean transfer's time: less than this is told well enough.
+  constexpr double kWell = 0.1;
+  if (model.line.per_byte_if_small > 0) return;  // three sizes or more tell it
+  const Trace& trace = predictor.trace();
+  const Transfer& first = transfers.front();
+  const DeviceId device = trace.streams[trace.device_ops.stream[first.op.value].value].device;
+  const int ranks = std::max(2, first.ranks > 0 ? first.ranks : trace.world_size);
+  const bool all_reduce = first.kind == "allreduce";
+  const Mean mean = mean_of(transfers);
+  // A server's link carries what all others send it, and its answers.
+  const double moved =
+      mean.bytes *
+      (first.kind == "reduce" ? 2 * (ranks - 1.0) : moved_share(ranks) * (1 + all_reduce));
+  const double hops = hops_of(ranks, all_reduce);
+  // A ring over all ranks leaves each node once; what is not known to be inside a node is not.
+  const int per_node = ranks == trace.world_size ? std::max(1, ranks_per_node(trace)) : 1;
+  const double across = ranks <= per_node ? 0 : hops / per_node;
+  TimeOfBytes bytes = time_of_bytes(moved, {hops - across, across}, mean.ns,
+                                    trace.devices[device.value].type == DeviceType::kHost);
+  if (model.told_apart) {
+    const double fitted = model.line.per_byte * mean.bytes;
+    const double off = mean.bytes * off_per_byte(transfers, model.line, mean, ranks);
+    bytes.least = std::clamp(fitted - off, bytes.least, bytes.most);
+    bytes.most = std::clamp(fitted + off, bytes.least, bytes.most);
+    // Without a bound that the fit runs into, it is the likeliest.
+    if (bytes.most - bytes.least < kWell * mean.ns) return;
+    model.line = through(mean, std::clamp(fitted, bytes.least, bytes.most));
+  } else {
+    model.line = through(mean, bytes.by(BytesTake::kLikely));
+  }
+  model.ends = {through(mean, bytes.most), through(mean, bytes.least)};
+}
+
 }  // namespace
 
 TransferLine line_of(const MeasuredCollective& measured, int ranks) {
@@ -89,7 +160,7 @@ TransferModel model_transfers(const Predictor& predictor, std::span<const Transf
   const Transfer& first = transfers.front();
   model.line = fit_transfers(transfers);
   model.told_apart = differ_in_size(transfers);
-  if (!model.told_apart) model.latency_only = {model.line.of(first.bytes), 0};
+  open_up(predictor, transfers, model);
   model.text = fmt::format("{}, fitted to {} {}", figures(model.line), transfers.size(),
                            name_of(first.kind));
   if (model.told_apart && transfers.size() >= kEnough) return model;
@@ -98,6 +169,7 @@ TransferModel model_transfers(const Predictor& predictor, std::span<const Transf
   const int ranks = first.ranks > 0 ? first.ranks : predictor.trace().world_size;
   model.line = through_recorded(fact->value, transfers, ranks);
   model.told_apart = true;
+  model.ends.clear();
   model.text = fmt::format(
       "{}, {} ({}, {} ranks{}){}", figures(model.line), fact->source,
       escape_terminal(fact->value.backend), fact->value.ranks,

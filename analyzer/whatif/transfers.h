@@ -71,14 +71,13 @@ TransferLine line_of(const MeasuredCollective& measured, int ranks);
 
 /// What messages of one kind take, and what tells it.
 struct TransferModel {
-  TransferLine line;
-  bool told_apart = false;  ///< latency and bandwidth; else all time is taken to be for bytes
-  TransferLine latency_only =
-      {};  ///< of messages of one size: what it would be were it all latency
-  /// Messages of one size do not tell: half of their time for each.
-  TransferLine likely() const {
-    return told_apart ? line : TransferLine{latency_only.fixed / 2, line.per_byte / 2};
-  }
+  TransferLine line;        ///< the likeliest
+  bool told_apart = false;  ///< sizes that differ, or a calibration, tell latency from bandwidth
+  /// Where they do so badly or not at all, as noise is larger than what the sizes make of it: as much as may be is for bytes; for
+  /// latency. All three pass through the mean transfer.
+  std::vector<TransferLine> ends = {};
+  const TransferLine& most_bytes() const { return ends.empty() ? line : ends.front(); }
+  const TransferLine& most_latency() const { return ends.empty() ? line : ends.back(); }
   /// "latency 65.0 µs, 0.6 GB/s, fitted to 1920 all-reduces", or "…, measured 2026-11-22 on AMD EPYC (shm, 2
   /// ranks) and scaled to the 60 recorded all-reduces".
   std::string text;

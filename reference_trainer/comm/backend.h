@@ -41,6 +41,9 @@ class CommBackend {
   virtual void reduce_scatter(Scope scope, std::span<float> values) = 0;
   /// In place: every rank's part (as after reduce_scatter) reaches all ranks of the scope.
   virtual void all_gather_parts(Scope scope, std::span<float> values) = 0;
+  /// The same two for IEEE half precision; sums are rounded to it.
+  virtual void reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) = 0;
+  virtual void all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) = 0;
   /// In place, through rank 0, which receives from each and sends to each in turn.
   virtual void reduce_through_server(std::span<float> values) = 0;
 };

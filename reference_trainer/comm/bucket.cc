@@ -23,15 +23,8 @@ Way way_of(const ExchangeOptions& options) {
     case Compression::kNone:
       break;
   }
-  switch (options.topology) {
-    case Topology::kHierarchical:
-      return exchange::add_hierarchical;
-    case Topology::kParameterServer:
-      return exchange::add_parameter_server;
-    case Topology::kFlat:
-      break;
-  }
-  return exchange::add_plain;
+  return options.topology == Topology::kParameterServer ? exchange::add_parameter_server
+                                                        : exchange::add_plain;
 }
 
 }  // namespace

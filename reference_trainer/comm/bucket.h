@@ -81,6 +81,17 @@ class Bucket {
   void add_kernel(const std::string& part, const kernels::StreamOp& op);
   void add_collective(CollectiveKind kind, Scope scope, ElementType type, void* data,
                       std::int64_t count);
+  /// Sums `count()` values over all ranks, as the topology says: in one ring, or inside the nodes, across them, and back.
+  template <class T>
+  void add_sum(ElementType type, T* values) {
+    if (options_.topology != Topology::kHierarchical)
+      return add_collective(CollectiveKind::kAllReduce, Scope::kWorld, type, values, count_);
+    const std::int64_t part = count_ / places();
+    add_collective(CollectiveKind::kReduceScatter, Scope::kNode, type, values, count_);
+    add_collective(CollectiveKind::kAllReduce, Scope::kAcross, type,
+                   at(values, part * (rank() % places())), part);
+    add_collective(CollectiveKind::kAllGather, Scope::kNode, type, values, count_);
+  }
   /// tensors -> flat, and flat · factor -> tensors.
   void add_pack();
   void add_unpack(float factor);
@@ -115,7 +126,6 @@ class Bucket {
 /// Each adds the stages of one way to exchange; one file of comm/exchange/ each.
 namespace exchange {
 void add_plain(Bucket& bucket);
-void add_hierarchical(Bucket& bucket);
 void add_parameter_server(Bucket& bucket);
 void add_half(Bucket& bucket);
 void add_int8(Bucket& bucket);

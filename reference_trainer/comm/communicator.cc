@@ -57,15 +57,19 @@ std::int64_t bytes_as_called(const Collective& collective, int members) {
 void carry_out(const Collective& collective, CommBackend& backend, void* data) {
   const auto count = static_cast<std::size_t>(collective.count);
   const std::span<float> floats(static_cast<float*>(data), count);
+  const std::span<std::uint16_t> halves(static_cast<std::uint16_t*>(data), count);
   switch (collective.kind) {
     case CollectiveKind::kAllReduce:
       if (collective.type == ElementType::kHalf)
-        return backend.all_reduce_half(collective.scope,
-                                       {static_cast<std::uint16_t*>(data), count});
+        return backend.all_reduce_half(collective.scope, halves);
       return backend.all_reduce(collective.scope, floats);
     case CollectiveKind::kReduceScatter:
+      if (collective.type == ElementType::kHalf)
+        return backend.reduce_scatter_half(collective.scope, halves);
       return backend.reduce_scatter(collective.scope, floats);
     case CollectiveKind::kAllGather:
+      if (collective.type == ElementType::kHalf)
+        return backend.all_gather_parts_half(collective.scope, halves);
       if (collective.type == ElementType::kByte)
         return backend.all_gather({static_cast<std::byte*>(data), count});
       return backend.all_gather_parts(collective.scope, floats);

@@ -156,10 +156,12 @@ void check_rank_settings(const Settings& s) {
         "gradients of several batches.");
   if (s.shard_parameters) check_sharding(s);
   if (s.ranks == 1) return;
-  if (s.compress != Compression::kNone && s.topology != Topology::kFlat)
+  const bool halves_by_nodes =
+      s.compress == Compression::kHalf && s.topology == Topology::kHierarchical;
+  if (s.compress != Compression::kNone && s.topology != Topology::kFlat && !halves_by_nodes)
     fail_usage(
-        "compress: compressed gradients go over the flat topology only; leave --topology flat "
-        "or --compress none.");
+        "compress: only fp16 gradients go over the hierarchical topology, the others over the flat "
+        "one; leave --topology flat or --compress none.");
   if (s.topology == Topology::kHierarchical && s.ranks > s.ranks_per_node &&
       s.ranks % s.ranks_per_node != 0)
     fail_usage(

@@ -8,6 +8,24 @@
 #include "kernels/half.h"
 
 namespace headway::trainer {
+namespace {
+
+/// What is summed up, and what the sum is rounded to.
+float term_of(float value) {
+  return value;
+}
+float term_of(std::uint16_t half) {
+  return kernels::from_half(half);
+}
+template <class T>
+T rounded(float sum) {
+  if constexpr (sizeof(T) == 2)
+    return kernels::to_half(sum);
+  else
+    return sum;
+}
+
+}  // namespace
 
 ShmBackend::ShmBackend(std::shared_ptr<SharedMemory> shared, int rank, int ranks_per_node,
                        std::chrono::nanoseconds timeout)
@@ -47,8 +65,8 @@ void ShmBackend::barrier() {
 
 /// In pieces of a slot. Each member leaves the sum of its part in its own slot; `share_parts`: all
 /// take all parts. Sums go in the order of ranks, so that every member gets the same bits.
-template <class T, class Add>
-void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts, const Add& add) {
+template <class T>
+void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts) {
   constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
   const int count = static_cast<int>(m.ranks.size());
   auto slot = [&](int place) {
@@ -61,12 +79,8 @@ void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts,
     const Part own = part_of(piece.size(), m.place, count);
     for (std::size_t i = own.begin; i < own.end; ++i) {
       float sum = 0;
-      for (int place = 0; place < count; ++place) sum = add(sum, slot(place)[i]);
-      if constexpr (sizeof(T) == 2) {
-        piece[i] = kernels::to_half(sum);
-      } else {
-        piece[i] = sum;
-      }
+      for (int place = 0; place < count; ++place) sum += term_of(slot(place)[i]);
+      piece[i] = rounded<T>(sum);
     }
     meet(m);  // nobody reads the terms any more
     if (!share_parts) continue;
@@ -83,12 +97,11 @@ void ShmBackend::reduce(const Members& m, std::span<T> values, bool share_parts,
 }
 
 void ShmBackend::all_reduce(Scope scope, std::span<float> values) {
-  reduce(members(scope), values, true, [](float sum, float value) { return sum + value; });
+  reduce(members(scope), values, true);
 }
 
 void ShmBackend::all_reduce_half(Scope scope, std::span<std::uint16_t> values) {
-  reduce(members(scope), values, true,
-         [](float sum, std::uint16_t value) { return sum + kernels::from_half(value); });
+  reduce(members(scope), values, true);
 }
 
 void ShmBackend::all_gather(std::span<std::byte> all) {
@@ -106,46 +119,64 @@ void ShmBackend::all_gather(std::span<std::byte> all) {
   }
 }
 
-void ShmBackend::reduce_scatter(Scope scope, std::span<float> values) {
+template <class T>
+void ShmBackend::scatter_sums(Scope scope, std::span<T> values) {
   // Parts are those of the whole message, so each goes by itself: part after part to its owner.
   const Members m = members(scope);
   const int count = static_cast<int>(m.ranks.size());
-  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(float);
+  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
   auto slot = [&](int place) {
-    return reinterpret_cast<const float*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
+    return reinterpret_cast<const T*>(shared_->slot(m.ranks[static_cast<std::size_t>(place)]));
   };
   for (int owner = 0; owner < count; ++owner) {
     const Part part = part_of(values.size(), owner, count);
     for (std::size_t first = part.begin; first < part.end; first += kPiece) {
-      const std::span<float> piece = values.subspan(first, std::min(kPiece, part.end - first));
+      const std::span<T> piece = values.subspan(first, std::min(kPiece, part.end - first));
       std::memcpy(shared_->slot(rank_), piece.data(), piece.size_bytes());
       meet(m);
       if (owner == m.place)
         for (std::size_t i = 0; i < piece.size(); ++i) {
           float sum = 0;
-          for (int place = 0; place < count; ++place) sum += slot(place)[i];
-          piece[i] = sum;
+          for (int place = 0; place < count; ++place) sum += term_of(slot(place)[i]);
+          piece[i] = rounded<T>(sum);
         }
       meet(m);
     }
   }
 }
 
-void ShmBackend::all_gather_parts(Scope scope, std::span<float> values) {
+template <class T>
+void ShmBackend::gather_parts(Scope scope, std::span<T> values) {
   const Members m = members(scope);
   const int count = static_cast<int>(m.ranks.size());
-  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(float);
+  constexpr std::size_t kPiece = SharedMemory::kSlotBytes / sizeof(T);
   for (int owner = 0; owner < count; ++owner) {
     const Part part = part_of(values.size(), owner, count);
     std::byte* slot = shared_->slot(m.ranks[static_cast<std::size_t>(owner)]);
     for (std::size_t first = part.begin; first < part.end; first += kPiece) {
-      const std::span<float> piece = values.subspan(first, std::min(kPiece, part.end - first));
+      const std::span<T> piece = values.subspan(first, std::min(kPiece, part.end - first));
       if (owner == m.place) std::memcpy(slot, piece.data(), piece.size_bytes());
       meet(m);
       if (owner != m.place) std::memcpy(piece.data(), slot, piece.size_bytes());
       meet(m);
     }
   }
+}
+
+void ShmBackend::reduce_scatter(Scope scope, std::span<float> values) {
+  scatter_sums(scope, values);
+}
+
+void ShmBackend::reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) {
+  scatter_sums(scope, values);
+}
+
+void ShmBackend::all_gather_parts(Scope scope, std::span<float> values) {
+  gather_parts(scope, values);
+}
+
+void ShmBackend::all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) {
+  gather_parts(scope, values);
 }
 
 void ShmBackend::reduce_through_server(std::span<float> values) {

@@ -33,6 +33,8 @@ class ShmBackend final : public CommBackend {
   void all_gather(std::span<std::byte> all) override;
   void reduce_scatter(Scope scope, std::span<float> values) override;
   void all_gather_parts(Scope scope, std::span<float> values) override;
+  void reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) override;
+  void all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) override;
   void reduce_through_server(std::span<float> values) override;
 
  private:
@@ -43,8 +45,12 @@ class ShmBackend final : public CommBackend {
   };
   Members members(Scope scope) const;
   void meet(const Members& members);
-  template <class T, class Add>
-  void reduce(const Members& members, std::span<T> values, bool share_parts, const Add& add);
+  template <class T>
+  void reduce(const Members& members, std::span<T> values, bool share_parts);
+  template <class T>
+  void scatter_sums(Scope scope, std::span<T> values);
+  template <class T>
+  void gather_parts(Scope scope, std::span<T> values);
 
   const std::shared_ptr<SharedMemory> shared_;
   const int rank_;

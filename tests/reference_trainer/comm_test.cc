@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "common/error.h"
+#include "kernels/half.h"
 #include "reference_trainer/comm/host_communicator.h"
 #include "reference_trainer/comm/measure.h"
 #include "reference_trainer/comm/ranks.h"
@@ -139,6 +140,30 @@ TEST_CASE("the hierarchical way, the server and the flat ring give the same sums
   });
 }
 
+TEST_CASE("halves that are summed by nodes are the same on every rank, and the sums of one ring") {
+  constexpr std::size_t kCount = 1'200'004;  // several slots of shared memory
+  std::vector<std::vector<std::uint16_t>> results(4);
+  on_each_rank(4, 2, [&](CommBackend& backend) {
+    std::vector<std::uint16_t> layered;
+    for (float value : values_of(backend.rank(), kCount))
+      layered.push_back(kernels::to_half(value));
+    auto ring = layered;
+    backend.all_reduce_half(Scope::kWorld, ring);
+    backend.reduce_scatter_half(Scope::kNode, layered);
+    const Part part = part_of(kCount, backend.rank() % 2, 2);
+    backend.all_reduce_half(Scope::kAcross,
+                            std::span(layered).subspan(part.begin, part.end - part.begin));
+    backend.all_gather_parts_half(Scope::kNode, layered);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const float sum = kernels::from_half(ring[i]);
+      if (std::abs(sum - kernels::from_half(layered[i])) > 2e-3F * (1 + std::abs(sum)))
+        throw std::runtime_error("sums differ at " + std::to_string(i));
+    }
+    results[static_cast<std::size_t>(backend.rank())] = layered;
+  });
+  for (const auto& each : results) CHECK(each == results[0]);
+}
+
 TEST_CASE("gathering brings every rank's bytes to its place") {
   on_each_rank(3, 8, [&](CommBackend& backend) {
     constexpr std::size_t kEach = 1'500'000;
@@ -218,6 +243,11 @@ TEST_CASE("buckets, overlap and topology change no result") {
   const TrainedRanks layered = train_ranks(settings);
   CHECK(layered.same);
   CHECK(distance(layered.weights, usual.weights) < 1e-3);
+  settings.compress = Compression::kHalf;
+  const TrainedRanks halves = train_ranks(settings);
+  CHECK(halves.same);
+  CHECK(distance(halves.weights, usual.weights) < 5e-3);
+  settings.compress = Compression::kNone;
   settings.topology = Topology::kParameterServer;
   CHECK(distance(train_ranks(settings).weights, usual.weights) < 1e-3);
 }

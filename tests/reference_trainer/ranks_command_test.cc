@@ -122,6 +122,7 @@ TEST_CASE("ranks that mpirun starts train as ranks over shared memory, however g
                           {2, "--compress dgc"},
                           {2, "--compress powersgd"},
                           {4, "--topology hierarchical --ranks-per-node 2"},
+                          {4, "--topology hierarchical --ranks-per-node 2 --compress fp16"},
                           {3, "--topology parameter-server"}}) {
     CAPTURE(one.how);
     const std::string number = std::to_string(one.ranks);

@@ -22,13 +22,21 @@ constexpr double kRoundBytes = 14;
 constexpr double kWidenBytes = 6;
 constexpr double kValueBytes = 4;
 
-/// The call also launches the two kernels.
-void launch_more(const Predictor& predictor, DeviceOpId op, Editor& editor) {
+/// One message after another that a sum of gradients takes: one all-reduce, or those inside the nodes and across them.
+struct Stage {
+  std::vector<Transfer> messages;
+  TransferModel model;
+  double kernel_bytes = 0;  ///< a value, of the kernels before or after its messages
+  int kernels = 0;          ///< so many
+};
+
+/// The call also launches the kernels.
+void launch_more(const Predictor& predictor, DeviceOpId op, int kernels, Editor& editor) {
   const DependencyGraph& graph = predictor.program().graph();
   const CallId call = predictor.trace().device_ops.call[op.value];
   if (!call.valid()) return;
   const TaskId task = graph.points().task(call);
-  editor.set_duration(task, graph.base(task) * 3, true);
+  editor.set_duration(task, graph.base(task) * (1 + kernels), true);
 }
 
 /// Of the kernels that round and widen. On a device of threads one of them does that, as it copies: a byte in, a byte out.
@@ -39,52 +47,84 @@ double bytes_per_ns(const Predictor& predictor, DeviceId id) {
   return copy ? 2 * copy->value.p50 / 1e9 : 0;
 }
 
+/// Which line of a model counts.
+using LineOf = const TransferLine& (*)(const TransferModel&);
+
 /// Empty where the rate of the kernels beside the messages is not known.
-Scenario at_half(const Predictor& predictor, const std::vector<Transfer>& all,
-                 const TransferLine& line) {
+Scenario at_half(const Predictor& predictor, const std::vector<Stage>& stages, LineOf line_of) {
   const Trace& trace = predictor.trace();
   const DependencyGraph& graph = predictor.program().graph();
   const DurationNs least = shortest_kernel(trace.device_ops);
   Editor editor(predictor);
-  for (const Transfer& one : all) {
-    const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
-    const double rate = bytes_per_ns(predictor, device);
-    if (rate <= 0) return {};
-    const double values = one.bytes / kValueBytes;
-    const double kernels = values * (kRoundBytes + kWidenBytes) / rate;
-    const double ns = one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)) + kernels;
-    const DurationNs starts = (least + graph.calibration().stream(device)) * 2;
-    editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
-                        true);
-    launch_more(predictor, one.op, editor);
+  for (const Stage& stage : stages) {
+    const TransferLine line = line_of(stage.model);
+    for (const Transfer& one : stage.messages) {
+      const DeviceId device = trace.streams[trace.device_ops.stream[one.op.value].value].device;
+      const double rate = bytes_per_ns(predictor, device);
+      if (rate <= 0) return {};
+      const double kernels = one.bytes / kValueBytes * stage.kernel_bytes / rate;
+      const double ns = one.ns - (line.of(one.bytes) - line.of(one.bytes / 2)) + kernels;
+      const DurationNs starts = (least + graph.calibration().stream(device)) * stage.kernels;
+      editor.set_transfer(one.op, starts + DurationNs{std::llround(one.wait + std::max(0.0, ns))},
+                          true);
+      if (stage.kernels > 0) launch_more(predictor, one.op, stage.kernels, editor);
+    }
   }
   return editor.take();
 }
 
+/// Sums by nodes have three kinds of messages: gradients are rounded before the first and widened after the last.
+std::vector<Stage> stages_of_sum(std::vector<std::vector<Transfer>> exchange,
+                                 const Predictor& predictor) {
+  std::vector<Stage> stages;
+  if (exchange.size() == 3 && exchange.front().front().kind == "reducescatter") {
+    for (auto& messages : exchange) stages.push_back({std::move(messages), {}});
+    stages.front().kernel_bytes = kRoundBytes;
+    stages.back().kernel_bytes = kWidenBytes;
+    stages.front().kernels = stages.back().kernels = 1;
+  } else {
+    stages.push_back({main_all_reduces(predictor), {}, kRoundBytes + kWidenBytes, 2});
+  }
+  for (Stage& stage : stages) {
+    if (!stage.messages.empty()) stage.model = model_transfers(predictor, stage.messages);
+    std::erase_if(stage.messages, [&](const Transfer& one) {
+      return !in_single_precision(predictor.trace().strings[one.dtype]);
+    });
+  }
+  return stages;
+}
+
 Proposal propose(const Predictor& predictor) {
-  const Trace& trace = predictor.trace();
-  std::vector<Transfer> all = main_all_reduces(predictor);
-  if (all.empty()) return not_here("no all-reduce of known size was recorded");
-  const std::vector<std::vector<Transfer>> stages = stages_of_exchange(predictor);
-  if (stages.size() > 1 &&
-      std::ranges::all_of(stages, [](const auto& its) { return its.front().kind == "allreduce"; }))
+  if (main_all_reduces(predictor).empty())
+    return not_here("no all-reduce of known size was recorded");
+  std::vector<std::vector<Transfer>> exchange = stages_of_exchange(predictor);
+  if (exchange.size() > 1 && std::ranges::all_of(exchange, [](const auto& its) {
+        return its.front().kind == "allreduce";
+      }))
     return not_here("gradients are summed in rounds: they are compressed already");
-  const TransferModel model = model_transfers(predictor, all);
-  std::erase_if(
-      all, [&](const Transfer& one) { return !in_single_precision(trace.strings[one.dtype]); });
-  if (all.empty()) return not_here("the gradients do not travel in single precision");
+  const std::vector<Stage> stages = stages_of_sum(std::move(exchange), predictor);
+  if (std::ranges::any_of(stages, [](const Stage& stage) { return stage.messages.empty(); }))
+    return not_here("the gradients do not travel in single precision");
+  const bool well_told =
+      std::ranges::all_of(stages, [](const Stage& stage) { return stage.model.ends.empty(); });
+  std::string text;
+  for (const Stage& stage : stages) text += (text.empty() ? "" : "; ") + stage.model.text;
   Proposal proposal{
       true,
-      fmt::format(
-          "{}; half the bytes, and kernels that round and widen{}{}", model.text,
-          model.told_apart ? "" : "; of one size: half of their time is taken to be for bytes",
-          all.front().matched ? "" : "; one rank alone: waiting for others is in it"),
-      at_half(predictor, all, model.likely())};
+      fmt::format("{}; half the bytes, and kernels that round and widen{}{}", text,
+                  well_told ? "" : "; their sizes tell badly how much of their time is for bytes",
+                  stages.front().messages.front().matched
+                      ? ""
+                      : "; one rank alone: waiting for others is in it"),
+      at_half(predictor, stages,
+              [](const TransferModel& model) -> const TransferLine& { return model.line; })};
   if (proposal.scenario.edits.empty())
     return not_here("the rate of the device's memory is not known, and it was not calibrated");
-  if (!model.told_apart) {
-    for (const TransferLine& line : {model.line, model.latency_only})
-      proposal.otherwise.push_back(at_half(predictor, all, line));
+  if (!well_told) {
+    for (const LineOf end :
+         {+[](const TransferModel& model) -> const TransferLine& { return model.most_bytes(); },
+          +[](const TransferModel& model) -> const TransferLine& { return model.most_latency(); }})
+      proposal.otherwise.push_back(at_half(predictor, stages, end));
   }
   return proposal;
 }
@@ -98,8 +138,9 @@ const Fix kCompressGradients{
     FixKind::kModelled,
     0.25,
     "--compress fp16",
-    "Half the bytes at the bandwidth that is fitted to the recorded all-reduces; before each a "
-    "kernel that "
+    "Half the bytes at the bandwidth that is fitted to the recorded all-reduces, or to each stage "
+    "of "
+    "sums by nodes; before each sum a kernel that "
     "rounds (14 bytes a value, with what rounding took away before), after it one that widens (6).",
     "whether the model learns as well, whether kernels round and widen beside computation, and of "
     "messages of one size "

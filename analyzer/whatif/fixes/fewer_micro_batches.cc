@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
+#include <set>
+#include <utility>
 
 #include "analyzer/evidence/pipeline.h"
 #include "analyzer/whatif/batch_growth.h"
@@ -23,8 +24,9 @@ constexpr double kTailCosts = 0.5;
 
 class FewerParts {
  public:
-  FewerParts(const Predictor& predictor, std::int64_t micro_batches)
+  FewerParts(const Predictor& predictor, std::int64_t micro_batches, BytesTake take)
       : predictor_(predictor),
+        take_(take),
         ops_(predictor.trace().device_ops),
         growth_(predictor, kTailCosts),
         micro_batches_(micro_batches),
@@ -32,20 +34,19 @@ class FewerParts {
 
   /// False where nothing tells which micro batch a kernel is for.
   bool edit() {
-    std::map<DeviceOpId, std::int64_t> messages;
-    for (const Collective& one : predictor_.trace().collectives)
-      if (one.op.valid() && is_point_to_point(predictor_.trace().strings[one.kind]))
-        messages.emplace(one.op, ops_.batch[one.op.value]);
-    bool any = false;
-    const DurationNs least = shortest_kernel(ops_);
-    for (const auto& [op, batch] : messages) {
+    std::set<DeviceOpId> messages;
+    for (const Collective& one : predictor_.trace().collectives) {
+      if (!one.op.valid() || !is_point_to_point(predictor_.trace().strings[one.kind])) continue;
+      const std::int64_t batch = ops_.batch[one.op.value];
       if (batch < 0) return false;
+      messages.insert(one.op);
       // Twice the bytes in one message, and none in the other.
       if (is_gone(batch))
-        editor_.scale_message(op, 0, {});
+        editor_.drop_message(one.op);
       else
-        editor_.scale_message(op, 2, least);
+        editor_.scale_message(one, 2, take_);
     }
+    bool any = false;
     for (std::uint32_t i = 0; i < ops_.size(); ++i) {
       const DeviceOpId op{i};
       const Phase phase = predictor_.analysis().attribution.phase_of[i];
@@ -76,6 +77,7 @@ class FewerParts {
   }
 
   const Predictor& predictor_;
+  const BytesTake take_;
   const DeviceOps& ops_;
   const BatchGrowth growth_;
   const std::int64_t micro_batches_;
@@ -90,12 +92,18 @@ Proposal propose(const Predictor& predictor) {
   if (micro_batches < 2 || micro_batches % 2 != 0)
     return not_here(
         fmt::format("{} micro batches cannot be joined by twos", format_count(micro_batches)));
-  FewerParts parts(predictor, micro_batches);
-  if (!parts.edit()) return not_here("nothing tells which micro batch a kernel is for");
+  auto of = [&](BytesTake take) {
+    FewerParts parts(predictor, micro_batches, take);
+    return parts.edit() ? parts.take() : Scenario();
+  };
+  Scenario likely = of(BytesTake::kLikely);
+  if (likely.edits.empty()) return not_here("nothing tells which micro batch a kernel is for");
   Proposal proposal{true,
                     fmt::format("{} micro batches on {} stages become {} of twice the size",
                                 micro_batches, pipeline.stages.size(), micro_batches / 2),
-                    parts.take()};
+                    std::move(likely)};
+  for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
+    proposal.otherwise.push_back(of(take));
   proposal.setting = fmt::format("--micro-batches {}", micro_batches / 2);
   return proposal;
 }

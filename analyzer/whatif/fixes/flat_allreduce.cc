@@ -62,9 +62,10 @@ double one_ring_ns(const Staged& staged, std::size_t i, const Unknown& unknown) 
   const double bytes = staged.scatter[i].bytes;
   const int ranks = staged.nodes() * staged.per_node();
   const double stages = staged.scatter[i].ns + staged.gather[i].ns;
-  // The ring has as many hops inside the nodes as both stages there.
+  // The ring has as many hops inside a node as both stages there, and more of each message passes through each link.
   const double starts = staged.across.empty() ? 1 : 2;
-  const double inside = std::max(0.0, stages - starts * kStartNs * unknown.start);
+  const double inside = std::max(0.0, stages - starts * kStartNs * unknown.start) *
+                        moved_share(ranks) / moved_share(staged.per_node());
   if (staged.across.empty()) return inside;
   const double network = staged.line.per_byte * bytes / (staged.per_node() * unknown.network) *
                          moved_share(ranks) / moved_share(staged.nodes());
@@ -99,18 +100,16 @@ Proposal propose(const Predictor& predictor) {
       return not_here("other work comes between a reduce-scatter and its all-gather");
   if (staged.per_node() < 2) return not_here("how many ranks each stage has is not known");
   const TransferModel model = model_transfers(predictor, staged.across);
-  staged.line = model.likely();
+  staged.line = model.line;
   Proposal proposal{true,
                     fmt::format("{} sums in stages become one ring each over {} ranks",
                                 staged.scatter.size(), staged.nodes() * staged.per_node()),
                     in_one_ring(predictor, staged, kUsual)};
   for (const Unknown& unknown : kOther)
     proposal.otherwise.push_back(in_one_ring(predictor, staged, unknown));
-  if (!staged.across.empty() && !model.told_apart) {
-    for (const TransferLine& line : {model.line, model.latency_only}) {
-      staged.line = line;
-      proposal.otherwise.push_back(in_one_ring(predictor, staged, kUsual));
-    }
+  for (const TransferLine& line : model.ends) {
+    staged.line = line;
+    proposal.otherwise.push_back(in_one_ring(predictor, staged, kUsual));
   }
   return proposal;
 }

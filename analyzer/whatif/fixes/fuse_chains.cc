@@ -123,7 +123,12 @@ Proposal propose(const Predictor& predictor) {
         chain.columns = chain.ops.size();
         chain.by_compiler = true;
       }
-      if (!is_fusible(traits.family) || (moves && !traits.framework) || phase == Phase::kUpdate) {
+      // A loss picks from each row of what a softmax has just made of it, and its gradient is one value of each row.
+      const bool picks = traits.family == KernelFamily::kLoss &&
+                         ((goes_on && tensors.reads(op, chain.ops.back())) ||
+                          (i + 1 < of_stream.size() && tensors.reads(of_stream[i + 1], op)));
+      const bool fits = is_fusible(traits.family) || picks;
+      if (!fits || (moves && !traits.framework) || phase == Phase::kUpdate) {
         // A normalisation that the compiler had to call goes with what it made of the ops behind it. Not with what comes
         // before it: of an add and an activation's gradient, kernels written for the layer leave the add.
         const bool after = traits.family == KernelFamily::kFused && goes_on && chain.normalises &&

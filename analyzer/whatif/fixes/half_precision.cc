@@ -114,13 +114,12 @@ Editor halve(const Predictor& predictor, const DeviceLimits& limits, bool stored
 }
 
 /// Between the stages of a pipeline go activations, and their gradients.
-void halve_messages(const Predictor& predictor, Editor& editor) {
+void halve_messages(const Predictor& predictor, BytesTake take, Editor& editor) {
   const Trace& trace = predictor.trace();
-  const DurationNs least = shortest_kernel(trace.device_ops);
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]) &&
         in_single_precision(trace.strings[one.dtype]))
-      editor.scale_message(one.op, 0.5, least);
+      editor.scale_message(one, 0.5, take);
 }
 
 /// Parameters that the ranks share travel, as their gradients do, in the type that products take (FSDP's mixed precision).
@@ -163,10 +162,10 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     return not_here("the names of most matrix kernels do not say that they are in 32 bits");
   const bool stored = ratio(products.half_on_general, products.all) >= kMost;
   bool shards = false;
-  auto halved = [&](bool by_blocks) {
+  auto halved = [&](bool by_blocks, BytesTake take = BytesTake::kLikely) {
     Editor editor = halve(predictor, *limits, stored, by_blocks);
     shards = !stored && halve_shards(predictor, editor);
-    if (!stored) halve_messages(predictor, editor);
+    if (!stored) halve_messages(predictor, take, editor);
     // BF16 has the range of FP32: what FP16 needs to keep small gradients goes away.
     if (limits->bf16) drop_loss_scaling(predictor.trace(), editor);
     const bool any = !editor.empty();
@@ -181,6 +180,10 @@ Proposal propose(const Predictor& predictor, bool mixed) {
     otherwise.push_back(std::move(by_blocks));
   }
   if (!any) return not_here("no kernel would be shorter");
+  if (passes_messages(predictor.trace())) {
+    for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
+      otherwise.push_back(halved(false, take).second);
+  }
   const std::string_view type = limits->bf16 ? "BF16" : "FP16";
   const std::string_view travel =
       shards ? ", as do shared parameters and their gradients on their way" : "";

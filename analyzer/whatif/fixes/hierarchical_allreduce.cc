@@ -101,17 +101,15 @@ Proposal propose(const Predictor& predictor) {
   Proposal proposal{true,
                     fmt::format("{} nodes of {} ranks: {}; inside a node {}", nodes.count(),
                                 nodes.per_node, model.text, inside.text),
-                    in_stages(predictor, all, nodes, inside.line, model.likely())};
+                    in_stages(predictor, all, nodes, inside.line, model.line)};
   for (const Unknown& unknown :
        {Unknown{0, kConnection}, Unknown{1, kConnection}, Unknown{kStart, kSlowConnection},
         Unknown{kStart, kFullConnection}, Unknown{kStart, kConnection, kFastLink},
         Unknown{kStart, kConnection, kSlowLink}})
     proposal.otherwise.push_back(
-        in_stages(predictor, all, nodes, inside.line, model.likely(), unknown));
-  if (!model.told_apart) {
-    for (const TransferLine& line : {model.line, model.latency_only})
-      proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, line));
-  }
+        in_stages(predictor, all, nodes, inside.line, model.line, unknown));
+  for (const TransferLine& line : model.ends)
+    proposal.otherwise.push_back(in_stages(predictor, all, nodes, inside.line, line));
   return proposal;
 }
 

@@ -98,8 +98,9 @@ std::set<StreamId> communication_streams(const Predictor& predictor) {
   return streams;
 }
 
-/// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing.
-Scenario computing(const Predictor& predictor, double power) {
+/// Kernels and copies to the device. `power` of a last wave that is not full: 1 where it costs a whole one, 0 nothing. `take`:
+/// what bytes take of messages.
+Scenario computing(const Predictor& predictor, double power, BytesTake take = BytesTake::kLikely) {
   const Trace& trace = predictor.trace();
   const Analysis& analysis = predictor.analysis();
   const DeviceOps& ops = trace.device_ops;
@@ -115,10 +116,9 @@ Scenario computing(const Predictor& predictor, double power) {
     editor.set_duration(points.task(DeviceOpId{i}), growth.doubled(DeviceOpId{i}), true);
   }
   // Between the stages of a pipeline go activations.
-  const DurationNs least = shortest_kernel(ops);
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
-      editor.scale_message(one.op, kTimes, least);
+      editor.scale_message(one, kTimes, take);
   return editor.take();
 }
 
@@ -155,6 +155,10 @@ Proposal propose(const Predictor& predictor) {
     proposal.otherwise.push_back(whole(usual, inputs[i]));
   for (const double power : {kTailCostsLeast, 1.0})
     proposal.otherwise.push_back(whole(computing(predictor, power), inputs.front()));
+  if (passes_messages(trace)) {
+    for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
+      proposal.otherwise.push_back(whole(computing(predictor, kTailCosts, take), inputs.front()));
+  }
   const Device& device = trace.devices[partition.device.value];
   const double used = counters::memory_peak(trace, partition.device);
   if (used <= 0 || kTimes * used > kUsable * static_cast<double>(device.memory_bytes))
@@ -172,10 +176,12 @@ const Fix kLargerBatch{
     0.2,
     "",  // --batch changes the training: nothing to be tried for speed alone
     "Kernels but those of the update and of communication, copies to the device, "
-    "messages between the stages of a pipeline and the making of batches take twice their time "
-    "beyond the shortest one's, "
+    "and the making of batches take twice their time "
+    "beyond the shortest one's, messages between the stages of a pipeline twice what their bytes "
+    "take (between what 1 Gb/s would take and what is left of 200 µs), "
     "less what their grid fills the multiprocessors better (a last wave that is not full costs the "
     "root of its share); a product that memory bounds reads its weights once for all samples; "
+    "casts of weights and sums of gradients stay; "
     "launches "
     "stay, and what comes once an "
     "epoch comes twice as often. "

@@ -324,6 +324,14 @@ Proposal propose(const Predictor& predictor) {
       chosen = sizes;
     }
   }
+  if (std::ranges::any_of(models, [](const TransferModel& model) { return !model.ends.empty(); })) {
+    for (const bool bytes : {true, false}) {
+      std::vector<TransferModel> ends = models;
+      for (TransferModel& model : ends)
+        model.line = TransferLine(bytes ? model.most_bytes() : model.most_latency());
+      best.proposal.otherwise.push_back(in_buckets(predictor, all, ends, chosen).proposal.scenario);
+    }
+  }
   if (best.goes_beyond) {
     // Libraries change to another protocol for large messages, which moves up to twice the bytes in the same time.
     for (TransferModel& model : models) model.line.per_byte /= 2;

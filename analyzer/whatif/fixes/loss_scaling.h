@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string_view>
+
 #include "analyzer/whatif/editor.h"
 
 namespace headway::analyzer {
+
+/// By a kernel's name: it divides gradients by the scale of the loss, or sets that.
+bool scales_losses(std::string_view kernel);
 
 /// FP16 needs the losses scaled: before each parameter is updated, a kernel more looks for infinities in its gradient and
 /// unscales it. Of an update of all parameters at once, one in all.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "analyzer/evidence/pipeline.h"
@@ -25,6 +26,7 @@ constexpr int kTimes = 2;
 /// One end of a message, with what its stage computes before it is sent or after it has come.
 struct Message {
   DeviceOpId op;
+  const Collective* what = nullptr;
   DurationNs pass;        ///< kernel time of that
   DurationNs hosted;      ///< from the first launch of the pass to the message's
   std::size_t order = 0;  ///< among those of its kind between its two ranks
@@ -111,10 +113,12 @@ class Passes {
   std::map<DeviceOpId, DeviceOpId> first_;  ///< by message: the op that waited for it
 };
 
-Message end_of_message(const Predictor& predictor, const Passes& passes, DeviceOpId op, bool sent) {
+Message end_of_message(const Predictor& predictor, const Passes& passes, const Collective& message,
+                       bool sent) {
+  const DeviceOpId op = message.op;
   const DeviceOps& ops = predictor.trace().device_ops;
   const Calls& calls = predictor.trace().calls;
-  Message result{op, {}, {}};
+  Message result{op, &message, {}, {}};
   const std::vector<DeviceOpId> pass = passes.pass_of(op, sent);
   for (DeviceOpId one : pass) result.pass += ops.interval(one).length();
   const CallId own = ops.call[op.value];
@@ -138,8 +142,9 @@ DurationNs of_all_parts(DurationNs whole, DurationNs least, double worse) {
 
 class MoreParts {
  public:
-  explicit MoreParts(const Predictor& predictor)
+  MoreParts(const Predictor& predictor, BytesTake take)
       : predictor_(predictor),
+        take_(take),
         ops_(predictor.trace().device_ops),
         points_(predictor.program().graph().points()),
         least_(shortest_kernel(ops_)),
@@ -165,7 +170,7 @@ class MoreParts {
           trace.processes[trace.streams[ops_.stream[one.op.value].value].process.value].rank;
       const bool sent = trace.strings[one.kind] == "send";
       Ends& its = result[sent ? std::pair(rank, one.peer) : std::pair(one.peer, rank)];
-      (sent ? its.sent : its.received).push_back(end_of_message(predictor_, passes_, one.op, sent));
+      (sent ? its.sent : its.received).push_back(end_of_message(predictor_, passes_, one, sent));
     }
     return result;
   }
@@ -181,8 +186,8 @@ class MoreParts {
         const DurationNs both =
             received.pass.ns > 0 ? std::min(sent.pass, received.pass) : sent.pass;
         bring_forward(sent, both / kTimes);
-        for (const DeviceOpId end : {sent.op, received.op})
-          editor_.scale_message(end, 1.0 / kTimes, least_);
+        for (const Collective* end : {sent.what, received.what})
+          editor_.scale_message(*end, 1.0 / kTimes, take_);
         ++count;
       }
     }
@@ -265,6 +270,7 @@ class MoreParts {
   bool has_graph() const { return !predictor_.trace().graph_ops.empty(); }
 
   const Predictor& predictor_;
+  const BytesTake take_;
   const DeviceOps& ops_;
   const Points& points_;
   const DurationNs least_;
@@ -276,13 +282,19 @@ Proposal propose(const Predictor& predictor) {
   const Pipeline pipeline = find_pipeline(rule_context(predictor));
   if (const std::string_view why = why_not_whole(pipeline); !why.empty())
     return not_here(std::string(why));
-  MoreParts parts(predictor);
-  if (!parts.edit()) return not_here("the messages were not matched between ranks");
+  auto of = [&](BytesTake take) {
+    MoreParts parts(predictor, take);
+    return parts.edit() ? parts.take() : Scenario();
+  };
+  Scenario likely = of(BytesTake::kLikely);
+  if (likely.edits.empty()) return not_here("the messages were not matched between ranks");
   Proposal proposal{
       true,
       fmt::format("{:.0f} micro batches on {} stages become {:.0f} of half the size",
                   pipeline.micro_batches, pipeline.stages.size(), kTimes * pipeline.micro_batches),
-      parts.take()};
+      std::move(likely)};
+  for (const BytesTake take : {BytesTake::kLeast, BytesTake::kMost})
+    proposal.otherwise.push_back(of(take));
   proposal.setting = fmt::format("--micro-batches {:.0f}", kTimes * pipeline.micro_batches);
   return proposal;
 }

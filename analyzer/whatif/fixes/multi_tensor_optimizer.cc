@@ -12,6 +12,7 @@
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/fixes/loss_scaling.h"
 #include "analyzer/whatif/kernel_bound.h"
 #include "analyzer/whatif/kernel_rates.h"
 #include "common/format.h"
@@ -53,15 +54,15 @@ bool says(std::string_view text, std::string_view word) {
   return !std::ranges::search(text, word, {}, [](char c) { return c | 0x20; }).empty();
 }
 
-/// Whether one kernel a parameter makes all of its update already, beside those that take norms (LARS, LAMB, which
-/// needs the norm of what it is about to add, too): then a fused one moves as many bytes.
+/// Whether one kernel a parameter makes all of its update already, beside those that unscale its gradient (FP16) or take norms
+/// (LARS, LAMB, which needs the norm of what it is about to add, too): then a fused one moves as many bytes.
 bool in_one_pass(const Trace& trace, std::span<const DeviceOpId> update) {
   constexpr double kNearlyAll = 0.8;
   std::map<StringId, std::size_t> kernels;  // by name
   std::size_t all = 0;
   for (DeviceOpId op : update) {
     const StringId name = trace.device_ops.name[op.value];
-    if (says(trace.strings[name], "norm")) continue;
+    if (says(trace.strings[name], "norm") || scales_losses(trace.strings[name])) continue;
     ++kernels[name];
     ++all;
   }
@@ -82,7 +83,9 @@ double fused_share(const Predictor& predictor, std::span<const DeviceOpId> updat
     const std::string_view text = trace.strings[name];
     return says(text, "adam") || says(text, "lamb");
   };
-  const DeviceOpId op = update.front();
+  const DeviceOpId op = *std::ranges::find_if(update, [&](DeviceOpId one) {
+    return !scales_losses(trace.strings[trace.device_ops.name[one.value]]);
+  });
   if (is_adam(trace.device_ops.name[op.value])) return kFusedAdam;
   for (RangeId range = predictor.analysis().attribution.range_of[op.value]; range.valid();
        range = trace.ranges.parent[range.value])
@@ -94,15 +97,17 @@ double fused_share(const Predictor& predictor, std::span<const DeviceOpId> updat
 std::optional<DurationNs> by_bytes(const Predictor& predictor, std::span<const DeviceOpId> update,
                                    DurationNs shortest) {
   const Trace& trace = predictor.trace();
-  std::int64_t bytes = 0;
+  double passes = 0;
+  double unscaling = 0;  // one pass before, of one kernel for all parameters as well
   for (DeviceOpId op : update) {
-    if (trace.device_ops.bytes[op.value] <= 0) return std::nullopt;
-    bytes += trace.device_ops.bytes[op.value];
+    const std::int64_t bytes = trace.device_ops.bytes[op.value];
+    if (bytes <= 0) return std::nullopt;
+    const bool scales = scales_losses(trace.strings[trace.device_ops.name[op.value]]);
+    (scales ? unscaling : passes) += static_cast<double>(bytes);
   }
   const double rate = bytes_per_ns(predictor, update, shortest);
   if (rate <= 0) return std::nullopt;
-  return DurationNs{
-      std::llround(fused_share(predictor, update) * static_cast<double>(bytes) / rate)};
+  return DurationNs{std::llround((fused_share(predictor, update) * passes + unscaling) / rate)};
 }
 
 /// The kernels that update parameters in a step of a device, by start.

@@ -18,12 +18,6 @@ namespace {
 
 using namespace trace;
 
-/// "sim::unscale", "_amp_foreach_non_finite_check_and_unscale_cuda", "amp_update_scale_cuda_kernel".
-bool scales_losses(std::string_view kernel) {
-  return kernel.find("unscale") != std::string_view::npos ||
-         kernel.find("amp_update_scale") != std::string_view::npos;
-}
-
 Proposal propose(const Predictor& predictor) {
   const std::optional<DeviceLimits> limits = limits_of_steps(predictor);
   if (!limits) return not_here("the steps are a host thread's");
@@ -44,6 +38,12 @@ Proposal propose(const Predictor& predictor) {
 }
 
 }  // namespace
+
+/// "sim::unscale", "_amp_foreach_non_finite_check_and_unscale_cuda", "amp_update_scale_cuda_kernel".
+bool scales_losses(std::string_view kernel) {
+  return kernel.find("unscale") != std::string_view::npos ||
+         kernel.find("amp_update_scale") != std::string_view::npos;
+}
 
 void add_loss_scaling(const Predictor& predictor, Editor& editor) {
   // Of what the first kernel of a parameter's update moves, gradients that are read and written once more: of a weight, its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Half the bytes: gradients are rounded to half precision and summed in it. What rounding takes away
+// Half the bytes: gradients are rounded to half precision and summed in it, in one ring or by nodes. What rounding takes away
 // is added to the next step's gradient (error feedback), so nothing is lost for good. Gradients are
 // divided by the number of ranks before they are sent: their sum must fit the format.
 #include "reference_trainer/comm/bucket.h"
@@ -14,8 +14,7 @@ void add_half(Bucket& bucket) {
   bucket.add_pack();
   bucket.add_kernel("compress/half",
                     kernels::CompressHalf{count, bucket.flat(), factor, residual, halves});
-  bucket.add_collective(CollectiveKind::kAllReduce, Scope::kWorld, ElementType::kHalf, halves,
-                        count);
+  bucket.add_sum(ElementType::kHalf, halves);
   bucket.add_kernel("decompress/half", kernels::DecompressHalf{count, halves, bucket.flat()});
   bucket.add_unpack(1);
 }

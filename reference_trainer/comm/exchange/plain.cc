@@ -7,20 +7,7 @@ namespace headway::trainer::exchange {
 
 void add_plain(Bucket& bucket) {
   bucket.add_pack();
-  bucket.add_collective(CollectiveKind::kAllReduce, Scope::kWorld, ElementType::kFloat,
-                        bucket.flat(), bucket.count());
-  bucket.add_unpack(1 / bucket.options().average_over);
-}
-
-void add_hierarchical(Bucket& bucket) {
-  const std::int64_t part = bucket.count() / bucket.places();
-  float* const own = Bucket::at(bucket.flat(), part * (bucket.rank() % bucket.places()));
-  bucket.add_pack();
-  bucket.add_collective(CollectiveKind::kReduceScatter, Scope::kNode, ElementType::kFloat,
-                        bucket.flat(), bucket.count());
-  bucket.add_collective(CollectiveKind::kAllReduce, Scope::kAcross, ElementType::kFloat, own, part);
-  bucket.add_collective(CollectiveKind::kAllGather, Scope::kNode, ElementType::kFloat,
-                        bucket.flat(), bucket.count());
+  bucket.add_sum(ElementType::kFloat, bucket.flat());
   bucket.add_unpack(1 / bucket.options().average_over);
 }
 

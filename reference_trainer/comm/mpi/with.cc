@@ -104,29 +104,16 @@ class MpiBackend final : public CommBackend {
     finish(request, "gather");
   }
   void reduce_scatter(Scope scope, std::span<float> values) override {
-    const MPI_Comm group = communicator(scope);
-    const std::vector<int> counts = part_counts(group, values.size());
-    int place = 0;
-    MPI_Comm_rank(group, &place);
-    const Part own = part_of(values.size(), place, static_cast<int>(counts.size()));
-    std::vector<float> sum(own.end - own.begin);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ireduce_scatter(values.data(), sum.data(), counts.data(), MPI_FLOAT, MPI_SUM, group,
-                              &request),
-          "reduce and scatter");
-    finish(request, "reduce and scatter");
-    std::memcpy(values.data() + own.begin, sum.data(), sum.size() * sizeof(float));
+    scatter_sums(scope, values, MPI_FLOAT, MPI_SUM);
+  }
+  void reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) override {
+    scatter_sums(scope, values, MPI_UINT16_T, half_sum_);
   }
   void all_gather_parts(Scope scope, std::span<float> values) override {
-    const MPI_Comm group = communicator(scope);
-    const std::vector<int> counts = part_counts(group, values.size());
-    std::vector<int> offsets(counts.size(), 0);
-    for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, values.data(), counts.data(), offsets.data(),
-                          MPI_FLOAT, group, &request),
-          "gather parts");
-    finish(request, "gather parts");
+    gather_parts(scope, values, MPI_FLOAT);
+  }
+  void all_gather_parts_half(Scope scope, std::span<std::uint16_t> values) override {
+    gather_parts(scope, values, MPI_UINT16_T);
   }
   void reduce_through_server(std::span<float> values) override {
     const int count = as_int(values.size());
@@ -153,6 +140,34 @@ class MpiBackend final : public CommBackend {
   }
 
  private:
+  template <class T>
+  void scatter_sums(Scope scope, std::span<T> values, MPI_Datatype type, MPI_Op sum_up) {
+    const MPI_Comm group = communicator(scope);
+    const std::vector<int> counts = part_counts(group, values.size());
+    int place = 0;
+    MPI_Comm_rank(group, &place);
+    const Part own = part_of(values.size(), place, static_cast<int>(counts.size()));
+    std::vector<T> sum(own.end - own.begin);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ireduce_scatter(values.data(), sum.data(), counts.data(), type, sum_up, group,
+                              &request),
+          "reduce and scatter");
+    finish(request, "reduce and scatter");
+    std::memcpy(values.data() + own.begin, sum.data(), sum.size() * sizeof(T));
+  }
+  template <class T>
+  void gather_parts(Scope scope, std::span<T> values, MPI_Datatype type) {
+    const MPI_Comm group = communicator(scope);
+    const std::vector<int> counts = part_counts(group, values.size());
+    std::vector<int> offsets(counts.size(), 0);
+    for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, type, values.data(), counts.data(), offsets.data(), type,
+                          group, &request),
+          "gather parts");
+    finish(request, "gather parts");
+  }
+
   MPI_Comm communicator(Scope scope) const {
     return scope == Scope::kWorld ? world_ : scope == Scope::kNode ? node_ : across_;
   }

@@ -8,6 +8,7 @@
 
 #include "analyzer/whatif/fix.h"
 #include "analyzer/whatif/predict_findings.h"
+#include "analyzer/whatif/time_of_bytes.h"
 #include "analyzer/whatif/transfers.h"
 #include "tests/analyzer/ranks/planted_job.h"
 
@@ -167,6 +168,31 @@ TEST_CASE("half gradients halve what bytes take, and add two kernels a message")
   CHECK(contains(
       why_not(job(kLarge, "device cuda \"Some Accelerator\" sms=100\n"), "compress-gradients"),
       "memory is not known"));
+}
+
+TEST_CASE(
+    "sizes that hardly differ beside what transfers scatter tell latency from bandwidth badly") {
+  // The larger ones take longer by 1 µs in the mean, and each by up to 20 µs more or less.
+  const Asked badly(
+      job("    collective allreduce 5MB 240us\n    collective allreduce 5200KB 221us\n"
+          "    collective allreduce 5MB 200us\n    collective allreduce 5200KB 221us\n"
+          "    collective allreduce 5MB 220us\n    collective allreduce 5200KB 221us\n"),
+      "compress-gradients");
+  CAPTURE(badly.proposal.text);
+  CHECK(contains(badly.proposal.text, "tell badly"));
+  CHECK(badly.proposal.otherwise.size() == 2);
+  CHECK(Asked(job(kLarge), "compress-gradients").proposal.otherwise.empty());
+}
+
+TEST_CASE("what takes long for a few bytes does not wait for them") {
+  const Asked tiny(job("    repeat 20\n      collective allreduce 1KB 100us\n"),
+                   "compress-gradients");
+  // 512 bytes fewer, over a link of 1 Gb/s at least, and two kernels more: nothing is gained.
+  CHECK(tiny.gain_us() < 0);
+  CHECK(time_of_bytes(1024, {0, 1}, 50'000, false).most == doctest::Approx(8192));
+  CHECK(time_of_bytes(1024, {0, 1}, 50'000, false).least == 0);
+  CHECK(time_of_bytes(1e9, {1, 1}, 1e9, false).least == doctest::Approx(1e9 - 400'000));
+  CHECK(time_of_bytes(1024, {0, 1}, 50'000, true).most == 50'000);
 }
 
 TEST_CASE("a sum inside the nodes first needs to know the nodes and their link") {

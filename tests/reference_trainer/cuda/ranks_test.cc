@@ -73,6 +73,8 @@ TEST_CASE("ranks whose GPUs exchange through host memory train as on the host") 
 TEST_CASE("compressed gradients of GPUs are those of the host") {
   for (const char* way : {"fp16", "int8", "dgc", "powersgd"})
     check_alike(std::string("--comm shm --ranks 2 --compress ") + way, 1e-3);
+  check_alike("--comm shm --ranks 4 --ranks-per-node 2 --topology hierarchical --compress fp16",
+              1e-3);
   check_alike("--comm shm --ranks 2 --compress dgc --dgc-warm-up 3 --dgc-density 0.02", 1e-3);
 }
 
@@ -89,6 +91,7 @@ TEST_CASE("ranks whose GPUs exchange by NCCL train as on the host") {
   check_alike("--ranks 2");  // auto takes it
   check_nccl("--ranks 3 --overlap off");
   check_nccl("--ranks 4 --ranks-per-node 2 --topology hierarchical --bucket-mb 0");
+  check_nccl("--ranks 4 --ranks-per-node 2 --topology hierarchical --compress fp16", 1e-3);
   check_nccl("--ranks 3 --topology parameter-server");
   for (const char* way : {"fp16", "int8", "dgc", "powersgd"})
     check_nccl(std::string("--ranks 2 --compress ") + way, 1e-3);

@@ -303,6 +303,40 @@ TEST_CASE("sums in stages go in larger buckets") {
              "larger-buckets", {{"bucket_mb", "25"}, {"first_bucket_mb", "1"}}, 0.08);
 }
 
+TEST_CASE("half precision makes every stage of sums by nodes shorter") {
+  check_done(with(kText, {{"ranks", "4"},
+                          {"ranks_per_node", "2"},
+                          {"topology", "hierarchical"},
+                          {"network_gb_per_s", "1"},
+                          {"node_gb_per_s", "2"},
+                          {"overlap", "off"},
+                          {"first_bucket_mb", "0.05"},
+                          {"bucket_mb", "0.2"}}),
+             "compress-gradients", {{"compress", "fp16"}}, 0.05);
+}
+
+TEST_CASE("messages of a kilobyte between stages take no less for half the bytes") {
+  check_done(with(kText, {{"features", "32"},
+                          {"heads", "2"},
+                          {"sequence", "16"},
+                          {"batch", "1"},
+                          {"ranks", "4"},
+                          {"ranks_per_node", "2"},
+                          {"network_us", "40"},
+                          {"pipeline", "1f1b"},
+                          {"precision", "amp-o1"}}),
+             "half-throughout", {{"precision", "bf16"}}, 0.05);
+}
+
+TEST_CASE("a kernel that unscales a gradient is no pass of its update") {
+  check_done(with(kText, {{"features", "1024"},
+                          {"batch", "1"},
+                          {"optimizer", "adam"},
+                          {"fused_optimizer", "parameter"},
+                          {"precision", "amp-o2"}}),
+             "multi-tensor-optimizer", {{"fused_optimizer", "multi-tensor"}}, 0.05);
+}
+
 TEST_CASE("sums that PowerSGD makes in two rounds go in larger buckets") {
   check_done(with(kText, {{"ranks", "4"},
                           {"ranks_per_node", "1"},
