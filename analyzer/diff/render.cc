@@ -41,8 +41,9 @@ std::string text(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
   }
   for (const Table& all : d.tables) {
     const Table table = changed_rows(all);
-    out += fmt::format("\n{}  ({})\n{}", table.title, table.note,
-                       to_text(table, {.max_rows = max_rows, .indent = "  "}));
+    out += fmt::format(
+        "\n{}  ({})\n{}", table.title, table.note,
+        table.rows.empty() ? "" : to_text(table, {.max_rows = max_rows, .indent = "  "}));
   }
   return out;
 }
@@ -59,8 +60,8 @@ std::string markdown(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows
   }
   for (const Table& all : d.tables) {
     const Table table = changed_rows(all);
-    out +=
-        fmt::format("\n### {}\n\n{}\n\n{}", table.title, table.note, to_markdown(table, max_rows));
+    out += fmt::format("\n### {}\n\n{}\n\n{}", table.title, table.note,
+                       table.rows.empty() ? "" : to_markdown(table, max_rows));
   }
   return out;
 }
@@ -214,7 +215,8 @@ std::string html(const Diff& d, DiffSide a, DiffSide b, std::size_t max_rows) {
     out += fmt::format(
         "<details open>\n<summary><h2>{}</h2></summary>\n<p "
         "class=\"note\">{}</p>\n{}</details>\n",
-        escape_html(table.title), escape_html(table.note), to_html(table, max_rows));
+        escape_html(table.title), escape_html(table.note),
+        table.rows.empty() ? "" : to_html(table, max_rows));
   }
   return out + "</main>\n</body>\n</html>\n";
 }

@@ -200,6 +200,8 @@ TEST_CASE("people are shown what changed and told how much did not; scripts get 
   const Diff same = compare_runs(a, a);
   CHECK(changed_rows(*same.table("kernels")).rows.empty());
   CHECK(changed_rows(*same.table("kernels")).note.ends_with(" changed"));
+  const std::string text = rendered(DiffFormat::kText, a, a);
+  CHECK(text.find(" changed)\n\n") != std::string::npos);  // no heading of columns over nothing
   CHECK(changed_rows(*same.table("steps")).rows.size() == same.table("steps")->rows.size());
 }
 
