@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "reference_trainer/devices/sim/sim_communicator.h"
 
+#include <cmath>
+
 namespace headway::trainer::sim {
 namespace {
 
@@ -28,7 +30,8 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
   else if (message)
     simulated.group = &world.messages(what.peer, rank());
   else
-    simulated.group = what.scope == Scope::kWorld  ? &world.world()
+    simulated.group = what.of_model                ? &world.model()
+                      : what.scope == Scope::kWorld  ? &world.world()
                       : what.scope == Scope::kNode ? &world.node_of(rank())
                                                    : &world.across(rank());
   simulated.kind = what.kind;
@@ -37,6 +40,9 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
     simulated.scope = rank() / per_node == what.peer / per_node ? Scope::kNode : Scope::kAcross;
   simulated.peer = what.peer;
   simulated.bytes = what.bytes();
+  if (what.most)
+    simulated.transfer_bytes =
+        std::llround(static_cast<double>(what.bytes()) * what.most(batch));
   simulated.dtype = what.dtype();
   simulated.batch = batch;
   device_.enqueue_collective(stream, simulated);
