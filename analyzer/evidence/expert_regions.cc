@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analyzer/ranks/job.h"
+#include "common/statistics.h"
 
 namespace headway::analyzer {
 namespace {
@@ -43,16 +44,19 @@ std::vector<DurationNs> exposed_waits(const JobAnalysis& job, std::size_t rank) 
   return waits;
 }
 
-struct Uneven {
-  double mean = 0;
-  double most = 0;
+double mean_of(const std::vector<double>& of_ranks) {
+  return std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0) /
+         static_cast<double>(of_ranks.size());
+}
 
-  void add(const std::vector<double>& of_ranks) {
-    mean += std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0) /
-            static_cast<double>(of_ranks.size());
-    most += std::ranges::max(of_ranks);
-  }
-};
+/// Without what runs beside compute, and without the update.
+double compute_of(const RankSummary& rank, std::int64_t number) {
+  for (const RankStep& step : main_device(rank)->steps)
+    if (step.steady && step.number == number)
+      return static_cast<double>(
+          (step.times[TimeClass::kComputeTensor] + step.times[TimeClass::kComputeOther]).ns);
+  return 0;
+}
 
 class Balance {
  public:
@@ -68,6 +72,8 @@ class Balance {
     if (ranks_.size() < 2) return {};
     for (std::size_t i = 0; i < ranks_.size(); ++i)
       waits_of_row_.push_back(exposed_waits(job_, ranks_[i]));
+    waits_.resize(ranks_.size());
+    outside_.resize(ranks_.size());
     for (const auto& [step, first] : regions_.front())
       if (first.size() == most_layers() && in_all(step, first.size())) add_step(step, first.size());
     return result();
@@ -91,23 +97,22 @@ class Balance {
     ++steps_;
     last_.resize(count, std::vector<std::int64_t>(ranks_.size()));
     std::vector<double> inside(ranks_.size());
-    std::vector<double> outside(ranks_.size());
+    std::vector<double> all(ranks_.size());
     for (std::size_t layer = 0; layer < count; ++layer) {
       for (std::size_t i = 0; i < ranks_.size(); ++i) {
         const auto& rows = job_.ranks[ranks_[i]].collectives.rows;
-        const std::vector<ExpertRegion>& its = regions_[i].at(step);
-        auto between = [&](std::uint32_t from, std::uint32_t to) {
-          const DurationNs time = rows[to].time.begin - rows[from].time.end;
-          return static_cast<double>(std::max<std::int64_t>(0, time.ns));
-        };
-        inside[i] = between(its[layer].brings, its[layer].takes);
-        if (layer + 1 < count) outside[i] = between(its[layer].takes, its[layer + 1].brings);
-        waits_ += static_cast<double>(waits_of_row_[i][its[layer].takes].ns);
+        const ExpertRegion& region = regions_[i].at(step)[layer];
+        const DurationNs time = rows[region.takes].time.begin - rows[region.brings].time.end;
+        inside[i] = static_cast<double>(std::max<std::int64_t>(0, time.ns));
+        all[i] += inside[i];
+        waits_[i] += static_cast<double>(waits_of_row_[i][region.takes].ns);
       }
-      inside_.add(inside);
-      if (layer + 1 < count) outside_.add(outside);
+      mean_ += mean_of(inside);
+      most_ += std::ranges::max(inside);
       ++last_[layer][static_cast<std::size_t>(std::ranges::max_element(inside) - inside.begin())];
     }
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      outside_[i] += std::max(0.0, compute_of(job_.ranks[ranks_[i]], step) - all[i]);
   }
 
   ExpertBalance result() const {
@@ -117,14 +122,16 @@ class Balance {
     auto per_step = [&](double ns) { return DurationNs{std::llround(ns / steps)}; };
     balance.layers = last_.size();
     balance.steps = steps_;
-    balance.mean = per_step(inside_.mean);
-    balance.most = per_step(inside_.most);
-    balance.usual = outside_.mean > 0 ? outside_.most / outside_.mean - 1 : 0;
-    balance.waits = per_step(waits_ / static_cast<double>(ranks_.size()));
-    const double explained = balance.usual * inside_.mean;
-    const double excess = inside_.most - inside_.mean;
-    const double share = excess > 0 ? std::max(0.0, 1 - explained / excess) : 0;
-    balance.uneven = {std::llround(static_cast<double>(balance.waits.ns) * share)};
+    balance.mean = per_step(mean_);
+    balance.most = per_step(most_);
+    if (mean_of(outside_) > 0) balance.usual = std::ranges::max(outside_) / mean_of(outside_) - 1;
+    balance.waits = per_step(mean_of(waits_));
+    const double excess = most_ - mean_;
+    const double share = excess > 0 ? std::max(0.0, 1 - balance.usual * mean_ / excess) : 0;
+    balance.uneven = per_step(mean_of(waits_) * share);
+    balance.uneven_of_rank.resize(job_.ranks.size());
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      balance.uneven_of_rank[ranks_[i]] = per_step(waits_[i] * share);
     for (const std::vector<std::int64_t>& counts : last_) {
       const auto most = std::ranges::max_element(counts);
       const std::size_t rank = ranks_[static_cast<std::size_t>(most - counts.begin())];
@@ -139,9 +146,10 @@ class Balance {
   std::vector<Regions> regions_;    ///< of each of them
   std::vector<std::vector<DurationNs>> waits_of_row_;
   std::int64_t steps_ = 0;
-  double waits_ = 0;
-  Uneven inside_;
-  Uneven outside_;
+  std::vector<double> waits_;  ///< by rank, of all steps, in ns
+  double mean_ = 0;
+  double most_ = 0;
+  std::vector<double> outside_;                  ///< by rank
   std::vector<std::vector<std::int64_t>> last_;  ///< steps by region and rank that took longest
 };
 
@@ -166,10 +174,16 @@ std::map<std::int64_t, std::vector<ExpertRegion>> expert_regions(
         return bytes >= 0 && static_cast<double>(bytes) < kCounts * static_cast<double>(largest);
       });
       if (its.size() % 2 != 0) continue;
-      for (std::size_t i = 0; i < its.size(); i += 2)
-        regions[step].push_back({its[i], its[i + 1]});
+      for (std::size_t i = 0; i < its.size(); i += 2) regions[step].push_back({its[i], its[i + 1]});
     }
   return regions;
+}
+
+DurationNs usual_wait(const ExpertBalance& balance, std::size_t but_for) {
+  std::vector<double> waits;
+  for (std::size_t i = 0; i < balance.uneven_of_rank.size(); ++i)
+    if (i != but_for) waits.push_back(static_cast<double>(balance.uneven_of_rank[i].ns));
+  return waits.empty() ? DurationNs{} : DurationNs{std::llround(median(waits))};
 }
 
 ExpertBalance find_expert_balance(const RuleContext& context) {

@@ -29,12 +29,14 @@ std::map<std::int64_t, std::vector<ExpertRegion>> expert_regions(
 struct ExpertBalance {
   std::size_t layers = 0;  ///< regions of a step; 0: no rank has any
   std::int64_t steps = 0;
-  DurationNs mean;    ///< of the ranks, inside regions
-  DurationNs most;    ///< sum over regions of the rank that takes longest there
-  double usual = 0;   ///< by how much, as a share of the mean, the slowest takes longer outside of regions
-  DurationNs waits;   ///< in the all-to-alls that end regions, exposed, mean of the ranks
+  DurationNs mean;  ///< of the ranks, inside regions
+  DurationNs most;  ///< sum over regions of the rank that takes longest there
+  double usual =
+      0;  ///< by how much, as a share of the mean, the slowest computes longer outside of regions
+  DurationNs waits;  ///< in the all-to-alls that end regions, exposed, mean of the ranks
   /// Of `waits`, what no rank's general slowness explains: by as much as the slowest takes longer outside.
   DurationNs uneven;
+  std::vector<DurationNs> uneven_of_rank;  ///< the same by rank of the job; 0 without a device
   /// By region: the rank that takes longest there most often, and in which share of the steps.
   struct Busiest {
     std::int32_t rank = 0;
@@ -44,6 +46,9 @@ struct ExpertBalance {
 
   double factor() const { return mean.ns > 0 ? ratio(most, mean) : 1; }
 };
+
+/// What the usual rank besides this one waits for that: the median.
+DurationNs usual_wait(const ExpertBalance& balance, std::size_t but_for);
 
 /// Needs `context.job`.
 ExpertBalance find_expert_balance(const RuleContext& context);

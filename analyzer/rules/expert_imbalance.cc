@@ -6,7 +6,7 @@
 // preferred one are computed on one rank while the others wait in the next all-to-all, in every layer, forward and backward.
 // Formula: in a step's all-to-alls in pairs, a rank's work is the time from the end of the one that brings tokens to the begin of
 //   the one that takes them back. recoverable = exposed waiting in the latter, mean of the ranks, times the share of
-//   (longest - mean) work that is more than the slowest rank takes longer outside of the pairs, too. Needs no common clock.
+//   (longest - mean) work that is more than the slowest rank computes longer outside of the pairs, too. Needs no common clock.
 // Falsified by: ranks that are as uneven outside of the pairs (straggler, uneven-batches), or even inside.
 // Known false positives: all-to-alls around the attention of long sequences (Ulysses), where sequences differ by rank. Compute
 //   that runs beside the experts' on another stream counts as theirs.
@@ -38,8 +38,8 @@ std::string who(const ExpertBalance& balance) {
   }
   if (steady == 0) return "Which rank has most changes from step to step.";
   if (of_rank.size() == 1)
-    return fmt::format("Rank {} has most in {} of {} of them in every step.", of_rank.begin()->first,
-                       steady, balance.layers);
+    return fmt::format("Rank {} has most in {} of {} of them in every step.",
+                       of_rank.begin()->first, steady, balance.layers);
   return fmt::format("In {} of {} of them it is the same rank in every step: {} ranks take turns.",
                      steady, balance.layers, of_rank.size());
 }
@@ -65,7 +65,8 @@ Finding check(const Rule& rule, const RuleContext& context) {
                                   of_step(context, balance.uneven, context.step)));
   Finding finding = found(rule, balance.uneven, context);
   finding.claim = fmt::format(
-      "{}. Elsewhere the slowest rank takes {} longer than the mean. The ranks wait {} for experts "
+      "{}. Elsewhere the slowest rank computes {} longer than the mean. The ranks wait {} for "
+      "experts "
       "with more tokens. {}",
       checked, format_percent(balance.usual), of_step(context, balance.uneven, context.step),
       who(balance));

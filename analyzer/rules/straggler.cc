@@ -189,7 +189,7 @@ Finding check(const Rule& rule, const RuleContext& context) {
                           of_step(context, untold, context.step)));
   const ExpertBalance experts = find_expert_balance(context);
   if (significant && experts.layers > 0 &&
-      ratio(role.caused_wait - experts.uneven, context.step) < kFindingShare)
+      ratio(role.caused_wait - usual_wait(experts, job.critical), context.step) < kFindingShare)
     return fine(rule, fmt::format("{}; the ranks wait for experts with more tokens: "
                                   "expert-imbalance judges that.",
                                   who));

@@ -30,8 +30,8 @@ class Layers {
   explicit Layers(const Predictor& predictor)
       : predictor_(predictor),
         trace_(predictor.trace()),
-        all_(collectives_of(trace_, predictor.analysis().steps,
-                            predictor.analysis().attribution)) {}
+        all_(collectives_of(trace_, predictor.analysis().steps, predictor.analysis().attribution)) {
+  }
 
   std::vector<std::vector<ExpertPart>> run() {
     const std::vector<StepBegins> steps = steps_of_processes(predictor_);
@@ -65,8 +65,8 @@ class Layers {
 
   ExpertPart part_of(const ExpertRegion& region) const {
     const DeviceOps& ops = trace_.device_ops;
-    ExpertPart part{DeviceOpId{all_.rows[region.brings].op}, DeviceOpId{all_.rows[region.takes].op},
-                    {}, {}};
+    ExpertPart part{
+        DeviceOpId{all_.rows[region.brings].op}, DeviceOpId{all_.rows[region.takes].op}, {}, {}};
     const ProcessId process = process_of(part.brings);
     const TimeNs begin = ops.end[part.brings.value];
     const TimeNs end = ops.start[part.takes.value];

@@ -11,7 +11,8 @@ namespace {
 
 template <class Body>
 void for_each_token(const RouteShape& shape, std::int64_t columns, const Body& body) {
-  const std::int64_t grain = std::max<std::int64_t>(1, kFlatGrain / std::max<std::int64_t>(1, columns));
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kFlatGrain / std::max<std::int64_t>(1, columns));
   parallel_for(shape.tokens, grain, max_threads(), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t token = begin; token < end; ++token) body(token);
   });

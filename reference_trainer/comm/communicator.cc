@@ -76,8 +76,8 @@ void carry_out(const Collective& collective, CommBackend& backend, void* data) {
         return backend.all_gather({static_cast<std::byte*>(data), count});
       return backend.all_gather_parts(collective.scope, floats);
     case CollectiveKind::kAllToAll:
-      return backend.all_to_all({static_cast<std::byte*>(data),
-                                 static_cast<std::size_t>(collective.bytes())});
+      return backend.all_to_all(
+          {static_cast<std::byte*>(data), static_cast<std::size_t>(collective.bytes())});
     case CollectiveKind::kParameterServer:
       return backend.reduce_through_server(floats);
     case CollectiveKind::kSend:

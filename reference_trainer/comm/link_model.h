@@ -11,8 +11,8 @@ enum class CollectiveKind : std::uint8_t {
   kAllGather,
   kParameterServer,
   kAllToAll,  ///< every rank has a part for every other one
-  kSend,     ///< one side of a message between two ranks
-  kReceive,  ///< the other
+  kSend,      ///< one side of a message between two ranks
+  kReceive,   ///< the other
 };
 constexpr bool is_message(CollectiveKind kind) {
   return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;

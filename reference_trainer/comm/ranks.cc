@@ -146,7 +146,8 @@ void check_experts(const Settings& s) {
         "off.");
   if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
     fail_usage(
-        "expert_parallel: {} needs the norms of whole parameters, and a rank has parts of them. Use "
+        "expert_parallel: {} needs the norms of whole parameters, and a rank has parts of them. "
+        "Use "
         "--optimizer sgd or adam.",
         s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
   if (s.device != DeviceKind::kSim && s.eval)

@@ -23,7 +23,8 @@ Work row_work(const Graph& graph, const Node& node) {
   auto add = [&](ValueId id) {
     const Value& value = graph.value(id);
     const bool table = value.shape[0] == shape.places() && value.shape.rank() == 2;
-    bytes += table ? value.bytes() / shape.places() * std::min(rows, shape.places()) : value.bytes();
+    bytes +=
+        table ? value.bytes() / shape.places() * std::min(rows, shape.places()) : value.bytes();
   };
   for (ValueId id : node.inputs) add(id);
   for (ValueId id : node.outputs) add(id);
@@ -89,8 +90,13 @@ Routed route(Graph& graph, const std::string& name, ValueId probabilities,
   Routed routed{add_output(graph, name + ".places", choices),
                 add_output(graph, name + ".gates", choices), by};
   graph.value(routed.places).type = DataType::kInt32;
-  graph.add_node({&kRoute, name, Phase::kForward, NodeId::none(), {probabilities},
-                  {routed.places, routed.gates}, by});
+  graph.add_node({&kRoute,
+                  name,
+                  Phase::kForward,
+                  NodeId::none(),
+                  {probabilities},
+                  {routed.places, routed.gates},
+                  by});
   return routed;
 }
 
@@ -98,8 +104,8 @@ ValueId dispatch(Graph& graph, const std::string& name, ValueId x, const Routed&
   const Shape in = graph.value(x).shape;
   require(in.rank() == 2 && in[0] == routed.by.shape.tokens, kDispatch, name, "a row per token",
           in);
-  return add_forward(graph, kDispatch, name, {x, routed.places},
-                     {routed.by.shape.places(), in[1]}, routed.by);
+  return add_forward(graph, kDispatch, name, {x, routed.places}, {routed.by.shape.places(), in[1]},
+                     routed.by);
 }
 
 ValueId combine(Graph& graph, const std::string& name, ValueId table, const Routed& routed) {

@@ -141,17 +141,19 @@ std::vector<Switch> make_switches() {
               &S::experts, 0, 4096, "none"),
       integer({"expert_choices", kModel, "Experts that each token goes to."}, &S::expert_choices, 1,
               16),
-      number({"expert_capacity", kModel,
-              "Places of an expert, as a multiple of what it gets when all get as many tokens; more "
-              "are dropped, and places that stay empty are computed.",
-              "expert-imbalance"},
-             &S::expert_capacity, 0, 64, "no token is dropped, none is computed in vain"),
-      number({"router_imbalance", kModel,
-              "Tokens of the expert that the router favours most, as a multiple of the mean; which "
-              "one that is differs by block. A loss that balances keeps it near 1. A real router is "
-              "made to favour it by this factor.",
-              "expert-imbalance", try_values({"1"}, shares_experts)},
-             &S::router_imbalance, 1, 4096),
+      number(
+          {"expert_capacity", kModel,
+           "Places of an expert, as a multiple of what it gets when all get as many tokens; more "
+           "are dropped, and places that stay empty are computed.",
+           "expert-imbalance"},
+          &S::expert_capacity, 0, 64, "no token is dropped, none is computed in vain"),
+      number(
+          {"router_imbalance", kModel,
+           "Tokens of the expert that the router favours most, as a multiple of the mean; which "
+           "one that is differs by block. A loss that balances keeps it near 1. A real router is "
+           "made to favour it by this factor.",
+           "expert-imbalance", try_values({"1"}, shares_experts)},
+          &S::router_imbalance, 1, 4096),
       choice<OptimizerChoice>({"optimizer", kModel,
                                "SGD with momentum, AdamW, or their layer-wise forms LARS and LAMB "
                                "for large batches; auto: SGD for images, AdamW for text."},

@@ -39,8 +39,8 @@ std::vector<double> shares_of_layer(const std::vector<double>& falling, std::uin
   Random random(seed, 0xE4BE, static_cast<std::uint64_t>(layer));
   for (std::size_t i = shares.size(); i > 1; --i)
     std::swap(shares[i - 1],
-              shares[std::min(i - 1, static_cast<std::size_t>(random.uniform() *
-                                                              static_cast<double>(i)))]);
+              shares[std::min(
+                  i - 1, static_cast<std::size_t>(random.uniform() * static_cast<double>(i)))]);
   return shares;
 }
 
@@ -52,8 +52,8 @@ ExpertLoad::ExpertLoad(const Settings& s)
       experts_(s.experts),
       tokens_(static_cast<double>(s.batch * s.sequence * s.expert_choices)),
       // No token chooses an expert twice.
-      falling_(falling_shares(s.experts, std::min(s.router_imbalance,
-                                                  static_cast<double>(s.experts) /
+      falling_(falling_shares(
+          s.experts, std::min(s.router_imbalance, static_cast<double>(s.experts) /
                                                       static_cast<double>(s.expert_choices)))) {}
 
 std::vector<float> ExpertLoad::favour(std::int64_t layer) const {

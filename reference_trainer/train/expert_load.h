@@ -34,7 +34,7 @@ class ExpertLoad {
   const std::uint64_t seed_;
   const std::int64_t ranks_;
   const std::int64_t experts_;
-  const double tokens_;  ///< that a rank sends in a layer, once for each choice
+  const double tokens_;          ///< that a rank sends in a layer, once for each choice
   std::vector<double> falling_;  ///< shares by place
   std::map<std::int64_t, std::vector<double>> shares_;  ///< by layer, expert
   std::map<std::int64_t, Loads> loads_;                 ///< by layer, of the last batch asked for

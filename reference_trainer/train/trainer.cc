@@ -260,8 +260,8 @@ void Trainer::initialise_values() {
     const Value& value = model_.graph.value(id);
     const bool parameter = value.role == Role::kParameter;
     if (!parameter && value.role != Role::kState) continue;
-    const std::int64_t elements = value.part.valid() ? value.part.rows * value.part.columns
-                                                     : value.shape.elements();
+    const std::int64_t elements =
+        value.part.valid() ? value.part.rows * value.part.columns : value.shape.elements();
     std::vector<float> start(static_cast<std::size_t>(elements), value.initial.value);
     if (parameter) ++number;
     if (value.initial.kind == Initial::Kind::kNormal) {

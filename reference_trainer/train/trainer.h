@@ -154,9 +154,9 @@ class Trainer {
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
   std::optional<StagePlan> stage_;               ///< none: the rank has the whole model
   std::unique_ptr<PipelineLinks> links_;
-  std::unique_ptr<ExpertLoad> expert_load_;     ///< null: no rank has experts of its own
-  std::unique_ptr<ModelExchanges> exchanges_;   ///< null: ranks share no layers
-  std::unique_ptr<ParameterShards> shards_;  ///< null: every rank has all parameters
+  std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has experts of its own
+  std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers
+  std::unique_ptr<ParameterShards> shards_;    ///< null: every rank has all parameters
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
   LaunchArguments last_arguments_;

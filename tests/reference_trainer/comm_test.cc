@@ -176,8 +176,8 @@ std::vector<double> losses_of(const TrainedRanks& trained) {
   std::vector<double> losses(trained.results[0].steps.size());
   for (const RunResult& result : trained.results)
     for (std::size_t i = 0; i < losses.size(); ++i)
-      losses[i] += static_cast<double>(*result.steps[i].loss) /
-                   static_cast<double>(trained.results.size());
+      losses[i] +=
+          static_cast<double>(*result.steps[i].loss) / static_cast<double>(trained.results.size());
   return losses;
 }
 

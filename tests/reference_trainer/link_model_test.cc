@@ -30,7 +30,7 @@ TEST_CASE("an all-to-all takes what the slower of its node's links and the share
   const auto ns = [&](int ranks) {
     return links.collective_ns(CollectiveKind::kAllToAll, Scope::kWorld, ranks, 1'000'000);
   };
-  CHECK(ns(4) == 750'000);  // three quarters leave the rank
+  CHECK(ns(4) == 750'000);    // three quarters leave the rank
   CHECK(ns(8) == 1'000'000);  // half of it leaves the node, which four ranks share
   links.network_bytes_per_s = 100e9;
   CHECK(ns(8) == 375'000);  // now its own link

@@ -80,12 +80,14 @@ TEST_CASE("a rank's experts compute what the router sends them, and all others w
   CHECK(simulate(settings).result.mean_step_s() == doctest::Approx(even).epsilon(0.02));
 }
 
-TEST_CASE("loads of ranks are the mean on average, the same for whoever asks, and at most all there is") {
+TEST_CASE(
+    "loads of ranks are the mean on average, the same for whoever asks, and at most all there is") {
   Settings settings = transformer(4);
   settings.experts = 8;
   settings.expert_choices = 2;
   settings.expert_parallel = true;
-  settings.router_imbalance = 100;  // no token chooses an expert twice, so four times the mean at most
+  settings.router_imbalance =
+      100;  // no token chooses an expert twice, so four times the mean at most
   ExpertLoad one(settings);
   ExpertLoad other(settings);
   for (std::int64_t layer = 0; layer < 3; ++layer) {

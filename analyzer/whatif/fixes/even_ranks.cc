@@ -128,7 +128,8 @@ class Pieces {
   std::vector<std::vector<std::pair<TimeNs, std::int64_t>>> steps_;  ///< by process: begin, number
   std::vector<std::uint32_t>
       which_;  ///< by thread: the how-manieth of its process; kNone: no calls
-  std::vector<bool> of_experts_;  ///< by op: what it takes depends on where tokens go (even-experts)
+  std::vector<bool>
+      of_experts_;  ///< by op: what it takes depends on where tokens go (even-experts)
 };
 
 DurationNs middle_of(std::vector<DurationNs>& values) {

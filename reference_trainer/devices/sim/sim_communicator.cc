@@ -30,10 +30,10 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
   else if (message)
     simulated.group = &world.messages(what.peer, rank());
   else
-    simulated.group = what.of_model                ? &world.model()
-                      : what.scope == Scope::kWorld  ? &world.world()
-                      : what.scope == Scope::kNode ? &world.node_of(rank())
-                                                   : &world.across(rank());
+    simulated.group = what.of_model                 ? &world.model()
+                      : what.scope == Scope::kWorld ? &world.world()
+                      : what.scope == Scope::kNode  ? &world.node_of(rank())
+                                                    : &world.across(rank());
   simulated.kind = what.kind;
   simulated.scope = what.scope;
   if (message)
@@ -41,8 +41,7 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
   simulated.peer = what.peer;
   simulated.bytes = what.bytes();
   if (what.most)
-    simulated.transfer_bytes =
-        std::llround(static_cast<double>(what.bytes()) * what.most(batch));
+    simulated.transfer_bytes = std::llround(static_cast<double>(what.bytes()) * what.most(batch));
   simulated.dtype = what.dtype();
   simulated.batch = batch;
   device_.enqueue_collective(stream, simulated);

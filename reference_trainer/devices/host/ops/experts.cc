@@ -23,10 +23,9 @@ void add_route(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
   graph.add_kernel(id, [&graph, &node](const LaunchArguments&) {
     const RouteAttributes& by = routing(node);
-    kernels::route_tokens(by.shape, by.favour ? by.favour->data() : nullptr,
-                          graph.address(node.inputs[0]),
-                          graph.address<std::int32_t>(node.outputs[0]),
-                          graph.address(node.outputs[1]));
+    kernels::route_tokens(
+        by.shape, by.favour ? by.favour->data() : nullptr, graph.address(node.inputs[0]),
+        graph.address<std::int32_t>(node.outputs[0]), graph.address(node.outputs[1]));
   });
 }
 
@@ -54,7 +53,8 @@ void add_dispatch_backward(HostGraph& graph, NodeId id) {
   graph.add_kernel(id, [&graph, &node, columns](const LaunchArguments&) {
     kernels::dispatch_tokens_backward(
         routing(node).shape, columns, graph.address<std::int32_t>(node.inputs[1]),
-        static_cast<float>(routing(node).ranks), graph.address(node.inputs[0]), graph.address(node.outputs[0]));
+        static_cast<float>(routing(node).ranks), graph.address(node.inputs[0]),
+        graph.address(node.outputs[0]));
   });
 }
 
