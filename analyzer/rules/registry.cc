@@ -23,6 +23,7 @@ std::span<const Rule* const> all_rules() {
       &kCopyNotOverlapped,
       &kPageableCopy,
       &kStraggler,
+      &kExpertImbalance,
       &kUnevenBatches,
       &kCommExposed,
       &kPipelineBubble,

@@ -40,6 +40,7 @@ extern const Rule kSlowStorage;
 extern const Rule kSlowStridedDgrad;
 extern const Rule kSmallFiles;
 extern const Rule kEvaluationTime;
+extern const Rule kExpertImbalance;
 extern const Rule kCheckpointTime;
 extern const Rule kLoggingTime;
 extern const Rule kGarbageCollection;

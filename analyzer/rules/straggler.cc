@@ -12,7 +12,8 @@
 // Without devices the members are the ranges in which training threads communicate or wait for it.
 // Falsified by: waiting that is spread over ranks as chance spreads it (1/n each).
 // Known false positives: kernels that differ in what they do per rank (roots of a reduce), which do
-// not count here. Stages of a pipeline wait for each other by nature: pipeline-bubble judges them.
+// not count here. Stages of a pipeline wait for each other by nature: pipeline-bubble judges them. Waiting for experts with more
+// tokens is expert-imbalance's, and taken off.
 // Source: fleet studies of slow ranks; the split of collectives into wait and transfer in TraceLens
 // and the PyTorch profiler.
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/expert_regions.h"
 #include "analyzer/evidence/host_work.h"
 #include "analyzer/evidence/pipeline.h"
 #include "analyzer/evidence/support.h"
@@ -188,6 +190,12 @@ Finding check(const Rule& rule, const RuleContext& context) {
                           "is waiting is unknown. Record all ranks, with the communicators and "
                           "peers of their messages.",
                           of_step(context, untold, context.step)));
+  const ExpertBalance experts = find_expert_balance(context);
+  if (significant && experts.layers > 0 &&
+      ratio(role.caused_wait - usual_wait(experts, job.critical), context.step) < kFindingShare)
+    return fine(rule, fmt::format("{}; the ranks wait for experts with more tokens: "
+                                  "expert-imbalance judges that.",
+                                  who));
   if (role.wait_share <= limit || !significant)
     return fine(rule, fmt::format("{}; the others wait for it {}.", who,
                                   of_step(context, role.caused_wait, context.step)));

@@ -9,11 +9,13 @@
 // steps, each step centred). Work is counted in floating-point operations where the trace has them,
 // else in elements of the ops' inputs. Recoverable = excess.
 // Falsified by: equal work with unequal compute (a slow device: straggler), or equal compute.
-// Known false positives: pipeline stages and experts, whose work differs by design.
+// Known false positives: pipeline stages, whose work differs by design. What experts with more tokens make others wait is
+// expert-imbalance's, and taken off.
 // Source: length bucketing in translation and speech training; sequence packing.
 #include <fmt/format.h>
 
 #include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/expert_regions.h"
 #include "analyzer/evidence/support.h"
 #include "analyzer/ranks/job.h"
 #include "analyzer/ranks/work.h"
@@ -41,6 +43,9 @@ Finding check(const Rule& rule, const RuleContext& context) {
       fmt::format("The slowest rank computes {} longer per step than the mean rank",
                   of_step(context, imbalance.excess, context.step));
   if (ratio(imbalance.excess, context.step) < kFindingShare) return fine(rule, compute + ".");
+  const ExpertBalance experts = find_expert_balance(context);
+  if (experts.layers > 0 && ratio(imbalance.excess - experts.uneven, context.step) < kFindingShare)
+    return fine(rule, compute + ", because its experts get more tokens.");
   if (imbalance.work_measure == WorkMeasure::kNone)
     return cannot_tell(rule, compute +
                                  ", but nothing tells how much work each batch is: record "

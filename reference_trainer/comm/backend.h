@@ -36,6 +36,8 @@ class CommBackend {
   virtual void all_reduce_half(Scope scope, std::span<std::uint16_t> values) = 0;
   /// In place: `all` has a part of the same size for each rank, in their order, and this rank's is filled.
   virtual void all_gather(std::span<std::byte> all) = 0;
+  /// In place: `parts` has one of the same size for each rank, in their order, and afterwards one from each.
+  virtual void all_to_all(std::span<std::byte> parts) = 0;
   /// In place: afterwards the part of this rank's place in the scope holds the sum; the rest is
   /// unspecified. Parts are `part_of`.
   virtual void reduce_scatter(Scope scope, std::span<float> values) = 0;

@@ -14,6 +14,8 @@ const char* nccl_function_of(CollectiveKind kind) {
       return "ncclReduceScatter";
     case CollectiveKind::kAllGather:
       return "ncclAllGather";
+    case CollectiveKind::kAllToAll:
+      return "ncclAlltoAll";
     case CollectiveKind::kParameterServer:
       return "ncclReduce";
     case CollectiveKind::kSend:
@@ -35,6 +37,9 @@ std::string name_of(const Collective& collective) {
     case CollectiveKind::kAllGather:
       kind = "allgather";
       break;
+    case CollectiveKind::kAllToAll:
+      kind = "alltoall";
+      break;
     case CollectiveKind::kParameterServer:
       kind = "reduce through server";
       break;
@@ -50,7 +55,8 @@ std::string name_of(const Collective& collective) {
 
 std::int64_t bytes_as_called(const Collective& collective, int members) {
   const bool per_member = collective.kind == CollectiveKind::kAllGather ||
-                          collective.kind == CollectiveKind::kReduceScatter;
+                          collective.kind == CollectiveKind::kReduceScatter ||
+                          collective.kind == CollectiveKind::kAllToAll;
   return per_member ? collective.bytes() / members : collective.bytes();
 }
 
@@ -73,6 +79,9 @@ void carry_out(const Collective& collective, CommBackend& backend, void* data) {
       if (collective.type == ElementType::kByte)
         return backend.all_gather({static_cast<std::byte*>(data), count});
       return backend.all_gather_parts(collective.scope, floats);
+    case CollectiveKind::kAllToAll:
+      return backend.all_to_all(
+          {static_cast<std::byte*>(data), static_cast<std::size_t>(collective.bytes())});
     case CollectiveKind::kParameterServer:
       return backend.reduce_through_server(floats);
     case CollectiveKind::kSend:

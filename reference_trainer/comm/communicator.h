@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ struct Collective {
   std::int64_t count = 0;  ///< elements of the full message, the parts of all members together
   std::string text;        ///< "bucket 3": for errors and traces
   int peer = -1;           ///< of a message: the rank at its other end
+  /// Among ranks that share the model's layers, not of gradients: a communicator of its own where there are streams for it.
+  bool of_model = false;
+  /// Of a simulated all-to-all whose parts are as large as the batch has it: what the rank with most sends or gets, as a share
+  /// of `count`. Empty: all have the same.
+  std::function<double(std::int64_t batch)> most = {};
 
   std::int64_t bytes() const {
     return count * (type == ElementType::kFloat ? 4 : type == ElementType::kHalf ? 2 : 1);

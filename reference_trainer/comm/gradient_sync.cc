@@ -34,7 +34,7 @@ GradientSync::GradientSync(Device& device, StreamId compute, const Graph& graph,
   for (const auto& [parameter, gradient] : in_order)
     tensors_.push_back(tensor_of(graph, compiled, device.computes(), parameter, gradient));
   if (communicator_) {
-    stream_ = device.create_stream("communication");
+    stream_ = options.stream ? *options.stream : device.create_stream("communication");
     plan_buckets(graph, in_order, options);
   }
   if (options.micro_batches == 1) return;

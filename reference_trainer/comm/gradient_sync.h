@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct GradientSyncOptions {
   std::int64_t bucket_bytes = std::int64_t{25} << 20;
   bool overlap = true;  ///< exchange a bucket as soon as it is full, not after the last gradient
   int micro_batches = 1;
+  std::optional<StreamId> stream = {};  ///< that it shares with other exchanges; none: its own
 };
 
 /// Gradients of a step, from the ops that make them to the optimizer: adds up those of several micro

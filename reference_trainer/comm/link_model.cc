@@ -29,11 +29,29 @@ double LinkModel::latency_s(Scope scope, int ranks, double hops) const {
   return hops * (outside * network_latency_s + (1 - outside) * node_latency_s);
 }
 
+double LinkModel::all_to_all_s(int ranks, double bytes) const {
+  const int near = std::min(ranks, ranks_per_node);
+  const double piece = bytes / ranks;
+  auto seconds = [&](double moved, double rate) {
+    constexpr double kOfFlags = 0.5;  // as of collective_ns
+    if (half_rate_bytes > 0) rate *= std::max(kOfFlags, piece / (piece + half_rate_bytes));
+    return std::isinf(rate) || moved == 0 ? 0 : moved / rate;
+  };
+  const double inside = seconds(piece * (near - 1), rank_bytes_per_s(Scope::kNode, near));
+  const double outside = seconds(piece * (ranks - near), rank_bytes_per_s(Scope::kAcross, ranks));
+  return std::max(inside, outside);
+}
+
 std::int64_t LinkModel::collective_ns(CollectiveKind kind, Scope scope, int ranks,
                                       std::int64_t bytes) const {
   if (ranks <= 1) return 0;
   const bool leaves_node =
       scope == Scope::kAcross || (scope == Scope::kWorld && ranks > ranks_per_node);
+  if (kind == CollectiveKind::kAllToAll)
+    return static_cast<std::int64_t>(
+        std::llround((start_s + latency_s(leaves_node ? Scope::kAcross : Scope::kNode, ranks, 1) +
+                      all_to_all_s(ranks, static_cast<double>(bytes))) *
+                     1e9));
   const double share = static_cast<double>(ranks - 1) / ranks;
   const double message = static_cast<double>(bytes);
   double hops = ranks - 1;

@@ -10,8 +10,9 @@ enum class CollectiveKind : std::uint8_t {
   kReduceScatter,
   kAllGather,
   kParameterServer,
-  kSend,     ///< one side of a message between two ranks
-  kReceive,  ///< the other
+  kAllToAll,  ///< every rank has a part for every other one
+  kSend,      ///< one side of a message between two ranks
+  kReceive,   ///< the other
 };
 constexpr bool is_message(CollectiveKind kind) {
   return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
@@ -24,6 +25,8 @@ enum class Scope : std::uint8_t { kWorld, kNode, kAcross };
 ///
 ///   ring of n ranks      (n - 1) hops of latency, and bytes · (n - 1)/n over the slowest link for a
 ///                        reduce-scatter or an all-gather, twice that for an allreduce
+///   all-to-all           one hop: each rank sends the parts of its node's ranks over its own link while those of other
+///                        nodes go over the network, which the ranks of a node share
 ///   parameter server     rank 0 receives and sends bytes · (n - 1): twice, over its one link
 ///
 /// A flat ring passes through one node after the other, as NCCL lays it, so that it crosses each node's network once each
@@ -47,8 +50,12 @@ struct LinkModel {
   /// Seconds of latency of a collective whose members pass something on so often.
   double latency_s(Scope scope, int ranks, double hops) const;
   /// Nanoseconds from the arrival of the last rank to the end; 0 where nothing limits. `bytes` is the
-  /// full message: of all members together for kAllGather and kReduceScatter.
+  /// full message: of all members together for kAllGather and kReduceScatter, what one
+  /// rank sends or gets for kAllToAll.
   std::int64_t collective_ns(CollectiveKind kind, Scope scope, int ranks, std::int64_t bytes) const;
+
+ private:
+  double all_to_all_s(int ranks, double bytes) const;
 };
 
 }  // namespace headway::trainer

@@ -124,6 +124,36 @@ void check_sharding(const Settings& s) {
         s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
 }
 
+void check_experts(const Settings& s) {
+  if (s.model != ModelKind::kTransformer)
+    fail_usage("experts: only the transformer has blocks with experts. Use --model transformer.");
+  if (s.expert_choices > s.experts)
+    fail_usage("expert_choices: a token cannot go to {} of {} experts.", s.expert_choices,
+               s.experts);
+  if (s.device == DeviceKind::kCuda)
+    fail_usage("experts: GPUs have no kernels for them yet. Use --device host or sim.");
+  if (!s.expert_parallel) return;
+  if (s.ranks == 1)
+    fail_usage("expert_parallel: one rank has all experts. Give --ranks of 2 or more.");
+  if (s.experts % s.ranks != 0)
+    fail_usage("expert_parallel: {} experts cannot be dealt out to {} ranks in equal parts.",
+               s.experts, s.ranks);
+  if (s.shard_parameters || s.pipeline != PipelineSchedule::kOff || s.accumulate > 1 ||
+      s.topology != Topology::kFlat || s.recompute)
+    fail_usage(
+        "expert_parallel: goes with data parallelism of one batch a step alone. Leave "
+        "--shard-parameters off, --pipeline off, --accumulate 1, --topology flat and --recompute "
+        "off.");
+  if (s.optimizer == OptimizerChoice::kLamb || s.optimizer == OptimizerChoice::kLars)
+    fail_usage(
+        "expert_parallel: {} needs the norms of whole parameters, and a rank has parts of them. "
+        "Use "
+        "--optimizer sgd or adam.",
+        s.optimizer == OptimizerChoice::kLamb ? "lamb" : "lars");
+  if (s.device != DeviceKind::kSim && s.eval)
+    fail_usage("expert_parallel: no rank has the whole model to test. Use --eval off.");
+}
+
 void check_pipeline(const Settings& s) {
   if (s.device != DeviceKind::kSim)
     fail_usage(
@@ -155,6 +185,9 @@ void check_rank_settings(const Settings& s) {
         "add up "
         "gradients of several batches.");
   if (s.shard_parameters) check_sharding(s);
+  if (s.expert_parallel && s.experts == 0)
+    fail_usage("expert_parallel: the model has no experts. Give --experts.");
+  if (s.experts > 0) check_experts(s);
   if (s.ranks == 1) return;
   const bool halves_by_nodes =
       s.compress == Compression::kHalf && s.topology == Topology::kHierarchical;

@@ -119,6 +119,25 @@ void ShmBackend::all_gather(std::span<std::byte> all) {
   }
 }
 
+/// In pieces of all parts at once, each in its place of the slot.
+void ShmBackend::all_to_all(std::span<std::byte> parts) {
+  const Members m = members(Scope::kWorld);
+  const auto ranks = static_cast<std::size_t>(size());
+  const auto own = static_cast<std::size_t>(rank_);
+  const std::size_t each = parts.size() / ranks;
+  const std::size_t room = SharedMemory::kSlotBytes / ranks;
+  for (std::size_t first = 0; first < each; first += room) {
+    const std::size_t bytes = std::min(room, each - first);
+    for (std::size_t to = 0; to < ranks; ++to)
+      std::memcpy(shared_->slot(rank_) + to * room, parts.data() + to * each + first, bytes);
+    meet(m);
+    for (std::size_t from = 0; from < ranks; ++from)
+      std::memcpy(parts.data() + from * each + first,
+                  shared_->slot(static_cast<int>(from)) + own * room, bytes);
+    meet(m);
+  }
+}
+
 template <class T>
 void ShmBackend::scatter_sums(Scope scope, std::span<T> values) {
   // Parts are those of the whole message, so each goes by itself: part after part to its owner.

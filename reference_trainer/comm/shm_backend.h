@@ -31,6 +31,7 @@ class ShmBackend final : public CommBackend {
   void all_reduce(Scope scope, std::span<float> values) override;
   void all_reduce_half(Scope scope, std::span<std::uint16_t> values) override;
   void all_gather(std::span<std::byte> all) override;
+  void all_to_all(std::span<std::byte> parts) override;
   void reduce_scatter(Scope scope, std::span<float> values) override;
   void all_gather_parts(Scope scope, std::span<float> values) override;
   void reduce_scatter_half(Scope scope, std::span<std::uint16_t> values) override;

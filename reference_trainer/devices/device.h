@@ -143,6 +143,8 @@ class CompiledGraph {
 struct ModelShare {
   std::function<double(NodeId)> work = {};
   std::function<double(ValueId)> memory = {};
+  /// Of what a node's operands hold in a batch, where that depends on the data (rows of experts).
+  std::function<double(NodeId, std::int64_t batch)> load = {};
 };
 
 struct CompileOptions {

@@ -13,6 +13,7 @@
 #include "kernels/attention/op.h"
 #include "kernels/batch_norm/op.h"
 #include "kernels/box_match/op.h"
+#include "kernels/experts/op.h"
 #include "kernels/lstm/op.h"
 #include "kernels/max_pool/op.h"
 #include "kernels/multibox/op.h"
@@ -48,6 +49,18 @@ struct Initial {
   float value = 0;  ///< the constant, or the standard deviation
 };
 
+/// Which part of a whole matrix a rank's parameter is, where ranks share it: the same rows of each of `blocks` equal blocks of
+/// rows, and some of the columns. It starts as that part of what the whole would start as.
+struct PartOfWhole {
+  std::int64_t rows = 0;  ///< of the whole; 0: the parameter is no part
+  std::int64_t columns = 0;
+  std::int64_t blocks = 1;
+  std::int64_t first_row = 0;  ///< of each block
+  std::int64_t first_column = 0;
+
+  bool valid() const { return rows > 0; }
+};
+
 /// One tensor of the graph.
 struct Value {
   std::string name;
@@ -57,6 +70,7 @@ struct Value {
   NodeId producer;  ///< none for inputs, parameters and state
   ValueId like;     ///< shares the device layout of that value (gradient and momentum of a weight)
   Initial initial;
+  PartOfWhole part = {};
   bool copies_parameter = false;  ///< starts as what it is `like`: a master copy
   bool is_filter = false;         ///< of a convolution: its extents are OIHW, not NHWC
   /// Images are NCHW (the order of `shape`, too); a filter is of convolutions of such images.
@@ -121,6 +135,22 @@ struct SwapAttributes {
   std::int64_t outer = 0;
   std::int64_t inner = 0;
 };
+/// What ranks that share a model's layer exchange of a tensor (comm/model_exchanges.h).
+enum class ExchangeKind : std::uint8_t {
+  kAllToAll,  ///< the n-th equal part goes to the n-th rank, whose part for this one comes in its place
+};
+struct ExchangeAttributes {
+  ExchangeKind kind = ExchangeKind::kAllToAll;
+  std::int64_t layer = -1;  ///< of experts that it brings tokens to or from; -1: none
+};
+/// A router's choice (kernels/experts/op.h).
+struct RouteAttributes {
+  kernels::RouteShape shape;
+  /// That share the experts. An expert gets tokens of all of them, and so the sum of the gradients of their losses: on the way
+  /// back from where tokens are combined to where they are sent, gradients are divided by the ranks.
+  std::int64_t ranks = 1;
+  std::shared_ptr<const std::vector<float>> favour = {};  ///< by expert; null: all alike
+};
 struct LstmAttributes {
   kernels::LstmShape shape;
   bool persistent = true;        ///< one kernel for all time steps
@@ -156,7 +186,8 @@ using Attributes =
                  QuantiseAttributes, RowAttributes, kernels::RowProgram, EmbeddingAttributes,
                  LayerNormAttributes, kernels::AttentionShape, kernels::BatchedMatmul,
                  kernels::MaxPoolShape, kernels::MultiboxShape, BoxMatchAttributes, RollAttributes,
-                 SwapAttributes, LstmAttributes, OptimizerAttributes>;
+                 SwapAttributes, ExchangeAttributes, RouteAttributes, LstmAttributes,
+                 OptimizerAttributes>;
 
 struct OpDefinition;  // op_definition.h
 

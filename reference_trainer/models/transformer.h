@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
+#include <string_view>
+#include <vector>
+
 #include "reference_trainer/models/resnet.h"
 
 namespace headway::trainer {
+
+/// Experts in the place of each block's GELU layer (Shazeer et al. 2017): the tokens of a block go to `choices` of them.
+struct ExpertOptions {
+  std::int64_t count = 0;  ///< 0: none
+  std::int64_t choices = 1;
+  /// Places for tokens that each has, as a multiple of what it gets when all get as many; more are dropped.
+  double capacity = 1;
+  std::int64_t ranks = 1;  ///< each has an equal part of the experts; divides count
+  std::int64_t rank = 0;
+  /// By layer and expert: what the router favours it by; empty: all alike.
+  std::function<std::vector<float>(std::int64_t layer)> favour = {};
+};
+/// The number of the layer of experts that an op between the two exchanges of one belongs to; -1: none.
+std::int64_t expert_layer_of(std::string_view name);
 
 /// A decoder-only transformer in the form of GPT-2 (Radford et al. 2019): token and position
 /// embeddings, blocks of causal attention and a four times wider GELU layer, each behind a layer
@@ -20,6 +38,7 @@ struct TransformerOptions {
   int vocabulary = 256;
   float dropout = 0.1F;
   bool training = true;  ///< false: no dropout
+  ExpertOptions experts = {};
 };
 
 /// `images` are the tokens [batch·length], `labels` the tokens after them. Every fusible part is

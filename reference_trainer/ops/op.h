@@ -84,10 +84,26 @@ std::pair<ValueId, ValueId> split_rows(Graph& graph, const std::string& name, Va
 /// Rows o·inner + i -> rows i·outer + o.
 ValueId swap_major(Graph& graph, const std::string& name, ValueId x, std::int64_t outer,
                    std::int64_t inner);
+/// The same of pieces of x, outer·inner equal ones in memory; x keeps its shape.
+ValueId swap_pieces(Graph& graph, const std::string& name, ValueId x, std::int64_t outer,
+                    std::int64_t inner);
 /// scores [batch·rows, length] -> -1e30 where the sequence's token is padding (tokens time-major).
 ValueId padding_mask(Graph& graph, const std::string& name, ValueId scores, ValueId tokens,
                      std::int64_t batch);
 ValueId tanh(Graph& graph, const std::string& name, ValueId x);
+/// Where a router sends each token: int32 places [tokens, choices] in the table of all experts' rows, and gates.
+struct Routed {
+  ValueId places;
+  ValueId gates;
+  RouteAttributes by;
+};
+Routed route(Graph& graph, const std::string& name, ValueId probabilities,
+             const RouteAttributes& by);
+/// x [tokens, C] -> [experts·capacity, C]; and back, each row times its gate.
+ValueId dispatch(Graph& graph, const std::string& name, ValueId x, const Routed& routed);
+ValueId combine(Graph& graph, const std::string& name, ValueId table, const Routed& routed);
+/// A tensor of the same shape, exchanged with the ranks that share the layer.
+ValueId exchange(Graph& graph, const std::string& name, ValueId x, const ExchangeAttributes& by);
 /// Maps [N,H,W,A·columns] of any H, W and A -> [N·sum of H·W·A, columns]: of each image the rows of all
 /// maps, in order.
 ValueId join_maps(Graph& graph, const std::string& name, std::vector<ValueId> maps,

@@ -82,6 +82,13 @@
   OP(kPaddingMask, add_padding_mask, add_padding_mask) \
   OP(kTanh, add_row_program, add_row_program) \
   OP(kTanhBackward, add_row_program, add_row_program) \
+  OP(kRoute, add_route, add_absent) \
+  OP(kRouteBackward, add_route_backward, add_absent) \
+  OP(kDispatch, add_dispatch, add_absent) \
+  OP(kDispatchBackward, add_dispatch_backward, add_absent) \
+  OP(kCombine, add_combine, add_absent) \
+  OP(kCombineBackward, add_combine_backward, add_absent) \
+  OP(kExchange, add_exchange, add_absent) \
   OP(kJoinMaps, add_join_maps, add_join) \
   OP(kSplitMaps, add_split_maps, add_split) \
   OP(kAssignBoxes, add_assign_boxes, add_assign_boxes) \

@@ -61,6 +61,14 @@ ValueId swap_major(Graph& graph, const std::string& name, ValueId x, std::int64_
   return add_forward(graph, kSwapMajor, name, {x}, in, SwapAttributes{outer, inner});
 }
 
+ValueId swap_pieces(Graph& graph, const std::string& name, ValueId x, std::int64_t outer,
+                    std::int64_t inner) {
+  const Shape in = graph.value(x).shape;
+  require(in.rank() == 2 && in[0] % (outer * inner) == 0, kSwapMajor, name,
+          "a multiple of outer·inner rows", in);
+  return add_forward(graph, kSwapMajor, name, {x}, in, SwapAttributes{outer, inner});
+}
+
 ValueId padding_mask(Graph& graph, const std::string& name, ValueId scores, ValueId tokens,
                      std::int64_t batch) {
   const Shape shape = graph.value(scores).shape;

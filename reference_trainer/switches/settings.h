@@ -34,6 +34,10 @@ struct Settings {
   std::int64_t sequence = 128;
   std::int64_t window = 0;  ///< 0: the whole sequence
   double dropout = 0.1;
+  std::int64_t experts = 0;  ///< of each block, in the place of its GELU layer; 0: none
+  std::int64_t expert_choices = 1;
+  double expert_capacity = 0;   ///< times the mean; 0: no token is dropped
+  double router_imbalance = 1;  ///< tokens of the expert with most, times the mean
   // optimizer
   OptimizerChoice optimizer = OptimizerChoice::kAuto;
   double learning_rate = 0;  ///< 0: one that suits the optimizer
@@ -119,6 +123,7 @@ struct Settings {
   std::int64_t micro_batches = 1;  ///< of a pipeline
   bool shard_parameters = false;
   bool gather_prefetch = true;
+  bool expert_parallel = false;
   std::int64_t ranks_per_node = 8;
   double node_gb_per_s = 0;
   double network_gb_per_s = 0;

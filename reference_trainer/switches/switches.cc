@@ -28,6 +28,9 @@ bool is_pipeline(const Settings& s) {
 bool shards_parameters(const Settings& s) {
   return s.shard_parameters;
 }
+bool shares_experts(const Settings& s) {
+  return s.expert_parallel;
+}
 bool is_ssd(const Settings& s) {
   return s.model == ModelKind::kSsd;
 }
@@ -132,6 +135,25 @@ std::vector<Switch> make_switches() {
       number({"dropout", kModel,
               "Share that the transformer's branches and the inputs of gnmt's layers drop."},
              &S::dropout, 0, 0.95),
+      integer({"experts", kModel,
+               "Of the transformer: experts of each block in the place of its GELU layer; a router "
+               "chooses for each token."},
+              &S::experts, 0, 4096, "none"),
+      integer({"expert_choices", kModel, "Experts that each token goes to."}, &S::expert_choices, 1,
+              16),
+      number(
+          {"expert_capacity", kModel,
+           "Places of an expert, as a multiple of what it gets when all get as many tokens; more "
+           "are dropped, and places that stay empty are computed.",
+           "expert-imbalance"},
+          &S::expert_capacity, 0, 64, "no token is dropped, none is computed in vain"),
+      number(
+          {"router_imbalance", kModel,
+           "Tokens of the expert that the router favours most, as a multiple of the mean; which "
+           "one that is differs by block. A loss that balances keeps it near 1. A real router is "
+           "made to favour it by this factor.",
+           "expert-imbalance", try_values({"1"}, shares_experts)},
+          &S::router_imbalance, 1, 4096),
       choice<OptimizerChoice>({"optimizer", kModel,
                                "SGD with momentum, AdamW, or their layer-wise forms LARS and LAMB "
                                "for large batches; auto: SGD for images, AdamW for text."},
@@ -549,6 +571,11 @@ std::vector<Switch> make_switches() {
             "their turn.",
             "late-all-gather", try_values({"on"}, shards_parameters)},
            &S::gather_prefetch),
+      flag({"expert_parallel", kRanks,
+            "Each rank has an equal part of every block's experts: tokens go to them and back by "
+            "all-to-alls.",
+            "expert-imbalance, comm-exposed"},
+           &S::expert_parallel),
       integer({"ranks_per_node", kRanks, "Ranks that share a node, and so its network."},
               &S::ranks_per_node, 1, 1024),
       number({"node_gb_per_s", kRanks, "Emulated link of a rank to the others of its node.",

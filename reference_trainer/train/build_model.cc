@@ -19,6 +19,7 @@
 #include "reference_trainer/passes/fuse_loss.h"
 #include "reference_trainer/passes/insert_zeros.h"
 #include "reference_trainer/passes/recompute.h"
+#include "reference_trainer/train/expert_load.h"
 #include "reference_trainer/train/trainer.h"
 
 namespace headway::trainer {
@@ -37,7 +38,16 @@ Model resnet(const Settings& s, const TrainingData& data, bool training) {
   return build_resnet(options);
 }
 
-Model transformer(const Settings& s, bool training) {
+/// Where nothing is dropped, a device that computes needs room for all tokens at one expert; a simulated one needs what it
+/// gets on average, and the load of each batch besides.
+double capacity_of(const Settings& s) {
+  if (s.expert_capacity > 0) return s.expert_capacity;
+  return s.device == DeviceKind::kSim
+             ? 1
+             : static_cast<double>(s.experts) / static_cast<double>(s.expert_choices);
+}
+
+Model transformer(const Settings& s, bool training, int rank) {
   if (s.features % s.heads != 0)
     fail_usage("--features {} must be a multiple of --heads {}.", s.features, s.heads);
   if (s.window > 0 && s.sequence % s.window != 0)
@@ -51,6 +61,15 @@ Model transformer(const Settings& s, bool training) {
   options.window = s.window;
   options.dropout = static_cast<float>(s.dropout);
   options.training = training;
+  options.experts.count = s.experts;
+  options.experts.choices = s.expert_choices;
+  options.experts.capacity = capacity_of(s);
+  if (s.expert_parallel) options.experts.ranks = s.ranks;
+  options.experts.rank = rank;
+  if (s.router_imbalance > 1)
+    options.experts.favour = [load = ExpertLoad(s)](std::int64_t layer) {
+      return load.favour(layer);
+    };
   return build_transformer(options);
 }
 
@@ -80,12 +99,12 @@ Model ssd(const Settings& s, const TrainingData& data, bool training) {
   return build_ssd(options);
 }
 
-Model build_plain_model(const Settings& s, const TrainingData& data, bool training) {
+Model build_plain_model(const Settings& s, const TrainingData& data, bool training, int rank = 0) {
   switch (s.model) {
     case ModelKind::kResnet:
       return resnet(s, data, training);
     case ModelKind::kTransformer:
-      return transformer(s, training);
+      return transformer(s, training, rank);
     case ModelKind::kGnmt:
       return gnmt(s, training);
     case ModelKind::kSsd:
@@ -149,8 +168,8 @@ float optimizer_momentum(const Settings& s) {
 
 }  // namespace
 
-Model build_forward_model(const Settings& s, const TrainingData& data, bool training) {
-  Model model = build_plain_model(s, data, training);
+Model build_forward_model(const Settings& s, const TrainingData& data, bool training, int rank) {
+  Model model = build_plain_model(s, data, training, rank);
   fuse(model.graph, s);
   if (s.channels_first) assign_channels_first(model.graph);
   return model;
@@ -178,8 +197,9 @@ void lower_precision(Model& model, const Settings& s, const Ranges& ranges,
   drop_unused(model);
 }
 
-Model build_training_model(const Settings& s, const TrainingData& data, GradientPairs& pairs) {
-  Model model = build_forward_model(s, data, true);
+Model build_training_model(const Settings& s, const TrainingData& data, GradientPairs& pairs,
+                           int rank) {
+  Model model = build_forward_model(s, data, true, rank);
   Gradients gradients(model.graph);
   gradients.run(model.figures);
   for (ValueId parameter : model.graph.parameters())

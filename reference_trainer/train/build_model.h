@@ -12,8 +12,9 @@ namespace headway::trainer {
 
 struct TrainingData;  // train/trainer.h
 
-/// The forward graph that `settings` ask for, with its passes.
-Model build_forward_model(const Settings& settings, const TrainingData& data, bool training);
+/// The forward graph that `settings` ask for, with its passes. `rank`: whose part of the layers that ranks share.
+Model build_forward_model(const Settings& settings, const TrainingData& data, bool training,
+                          int rank = 0);
 
 /// The forward graph of inference in FP32: batch norms folded and epilogues fused as `settings` say. `parameters` gets those that
 /// this makes of others.
@@ -29,7 +30,7 @@ using GradientPairs = std::vector<std::pair<ValueId, ValueId>>;
 /// The whole step: forward, gradients, casts, optimizer, clusters. `gradients` gets those that the
 /// optimizer reads, in the order of the parameters.
 Model build_training_model(const Settings& settings, const TrainingData& data,
-                           GradientPairs& gradients);
+                           GradientPairs& gradients, int rank = 0);
 
 /// "auto" resolved: SGD for image networks, Adam for text.
 OptimizerKind optimizer_of(const Settings& settings);

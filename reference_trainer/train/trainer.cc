@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "kernels/softmax_cross_entropy/op.h"
 #include "reference_trainer/data/random.h"
+#include "reference_trainer/models/transformer.h"
 #include "reference_trainer/passes/apply_precision.h"
 #include "reference_trainer/train/build_model.h"
 
@@ -50,6 +51,21 @@ RangePayload range(RangeKind kind, Phase phase, std::int64_t step, std::int64_t 
   return payload;
 }
 
+std::vector<float> part_of_whole(const Value& value, const std::vector<float>& whole) {
+  const PartOfWhole& part = value.part;
+  const std::int64_t columns = value.shape.last();
+  const std::int64_t rows = value.shape.elements() / columns;
+  const std::int64_t each = rows / part.blocks;  // of a block
+  std::vector<float> result;
+  result.reserve(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t at = row / each * (part.rows / part.blocks) + part.first_row + row % each;
+    const auto begin = whole.begin() + at * part.columns + part.first_column;
+    result.insert(result.end(), begin, begin + columns);
+  }
+  return result;
+}
+
 /// Of parameters, what is like them and their updates, an equal part.
 ModelShare equal_part(const Graph& graph, int ranks) {
   const double part = 1.0 / ranks;
@@ -75,7 +91,8 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
       data_(data),
       steps_(total_steps(settings, sample_count(settings, data))),
       compute_(device.create_stream("compute")),
-      model_(build_training_model(settings_, data, gradients_)),
+      model_(build_training_model(settings_, data, gradients_,
+                                  parts.communicator ? parts.communicator->rank() : 0)),
       ring_(static_cast<std::size_t>(settings.run_ahead) + 1) {
   if (parts.communicator) {
     communicator_ = parts.communicator;
@@ -95,6 +112,8 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
     options.runs = stage_->runs;
   } else if (settings.shard_parameters && communicator_) {
     compile.share = equal_part(model_.graph, communicator_->size());
+  } else if (settings.expert_parallel && communicator_) {
+    compile.share = expert_share();
   }
   compiled_ = device.compile(model_.graph, compile);
   initialise_values();
@@ -104,6 +123,7 @@ Trainer::Trainer(const Settings& settings, Device& device, const TrainingData& d
   options.sync_every = settings.sync.ops;
   options.join_launches = settings.cuda_graph;
   executor_ = std::make_unique<Executor>(device, compute_, model_.graph, *compiled_, 0, options);
+  if (settings.expert_parallel && communicator_) add_model_exchanges(parts);
   if (settings.shard_parameters && communicator_)
     add_parameter_shards(parts);
   else
@@ -164,8 +184,39 @@ void Trainer::add_gradient_sync(const TrainerParts& parts) {
   options.bucket_bytes = static_cast<std::int64_t>(settings_.bucket_mb * 1048576);
   options.overlap = settings_.overlap;
   options.micro_batches = static_cast<int>(settings_.accumulate);
+  // Real ranks meet in one place: all exchanges in the order of the host.
+  if (exchanges_ && device_.computes()) options.stream = exchanges_->stream();
   gradient_sync_ = std::make_unique<GradientSync>(device_, compute_, model_.graph, *compiled_,
                                                   gradients_, others, options);
+}
+
+/// What a rank's experts have to do depends on where the others' tokens go.
+ModelShare Trainer::expert_share() {
+  expert_load_ = std::make_unique<ExpertLoad>(settings_);
+  ModelShare share;
+  if (settings_.expert_capacity > 0) return share;  // all places are computed
+  share.load = [this](NodeId id, std::int64_t batch) {
+    const Graph& graph = model_.graph;
+    const Node& node = graph.node(id);
+    const std::int64_t layer = expert_layer_of(node.name);
+    const bool of_tokens = std::ranges::any_of(node.inputs, [&](ValueId input) {
+      return graph.value(graph.owner(input)).role != Role::kParameter;
+    });
+    return layer >= 0 && of_tokens ? expert_load_->of_rank(rank_, layer, batch) : 1;
+  };
+  return share;
+}
+
+void Trainer::add_model_exchanges(const TrainerParts& parts) {
+  ModelExchanges::Most most;
+  if (settings_.expert_capacity <= 0)
+    most = [this](std::int64_t layer, std::int64_t batch) {
+      return expert_load_->most(layer, batch);
+    };
+  exchanges_ = std::make_unique<ModelExchanges>(device_, compute_, model_.graph, *compiled_,
+                                                *parts.communicator, most);
+  std::erase_if(gradients_,
+                [&](const auto& pair) { return model_.graph.value(pair.first).part.valid(); });
 }
 
 void Trainer::add_parameter_shards(const TrainerParts& parts) {
@@ -184,12 +235,19 @@ OpHooks Trainer::hooks_of(Phase phase, int micro_batch, std::int64_t batch) {
             [this](NodeId node) { return shards_->acts_after(node); },
             [this](NodeId node) { return shards_->acts_before(node); }};
   const bool last = micro_batch + 1 == settings_.accumulate;
-  if (phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() && last)
-    return {{},
-            [this, batch](NodeId node) { gradient_sync_->op_launched(node, batch); },
-            [this](NodeId node) { return gradient_sync_->is_last_of_bucket(node); },
-            {}};
-  return {};
+  const bool syncs =
+      phase == Phase::kBackward && gradient_sync_ && gradient_sync_->follows_ops() && last;
+  if (!syncs && !exchanges_) return {};
+  return {{},
+          [this, batch, syncs](NodeId node) {
+            if (exchanges_) exchanges_->after(node, batch);
+            if (syncs) gradient_sync_->op_launched(node, batch);
+          },
+          [this, syncs](NodeId node) {
+            return (exchanges_ && exchanges_->acts_after(node)) ||
+                   (syncs && gradient_sync_->is_last_of_bucket(node));
+          },
+          {}};
 }
 
 /// A stream of random numbers per value, so that passes that add values do not change the others.
@@ -202,13 +260,16 @@ void Trainer::initialise_values() {
     const Value& value = model_.graph.value(id);
     const bool parameter = value.role == Role::kParameter;
     if (!parameter && value.role != Role::kState) continue;
-    std::vector<float> start(static_cast<std::size_t>(value.shape.elements()), value.initial.value);
+    const std::int64_t elements =
+        value.part.valid() ? value.part.rows * value.part.columns : value.shape.elements();
+    std::vector<float> start(static_cast<std::size_t>(elements), value.initial.value);
     if (parameter) ++number;
     if (value.initial.kind == Initial::Kind::kNormal) {
       Random random(static_cast<std::uint64_t>(settings_.seed), 0x1417, number);
       for (float& element : start)
         element = static_cast<float>(random.normal()) * value.initial.value;
     }
+    if (value.part.valid()) start = part_of_whole(value, start);
     if (value.copies_parameter) start = parameters.at(value.like);
     if (parameter) {
       parameters[id] = start;

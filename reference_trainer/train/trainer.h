@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "reference_trainer/comm/gradient_sync.h"
+#include "reference_trainer/comm/model_exchanges.h"
 #include "reference_trainer/comm/parameter_shards.h"
 #include "reference_trainer/data/augment.h"
 #include "reference_trainer/data/batch_source.h"
@@ -21,6 +22,7 @@
 #include "reference_trainer/models/resnet.h"
 #include "reference_trainer/switches/settings.h"
 #include "reference_trainer/train/executor.h"
+#include "reference_trainer/train/expert_load.h"
 #include "reference_trainer/train/input_feed.h"
 #include "reference_trainer/train/pipeline.h"
 #include "reference_trainer/train/run_result.h"
@@ -113,6 +115,9 @@ class Trainer {
   void start_up();
   /// Loads the device code of a new shape, where steps have one now and then.
   void load_code(std::int64_t step);
+  /// Of layers that ranks share: whose gradients are no other rank's, and what they exchange.
+  void add_model_exchanges(const TrainerParts& parts);
+  ModelShare expert_share();
   void add_parameter_shards(const TrainerParts& parts);
   /// What is launched beside the ops of a micro batch's pass in one direction.
   OpHooks hooks_of(Phase phase, int micro_batch, std::int64_t batch);
@@ -149,7 +154,9 @@ class Trainer {
   std::unique_ptr<GradientSync> gradient_sync_;  ///< null: one rank, one micro batch
   std::optional<StagePlan> stage_;               ///< none: the rank has the whole model
   std::unique_ptr<PipelineLinks> links_;
-  std::unique_ptr<ParameterShards> shards_;  ///< null: every rank has all parameters
+  std::unique_ptr<ExpertLoad> expert_load_;    ///< null: no rank has experts of its own
+  std::unique_ptr<ModelExchanges> exchanges_;  ///< null: ranks share no layers
+  std::unique_ptr<ParameterShards> shards_;    ///< null: every rank has all parameters
   std::unique_ptr<BatchSource> loader_;
   std::unique_ptr<InputFeed> feed_;  ///< null: a stage between the first and the last
   LaunchArguments last_arguments_;

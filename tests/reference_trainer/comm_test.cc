@@ -178,6 +178,71 @@ TEST_CASE("gathering brings every rank's bytes to its place") {
   });
 }
 
+TEST_CASE("parts go to their ranks and theirs come back, at any size") {
+  for (const std::size_t each : {1U, 7U, 300'000U})
+    on_each_rank(3, 2, [&](CommBackend& backend) {
+      std::vector<float> parts(3 * each);
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        parts[i] = static_cast<float>(100 * backend.rank()) + static_cast<float>(i / each) +
+                   static_cast<float>(i % each % 97) * 0.001F;
+      const std::vector<float> sent = parts;
+      backend.all_to_all(std::as_writable_bytes(std::span(parts)));
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        REQUIRE(parts[i] == static_cast<float>(100 * (i / each)) +
+                                static_cast<float>(backend.rank()) +
+                                static_cast<float>(i % each % 97) * 0.001F);
+      backend.all_to_all(std::as_writable_bytes(std::span(parts)));
+      CHECK(parts == sent);
+    });
+}
+
+/// Losses of each step, the mean of the ranks'.
+std::vector<double> losses_of(const TrainedRanks& trained) {
+  std::vector<double> losses(trained.results[0].steps.size());
+  for (const RunResult& result : trained.results)
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      losses[i] +=
+          static_cast<double>(*result.steps[i].loss) / static_cast<double>(trained.results.size());
+  return losses;
+}
+
+Settings tiny_transformer() {
+  Settings settings = tiny_settings();
+  settings.model = ModelKind::kTransformer;
+  settings.data = DataKind::kGenerated;
+  settings.layers = 2;
+  settings.features = 16;
+  settings.heads = 4;
+  settings.sequence = 8;
+  settings.batch = 2;
+  settings.dropout = 0;
+  settings.eval = false;
+  settings.steps = 8;
+  settings.ranks_per_node = 8;
+  return settings;
+}
+
+TEST_CASE("ranks that share experts learn what one rank with all of them does from their batches") {
+  for (const std::int64_t choices : {1, 2})
+    for (const std::int64_t ranks : {2, 4}) {
+      CAPTURE(choices);
+      CAPTURE(ranks);
+      Settings settings = tiny_transformer();
+      settings.experts = 4;
+      settings.expert_choices = choices;
+      settings.router_imbalance = 1.5;
+      settings.accumulate = ranks;
+      const auto whole = losses_of(train_ranks(settings));
+      settings.accumulate = 1;
+      settings.ranks = ranks;
+      settings.expert_parallel = true;
+      const auto shared = losses_of(train_ranks(settings));
+      REQUIRE(shared.size() == whole.size());
+      for (std::size_t i = 0; i < whole.size(); ++i)
+        CHECK(shared[i] == doctest::Approx(whole[i]).epsilon(1e-4));
+    }
+}
+
 TEST_CASE("four ranks are one rank that adds up four micro batches") {
   Settings settings = tiny_settings();
   settings.steps = 6;

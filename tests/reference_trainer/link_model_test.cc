@@ -22,6 +22,20 @@ TEST_CASE("an allreduce moves its message twice, less one rank's share") {
   CHECK(links.collective_ns(CollectiveKind::kAllReduce, Scope::kWorld, 4, 1'000'000) == 1'506'000);
 }
 
+TEST_CASE("an all-to-all takes what the slower of its node's links and the shared network takes") {
+  LinkModel links;
+  links.ranks_per_node = 4;
+  links.node_bytes_per_s = 1e9;
+  links.network_bytes_per_s = 2e9;
+  const auto ns = [&](int ranks) {
+    return links.collective_ns(CollectiveKind::kAllToAll, Scope::kWorld, ranks, 1'000'000);
+  };
+  CHECK(ns(4) == 750'000);    // three quarters leave the rank
+  CHECK(ns(8) == 1'000'000);  // half of it leaves the node, which four ranks share
+  links.network_bytes_per_s = 100e9;
+  CHECK(ns(8) == 375'000);  // now its own link
+}
+
 TEST_CASE("a ring crosses each node's network once, so layers gain what the topology gives") {
   LinkModel links;
   links.ranks_per_node = 8;

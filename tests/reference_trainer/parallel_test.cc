@@ -12,6 +12,7 @@
 #include "reference_trainer/devices/sim/simulated_run.h"
 #include "reference_trainer/graph/unit_name.h"
 #include "reference_trainer/switches/switches.h"
+#include "reference_trainer/train/expert_load.h"
 #include "reference_trainer/train/pipeline.h"
 #include "tests/reference_trainer/simulated_data.h"
 
@@ -50,6 +51,58 @@ std::map<std::string, int> kinds_per_step(const sim::Recording& recording, std::
 }
 
 }  // namespace
+
+TEST_CASE("tokens go to experts and back once in each direction of each block") {
+  Settings settings = transformer(4);
+  settings.layers = 3;
+  settings.experts = 8;
+  settings.expert_parallel = true;
+  const sim::SimulatedRun run = simulate(settings);
+  for (const sim::Recording& recording : run.recordings) {
+    const auto kinds = kinds_per_step(recording, settings.steps);
+    CHECK(kinds.at("alltoall") == 3 * 4);
+    CHECK(kinds.at("allreduce") > 0);  // of what all ranks have
+  }
+  // Experts of all ranks together are the model's: each rank has a quarter of them, gradients and state included.
+  settings.expert_parallel = false;
+  CHECK(run.recordings[0].memory_bytes < simulate(settings).recordings[0].memory_bytes);
+}
+
+TEST_CASE("a rank's experts compute what the router sends them, and all others wait for it") {
+  Settings settings = transformer(4);
+  settings.experts = 4;
+  settings.expert_parallel = true;
+  const double even = simulate(settings).result.mean_step_s();
+  settings.router_imbalance = 3;
+  CHECK(simulate(settings).result.mean_step_s() > 1.3 * even);
+  // Where all places are computed, whoever fills them, nobody waits.
+  settings.expert_capacity = 1;
+  CHECK(simulate(settings).result.mean_step_s() == doctest::Approx(even).epsilon(0.02));
+}
+
+TEST_CASE(
+    "loads of ranks are the mean on average, the same for whoever asks, and at most all there is") {
+  Settings settings = transformer(4);
+  settings.experts = 8;
+  settings.expert_choices = 2;
+  settings.expert_parallel = true;
+  settings.router_imbalance =
+      100;  // no token chooses an expert twice, so four times the mean at most
+  ExpertLoad one(settings);
+  ExpertLoad other(settings);
+  for (std::int64_t layer = 0; layer < 3; ++layer) {
+    double sum = 0;
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+      const double load = one.of_rank(rank, layer, 5);
+      CHECK(load == other.of_rank(rank, layer, 5));
+      sum += load;
+    }
+    CHECK(sum == doctest::Approx(4));
+    CHECK(one.most(layer, 5) <= 4);
+    CHECK(std::ranges::max(one.favour(layer)) == doctest::Approx(4).epsilon(0.01));
+    CHECK(one.most(layer, 5) != one.most(layer, 6));
+  }
+}
 
 TEST_CASE("each block is gathered twice a step and scattered once, the root once") {
   Settings settings = transformer(4);

@@ -58,6 +58,24 @@ int count(const Graph& graph, std::string_view type) {
 
 }  // namespace
 
+TEST_CASE("the gradients of a layer of experts agree with differences, dropped tokens included") {
+  for (const std::int64_t capacity : {6, 2})
+    for (const std::int64_t choices : {1, 2}) {
+      CAPTURE(capacity);
+      CAPTURE(choices);
+      RouteAttributes by;
+      by.shape = {6, 3, choices, capacity};
+      by.favour = std::make_shared<const std::vector<float>>(std::vector<float>{1, 3, 1});
+      check_op({6, 5}, [&](Graph& g, ValueId x) {
+        const ValueId p = ops::softmax(g, "softmax", ops::matmul(g, "router", x, 3));
+        const ops::Routed routed = ops::route(g, "route", p, by);
+        ValueId y = ops::dispatch(g, "dispatch", x, routed);
+        y = ops::gelu(g, "gelu", y);
+        return ops::combine(g, "combine", y, routed);
+      });
+    }
+}
+
 TEST_CASE("the gradients of elementwise ops with every kind of operand agree with differences") {
   check_op({5, 7}, [](Graph& g, ValueId x) { return ops::gelu(g, "gelu", x); });
   check_op({5, 7}, [](Graph& g, ValueId x) { return ops::scale(g, "scale", x, -1.5F); });

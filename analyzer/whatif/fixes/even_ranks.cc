@@ -15,6 +15,7 @@
 
 #include "analyzer/evidence/pipeline.h"
 #include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/expert_layers.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "common/format.h"
 
@@ -54,7 +55,11 @@ class Pieces {
       : program_(predictor.program()),
         points_(program_.graph().points()),
         trace_(predictor.trace()),
-        which_(trace_.threads.size(), kNone) {
+        which_(trace_.threads.size(), kNone),
+        of_experts_(trace_.device_ops.size()) {
+    for (const auto& layer : expert_layers(predictor))
+      for (const ExpertPart& part : layer)
+        for (DeviceOpId op : part.kernels) of_experts_[op.value] = true;
     steps_.resize(trace_.processes.size());
     for (const Step& step : predictor.analysis().steps.all)
       steps_[trace_.threads[step.thread.value].process.value].emplace_back(step.host.begin,
@@ -68,7 +73,7 @@ class Pieces {
   }
 
   /// Calls `visit` with the process, the row and the piece. Threads that launch nothing are left out, and so
-  /// are processes that are no ranks, and calls that only wait: whether a rank has to wait, and so makes the call, depends on
+  /// are processes that are no ranks, kernels of experts, and calls that only wait: whether a rank has to wait, and so makes the call, depends on
   /// the others.
   template <class Visit>
   void for_each(Visit visit) const {
@@ -93,6 +98,7 @@ class Pieces {
 
   bool place(TaskId task, ProcessId& process, Row& row) const {
     if (const DeviceOpId op = points_.op_of(task); op.valid()) {
+      if (of_experts_[op.value]) return false;
       const Stream& stream = trace_.streams[trace_.device_ops.stream[op.value].value];
       process = stream.process;
       const CallId launch = trace_.device_ops.call[op.value];
@@ -122,6 +128,8 @@ class Pieces {
   std::vector<std::vector<std::pair<TimeNs, std::int64_t>>> steps_;  ///< by process: begin, number
   std::vector<std::uint32_t>
       which_;  ///< by thread: the how-manieth of its process; kNone: no calls
+  std::vector<bool>
+      of_experts_;  ///< by op: what it takes depends on where tokens go (even-experts)
 };
 
 DurationNs middle_of(std::vector<DurationNs>& values) {

@@ -18,6 +18,7 @@ extern const Fix kDeeperPrefetch;
 extern const Fix kDeferredRead;
 extern const Fix kEagerLoading;
 extern const Fix kEvaluateLessOften;
+extern const Fix kEvenExperts;
 extern const Fix kEvenRanks;
 extern const Fix kFasterGradients;
 extern const Fix kFewerWorkers;

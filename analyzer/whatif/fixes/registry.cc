@@ -62,6 +62,7 @@ std::span<const Fix* const> all_fixes() {
       &kFewerMicroBatches,
       &kPrefetchAllGathers,
       &kOverlapCommunication,
+      &kEvenExperts,
       &kEvenRanks,
       &kLargerBuckets,
       &kCompressGradients,

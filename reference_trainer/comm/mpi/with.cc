@@ -103,6 +103,13 @@ class MpiBackend final : public CommBackend {
           "gather");
     finish(request, "gather");
   }
+  void all_to_all(std::span<std::byte> parts) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int each = as_int(parts.size() / static_cast<std::size_t>(size_));
+    check(MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_BYTE, parts.data(), each, MPI_BYTE, world_, &request),
+          "exchange parts");
+    finish(request, "exchange parts");
+  }
   void reduce_scatter(Scope scope, std::span<float> values) override {
     scatter_sums(scope, values, MPI_FLOAT, MPI_SUM);
   }

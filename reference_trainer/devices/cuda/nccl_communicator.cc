@@ -149,9 +149,10 @@ void NcclCommunicator::enqueue(StreamId stream, const PreparedCollective& collec
     case CollectiveKind::kParameterServer:
       enqueue_server(on, stream, collective);
       break;
+    case CollectiveKind::kAllToAll:
     case CollectiveKind::kSend:
     case CollectiveKind::kReceive:
-      fail_internal("{}: only simulated ranks have stages.", name_of(what));
+      fail_internal("{}: GPUs exchange gradients only.", name_of(what));
   }
   const Event end = device_.record(stream);
   const std::scoped_lock lock(mutex_);

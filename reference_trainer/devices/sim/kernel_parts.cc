@@ -119,7 +119,8 @@ bool is_stored_half(const Graph& graph, const Node& reader, ValueId id) {
 }  // namespace
 
 std::vector<KernelPart> kernel_parts(const Graph& graph, const Node& node) {
-  if (node.op == &ops::kTf32Round || node.on_processor) return {};
+  // What ranks exchange is read from the operand and written to the result.
+  if (node.op == &ops::kTf32Round || node.op == &ops::kExchange || node.on_processor) return {};
   if (const auto* by = std::get_if<BoxMatchAttributes>(&node.attributes)) return match_parts(*by);
   if (node.op == &ops::kPickAnchors) {
     const auto& shape = std::get<kernels::MultiboxShape>(node.attributes);

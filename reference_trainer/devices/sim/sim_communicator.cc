@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "reference_trainer/devices/sim/sim_communicator.h"
 
+#include <cmath>
+
 namespace headway::trainer::sim {
 namespace {
 
@@ -28,15 +30,18 @@ void SimCommunicator::enqueue(StreamId stream, const PreparedCollective& collect
   else if (message)
     simulated.group = &world.messages(what.peer, rank());
   else
-    simulated.group = what.scope == Scope::kWorld  ? &world.world()
-                      : what.scope == Scope::kNode ? &world.node_of(rank())
-                                                   : &world.across(rank());
+    simulated.group = what.of_model                 ? &world.model()
+                      : what.scope == Scope::kWorld ? &world.world()
+                      : what.scope == Scope::kNode  ? &world.node_of(rank())
+                                                    : &world.across(rank());
   simulated.kind = what.kind;
   simulated.scope = what.scope;
   if (message)
     simulated.scope = rank() / per_node == what.peer / per_node ? Scope::kNode : Scope::kAcross;
   simulated.peer = what.peer;
   simulated.bytes = what.bytes();
+  if (what.most)
+    simulated.transfer_bytes = std::llround(static_cast<double>(what.bytes()) * what.most(batch));
   simulated.dtype = what.dtype();
   simulated.batch = batch;
   device_.enqueue_collective(stream, simulated);

@@ -30,6 +30,8 @@ const char* name_of(CollectiveKind kind) {
       return "ReduceScatter";
     case CollectiveKind::kAllGather:
       return "AllGather";
+    case CollectiveKind::kAllToAll:
+      return "AlltoAll";
     case CollectiveKind::kParameterServer:
       return "Reduce";
     case CollectiveKind::kSend:
@@ -43,7 +45,7 @@ const char* name_of(CollectiveKind kind) {
 
 /// As NCCL names its kernels: only what is summed has an operation and a type.
 std::string kernel_name_of(CollectiveKind kind, const std::string& dtype) {
-  if (is_message(kind)) return "ncclDevKernel_SendRecv";
+  if (is_message(kind) || kind == CollectiveKind::kAllToAll) return "ncclDevKernel_SendRecv";
   if (kind == CollectiveKind::kAllGather) return "ncclDevKernel_AllGather_RING_LL";
   return fmt::format("ncclDevKernel_{}_Sum_{}_RING_LL", name_of(kind), dtype);
 }
@@ -196,13 +198,15 @@ void SimDevice::submit(StreamId on, Work work) {
 Work SimDevice::work_of(const SimKernel& kernel, const LaunchArguments& arguments) const {
   const Kernel::Tag& tag = kernel.tag();
   // The optimizer's kernels go over parameters, whatever the batch.
-  const bool padded = arguments.filled < 1 && tag.phase != Phase::kUpdate;
-  const CostModel::KernelCost cost = padded ? kernel.cost(arguments.filled) : kernel.cost();
+  const double filled =
+      tag.phase == Phase::kUpdate ? 1 : arguments.filled * kernel.load(arguments.batch);
+  const bool whole = filled == 1;
+  const CostModel::KernelCost cost = whole ? kernel.cost() : kernel.cost(filled);
   Work work;
   work.op.name = kernel.device_name();
   work.op.kind = tag.kind;
-  work.op.bytes = padded ? kernel.work(arguments.filled).bytes : tag.work.bytes;
-  work.op.flops = padded ? kernel.work(arguments.filled).flops : tag.work.flops;
+  work.op.bytes = whole ? tag.work.bytes : kernel.work(filled).bytes;
+  work.op.flops = whole ? tag.work.flops : kernel.work(filled).flops;
   work.op.op = tag.op;
   work.op.batch = arguments.batch;
   work.op.phase = tag.phase;
@@ -376,6 +380,8 @@ void SimDevice::enqueue_collective(StreamId on, const SimCollective& collective)
   work.op.blocks = 24;
   work.op.block_threads = 544;
   work.op.unit = MathUnit::kUnknown;
+  work.transfer_bytes =
+      collective.transfer_bytes >= 0 ? collective.transfer_bytes : collective.bytes;
   work.group = collective.group;
   work.group_sequence = timeline_.next_collective(on, collective.group);
   work.collective = collective.kind;

@@ -33,7 +33,8 @@ struct SimCollective {
   SimGroup* group = nullptr;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Scope scope = Scope::kWorld;
-  std::int64_t bytes = 0;  ///< the full message
+  std::int64_t bytes = 0;            ///< the full message
+  std::int64_t transfer_bytes = -1;  ///< what its time depends on, where another rank has more
   std::string dtype = "f32";
   int peer = -1;  ///< of a message
   std::int64_t batch = conventions::kAbsent;

@@ -187,6 +187,9 @@ class SimGraph final : public CompiledGraph {
           std::move(tag), device_.costs(), divided,
           kernel_name(*device_.costs().gpu().model, node, name), access, split));
       auto& kernel = static_cast<SimKernel&>(*kernels_[id.value].back());
+      if (options_.share.load)
+        kernel.depends_on_batch(
+            [load = options_.share.load, id](std::int64_t batch) { return load(id, batch); });
       if (part.time_step >= 0)
         kernel.is_of_step(part.time_step, part.time_steps);
       else if (std::holds_alternative<LstmAttributes>(node.attributes))

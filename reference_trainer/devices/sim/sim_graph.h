@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ class SimKernel final : public Kernel {
     step_ = step;
     steps_ = steps;
   }
+  /// What it is divided among blocks of is so many times what the graph says.
+  void depends_on_batch(std::function<double(std::int64_t)> load) { load_ = std::move(load); }
+  double load(std::int64_t batch) const { return load_ ? load_(batch) : 1; }
   bool is_beyond(double filled) const {
     return steps_ > 0 && static_cast<double>(step_) >= filled * static_cast<double>(steps_);
   }
@@ -45,6 +49,7 @@ class SimKernel final : public Kernel {
   double divided_;
   int access_bytes_;
   SplitSums split_;
+  std::function<double(std::int64_t)> load_ = {};
   bool by_step_ = false;
   std::int64_t step_ = 0;
   std::int64_t steps_ = 0;  ///< 0: of all

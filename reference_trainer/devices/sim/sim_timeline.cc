@@ -243,8 +243,8 @@ double Timeline::slowdown(const Running& one) const {
 
 /// The same for all members: it may depend on nothing that only one of them knows.
 std::int64_t Timeline::transfer_ns(const Work& work) const {
-  const std::int64_t alone =
-      world_.links().collective_ns(work.collective, work.scope, work.group->size(), work.op.bytes);
+  const std::int64_t alone = world_.links().collective_ns(work.collective, work.scope,
+                                                          work.group->size(), work.transfer_bytes);
   const std::int64_t drawn = std::llround(
       static_cast<double>(alone) * drawn_.factor(drawn_.noise.collective,
                                                  static_cast<std::uint64_t>(work.scope) + 0xC011,

@@ -27,6 +27,7 @@ struct Work {
   bool waits = false;         ///< for `event`; does nothing else
   Event event;
   SimGroup* group = nullptr;
+  std::int64_t transfer_bytes = 0;  ///< of a collective: what its time depends on
   std::uint64_t group_sequence = 0;
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Scope scope = Scope::kWorld;

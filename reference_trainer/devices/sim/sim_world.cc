@@ -77,6 +77,7 @@ SimWorld::SimWorld(int ranks, const LinkModel& links) : ranks_(ranks), links_(li
   std::vector<int> all(static_cast<std::size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
   world_ = std::make_unique<SimGroup>("world", all);
+  model_ = std::make_unique<SimGroup>("model", all);
   const int per_node = links.ranks_per_node;
   for (int first = 0; first < ranks; first += per_node) {
     std::vector<int> members;
@@ -110,6 +111,7 @@ std::int64_t SimWorld::stop_before(std::int64_t step) {
 
 void SimWorld::abandon(const std::string& why) {
   world_->abandon(why);
+  model_->abandon(why);
   for (const auto& group : nodes_) group->abandon(why);
   for (const auto& group : across_) group->abandon(why);
   const std::scoped_lock lock(news_.mutex);

@@ -84,6 +84,8 @@ class SimWorld {
   int ranks() const { return ranks_; }
   const LinkModel& links() const { return links_; }
   SimGroup& world() { return *world_; }
+  /// The same ranks, for what they exchange of the model's layers.
+  SimGroup& model() { return *model_; }
   /// The ranks of the node that `rank` is on.
   SimGroup& node_of(int rank) {
     return *nodes_[static_cast<std::size_t>(rank / links_.ranks_per_node)];
@@ -104,6 +106,7 @@ class SimWorld {
   const LinkModel links_;
   std::atomic<std::int64_t> stop_before_ = std::numeric_limits<std::int64_t>::max();
   std::unique_ptr<SimGroup> world_;
+  std::unique_ptr<SimGroup> model_;
   std::vector<std::unique_ptr<SimGroup>> nodes_;
   std::vector<std::unique_ptr<SimGroup>> across_;
   std::mutex mutex_;

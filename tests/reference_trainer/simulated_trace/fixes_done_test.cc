@@ -131,6 +131,20 @@ TEST_CASE(
   CHECK(Predicted(run).step_ns("larger-batch") == doctest::Approx(batch).epsilon(0.06));
 }
 
+TEST_CASE("experts that get as many tokens gain what they are predicted to") {
+  const Switches run = with(kText, {{"ranks", "4"},
+                                    {"experts", "8"},
+                                    {"expert_parallel", "on"},
+                                    {"router_imbalance", "3"},
+                                    {"features", "512"},
+                                    {"heads", "8"},
+                                    {"sequence", "256"},
+                                    {"batch", "16"},
+                                    {"precision", "bf16"}});
+  check_done(run, "even-experts", {{"router_imbalance", "1"}}, 0.05);
+  CHECK_FALSE(Predicted(with(run, {{"router_imbalance", "1"}})).applies("even-experts"));
+}
+
 TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
   SUBCASE("a host that cannot keep up") {
     check_done(with(kImages, {{"batch", "1"}, {"launch_us", "6"}}), "cuda-graph",

@@ -6,6 +6,10 @@
 
 namespace headway::trainer {
 
+void cuda_device::add_absent(CudaGraph& graph, NodeId id) {
+  graph.refuse(id, "it has no kernel for this op yet");
+}
+
 std::span<const CudaOp> cuda_ops() {
   using namespace cuda_device;
 #define HEADWAY_OP(op, host_form, cuda_form) CudaOp{&ops::op, cuda_form},

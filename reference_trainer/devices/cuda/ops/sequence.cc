@@ -56,7 +56,7 @@ void add_split(CudaGraph& graph, NodeId id) {
 void add_swap_major(CudaGraph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const auto by = std::get<SwapAttributes>(node.attributes);
-  const std::int64_t columns = graph.shape(node.inputs[0])[1];
+  const std::int64_t columns = graph.shape(node.inputs[0]).elements() / (by.outer * by.inner);
   const NumberFormat format = graph.format(node.outputs[0]);
   const Operand x = graph.input(id, node.inputs[0], format);
   const Operand y = graph.operand(node.outputs[0]);

@@ -142,7 +142,8 @@ void add_join_rows(HostGraph& graph, NodeId id) {
 void add_swap_major(HostGraph& graph, NodeId id) {
   const Node& node = graph.graph().node(id);
   const auto by = std::get<SwapAttributes>(node.attributes);
-  const std::int64_t columns = graph.graph().value(node.inputs[0]).shape[1];
+  const std::int64_t columns =
+      graph.graph().value(node.inputs[0]).shape.elements() / (by.outer * by.inner);
   graph.add_kernel(id, [&graph, &node, by, columns](const LaunchArguments&) {
     kernels::swap_major(by.outer, by.inner, columns, graph.address(node.inputs[0]),
                         graph.address(node.outputs[0]));

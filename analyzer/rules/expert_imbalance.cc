@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// expert-imbalance: some ranks' experts get more tokens than others', and all ranks wait for them.
+//
+// Symptom: the all-to-alls that take tokens back from experts last long on all ranks but one, another one in another layer.
+// Mechanism: a router sends each token to the experts that it prefers. Ranks have experts of their own; the tokens of the
+// preferred one are computed on one rank while the others wait in the next all-to-all, in every layer, forward and backward.
+// Formula: in a step's all-to-alls in pairs, a rank's work is the time from the end of the one that brings tokens to the begin of
+//   the one that takes them back. recoverable = exposed waiting in the latter, mean of the ranks, times the share of
+//   (longest - mean) work that is more than the slowest rank computes longer outside of the pairs, too. Needs no common clock.
+// Falsified by: ranks that are as uneven outside of the pairs (straggler, uneven-batches), or even inside.
+// Known false positives: all-to-alls around the attention of long sequences (Ulysses), where sequences differ by rank. Compute
+//   that runs beside the experts' on another stream counts as theirs.
+// Source: Switch Transformers (Fedus et al. 2021) and its auxiliary loss; DeepSeek-V3's balancing without one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/evidence/communication.h"
+#include "analyzer/evidence/expert_regions.h"
+#include "analyzer/evidence/support.h"
+#include "analyzer/ranks/job.h"
+#include "analyzer/rules/registry.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+/// In how many regions it is always the same rank that takes longest, and how many ranks those are.
+std::string who(const ExpertBalance& balance) {
+  constexpr double kAlways = 0.9;
+  std::map<std::int32_t, int> of_rank;
+  std::size_t steady = 0;
+  for (const ExpertBalance::Busiest& one : balance.busiest) {
+    if (one.share < kAlways) continue;
+    ++steady;
+    ++of_rank[one.rank];
+  }
+  if (steady == 0) return "Which rank has most changes from step to step.";
+  if (of_rank.size() == 1)
+    return fmt::format("Rank {} has most in {} of {} of them in every step.",
+                       of_rank.begin()->first, steady, balance.layers);
+  return fmt::format("In {} of {} of them it is the same rank in every step: {} ranks take turns.",
+                     steady, balance.layers, of_rank.size());
+}
+
+std::vector<Evidence> evidence_of(const RuleContext& context) {
+  const DevicePartition* device = worst_share(context, {TimeClass::kStragglerWait}).device;
+  if (!device) return {};
+  return longest_segments(context, *device, {TimeClass::kStragglerWait}, communication_note);
+}
+
+Finding check(const Rule& rule, const RuleContext& context) {
+  if (!context.job) return needs_all_ranks(rule, context);
+  const ExpertBalance balance = find_expert_balance(context);
+  if (balance.layers == 0)
+    return fine(rule, "No step has all-to-alls in pairs: no rank has experts of its own.");
+  const std::string checked = fmt::format(
+      "Between all-to-alls that bring tokens to experts and take them back, the rank with most "
+      "takes {:.2f} times as long as the mean ({} against {} per step, in {} places)",
+      balance.factor(), format_duration(balance.most), format_duration(balance.mean),
+      balance.layers);
+  if (ratio(balance.uneven, context.step) < kFindingShare)
+    return fine(rule, fmt::format("{}; ranks wait {} for it.", checked,
+                                  of_step(context, balance.uneven, context.step)));
+  Finding finding = found(rule, balance.uneven, context);
+  finding.claim = fmt::format(
+      "{}. Elsewhere the slowest rank computes {} longer than the mean. The ranks wait {} for "
+      "experts "
+      "with more tokens. {}",
+      checked, format_percent(balance.usual), of_step(context, balance.uneven, context.step),
+      who(balance));
+  finding.confidence = 0.9;
+  finding.evidence = evidence_of(context);
+  finding.advice = {
+      {"headway-train", "Let the router send all experts as many tokens.", "--router-imbalance 1",
+       settings(context.trace, {"router_imbalance", "experts", "expert_choices"})},
+      {"PyTorch",
+       "Balance what experts get: a larger auxiliary loss, or a bias on the router's scores that "
+       "follows the load. A capacity bounds what the fullest one computes, and drops the rest. In "
+       "inference put copies of the preferred experts on other ranks.",
+       "Megatron: --moe-aux-loss-coeff, --moe-router-enable-expert-bias, "
+       "--moe-expert-capacity-factor; DeepSpeed: MoE(capacity_factor=…, drop_tokens=True); "
+       "vLLM: --enable-eplb",
+       ""},
+      {"TensorFlow/JAX", "Balance what experts get by a larger auxiliary loss, or by a capacity.",
+       "the layer's load-balancing loss weight and capacity factor", ""}};
+  return finding;
+}
+
+}  // namespace
+
+extern const Rule kExpertImbalance = {
+    "expert-imbalance", "Experts get unequal numbers of tokens",
+    "Ranks wait for more than 5 % of the step for those whose experts got more tokens.", check,
+    true};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The router sends all experts as many tokens: between the all-to-alls of a layer every rank's kernels take what they take on
+// average. The all-to-alls last as long as the rank with most tokens needs; time = fixed + rate · work of that rank, fitted over
+// the layers where they differ, else half of it is taken to be fixed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/whatif/editor.h"
+#include "analyzer/whatif/expert_layers.h"
+#include "analyzer/whatif/fixes/fixes.h"
+#include "common/format.h"
+
+namespace headway::analyzer {
+namespace {
+
+using namespace trace;
+
+/// Ranks whose longest is within this of the mean are even: independent choices of tokens scatter as much.
+constexpr double kEven = 1.02;
+/// Layers tell how a transfer follows the work where that differs by so much of its mean.
+constexpr double kDiffers = 0.1;
+
+struct Layer {
+  const std::vector<ExpertPart>* parts = nullptr;
+  double mean = 0;  ///< of the ranks' work, in ns
+  double most = 0;
+};
+
+std::vector<Layer> layers_of(const std::vector<std::vector<ExpertPart>>& all) {
+  std::vector<Layer> layers;
+  for (const std::vector<ExpertPart>& parts : all) {
+    Layer layer{&parts};
+    for (const ExpertPart& one : parts) {
+      layer.mean += static_cast<double>(one.time.ns) / static_cast<double>(parts.size());
+      layer.most = std::max(layer.most, static_cast<double>(one.time.ns));
+    }
+    if (layer.mean > 0) layers.push_back(layer);
+  }
+  return layers;
+}
+
+/// What a layer's all-to-all takes once all ranks are there: the least of them.
+double transfer_ns(const DeviceOps& ops, const Layer& layer, DeviceOpId ExpertPart::*which) {
+  double least = INFINITY;
+  for (const ExpertPart& one : *layer.parts)
+    least = std::min(least, static_cast<double>(ops.interval(one.*which).length().ns));
+  return least;
+}
+
+/// Nanoseconds of transfer per nanosecond of work of the rank with most; none where all layers are alike.
+std::optional<double> rate_of(const DeviceOps& ops, const std::vector<Layer>& layers,
+                              DeviceOpId ExpertPart::*which) {
+  double x = 0;
+  double y = 0;
+  double least = INFINITY;
+  double most = 0;
+  for (const Layer& layer : layers) {
+    x += layer.most / static_cast<double>(layers.size());
+    y += transfer_ns(ops, layer, which) / static_cast<double>(layers.size());
+    least = std::min(least, layer.most);
+    most = std::max(most, layer.most);
+  }
+  if (most - least < kDiffers * x) return std::nullopt;
+  double xx = 0;
+  double xy = 0;
+  for (const Layer& layer : layers) {
+    xx += (layer.most - x) * (layer.most - x);
+    xy += (layer.most - x) * (transfer_ns(ops, layer, which) - y);
+  }
+  return std::max(0.0, xy / xx);
+}
+
+void make_even(const Predictor& predictor, const Layer& layer, Editor& editor) {
+  const Points& points = predictor.program().graph().points();
+  const DeviceOps& ops = predictor.trace().device_ops;
+  for (const ExpertPart& one : *layer.parts) {
+    const double by = one.time.ns > 0 ? layer.mean / static_cast<double>(one.time.ns) : 1;
+    for (DeviceOpId op : one.kernels) {
+      const auto own = static_cast<double>(ops.interval(op).length().ns);
+      editor.set_duration(points.task(op), {std::llround(by * own)}, true);
+    }
+  }
+}
+
+Proposal propose(const Predictor& predictor) {
+  const DeviceOps& ops = predictor.trace().device_ops;
+  const auto all = expert_layers(predictor);
+  const std::vector<Layer> layers = layers_of(all);
+  if (layers.empty()) return not_here("no ranks in this recording have experts of their own");
+  double mean = 0;
+  double most = 0;
+  for (const Layer& layer : layers) {
+    mean += layer.mean;
+    most += layer.most;
+  }
+  if (most < kEven * mean)
+    return not_here(fmt::format("the rank with most tokens takes {} longer than the mean",
+                                format_percent(most / mean - 1)));
+  Editor editor(predictor);
+  for (const Layer& layer : layers) make_even(predictor, layer, editor);
+  for (const auto which : {&ExpertPart::brings, &ExpertPart::takes}) {
+    const std::optional<double> rate = rate_of(ops, layers, which);
+    for (const Layer& layer : layers) {
+      const double now = transfer_ns(ops, layer, which);
+      const double saved =
+          rate ? *rate * (layer.most - layer.mean) : now / 2 * (1 - layer.mean / layer.most);
+      for (const ExpertPart& one : *layer.parts)
+        editor.set_transfer(one.*which, {std::llround(std::max(0.0, now - saved))}, true);
+    }
+  }
+  return {true,
+          fmt::format("every rank's experts take what they take on average, {} less than the rank "
+                      "with most in each layer",
+                      format_percent(1 - mean / most)),
+          editor.take()};
+}
+
+}  // namespace
+
+const Fix kEvenExperts{
+    "even-experts",
+    "Send all experts as many tokens",
+    "expert-imbalance",
+    FixKind::kModelled,
+    0.1,
+    "--router-imbalance 1",
+    "Kernels between the all-to-alls of a layer of experts take the mean of all ranks; the "
+    "all-to-alls take less by what they take longer where the rank with most has more.",
+    "whether the router can spread tokens as evenly, and what the model learns then",
+    propose,
+    true};
+
+}  // namespace headway::analyzer

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A layer of experts by our own kernels, and the copy that ranks exchange (comm/model_exchanges.h).
+#include <cstring>
+
+#include "kernels/experts/op.h"
+#include "reference_trainer/devices/host/ops/host_ops.h"
+#include "reference_trainer/ops/op.h"
+
+namespace headway::trainer::host {
+namespace {
+
+const RouteAttributes& routing(const Node& node) {
+  return std::get<RouteAttributes>(node.attributes);
+}
+
+std::int64_t columns_of(const HostGraph& graph, ValueId rows) {
+  return graph.graph().value(rows).shape[1];
+}
+
+}  // namespace
+
+void add_route(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  graph.add_kernel(id, [&graph, &node](const LaunchArguments&) {
+    const RouteAttributes& by = routing(node);
+    kernels::route_tokens(
+        by.shape, by.favour ? by.favour->data() : nullptr, graph.address(node.inputs[0]),
+        graph.address<std::int32_t>(node.outputs[0]), graph.address(node.outputs[1]));
+  });
+}
+
+void add_route_backward(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  graph.add_kernel(id, [&graph, &node](const LaunchArguments&) {
+    kernels::route_tokens_backward(routing(node).shape, graph.address<std::int32_t>(node.inputs[0]),
+                                   graph.address(node.inputs[1]), graph.address(node.outputs[0]));
+  });
+}
+
+void add_dispatch(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const std::int64_t columns = columns_of(graph, node.inputs[0]);
+  graph.add_kernel(id, [&graph, &node, columns](const LaunchArguments&) {
+    kernels::dispatch_tokens(routing(node).shape, columns,
+                             graph.address<std::int32_t>(node.inputs[1]),
+                             graph.address(node.inputs[0]), graph.address(node.outputs[0]));
+  });
+}
+
+void add_dispatch_backward(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const std::int64_t columns = columns_of(graph, node.outputs[0]);
+  graph.add_kernel(id, [&graph, &node, columns](const LaunchArguments&) {
+    kernels::dispatch_tokens_backward(
+        routing(node).shape, columns, graph.address<std::int32_t>(node.inputs[1]),
+        static_cast<float>(routing(node).ranks), graph.address(node.inputs[0]),
+        graph.address(node.outputs[0]));
+  });
+}
+
+void add_combine(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const std::int64_t columns = columns_of(graph, node.inputs[0]);
+  graph.add_kernel(id, [&graph, &node, columns](const LaunchArguments&) {
+    kernels::combine_tokens(routing(node).shape, columns,
+                            graph.address<std::int32_t>(node.inputs[1]),
+                            graph.address(node.inputs[2]), graph.address(node.inputs[0]),
+                            graph.address(node.outputs[0]));
+  });
+}
+
+void add_combine_backward(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const std::int64_t columns = columns_of(graph, node.inputs[0]);
+  graph.add_kernel(id, [&graph, &node, columns](const LaunchArguments&) {
+    kernels::combine_tokens_backward(
+        routing(node).shape, columns, graph.address<std::int32_t>(node.inputs[2]),
+        graph.address(node.inputs[3]), graph.address(node.inputs[1]),
+        1 / static_cast<float>(routing(node).ranks), graph.address(node.inputs[0]),
+        graph.address(node.outputs[0]), graph.address(node.outputs[1]));
+  });
+}
+
+/// The exchange itself comes behind it, in place of the result.
+void add_exchange(HostGraph& graph, NodeId id) {
+  const Node& node = graph.graph().node(id);
+  const auto bytes = static_cast<std::size_t>(graph.graph().value(node.inputs[0]).bytes());
+  graph.add_kernel(id, [&graph, &node, bytes](const LaunchArguments&) {
+    std::memcpy(graph.address(node.outputs[0]), graph.address(node.inputs[0]), bytes);
+  });
+}
+
+}  // namespace headway::trainer::host
