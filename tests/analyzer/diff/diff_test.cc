@@ -178,7 +178,7 @@ TEST_CASE("without steps the spans are compared, with a doubt and without a verd
   CHECK(std::get<std::int64_t>((*row_of(d, "kernels", "kernel"))[3]) == 1'000'000);
 }
 
-TEST_CASE("people are shown what changed and told how much did not; scripts get every row") {
+TEST_CASE("people are shown what changed and told how much did not, while scripts get every row") {
   AnalyzedRun a(PlantedRun{.read = 400'000});
   AnalyzedRun b(PlantedRun{.copy = 200'000});
   const Diff d = compare_runs(a, b);
