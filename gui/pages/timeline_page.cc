@@ -299,11 +299,11 @@ QWidget* TimelinePage::toolbar() {
     label->setMinimumWidth(1);
     layout->addWidget(label);
   }
-  span_->setMinimumWidth(12 + span_->fontMetrics().horizontalAdvance(QStringLiteral("↔ 000.0 ms")));
+  span_->setMinimumWidth(4 + span_->fontMetrics().horizontalAdvance(QStringLiteral("↔ 0.00 ms")));
   span_->setToolTip(tr("How much time is in sight"));
   pointed_->setAccessibleName(tr("Time at the pointer"));
   span_->setAccessibleName(tr("Visible time"));
-  span_->setContentsMargins(12, 0, 0, 0);
+  span_->setContentsMargins(4, 0, 0, 0);
   return bar;
 }
 
