@@ -19,12 +19,16 @@ struct ProposedFix {
 struct Together {
   std::string missing;  ///< why there is no answer, naming the fix; empty when there is one
   Scenario scenario;
-  double model_error = 0;           ///< the largest of theirs
   std::vector<Scenario> otherwise;  ///< each fix at the ends of its range, the others as proposed
+  /// The first fix, the first two, …: what each adds is what its own formula may be off.
+  std::vector<Scenario> upto;
+  std::vector<double> model_errors;  ///< of each fix, as a share of what it adds
 
-  Prediction predict(const Predictor& predictor) const {
-    return predictor.predict(scenario, model_error, otherwise);
-  }
+  /// The formula of a fix that adds little is no doubt about what the others gain.
+  Prediction predict(const Predictor& predictor) const;
+
+ private:
+  double model_error(const Predictor& predictor) const;
 };
 
 /// A fix alone gives its own scenario, so the prediction is that of the fix.

@@ -60,6 +60,11 @@ int HeatMapView::row_height() const {
   return std::clamp(room / std::max(1, rows), kLeastRow, kMostRow);
 }
 
+/// Names stand below each other without their leading.
+int HeatMapView::least_labelled() const {
+  return fontMetrics().ascent() + fontMetrics().descent() - 1;
+}
+
 int HeatMapView::name_width() const {
   int widest = 40;
   for (const RankRow& row : map_->rows)
@@ -83,8 +88,7 @@ QSize HeatMapView::sizeHint() const {
 QSize HeatMapView::minimumSizeHint() const {
   int rows = map_ ? static_cast<int>(map_->rows.size()) : 1;
   // The ranks of one machine each have their name beside their row; more rows share the room.
-  const int row =
-      std::clamp(8 * fontMetrics().height() / std::max(1, rows), kLeastRow, fontMetrics().height());
+  const int row = std::clamp(8 * least_labelled() / std::max(1, rows), kLeastRow, least_labelled());
   return {300, rows * row + 4 * fontMetrics().height() + 34};
 }
 
@@ -127,7 +131,7 @@ void HeatMapView::paint_rows(QPainter& painter, const QRect& area) const {
           QRect(kMargin, top, name_width() - 8, std::max(high, fontMetrics().height())),
           Qt::AlignRight | Qt::AlignVCenter,
           fontMetrics().elidedText(text(map_->rows[r].label), Qt::ElideMiddle, name_width() - 10));
-      next_label = top + fontMetrics().height();
+      next_label = top + least_labelled();
     }
     // Per pixel column the largest of its steps, so that nothing slow is lost.
     for (std::uint32_t c = 0; c < columns;) {

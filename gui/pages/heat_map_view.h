@@ -41,6 +41,7 @@ class HeatMapView : public QWidget {
   };
   QRect plot() const;
   int row_height() const;
+  int least_labelled() const;
   int name_width() const;
   std::optional<At> at(const QPoint& point) const;
   QRgb color_of(DurationNs value) const;
