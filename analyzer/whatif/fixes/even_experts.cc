@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The router sends all experts as many tokens: between the all-to-alls of a layer every rank's kernels take what they take on
-// average. The all-to-alls last as long as the rank with most tokens needs; time = fixed + rate · work of that rank, fitted over
-// the layers where they differ, else half of it is taken to be fixed.
+// average. The all-to-alls last as long as the rank with most tokens needs; time = fixed + rate · work of that rank, as
+// times the mean, fitted over the layers where they differ; else the start of
+// all-reduces is taken to be fixed, or half, where nothing tells it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/expert_layers.h"
 #include "analyzer/whatif/fixes/fixes.h"
+#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -19,13 +21,15 @@ using namespace trace;
 
 /// Ranks whose longest is within this of the mean are even: independent choices of tokens scatter as much.
 constexpr double kEven = 1.02;
-/// Layers tell how a transfer follows the work where that differs by so much of its mean.
+/// Layers tell how a transfer follows the work where what the rank with most has differs by so many times the mean.
 constexpr double kDiffers = 0.1;
 
 struct Layer {
   const std::vector<ExpertPart>* parts = nullptr;
   double mean = 0;  ///< of the ranks' work, in ns
   double most = 0;
+
+  double factor() const { return most / mean; }
 };
 
 std::vector<Layer> layers_of(const std::vector<std::vector<ExpertPart>>& all) {
@@ -49,7 +53,8 @@ double transfer_ns(const DeviceOps& ops, const Layer& layer, DeviceOpId ExpertPa
   return least;
 }
 
-/// Nanoseconds of transfer per nanosecond of work of the rank with most; none where all layers are alike.
+/// By how much a transfer takes longer for each time the mean that the rank with most has, in ns; none where all layers are
+/// alike.
 std::optional<double> rate_of(const DeviceOps& ops, const std::vector<Layer>& layers,
                               DeviceOpId ExpertPart::*which) {
   double x = 0;
@@ -57,17 +62,17 @@ std::optional<double> rate_of(const DeviceOps& ops, const std::vector<Layer>& la
   double least = INFINITY;
   double most = 0;
   for (const Layer& layer : layers) {
-    x += layer.most / static_cast<double>(layers.size());
+    x += layer.factor() / static_cast<double>(layers.size());
     y += transfer_ns(ops, layer, which) / static_cast<double>(layers.size());
-    least = std::min(least, layer.most);
-    most = std::max(most, layer.most);
+    least = std::min(least, layer.factor());
+    most = std::max(most, layer.factor());
   }
-  if (most - least < kDiffers * x) return std::nullopt;
+  if (most - least < kDiffers) return std::nullopt;
   double xx = 0;
   double xy = 0;
   for (const Layer& layer : layers) {
-    xx += (layer.most - x) * (layer.most - x);
-    xy += (layer.most - x) * (transfer_ns(ops, layer, which) - y);
+    xx += (layer.factor() - x) * (layer.factor() - x);
+    xy += (layer.factor() - x) * (transfer_ns(ops, layer, which) - y);
   }
   return std::max(0.0, xy / xx);
 }
@@ -81,6 +86,20 @@ void make_even(const Predictor& predictor, const Layer& layer, Editor& editor) {
       const auto own = static_cast<double>(ops.interval(op).length().ns);
       editor.set_duration(points.task(op), {std::llround(by * own)}, true);
     }
+  }
+}
+
+/// All-to-alls last as long as one with the mean. Where layers do not tell, `fixed` of their time stays, at most half.
+void shorten(const std::vector<Layer>& layers, DeviceOpId ExpertPart::*which, double fixed,
+             const DeviceOps& ops, Editor& editor) {
+  const std::optional<double> rate = rate_of(ops, layers, which);
+  for (const Layer& layer : layers) {
+    const double now = transfer_ns(ops, layer, which);
+    const double stays = std::min(fixed, now / 2);
+    const double saved =
+        rate ? *rate * (layer.factor() - 1) : (now - stays) * (1 - 1 / layer.factor());
+    for (const ExpertPart& one : *layer.parts)
+      editor.set_transfer(one.*which, {std::llround(std::max(0.0, now - saved))}, true);
   }
 }
 
@@ -98,23 +117,25 @@ Proposal propose(const Predictor& predictor) {
   if (most < kEven * mean)
     return not_here(fmt::format("the rank with most tokens takes {} longer than the mean",
                                 format_percent(most / mean - 1)));
-  Editor editor(predictor);
-  for (const Layer& layer : layers) make_even(predictor, layer, editor);
-  for (const auto which : {&ExpertPart::brings, &ExpertPart::takes}) {
-    const std::optional<double> rate = rate_of(ops, layers, which);
-    for (const Layer& layer : layers) {
-      const double now = transfer_ns(ops, layer, which);
-      const double saved =
-          rate ? *rate * (layer.most - layer.mean) : now / 2 * (1 - layer.mean / layer.most);
-      for (const ExpertPart& one : *layer.parts)
-        editor.set_transfer(one.*which, {std::llround(std::max(0.0, now - saved))}, true);
-    }
-  }
-  return {true,
-          fmt::format("every rank's experts take what they take on average, {} less than the rank "
-                      "with most in each layer",
-                      format_percent(1 - mean / most)),
-          editor.take()};
+  // Sums of gradients pass on more often than an all-to-all: it starts at least as soon.
+  const TransferModel sums = model_transfers(predictor, main_all_reduces(predictor));
+  const double start = sums.told_apart ? sums.line.fixed : INFINITY;
+  auto scenario = [&](double fixed) {
+    Editor editor(predictor);
+    for (const Layer& layer : layers) make_even(predictor, layer, editor);
+    for (const auto which : {&ExpertPart::brings, &ExpertPart::takes})
+      shorten(layers, which, fixed, ops, editor);
+    return editor.take();
+  };
+  Proposal proposal{
+      true,
+      fmt::format("every rank's experts take what they take on average, {} less than the rank "
+                  "with most in each layer",
+                  format_percent(1 - mean / most)),
+      scenario(start)};
+  const bool fitted = rate_of(ops, layers, &ExpertPart::brings).has_value();
+  if (!fitted) proposal.otherwise = {scenario(0), scenario(INFINITY)};
+  return proposal;
 }
 
 }  // namespace
