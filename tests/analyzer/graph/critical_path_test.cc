@@ -589,4 +589,22 @@ TEST_CASE("without a device the training thread is the path, cut by its innermos
   CHECK(words(trace, path).starts_with("host:step host:forward host:step input:"));
 }
 
+TEST_CASE("a wait for what was recorded before says nothing of what such a call costs") {
+  GraphTrace t;
+  ProcessId p = t.process();
+  ThreadId host = t.thread(p);
+  StreamId s = t.stream(p);
+  CallId a = t.launch(host, 0, 1'000);
+  t.call(host, DeviceCallKind::kEventRecord, 1'100, 1'200, {.stream = s, .sync_id = 3});
+  t.op(s, a, 5'000, 40'000, "a");
+  const CallId known = t.call(host, DeviceCallKind::kEventSynchronize, 2'100, 42'000,
+                              {.sync_id = 3, .name = "sync"});
+  const CallId earlier = t.call(host, DeviceCallKind::kEventSynchronize, 43'000, 9'043'000,
+                                {.sync_id = 99, .name = "sync"});
+  const Trace& trace = t.finish();
+  const DependencyGraph graph(trace, {});
+  CHECK(graph.base(graph.points().task(known)) == DurationNs{5'000});
+  CHECK(graph.base(graph.points().task(earlier)) == DurationNs{9'000'000});
+}
+
 }  // namespace headway::analyzer

@@ -43,27 +43,4 @@ TEST_CASE("steps of a sample hold as many restarts of the loader as those of the
   }
 }
 
-TEST_CASE("waits for what was recorded before the sample do not say what such a call costs") {
-  // The host waits for the step before the last one, and for a place in memory with each of four batches: of the first steps of a
-  // sample it waits for what is not there, and after that it waits always.
-  const Predicted whole(with(kText, {{"ranks", "4"},
-                                     {"ranks_per_node", "4"},
-                                     {"node_gb_per_s", "0.5"},
-                                     {"overlap", "off"},
-                                     {"accumulate", "4"}}),
-                        60);
-  const auto sample = analyzer::take_sample(whole.trace, whole.analysis, 0);
-  REQUIRE(sample);
-  const analyzer::Predictor of_sample(sample->trace, sample->analysis, {}, sample->run);
-  const analyzer::Predictor of_whole(whole.trace, whole.analysis);
-  const analyzer::Fix& fix = *analyzer::find_fix("compress-gradients");
-  const analyzer::Prediction there =
-      of_whole.predict(analyzer::Proposer(of_whole).of(fix).scenario);
-  const analyzer::Prediction here =
-      of_sample.predict(analyzer::Proposer(of_sample).of(fix).scenario);
-  CHECK(there.gain.ns > of_whole.baseline().recorded.ns / 10);
-  CHECK(static_cast<double>(here.gain.ns) ==
-        doctest::Approx(static_cast<double>(there.gain.ns)).epsilon(0.1));
-}
-
 }  // namespace headway::test
