@@ -37,11 +37,11 @@ std::string who(const ExpertBalance& balance) {
     ++of_rank[one.rank];
   }
   if (steady == 0) return "Which rank has most changes from step to step.";
+  const std::string where = fmt::format("in {} of the {} places", steady, balance.layers);
   if (of_rank.size() == 1)
-    return fmt::format("Rank {} has most in {} of {} of them in every step.",
-                       of_rank.begin()->first, steady, balance.layers);
-  return fmt::format("In {} of {} of them it is the same rank in every step: {} ranks take turns.",
-                     steady, balance.layers, of_rank.size());
+    return fmt::format("Rank {} has most {} in every step.", of_rank.begin()->first, where);
+  return fmt::format("The same rank has most in every step {}: {} ranks, each in some of them.",
+                     where, of_rank.size());
 }
 
 std::vector<Evidence> evidence_of(const RuleContext& context) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/evidence/recording.h"
+#include "analyzer/evidence/support.h"
 #include "analyzer/whatif/fix_advice.h"
 #include "analyzer/whatif/replayed_fixes.h"
 #include "analyzer/whatif/same_time.h"
@@ -378,6 +379,29 @@ void keep_bound_by_link(DurationNs exposed, Finding& finding) {
   finding.at_most.reset();
 }
 
+/// Most of it are all-to-alls of the model's layers: what is known of gradients does not help.
+bool is_of_model(const Finding& finding, DurationNs exposed) {
+  return finding.rule == "comm-exposed" && finding.sub_cause == "alltoall" &&
+         ratio(exposed, finding.predicted->recorded) >= kFindingShare;
+}
+
+void keep_of_model(DurationNs exposed, Finding& finding) {
+  finding.basis = FigureBasis::kExposed;
+  finding.recoverable_per_step = exposed;
+  finding.share_of_step = ratio(exposed, finding.predicted->recorded);
+  finding.claim += " Most of it are all-to-alls of the model's layers, not gradients.";
+  finding.unpredicted = "nothing recorded says what else could run beside all-to-alls";
+  finding.advice = {
+      {"PyTorch",
+       "Let other work run beside all-to-alls (a shared expert, another micro batch), keep tokens "
+       "on their node, or send fewer bytes.",
+       "Megatron: --overlap-moe-expert-parallel-comm, --moe-shared-expert-overlap, "
+       "--moe-router-group-topk; DeepEP; tokens in FP8",
+       ""}};
+  finding.predicted.reset();
+  finding.at_most.reset();
+}
+
 /// Replays what `predictor` knows and judges the findings by it.
 void judge(const Predictor& predictor, Analysis& analysis) {
   std::vector<Finding>& findings = analysis.findings;
@@ -417,6 +441,10 @@ void judge(const Predictor& predictor, Analysis& analysis) {
     }
     if (is_bound_by_link(finding, exposed)) {
       keep_bound_by_link(exposed, finding);
+      continue;
+    }
+    if (is_of_model(finding, exposed)) {
+      keep_of_model(exposed, finding);
       continue;
     }
     finding.status = Status::kNoGain;

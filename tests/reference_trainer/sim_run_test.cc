@@ -194,6 +194,7 @@ TEST_CASE("what a preset plants shows in the true time of its cause, and goes wi
       {"straggler", {kStragglerWait, kHostOther}},
       {"late-all-gather", {kCommTransfer}},
       {"pipeline-bubble", {kStragglerWait}},
+      {"expert-imbalance", {kStragglerWait}},
   };
   for (const Cause& cause : causes) {
     CAPTURE(std::string(cause.preset));
@@ -233,6 +234,7 @@ TEST_CASE("a simulated GPU runs the kernels that the host runs, whatever the swi
       {"transformer", {{"fused_attention", "off"}, {"fused_ln", "off"}, {"graph_compiler", "off"}}},
       {"transformer", {{"fused_optimizer", "off"}, {"window", "16"}, {"fused_loss", "off"}}},
       {"transformer", {{"optimizer", "lamb"}, {"precision", "amp-o1"}}},
+      {"transformer", {{"experts", "4"}, {"expert_choices", "2"}}},
       {"gnmt", {}},
       {"gnmt", {{"rnn", "standard"}, {"fused_optimizer", "parameter"}}},
       {"ssd", {{"depth", "8"}}},

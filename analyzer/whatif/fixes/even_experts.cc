@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/expert_layers.h"
@@ -53,27 +56,37 @@ double transfer_ns(const DeviceOps& ops, const Layer& layer, DeviceOpId ExpertPa
   return least;
 }
 
-/// By how much a transfer takes longer for each time the mean that the rank with most has, in ns; none where all layers are
-/// alike.
+/// Layers with as many kernels do the same work: forward passes, or backward passes.
+using Alike = std::map<std::size_t, std::vector<const Layer*>>;
+
+Alike alike(const std::vector<Layer>& layers) {
+  Alike result;
+  for (const Layer& layer : layers) result[layer.parts->front().kernels.size()].push_back(&layer);
+  return result;
+}
+
+/// By how much a transfer takes longer for each time the mean that the rank with most has, in ns; none where all layers of a
+/// kind are alike.
 std::optional<double> rate_of(const DeviceOps& ops, const std::vector<Layer>& layers,
                               DeviceOpId ExpertPart::*which) {
-  double x = 0;
-  double y = 0;
-  double least = INFINITY;
-  double most = 0;
-  for (const Layer& layer : layers) {
-    x += layer.factor() / static_cast<double>(layers.size());
-    y += transfer_ns(ops, layer, which) / static_cast<double>(layers.size());
-    least = std::min(least, layer.factor());
-    most = std::max(most, layer.factor());
-  }
-  if (most - least < kDiffers) return std::nullopt;
+  bool differ = false;
   double xx = 0;
   double xy = 0;
-  for (const Layer& layer : layers) {
-    xx += (layer.factor() - x) * (layer.factor() - x);
-    xy += (layer.factor() - x) * (transfer_ns(ops, layer, which) - y);
+  for (const auto& [kernels, its] : alike(layers)) {
+    const auto [least, most] = std::ranges::minmax(its, {}, &Layer::factor);
+    differ |= most->factor() - least->factor() >= kDiffers;
+    double x = 0;
+    double y = 0;
+    for (const Layer* layer : its) {
+      x += layer->factor() / static_cast<double>(its.size());
+      y += transfer_ns(ops, *layer, which) / static_cast<double>(its.size());
+    }
+    for (const Layer* layer : its) {
+      xx += (layer->factor() - x) * (layer->factor() - x);
+      xy += (layer->factor() - x) * (transfer_ns(ops, *layer, which) - y);
+    }
   }
+  if (!differ) return std::nullopt;
   return std::max(0.0, xy / xx);
 }
 

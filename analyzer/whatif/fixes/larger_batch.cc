@@ -17,6 +17,7 @@
 #include "analyzer/whatif/editor.h"
 #include "analyzer/whatif/fixes/fixes.h"
 #include "analyzer/whatif/loader_pools.h"
+#include "analyzer/whatif/transfers.h"
 #include "common/format.h"
 
 namespace headway::analyzer {
@@ -119,6 +120,12 @@ Scenario computing(const Predictor& predictor, double power, BytesTake take = By
   for (const Collective& one : trace.collectives)
     if (one.op.valid() && is_point_to_point(trace.strings[one.kind]))
       editor.scale_message(one, kTimes, take);
+  // So do tokens to experts and back, and rows of shared tables.
+  for (const Transfer& one : transfers_of(predictor))
+    if (one.kind == "alltoall") {
+      const auto start = std::min(one.ns, static_cast<double>(shortest_kernel(ops).ns));
+      editor.set_transfer(one.op, {std::llround(start + kTimes * (one.ns - start))}, true);
+    }
   return editor.take();
 }
 
@@ -176,7 +183,7 @@ const Fix kLargerBatch{
     0.2,
     "",  // --batch changes the training: nothing to be tried for speed alone
     "Kernels but those of the update and of communication, copies to the device, "
-    "and the making of batches take twice their time "
+    "all-to-alls and the making of batches take twice their time "
     "beyond the shortest one's, messages between the stages of a pipeline twice what their bytes "
     "take (between what 1 Gb/s would take and what is left of 200 µs), "
     "less what their grid fills the multiprocessors better (a last wave that is not full costs the "

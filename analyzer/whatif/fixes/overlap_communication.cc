@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -202,6 +203,14 @@ void slow_down(const DeviceOps& ops, const StepWork& work, DurationNs left,
   }
 }
 
+/// They carry what the model's next op needs, not gradients.
+std::set<DeviceOpId> all_to_alls(const Trace& trace) {
+  std::set<DeviceOpId> ops;
+  for (const Collective& one : trace.collectives)
+    if (one.op.valid() && trace.strings[one.kind] == "alltoall") ops.insert(one.op);
+  return ops;
+}
+
 Proposal propose(const Predictor& predictor) {
   const DeviceOps& ops = predictor.trace().device_ops;
   const GradientBytes gradients = gradient_bytes(predictor.trace());
@@ -213,12 +222,14 @@ Proposal propose(const Predictor& predictor) {
   std::size_t messages = 0;
   std::size_t beside = 0;
   OverlapSlowdown known;
+  const std::set<DeviceOpId> of_model = all_to_alls(predictor.trace());
   for (const DevicePartition& partition : predictor.analysis().partitions) {
     if (!partition.device.valid()) continue;
     const OverlapSlowdown slowdown = fit_overlap_slowdown(predictor, partition.device);
     if (slowdown.kernels > known.kernels) known = slowdown;
     for (const DeviceStep& step : partition.steps) {
-      const StepWork work = work_of(predictor, partition.device, step.interval);
+      StepWork work = work_of(predictor, partition.device, step.interval);
+      std::erase_if(work.communication, [&](DeviceOpId op) { return of_model.contains(op); });
       if (work.communication.empty()) continue;
       const StreamId stream = ops.stream[work.communication.front().value];
       DurationNs left = left_over(ops, work, stages, arrival_of(predictor, work, gradients),

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "analyzer/evidence/expert_regions.h"
+#include "analyzer/whatif/predict_findings.h"
 #include "tests/analyzer/planted_run.h"
 #include "tests/analyzer/ranks/planted_job.h"
 
@@ -63,6 +64,16 @@ TEST_CASE("a rank that is slow in everything is no expert's fault") {
       job(layer(longer(1, "1ms"), longer(1, "2ms")) + layer(longer(1, "1ms"), longer(1, "2ms"))));
   CHECK(finding(*slow, "expert-imbalance").status == Status::kFine);
   CHECK(finding(*slow, "straggler").status == Status::kFound);
+}
+
+TEST_CASE("exposed all-to-alls stay a finding though what is known of gradients does not help") {
+  const auto report = analyze_planted(job(layer({}) + layer({})));
+  predict_findings(report->trace, report->analysis, {}, report->whole ? &*report->whole : nullptr);
+  const Finding& found = finding(*report, "comm-exposed");
+  REQUIRE(found.status == Status::kFound);
+  CHECK(found.sub_cause == "alltoall");
+  CHECK(found.fixes.empty());
+  CHECK(finding(*report, "expert-imbalance").status == Status::kFine);
 }
 
 TEST_CASE("expert-imbalance needs all ranks, and all-to-alls in pairs") {

@@ -142,7 +142,12 @@ TEST_CASE("experts that get as many tokens gain what they are predicted to") {
                                     {"batch", "16"},
                                     {"precision", "bf16"}});
   check_done(run, "even-experts", {{"router_imbalance", "1"}}, 0.05);
-  CHECK_FALSE(Predicted(with(run, {{"router_imbalance", "1"}})).applies("even-experts"));
+  const Switches even = with(run, {{"router_imbalance", "1"}});
+  const Predicted before(even);
+  CHECK_FALSE(before.applies("even-experts"));
+  // Twice the tokens go to experts and back.
+  const double batch = mean_step_ns(even, {{"batch", "32"}}) / 2;
+  CHECK(before.step_ns("larger-batch") == doctest::Approx(batch).epsilon(0.05));
 }
 
 TEST_CASE("launches of a phase become one, and its kernels follow each other more closely") {
