@@ -347,7 +347,7 @@ double reading_step_ns(double shard_mb, ShardRead how, bool split = true, std::i
 }
 
 TEST_CASE(
-    "larger shards take fewer requests, whole shards or streams; ranks without shards of their own "
+    "larger shards take fewer requests, whole or streamed, and ranks without shards of their own "
     "read all") {
   for (const ShardRead how : {ShardRead::kFile, ShardRead::kStream}) {
     const double small = reading_step_ns(0.05, how);  // two and more a batch
